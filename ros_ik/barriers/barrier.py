@@ -1,0 +1,101 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A control barrier function: h(q) >= 0 is safe, and each step may use up only part of h.
+
+    dh/dq dq / dt >= -gain (h - margin) / (1 + |h - margin|)
+
+(Ames et al., "Control barrier functions: theory and applications", ECC 2019; the saturating class-K
+function is that of roboplan and pink.) A barrier that is violated turns the right side positive:
+the step must let h grow. Subclasses give h and dh/dq; the solver makes the rows of the program.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from ros_ik.kinematics.step_state import StepState
+
+
+class Barrier:
+    """Base of barriers.
+
+    Attributes:
+        name: What to call the barrier in a status; '' for none.
+        gain: Part of h that may be used up per second [1/s].
+        margin: Value of h that counts as the boundary in the step, in units of h.
+        safe_displacement_gain: Weight of the cost gain / |dh/dq|^2 |dq|^2, which calms steps near
+            the boundary; 0 switches it off.
+    """
+
+    _state: StepState | None = None
+
+    def __init__(
+        self, *, gain: float = 1.0, margin: float = 0.0, safe_displacement_gain: float = 1.0, name: str = ''
+    ) -> None:
+        """Check and keep the parameters.
+
+        Args:
+            gain: Part of h that may be used up per second [1/s], positive.
+            margin: Value of h that counts as the boundary, in units of h, not negative.
+            safe_displacement_gain: Weight of the calming cost, not negative.
+            name: What to call the barrier in a status.
+
+        Raises:
+            ArgumentError: A value outside its range.
+        """
+        if not (np.isfinite(gain) and gain > 0.0):
+            raise ArgumentError(f'gain must be positive, got {gain}')
+        for label, value in (('margin', margin), ('safe_displacement_gain', safe_displacement_gain)):
+            if not (np.isfinite(value) and value >= 0.0):
+                raise ArgumentError(f'{label} must not be negative, got {value}')
+        self.gain = float(gain)
+        self.margin = float(margin)
+        self.safe_displacement_gain = float(safe_displacement_gain)
+        self.name = name
+
+    @property
+    def row_count(self) -> int:
+        """Number of values h that the barrier has."""
+        raise NotImplementedError
+
+    def bind(self, state: StepState) -> None:
+        """Allocate what the barrier needs; before the first launch.
+
+        Raises:
+            ArgumentError: The barrier belongs to another solver already: its graph holds the arrays.
+        """
+        if self._state is state:
+            return
+        if self._state is not None:
+            raise ArgumentError(f'{type(self).__name__} already belongs to another solver; make one for each')
+        self._allocate(state)
+        self._state = state
+
+    def launch_values(self, body_q: wp.array, values: wp.array, start_idx: int) -> None:
+        """Write h into ``values[:, start_idx:start_idx + row_count]``.
+
+        Args:
+            body_q: Link poses in the world, shape [n, body_count].
+            values: Output, shape [n, total_rows].
+            start_idx: First row of this barrier.
+        """
+        raise NotImplementedError
+
+    def launch_jacobian(self, jacobian: wp.array, start_idx: int) -> None:
+        """Write dh/dx of the step's variables into the rows of this barrier.
+
+        Args:
+            jacobian: Output, shape [n, total_rows, n_variables]; every column is written.
+            start_idx: First row of this barrier.
+        """
+        raise NotImplementedError
+
+    def _allocate(self, state: StepState) -> None:
+        """Allocate arrays on the device of ``state``."""
+        raise NotImplementedError

@@ -1,0 +1,204 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Barrier: the origin of a link stays inside an axis-aligned box.
+
+    h = p_a - min_a   and   h = max_a - p_a   for each finite bound of each selected axis a
+
+p is the origin of the link in the axes of the reference link, or of the world.
+"""
+
+import functools
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import warp as wp
+
+from ros_ik.barriers.barrier import Barrier
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.chain import relative_chain
+from ros_ik.kinematics.spatial import spatial_functions
+
+if TYPE_CHECKING:
+    from ros_ik.kinematics.step_state import StepState
+
+
+@functools.cache
+def _position_barrier_kernels(scalar: type) -> SimpleNamespace:
+    """Build the value and Jacobian kernels of one floating-point type."""
+    point_velocity = spatial_functions(scalar).point_velocity
+    transform = wp.types.transformation(scalar)
+    spatial_vector = wp.types.vector(6, scalar)
+
+    @wp.func
+    def reference_in_world(
+        robot: int, reference: int, body_q: wp.array2d(dtype=transform)
+    ) -> transform:
+        if reference >= 0:
+            return body_q[robot, reference]
+        return wp.transform_identity(dtype=scalar)
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def position_barrier_values(
+        body_q: wp.array2d(dtype=transform),  # [n, body_count]
+        link: int,
+        reference: int,
+        row_axis: wp.array(dtype=wp.int32),  # [row_count]
+        row_sign: wp.array(dtype=scalar),  # [row_count], +1 at a minimum, -1 at a maximum
+        row_bound: wp.array(dtype=scalar),  # [row_count]
+        start_idx: int,
+        values: wp.array2d(dtype=scalar),  # [n, total_rows]
+    ):
+        robot = wp.tid()
+        world = wp.transform_get_translation(body_q[robot, link])
+        to_reference = wp.transform_inverse(reference_in_world(robot, reference, body_q))
+        position = wp.transform_point(to_reference, world)
+        for row in range(row_axis.shape[0]):
+            values[robot, start_idx + row] = row_sign[row] * (
+                position[row_axis[row]] - row_bound[row]
+            )
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def position_barrier_jacobian(
+        body_q: wp.array2d(dtype=transform),  # [n, body_count]
+        joint_S_s: wp.array2d(dtype=spatial_vector),  # [n, joint_dof_count]
+        dof_variable: wp.array(dtype=wp.int32),  # [joint_dof_count]
+        dof_scale: wp.array(dtype=scalar),  # [joint_dof_count]
+        chain_dof: wp.array(dtype=wp.int32),  # [n_chain]
+        chain_sign: wp.array(dtype=wp.int32),  # [n_chain]
+        link: int,
+        reference: int,
+        row_axis: wp.array(dtype=wp.int32),  # [row_count]
+        row_sign: wp.array(dtype=scalar),  # [row_count]
+        start_idx: int,
+        jacobian: wp.array3d(dtype=scalar),  # [n, total_rows, n_variables]
+    ):
+        robot = wp.tid()
+        for row in range(row_axis.shape[0]):
+            for variable in range(jacobian.shape[2]):
+                jacobian[robot, start_idx + row, variable] = scalar(0.0)
+        world = wp.transform_get_translation(body_q[robot, link])
+        to_reference = wp.quat_inverse(
+            wp.transform_get_rotation(reference_in_world(robot, reference, body_q))
+        )
+        for k in range(chain_dof.shape[0]):
+            dof = chain_dof[k]
+            variable = dof_variable[dof]
+            if variable >= 0:
+                velocity = wp.quat_rotate(to_reference, point_velocity(joint_S_s[robot, dof], world))
+                factor = scalar(chain_sign[k]) * dof_scale[dof]
+                for row in range(row_axis.shape[0]):
+                    jacobian[robot, start_idx + row, variable] += (
+                        row_sign[row] * factor * velocity[row_axis[row]]
+                    )
+
+    return SimpleNamespace(values=position_barrier_values, jacobian=position_barrier_jacobian)
+
+
+class PositionBarrier(Barrier):
+    """The origin of a link stays inside a box.
+
+    Attributes:
+        link_index: The link that is watched.
+        p_min: Lower corner [m], shape [3]; -inf where there is no bound.
+        p_max: Upper corner [m], shape [3]; inf where there is no bound.
+    """
+
+    def __init__(
+        self,
+        link_index: int,
+        p_min: Sequence[float],
+        p_max: Sequence[float],
+        *,
+        axes: Sequence[bool] = (True, True, True),
+        reference_link_index: int = -1,
+        gain: float = 1.0,
+        margin: float = 0.0,
+        safe_displacement_gain: float = 1.0,
+        name: str = '',
+    ) -> None:
+        """Create the barrier.
+
+        Args:
+            link_index: The link that is watched.
+            p_min: Lower corner of the box [m], shape [3]; -inf for no bound.
+            p_max: Upper corner of the box [m], shape [3]; inf for no bound.
+            axes: Which axes count, shape [3].
+            reference_link_index: Link in whose axes the box lies; -1 for the world.
+            gain: Part of the distance that may be used up per second [1/s].
+            margin: Distance kept from the faces [m].
+            safe_displacement_gain: Weight of the calming cost; see :class:`Barrier`.
+            name: What to call the barrier in a status.
+
+        Raises:
+            ArgumentError: A wrong shape, NaN, a lower corner above the upper one, no finite bound.
+        """
+        super().__init__(
+            gain=gain, margin=margin, safe_displacement_gain=safe_displacement_gain, name=name
+        )
+        self.link_index = int(link_index)
+        self.reference_link_index = int(reference_link_index)
+        self.p_min = np.array(p_min, dtype=np.float64)
+        self.p_max = np.array(p_max, dtype=np.float64)
+        if self.p_min.shape != (3,) or self.p_max.shape != (3,) or np.shape(axes) != (3,):
+            raise ArgumentError(f'p_min, p_max and axes must have 3 entries, got {p_min}, {p_max}, {axes}')
+        if not np.all(self.p_min < self.p_max):
+            raise ArgumentError(f'p_min must lie below p_max on each axis, got {p_min} and {p_max}')
+        rows = [
+            (axis, sign, bound[axis])
+            for sign, bound in ((1.0, self.p_min), (-1.0, self.p_max))
+            for axis in range(3)
+            if axes[axis] and np.isfinite(bound[axis])
+        ]
+        if not rows:
+            raise ArgumentError(f'no selected axis has a finite bound: {p_min}, {p_max}, axes {axes}')
+        self._rows = rows
+
+    @property
+    def row_count(self) -> int:
+        """Number of finite bounds on the selected axes."""
+        return len(self._rows)
+
+    def launch_values(self, body_q: wp.array, values: wp.array, start_idx: int) -> None:
+        """Write the distances to the faces; see :meth:`Barrier.launch_values`."""
+        wp.launch(
+            self._kernels.values,
+            dim=body_q.shape[0],
+            inputs=[
+                body_q, self.link_index, self.reference_link_index,
+                self._axis, self._sign, self._bound, start_idx,
+            ],
+            outputs=[values],
+            device=body_q.device,
+        )  # fmt: skip
+
+    def launch_jacobian(self, jacobian: wp.array, start_idx: int) -> None:
+        """Write the derivatives of the distances; see :meth:`Barrier.launch_jacobian`."""
+        state = self._state
+        wp.launch(
+            self._kernels.jacobian,
+            dim=state.n_robots,
+            inputs=[
+                state.body_q, state.joint_S_s, state.dof_variable, state.dof_scale,
+                self._chain_dof, self._chain_sign, self.link_index, self.reference_link_index,
+                self._axis, self._sign, start_idx,
+            ],
+            outputs=[jacobian],
+            device=state.device,
+        )  # fmt: skip
+
+    def _allocate(self, state: 'StepState') -> None:
+        """Put the bounds and the chain of the link on the device.
+
+        Raises:
+            ArgumentError: A link index outside the model.
+        """
+        dofs, signs = relative_chain(state.model, self.link_index, self.reference_link_index)
+        axis, sign, bound = zip(*self._rows, strict=True)
+        self._kernels = _position_barrier_kernels(state.scalar)
+        self._chain_dof = wp.array(dofs, dtype=wp.int32, device=state.device)
+        self._chain_sign = wp.array(signs, dtype=wp.int32, device=state.device)
+        self._axis = wp.array(axis, dtype=wp.int32, device=state.device)
+        self._sign = wp.array(sign, dtype=state.scalar, device=state.device)
+        self._bound = wp.array(bound, dtype=state.scalar, device=state.device)

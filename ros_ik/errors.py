@@ -1,0 +1,27 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Errors that carry their evidence: each derives from one base of ours and from the built-in a user would catch."""
+
+from __future__ import annotations
+
+
+class RosIkError(Exception):
+    """Base of every error that ros_ik raises on purpose."""
+
+
+class ModelError(RosIkError, ValueError):
+    """A robot description that cannot become a model.
+
+    Attributes:
+        element: The element at fault, e.g. ``joint 'elbow'``.
+        reason: What was expected and what was found.
+    """
+
+    def __init__(self, element: str, reason: str) -> None:
+        super().__init__(f'{element}: {reason}')
+        self.element = element
+        self.reason = reason
+
+
+class ArgumentError(RosIkError, ValueError):
+    """An argument with an unusable name, shape, type or value; the message names it."""

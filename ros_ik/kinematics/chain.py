@@ -1,0 +1,88 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Which degrees of freedom move a link, seen from the world or from another link."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.model.joint_type import JointType
+
+if TYPE_CHECKING:
+    from ros_ik.model import Model
+
+_ONE_COORDINATE_PER_DOF = (JointType.PRISMATIC, JointType.REVOLUTE, JointType.D6)
+
+
+def link_dofs(model: Model, link_index: int) -> np.ndarray:
+    """Return the degrees of freedom between the world and a link, ascending.
+
+    Args:
+        model: Any object with Newton's joint arrays.
+        link_index: Body index; -1 for the world, which nothing moves.
+
+    Raises:
+        ArgumentError: The index is outside the model.
+    """
+    if not -1 <= link_index < model.body_count:
+        raise ArgumentError(f'link_index must lie in [-1, {model.body_count}), got {link_index}')
+    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
+    start = model.joint_qd_start.numpy()
+    incoming = {int(body): joint for joint, body in reversed(list(enumerate(child)))}
+    dofs: list[int] = []
+    body = link_index
+    while body in incoming:
+        joint = incoming[body]
+        dofs.extend(range(start[joint], start[joint + 1]))
+        body = int(parent[joint])
+    return np.array(sorted(dofs), dtype=np.int32)
+
+
+def relative_chain(
+    model: Model, link_index: int, reference_link_index: int = -1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the degrees of freedom that move a link as seen from a reference link.
+
+    Args:
+        model: Any object with Newton's joint arrays.
+        link_index: The link observed.
+        reference_link_index: The link it is seen from; -1 for the world.
+
+    Returns:
+        Degrees of freedom, and for each +1 where it moves the link and -1 where it moves the
+        reference; those that move both alike are left out.
+
+    Raises:
+        ArgumentError: An index is outside the model.
+    """
+    if link_index < 0:
+        raise ArgumentError(f'link_index must name a link of the model, got {link_index}')
+    of_link = link_dofs(model, link_index)
+    of_reference = link_dofs(model, reference_link_index)
+    dofs = np.setxor1d(of_link, of_reference).astype(np.int32)
+    signs = np.where(np.isin(dofs, of_link), 1, -1).astype(np.int32)
+    return dofs, signs
+
+
+def dof_coordinates(model: Model) -> np.ndarray:
+    """Return the coordinate that each degree of freedom moves one to one, -1 where there is none.
+
+    Degrees of freedom of ball and free joints change a quaternion and have none: the linear ones
+    of a free joint are not limited by one coordinate each.
+
+    Args:
+        model: Any object with Newton's joint arrays.
+
+    Returns:
+        int32 [joint_dof_count].
+    """
+    q_start, qd_start = model.joint_q_start.numpy(), model.joint_qd_start.numpy()
+    coords = np.full(model.joint_dof_count, -1, dtype=np.int32)
+    for joint, joint_type in enumerate(model.joint_type.numpy()):
+        first, last = int(qd_start[joint]), int(qd_start[joint + 1])
+        if joint_type in _ONE_COORDINATE_PER_DOF:
+            coords[first:last] = np.arange(q_start[joint], q_start[joint] + last - first)
+    return coords

@@ -1,0 +1,100 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Forward kinematics: X_wc = X_wp X_p X_j(q) X_c^-1 for each joint from parent p to child c.
+
+Joint transforms have Newton's meaning: a D6 joint first translates along its linear axes, then
+turns about its angular axes, each carried along by those before it; ball and free joints hold
+quaternions x, y, z, w.
+"""
+
+import functools
+
+import warp as wp
+
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.kinematics.tree import tree_struct
+from ros_ik.model.joint_type import JointType
+
+
+@functools.cache
+def joint_transform_function(scalar: type) -> wp.Function:
+    """Build ``joint_transform(tree, joint, row, joint_q) -> transform``."""
+    types = spatial_functions(scalar)
+    vec3, quat, transform = types.vec3, types.quat, types.transform
+    Tree = tree_struct(scalar)
+
+    @wp.func
+    def read_quat(row: int, start: int, joint_q: wp.array2d(dtype=scalar)) -> quat:
+        return quat(
+            joint_q[row, start], joint_q[row, start + 1], joint_q[row, start + 2], joint_q[row, start + 3]
+        )  # fmt: skip
+
+    @wp.func
+    def joint_transform(
+        tree: Tree, joint: int, row: int, joint_q: wp.array2d(dtype=scalar)
+    ) -> transform:
+        kind = tree.joint_type[joint]
+        q = tree.joint_q_start[joint]
+        dof = tree.joint_qd_start[joint]
+        position = vec3()
+        rotation = wp.quat_identity(dtype=scalar)
+        if kind == wp.static(int(JointType.REVOLUTE)):
+            rotation = wp.quat_from_axis_angle(tree.joint_axis[dof], joint_q[row, q])
+        elif kind == wp.static(int(JointType.PRISMATIC)):
+            position = tree.joint_axis[dof] * joint_q[row, q]
+        elif kind == wp.static(int(JointType.BALL)):
+            rotation = read_quat(row, q, joint_q)
+        elif kind == wp.static(int(JointType.FREE)) or kind == wp.static(int(JointType.DISTANCE)):
+            position = vec3(joint_q[row, q], joint_q[row, q + 1], joint_q[row, q + 2])
+            rotation = read_quat(row, q + 3, joint_q)
+        elif kind == wp.static(int(JointType.D6)):
+            linear = tree.joint_dof_dim[joint, 0]
+            for k in range(linear):
+                position += tree.joint_axis[dof + k] * joint_q[row, q + k]
+            for k in range(linear, linear + tree.joint_dof_dim[joint, 1]):
+                rotation = rotation * wp.quat_from_axis_angle(tree.joint_axis[dof + k], joint_q[row, q + k])
+        return transform(position, rotation)
+
+    return joint_transform
+
+
+@functools.cache
+def _forward_kernel(scalar: type) -> wp.Kernel:
+    joint_transform = joint_transform_function(scalar)
+    transform = spatial_functions(scalar).transform
+    Tree = tree_struct(scalar)
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def forward_kinematics(
+        tree: Tree,
+        joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
+        body_q: wp.array2d(dtype=transform),  # [n, body_count]
+    ):
+        row = wp.tid()
+        for k in range(tree.joint_order.shape[0]):
+            joint = tree.joint_order[k]
+            pose = tree.joint_X_p[joint] * joint_transform(tree, joint, row, joint_q)
+            parent = tree.joint_parent[joint]
+            if parent >= 0:
+                pose = body_q[row, parent] * pose
+            body_q[row, tree.joint_child[joint]] = pose * tree.joint_X_c_inverse[joint]
+
+    return forward_kinematics
+
+
+def launch_forward_kinematics(tree: KinematicTree, joint_q: wp.array, body_q: wp.array) -> None:
+    """Compute link poses; allocates nothing, so a graph can capture it.
+
+    Args:
+        tree: The tree.
+        joint_q: Coordinates, shape [n, joint_coord_count], in the type of the tree.
+        body_q: Output: link poses in the world, shape [n, body_count].
+    """
+    wp.launch(
+        _forward_kernel(tree.scalar),
+        dim=joint_q.shape[0],
+        inputs=[tree.arrays, joint_q],
+        outputs=[body_q],
+        device=tree.device,
+    )

@@ -1,0 +1,46 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A device array with a NumPy view on the host side: the same memory on a CPU, pinned memory on a GPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import warp as wp
+
+
+class HostBuffer:
+    """One array that the host writes or reads every tick without allocating.
+
+    On a CPU device ``host`` is a view of ``array`` and the copies do nothing. On CUDA ``host`` is
+    page-locked memory, and :meth:`upload` and :meth:`download` enqueue a copy, which a graph
+    capture records.
+
+    Attributes:
+        array: The Warp array on the device.
+        host: NumPy array of the same shape.
+    """
+
+    def __init__(self, shape: tuple[int, ...], dtype: type, device: wp.DeviceLike = None) -> None:
+        """Allocate zeros.
+
+        Args:
+            shape: Shape of the Warp array.
+            dtype: Warp scalar, vector or transform type.
+            device: Warp device; None for the current one.
+        """
+        device = wp.get_device(device)
+        self.array = wp.zeros(shape, dtype=dtype, device=device)
+        self._pinned = (
+            wp.zeros(shape, dtype=dtype, device='cpu', pinned=True) if device.is_cuda else None
+        )
+        self.host: np.ndarray = (self._pinned or self.array).numpy()
+
+    def upload(self) -> None:
+        """Copy what the host wrote to the device; nothing to do on a CPU."""
+        if self._pinned is not None:
+            wp.copy(self.array, self._pinned)
+
+    def download(self) -> None:
+        """Copy what the device wrote to the host; nothing to do on a CPU. Synchronise before reading."""
+        if self._pinned is not None:
+            wp.copy(self._pinned, self.array)

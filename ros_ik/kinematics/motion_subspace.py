@@ -1,0 +1,108 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Motion subspace: the twist that each degree of freedom gives the links behind it.
+
+Twists are in world axes at the world origin, linear part first, as ``joint_S_s`` in newton.ik.
+The angular degrees of freedom of a free joint turn about its anchor on the parent.
+"""
+
+import functools
+
+import warp as wp
+
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.kinematics.tree import tree_struct
+from ros_ik.model.joint_type import JointType
+
+
+@functools.cache
+def _motion_subspace_kernel(scalar: type) -> wp.Kernel:
+    types = spatial_functions(scalar)
+    vec3, transform, twist = types.vec3, types.transform, types.twist
+    axis_twist, slide_twist = types.axis_twist, types.slide_twist
+    Tree = tree_struct(scalar)
+
+    @wp.func
+    def unit(k: int) -> vec3:
+        axis = vec3()
+        axis[k] = scalar(1.0)
+        return axis
+
+    @wp.func
+    def write_d6(
+        tree: Tree,
+        joint: int,
+        row: int,
+        anchor: transform,
+        joint_q: wp.array2d(dtype=scalar),
+        joint_S_s: wp.array2d(dtype=twist),
+    ):
+        q = tree.joint_q_start[joint]
+        dof = tree.joint_qd_start[joint]
+        linear = tree.joint_dof_dim[joint, 0]
+        pivot = wp.transform_get_translation(anchor)
+        rotation = wp.transform_get_rotation(anchor)
+        for k in range(linear):
+            axis = wp.quat_rotate(rotation, tree.joint_axis[dof + k])
+            joint_S_s[row, dof + k] = slide_twist(axis)
+            pivot += axis * joint_q[row, q + k]
+        for k in range(linear, linear + tree.joint_dof_dim[joint, 1]):
+            local = tree.joint_axis[dof + k]
+            joint_S_s[row, dof + k] = axis_twist(wp.quat_rotate(rotation, local), pivot)
+            rotation = rotation * wp.quat_from_axis_angle(local, joint_q[row, q + k])
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def motion_subspace(
+        tree: Tree,
+        joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
+        body_q: wp.array2d(dtype=transform),  # [n, body_count]
+        joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
+    ):
+        row = wp.tid()
+        for k in range(tree.joint_order.shape[0]):
+            joint = tree.joint_order[k]
+            kind = tree.joint_type[joint]
+            dof = tree.joint_qd_start[joint]
+            anchor = tree.joint_X_p[joint]
+            parent = tree.joint_parent[joint]
+            if parent >= 0:
+                anchor = body_q[row, parent] * anchor
+            pivot = wp.transform_get_translation(anchor)
+            rotation = wp.transform_get_rotation(anchor)
+            if kind == wp.static(int(JointType.REVOLUTE)):
+                joint_S_s[row, dof] = axis_twist(wp.quat_rotate(rotation, tree.joint_axis[dof]), pivot)
+            elif kind == wp.static(int(JointType.PRISMATIC)):
+                joint_S_s[row, dof] = slide_twist(wp.quat_rotate(rotation, tree.joint_axis[dof]))
+            elif kind == wp.static(int(JointType.D6)):
+                write_d6(tree, joint, row, anchor, joint_q, joint_S_s)
+            elif kind == wp.static(int(JointType.BALL)):
+                for axis in range(3):
+                    joint_S_s[row, dof + axis] = axis_twist(wp.quat_rotate(rotation, unit(axis)), pivot)
+            elif kind == wp.static(int(JointType.FREE)) or kind == wp.static(int(JointType.DISTANCE)):
+                for axis in range(3):
+                    direction = wp.quat_rotate(rotation, unit(axis))
+                    joint_S_s[row, dof + axis] = slide_twist(direction)
+                    joint_S_s[row, dof + 3 + axis] = axis_twist(direction, pivot)
+
+    return motion_subspace
+
+
+def launch_motion_subspace(
+    tree: KinematicTree, joint_q: wp.array, body_q: wp.array, joint_S_s: wp.array
+) -> None:
+    """Compute motion subspaces; allocates nothing, so a graph can capture it.
+
+    Args:
+        tree: The tree.
+        joint_q: Coordinates, shape [n, joint_coord_count], in the type of the tree.
+        body_q: Link poses at ``joint_q``, shape [n, body_count].
+        joint_S_s: Output: twists, shape [n, joint_dof_count].
+    """
+    wp.launch(
+        _motion_subspace_kernel(tree.scalar),
+        dim=joint_q.shape[0],
+        inputs=[tree.arrays, joint_q, body_q],
+        outputs=[joint_S_s],
+        device=tree.device,
+    )

@@ -1,0 +1,50 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The state of a control step that limits and barriers read: where the robots are and what may move."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import warp as wp
+
+if TYPE_CHECKING:
+    from ros_ik.model import JointGroup
+    from ros_ik.model import Model
+
+
+@dataclasses.dataclass(frozen=True)
+class StepState:
+    """Arrays of one control step, on one device, batch first.
+
+    Attributes:
+        model: The model.
+        group: The joints that may move. Its variables are the unknowns of the step.
+        scalar: Floating-point type of the arrays.
+        n_robots: Size n of the batch.
+        dt: Duration of the step [s].
+        joint_q: Joint coordinates, shape [n, joint_coord_count].
+        body_q: Link poses in the world, shape [n, body_count].
+        joint_S_s: Motion subspaces in world axes at the world origin, shape [n, joint_dof_count].
+        dof_variable: Variable that drives each degree of freedom, -1 = locked, shape [joint_dof_count].
+        dof_scale: Factor from the variable to the degree of freedom, shape [joint_dof_count].
+        dof_coord: Coordinate of each degree of freedom, -1 = none, shape [joint_dof_count].
+    """
+
+    model: Model
+    group: JointGroup
+    scalar: type
+    n_robots: int
+    dt: float
+    joint_q: wp.array
+    body_q: wp.array
+    joint_S_s: wp.array
+    dof_variable: wp.array
+    dof_scale: wp.array
+    dof_coord: wp.array
+
+    @property
+    def device(self) -> wp.Device:
+        """Device of the arrays."""
+        return self.joint_q.device

@@ -1,0 +1,79 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A limit tightens the box of steps that the solver may choose from; the box is never left."""
+
+import functools
+from typing import TYPE_CHECKING
+
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from ros_ik.kinematics.step_state import StepState
+
+
+class Limit:
+    """Base of hard limits on a step.
+
+    Attributes:
+        yields: Whether this limit gives way to the others where they conflict. Limits that yield
+            are applied last and clamp themselves into the box they find.
+    """
+
+    yields = False
+
+    _state: 'StepState | None' = None
+
+    def bind(self, state: 'StepState') -> None:
+        """Allocate what the limit needs for this state; before the first :meth:`launch`.
+
+        Raises:
+            ArgumentError: The limit belongs to another solver already: its graph holds the arrays.
+        """
+        if self._state is state:
+            return
+        if self._state is not None:
+            raise ArgumentError(f'{type(self).__name__} already belongs to another solver; make one for each')
+        self._allocate(state)
+        self._state = state
+
+    def _allocate(self, state: 'StepState') -> None:
+        """Allocate arrays on the device of ``state``."""
+        raise NotImplementedError
+
+    def launch(self, lower: wp.array, upper: wp.array) -> None:
+        """Tighten the box.
+
+        Args:
+            lower: Least step of each variable, shape [n, n_variables], in rad or m.
+            upper: Largest step of each variable, same shape.
+        """
+        raise NotImplementedError
+
+
+@functools.cache
+def tighten_function(scalar: type) -> wp.Function:
+    """Build ``tighten(row, variable, scale, low, high, lower, upper)``.
+
+    It intersects the box of ``variable`` with low <= scale * step <= high.
+    """
+
+    @wp.func
+    def tighten(
+        row: int,
+        variable: int,
+        scale: scalar,
+        low: scalar,
+        high: scalar,
+        lower: wp.array2d(dtype=scalar),
+        upper: wp.array2d(dtype=scalar),
+    ):
+        if scale > scalar(0.0):
+            lower[row, variable] = wp.max(lower[row, variable], low / scale)
+            upper[row, variable] = wp.min(upper[row, variable], high / scale)
+        elif scale < scalar(0.0):
+            lower[row, variable] = wp.max(lower[row, variable], high / scale)
+            upper[row, variable] = wp.min(upper[row, variable], low / scale)
+
+    return tighten

@@ -1,0 +1,96 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Limit: joints stay between their position limits.
+
+    -gain max(0, q - (q_min + margin)) <= dq <= gain max(0, (q_max - margin) - q)
+
+A joint outside its limits may move inward freely and outward not at all; it is not forced back
+(roboplan, PositionLimit).
+"""
+
+import functools
+from typing import TYPE_CHECKING
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.limits.limit import Limit
+from ros_ik.limits.limit import tighten_function
+
+if TYPE_CHECKING:
+    from ros_ik.kinematics.step_state import StepState
+
+
+@functools.cache
+def _position_kernel(scalar: type) -> wp.Kernel:
+    tighten = tighten_function(scalar)
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def apply_position_limit(
+        joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
+        dof_variable: wp.array(dtype=wp.int32),  # [joint_dof_count]
+        dof_scale: wp.array(dtype=scalar),  # [joint_dof_count]
+        dof_coord: wp.array(dtype=wp.int32),  # [joint_dof_count]
+        position_min: wp.array(dtype=scalar),  # [joint_dof_count]
+        position_max: wp.array(dtype=scalar),  # [joint_dof_count]
+        gain: scalar,
+        lower: wp.array2d(dtype=scalar),  # [n, n_variables]
+        upper: wp.array2d(dtype=scalar),  # [n, n_variables]
+    ):
+        row = wp.tid()
+        for dof in range(dof_variable.shape[0]):
+            variable = dof_variable[dof]
+            coord = dof_coord[dof]
+            if variable >= 0 and coord >= 0:
+                q = joint_q[row, coord]
+                low = -gain * wp.max(q - position_min[dof], scalar(0.0))
+                high = gain * wp.max(position_max[dof] - q, scalar(0.0))
+                tighten(row, variable, dof_scale[dof], low, high, lower, upper)
+
+    return apply_position_limit
+
+
+class PositionLimit(Limit):
+    """Joints stay between the position limits of the model."""
+
+    def __init__(self, *, gain: float = 1.0, margin: float | np.ndarray = 0.0) -> None:
+        """Create the limit.
+
+        Args:
+            gain: Part of the way to the limit that one step may cover, in (0, 1].
+            margin: Distance kept from each limit [rad or m], one or shape [joint_dof_count].
+
+        Raises:
+            ArgumentError: The gain lies outside (0, 1] or a margin is negative.
+        """
+        if not 0.0 < gain <= 1.0:
+            raise ArgumentError(f'gain must lie in (0, 1], got {gain}')
+        if not np.all(np.asarray(margin) >= 0.0):
+            raise ArgumentError(f'margin must not be negative, got {margin}')
+        self.gain = gain
+        self.margin = margin
+
+    def _allocate(self, state: 'StepState') -> None:
+        """Put the limits of the model on the device."""
+        low, high, _, _ = state.model.limits64()
+        margin = np.broadcast_to(self.margin, low.shape)
+        # A margin wider than the range would turn it inside out; the middle is what is left of it.
+        with np.errstate(invalid='ignore'):
+            margin = np.minimum(margin, 0.5 * (high - low))
+        self._min = wp.array(low + margin, dtype=state.scalar, device=state.device)
+        self._max = wp.array(high - margin, dtype=state.scalar, device=state.device)
+
+    def launch(self, lower: wp.array, upper: wp.array) -> None:
+        """Tighten the box; see :meth:`Limit.launch`."""
+        state = self._state
+        wp.launch(
+            _position_kernel(state.scalar),
+            dim=state.n_robots,
+            inputs=[
+                state.joint_q, state.dof_variable, state.dof_scale, state.dof_coord,
+                self._min, self._max, self.gain,
+            ],
+            outputs=[lower, upper],
+            device=state.device,
+        )  # fmt: skip

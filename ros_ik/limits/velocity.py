@@ -1,0 +1,108 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Limit: joints stay below their speed limits, |dq| <= scale v_max dt."""
+
+import functools
+from typing import TYPE_CHECKING
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.limits.limit import Limit
+from ros_ik.limits.limit import tighten_function
+
+if TYPE_CHECKING:
+    from ros_ik.kinematics.step_state import StepState
+
+
+@functools.cache
+def _velocity_kernel(scalar: type) -> wp.Kernel:
+    tighten = tighten_function(scalar)
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def apply_velocity_limit(
+        dof_variable: wp.array(dtype=wp.int32),  # [joint_dof_count]
+        dof_scale: wp.array(dtype=scalar),  # [joint_dof_count]
+        max_step: wp.array(dtype=scalar),  # [joint_dof_count]
+        lower: wp.array2d(dtype=scalar),  # [n, n_variables]
+        upper: wp.array2d(dtype=scalar),  # [n, n_variables]
+    ):
+        row = wp.tid()
+        for dof in range(dof_variable.shape[0]):
+            variable = dof_variable[dof]
+            if variable >= 0:
+                step = max_step[dof]
+                tighten(row, variable, dof_scale[dof], -step, step, lower, upper)
+
+    return apply_velocity_limit
+
+
+class VelocityLimit(Limit):
+    """Joints stay below the speed limits of the model or of the caller.
+
+    Attributes:
+        scale: Part of the limit that may be used, in (0, 1]; may be set between solves.
+    """
+
+    def __init__(self, velocity: np.ndarray | None = None, *, scale: float = 1.0) -> None:
+        """Create the limit.
+
+        Args:
+            velocity: Largest speed of each degree of freedom [rad/s or m/s], shape
+                [joint_dof_count], inf for none; None for the limits of the model.
+            scale: Part of the limit that may be used, in (0, 1].
+
+        Raises:
+            ArgumentError: A negative or NaN speed, or a scale outside (0, 1].
+        """
+        if velocity is not None and not np.all(np.asarray(velocity) >= 0.0):
+            raise ArgumentError(f'velocity must not be negative, got {velocity}')
+        self._velocity = velocity
+        self._max_step: HostBuffer | None = None
+        self.scale = scale
+
+    @property
+    def scale(self) -> float:
+        """Part of the limit that may be used, in (0, 1]."""
+        return self._scale
+
+    @scale.setter
+    def scale(self, value: float) -> None:
+        if not 0.0 < value <= 1.0:
+            raise ArgumentError(f'scale must lie in (0, 1], got {value}')
+        self._scale = value
+        self._write()
+
+    def _allocate(self, state: 'StepState') -> None:
+        """Put the limits on the device.
+
+        Raises:
+            ArgumentError: The speeds given do not match the model.
+        """
+        velocity = state.model.limits64()[2] if self._velocity is None else self._velocity
+        if np.shape(velocity) != (state.model.joint_dof_count,):
+            raise ArgumentError(
+                f'velocity must have shape [{state.model.joint_dof_count}], got {np.shape(velocity)}'
+            )
+        self._full_step = np.asarray(velocity, dtype=np.float64) * state.dt
+        self._max_step = HostBuffer(self._full_step.shape, state.scalar, state.device)
+        self._write()
+
+    def launch(self, lower: wp.array, upper: wp.array) -> None:
+        """Tighten the box; see :meth:`Limit.launch`."""
+        state = self._state
+        wp.launch(
+            _velocity_kernel(state.scalar),
+            dim=state.n_robots,
+            inputs=[state.dof_variable, state.dof_scale, self._max_step.array],
+            outputs=[lower, upper],
+            device=state.device,
+        )
+
+    def _write(self) -> None:
+        """Bring the scaled limits to the device."""
+        if self._max_step is not None:
+            self._max_step.host[:] = self._scale * self._full_step
+            self._max_step.upload()

@@ -1,0 +1,11 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The robot model: builder, importers for URDF and SRDF, joint groups."""
+
+from ros_ik.model.builder import ModelBuilder
+from ros_ik.model.joint_group import JointGroup
+from ros_ik.model.joint_type import GeoType
+from ros_ik.model.joint_type import JointType
+from ros_ik.model.model import Model
+
+__all__ = ['GeoType', 'JointGroup', 'JointType', 'Model', 'ModelBuilder']

@@ -1,0 +1,125 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A set of joints that move together, and how it folds into the variables of a solve."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from ros_ik.model.model import Model
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class JointGroup:
+    """Joints that move together; the others are locked.
+
+    Attributes:
+        name: What the group was asked for by.
+        joint_indices: Its movable joints that are no mimics, in model order.
+        joint_names: Their names.
+        tip_link: Last link of a chain, '' where there is none.
+        dof_variable: Variable that drives each degree of freedom of the model, -1 where locked,
+            int32 [joint_dof_count].
+        dof_scale: Factor from the variable to the degree of freedom: 1, or the multiplier of a
+            mimic, float64 [joint_dof_count].
+        variable_dof: Degree of freedom of each variable, int32 [n_variables].
+    """
+
+    name: str
+    joint_indices: tuple[int, ...]
+    joint_names: tuple[str, ...]
+    tip_link: str
+    dof_variable: np.ndarray
+    dof_scale: np.ndarray
+    variable_dof: np.ndarray
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables of a solve over this group."""
+        return len(self.variable_dof)
+
+
+def make_joint_group(model: Model, spec: str | Sequence[str]) -> JointGroup:
+    """Make the group that ``spec`` names; see :meth:`Model.joint_group`."""
+    tip = ''
+    if not isinstance(spec, str):
+        name = ','.join(spec)
+        joints = [model.joint_index(joint) for joint in spec]
+    elif not spec:
+        name, joints = '', list(range(model.joint_count))
+    elif model.semantic is not None and spec in model.semantic.groups:
+        name, (joints, tip) = spec, _semantic_joints(model, spec, ())
+    elif ':' in spec:
+        base, tip = (part.strip() for part in spec.split(':', 1))
+        name, joints = spec, _chain_joints(model, base, tip)
+    else:
+        groups = sorted(model.semantic.groups) if model.semantic else []
+        known = f'groups of the SRDF: {", ".join(groups)}' if groups else 'no SRDF was given'
+        raise ArgumentError(f'unknown joint group {spec!r}; use base_link:tip_link for a chain ({known})')
+    return _from_joints(model, name, joints, tip)
+
+
+def _from_joints(model: Model, name: str, joints: Iterable[int], tip: str) -> JointGroup:
+    """Number the variables of a set of joints; drivers stand for the mimics named."""
+    start = model.joint_qd_start.numpy()
+    drivers = sorted({model.mimic_driver.get(joint, (joint,))[0] for joint in joints})
+    movable = [joint for joint in drivers if start[joint + 1] > start[joint]]
+    dof_variable = np.full(model.joint_dof_count, -1, dtype=np.int32)
+    dof_scale = np.ones(model.joint_dof_count)
+    variable_dof = [dof for joint in movable for dof in range(start[joint], start[joint + 1])]
+    dof_variable[variable_dof] = np.arange(len(variable_dof))
+    for follower, (driver, _, factor) in model.mimic_driver.items():
+        dof_variable[start[follower]] = dof_variable[start[driver]]
+        dof_scale[start[follower]] = factor
+    return JointGroup(
+        name=name,
+        joint_indices=tuple(movable),
+        joint_names=tuple(model.joint_label[joint] for joint in movable),
+        tip_link=tip,
+        dof_variable=dof_variable,
+        dof_scale=dof_scale,
+        variable_dof=np.array(variable_dof, dtype=np.int32),
+    )
+
+
+def _chain_joints(model: Model, base: str, tip: str) -> list[int]:
+    """Return the joints from a base link to a tip link below it."""
+    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
+    incoming = {int(body): joint for joint, body in enumerate(child)}
+    first, body = model.body_index(base), model.body_index(tip)
+    joints: list[int] = []
+    while body != first:
+        joint = incoming.get(body)
+        if joint is None or parent[joint] < 0:
+            raise ArgumentError(f'link {tip!r} does not lie below link {base!r}')
+        joints.append(joint)
+        body = int(parent[joint])
+    return joints[::-1]
+
+
+def _semantic_joints(model: Model, name: str, above: tuple[str, ...]) -> tuple[list[int], str]:
+    """Return the joints of an SRDF group with its subgroups, and its tip link."""
+    if name in above:
+        raise ArgumentError(f'SRDF groups contain each other: {" -> ".join((*above, name))}')
+    group = model.semantic.groups[name]
+    parents = model.joint_child.numpy()
+    incoming = {int(body): joint for joint, body in enumerate(parents)}
+    joints = [model.joint_index(joint) for joint in group.joints]
+    joints += [incoming[model.body_index(link)] for link in group.links]
+    tip = ''
+    for base, chain_tip in group.chains:
+        joints += _chain_joints(model, base, chain_tip)
+        tip = chain_tip
+    for subgroup in group.subgroups:
+        if subgroup not in model.semantic.groups:
+            raise ArgumentError(f'SRDF group {name!r} names an unknown group {subgroup!r}')
+        joints += _semantic_joints(model, subgroup, (*above, name))[0]
+    return joints, tip

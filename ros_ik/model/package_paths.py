@@ -1,0 +1,56 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Finds mesh files named in a robot description, inside given folders and nowhere else."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import unquote
+from urllib.parse import urlsplit
+
+
+@dataclasses.dataclass(frozen=True)
+class MeshSource:
+    """A mesh that a description names.
+
+    Attributes:
+        uri: What the description says.
+        path: The file, None where it was not found inside the package paths.
+    """
+
+    uri: str
+    path: Path | None
+
+
+def resolve_mesh(uri: str, package_paths: Sequence[str | Path]) -> MeshSource:
+    """Find the file of a mesh.
+
+    ``package://name/rest`` is ``<package path>/name/rest``, or ``<package path>/rest`` where the
+    package path itself is called ``name``. ``file://`` and plain paths must lie inside a package
+    path. Links are followed before that is judged, and nothing is fetched from a network.
+
+    Args:
+        uri: What the description says.
+        package_paths: Folders that hold packages.
+
+    Returns:
+        The source; its path is None where no file inside the package paths matches.
+    """
+    parts = urlsplit(uri)
+    roots = [Path(path).resolve() for path in package_paths]
+    if parts.scheme == 'package':
+        inside = unquote(parts.path).lstrip('/')
+        candidates = [root / parts.netloc / inside for root in roots]
+        candidates += [root / inside for root in roots if root.name == parts.netloc]
+    elif parts.scheme in ('', 'file') and parts.netloc in ('', 'localhost'):
+        plain = Path(unquote(parts.path))
+        candidates = [plain] if plain.is_absolute() else [root / plain for root in roots]
+    else:
+        candidates = []
+    for candidate in candidates:
+        path = candidate.resolve()
+        if path.is_file() and any(path.is_relative_to(root) for root in roots):
+            return MeshSource(uri, path)
+    return MeshSource(uri, None)

@@ -1,0 +1,278 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a URDF into a ModelBuilder.
+
+The document is untrusted input: whatever is wrong with it ends in a ModelError that names the
+element. One body per link; fixed joints stay joints. A planar joint becomes a D6 joint whose two
+sliding axes span the plane and whose turning axis is its normal; a floating joint a FREE one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from ros_ik.errors import ModelError
+from ros_ik.model.builder import DofData
+from ros_ik.model.builder import ModelBuilder
+from ros_ik.model.joint_type import JointType
+from ros_ik.model.rotations import matrix_from_quaternion
+from ros_ik.model.urdf_geometry import add_shapes
+from ros_ik.model.urdf_geometry import read_origin
+from ros_ik.model.xml import float_attribute
+from ros_ik.model.xml import parse_document
+from ros_ik.model.xml import required
+from ros_ik.model.xml import vector_attribute
+
+_JOINT_TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
+# Name of the joint that hangs the root link on the world.
+ROOT_JOINT = 'root_joint'
+
+
+@dataclasses.dataclass(frozen=True)
+class _Joint:
+    """A joint element with its names read."""
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    element: Element
+
+
+def parse_urdf(
+    text: str, *, package_paths: Sequence[str | Path] = (), floating: bool = False
+) -> ModelBuilder:
+    """Read a robot description.
+
+    Args:
+        text: The URDF document.
+        package_paths: Folders in which meshes are looked up.
+        floating: Hang the root link on the world by a free joint instead of a fixed one.
+
+    Returns:
+        A builder with every link, joint, shape and mimic constraint, links parents first.
+
+    Raises:
+        ModelError: Anything wrong with the description; the error names the element.
+    """
+    root = parse_document(text, 'robot')
+    links = _read_links(root)
+    joints = _read_joints(root, links)
+    builder = ModelBuilder()
+    bodies: dict[str, int] = {}
+    root_link = _root_link(links, joints)
+    _add_link(builder, bodies, root_link, links[root_link])
+    kind = JointType.FREE if floating else JointType.FIXED
+    builder.add_joint(kind, -1, bodies[root_link], label=_free_name(ROOT_JOINT, joints))
+    for joint in _parents_first(root_link, joints):
+        _add_link(builder, bodies, joint.child, links[joint.child])
+        _add_joint(builder, bodies, joint)
+    _add_mimics(builder, joints)
+    for name, element in links.items():
+        add_shapes(builder, bodies[name], name, element, package_paths)
+    return builder
+
+
+def _read_links(root: Element) -> dict[str, Element]:
+    """Return the link elements by name."""
+    links: dict[str, Element] = {}
+    for element in root.iterfind('link'):
+        name = required(element, 'name', 'link')
+        if name in links:
+            raise ModelError(f'link {name!r}', 'appears more than once')
+        links[name] = element
+    if not links:
+        raise ModelError('robot', 'has no links')
+    return links
+
+
+def _read_joints(root: Element, links: dict[str, Element]) -> dict[str, _Joint]:
+    """Return the joints by name, with the links they name checked."""
+    joints: dict[str, _Joint] = {}
+    of_child: dict[str, str] = {}
+    for element in root.iterfind('joint'):
+        name = required(element, 'name', 'joint')
+        where = f'joint {name!r}'
+        if name in joints:
+            raise ModelError(where, 'appears more than once')
+        kind = element.get('type', '')
+        if kind not in _JOINT_TYPES:
+            raise ModelError(where, f'type {kind!r} is none of {", ".join(_JOINT_TYPES)}')
+        ends = []
+        for tag in ('parent', 'child'):
+            end = element.find(tag)
+            if end is None:
+                raise ModelError(where, f'lacks <{tag}>')
+            link = required(end, 'link', where)
+            if link not in links:
+                raise ModelError(where, f'names a missing {tag} link {link!r}')
+            ends.append(link)
+        if ends[1] in of_child:
+            raise ModelError(f'link {ends[1]!r}', f'has two parents: joints {of_child[ends[1]]!r} and {name!r}')
+        of_child[ends[1]] = name
+        joints[name] = _Joint(name, kind, ends[0], ends[1], element)
+    return joints
+
+
+def _root_link(links: dict[str, Element], joints: dict[str, _Joint]) -> str:
+    """Return the one link without a parent, after looking for cycles."""
+    above = {joint.child: joint for joint in joints.values()}
+    for start in links:
+        seen: list[str] = []
+        link = start
+        while link in above:
+            if link in seen:
+                cycle = seen[seen.index(link) :]
+                raise ModelError(f'joint {above[link].name!r}', f'closes a cycle of links: {", ".join(cycle)}')
+            seen.append(link)
+            link = above[link].parent
+    roots = [link for link in links if link not in above]
+    if len(roots) > 1:
+        raise ModelError(f'link {roots[1]!r}', f'is a second root beside {roots[0]!r}: no joint connects them')
+    return roots[0]
+
+
+def _parents_first(root_link: str, joints: dict[str, _Joint]) -> list[_Joint]:
+    """Return the joints depth first from the root, children in document order."""
+    below: dict[str, list[_Joint]] = {}
+    for joint in joints.values():
+        below.setdefault(joint.parent, []).append(joint)
+    order: list[_Joint] = []
+    stack = below.get(root_link, [])[::-1]
+    while stack:
+        joint = stack.pop()
+        order.append(joint)
+        stack.extend(below.get(joint.child, [])[::-1])
+    return order
+
+
+def _free_name(name: str, taken: dict[str, _Joint]) -> str:
+    """Return ``name``, with underscores before it as long as a joint of the document has it."""
+    while name in taken:
+        name = f'_{name}'
+    return name
+
+
+def _add_link(builder: ModelBuilder, bodies: dict[str, int], name: str, element: Element) -> None:
+    """Add a link with its inertia turned into link axes."""
+    where = f'link {name!r}'
+    inertial = element.find('inertial')
+    if inertial is None:
+        bodies[name] = builder.add_link(name)
+        return
+    mass = float_attribute(inertial.find('mass'), 'value', f'{where} mass', 0.0)
+    if mass < 0.0:
+        raise ModelError(f'{where} mass', f'must not be negative, got {mass}')
+    pose = read_origin(inertial, f'{where} inertial')
+    tensor = inertial.find('inertia')
+    ixx, ixy, ixz, iyy, iyz, izz = (
+        float_attribute(tensor, key, f'{where} inertia', 0.0)
+        for key in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+    )
+    rotation = matrix_from_quaternion(pose[3:])
+    inertia = rotation @ np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]) @ rotation.T
+    bodies[name] = builder.add_link(name, mass=mass, com=pose[:3], inertia=inertia)
+
+
+def _add_joint(builder: ModelBuilder, bodies: dict[str, int], joint: _Joint) -> None:
+    """Add a joint of the kind its element says."""
+    where = f'joint {joint.name!r}'
+    common = {
+        'parent': bodies[joint.parent],
+        'child': bodies[joint.child],
+        'label': joint.name,
+        'parent_xform': read_origin(joint.element, where),
+    }
+    if joint.kind == 'fixed':
+        builder.add_joint_fixed(**common)
+    elif joint.kind == 'floating':
+        builder.add_joint_free(**common)
+    elif joint.kind == 'planar':
+        normal = _axis(joint.element, where)
+        first, second = _plane(normal)
+        sliding = [DofData(_tuple(first)), DofData(_tuple(second))]
+        builder.add_joint_d6(**common, linear_axes=sliding, angular_axes=[DofData(_tuple(normal))])
+    elif joint.kind == 'prismatic':
+        builder.add_joint_prismatic(**common, dof=_dof(joint, where))
+    else:
+        builder.add_joint_revolute(**common, dof=_dof(joint, where))
+
+
+def _axis(element: Element, where: str) -> np.ndarray:
+    """Return the unit axis of a joint; x where none is given, as URDF has it."""
+    axis = vector_attribute(element.find('axis'), 'xyz', f'{where} axis', (1.0, 0.0, 0.0))
+    norm = np.linalg.norm(axis)
+    if norm < 1e-9:
+        raise ModelError(f'{where} axis', f'has zero length: {axis}')
+    return axis / norm
+
+
+def _plane(normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return two unit axes with first x second = normal; x and y for a normal along z."""
+    helper = np.eye(3)[0] if abs(normal[0]) < 0.9 else np.eye(3)[1]
+    first = helper - normal * (helper @ normal)
+    first /= np.linalg.norm(first)
+    return first, np.cross(normal, first)
+
+
+def _dof(joint: _Joint, where: str) -> DofData:
+    """Return axis and limits of a joint of one degree of freedom."""
+    axis = _tuple(_axis(joint.element, where))
+    limit = joint.element.find('limit')
+    where = f'{where} limit'
+    if limit is None and joint.kind != 'continuous':
+        raise ModelError(where, f'is required for a {joint.kind} joint')
+    velocity = float_attribute(limit, 'velocity', where, np.inf)
+    effort = float_attribute(limit, 'effort', where, np.inf)
+    for name, value in (('velocity', velocity), ('effort', effort)):
+        if value < 0.0:
+            raise ModelError(where, f'{name} must not be negative, got {value}')
+    if joint.kind == 'continuous':
+        return DofData(axis, velocity=velocity, effort=effort)
+    # URDF: lower and upper default to 0.
+    lower = float_attribute(limit, 'lower', where, 0.0)
+    upper = float_attribute(limit, 'upper', where, 0.0)
+    if lower > upper:
+        raise ModelError(where, f'lower {lower} lies above upper {upper}')
+    return DofData(axis, lower, upper, velocity, effort)
+
+
+def _add_mimics(builder: ModelBuilder, joints: dict[str, _Joint]) -> None:
+    """Add mimic constraints; one that can mean nothing leaves a warning."""
+    index = {joint.label: k for k, joint in enumerate(builder.joints)}
+    leader: dict[str, str] = {}
+    for joint in joints.values():
+        mimic = joint.element.find('mimic')
+        if mimic is None:
+            continue
+        where = f'joint {joint.name!r} mimic'
+        driver = required(mimic, 'joint', where)
+        if driver not in joints:
+            # Robots in wide use have this (a hand cut out of a larger description).
+            builder.warnings.append(f'{where}: names a missing joint {driver!r}; the joint moves on its own')
+            continue
+        coefficients = (
+            float_attribute(mimic, 'offset', where, 0.0),
+            float_attribute(mimic, 'multiplier', where, 1.0),
+        )
+        if any(builder.joints[index[name]].dof_count != 1 for name in (joint.name, driver)):
+            builder.warnings.append(f'{where}: passed over, both joints need one degree of freedom')
+            continue
+        leader[joint.name] = driver
+        builder.add_constraint_mimic(index[joint.name], index[driver], *coefficients)
+    for name in leader:
+        seen = [name]
+        while seen[-1] in leader:
+            seen.append(leader[seen[-1]])
+            if seen[-1] in seen[:-1]:
+                raise ModelError(f'joint {name!r} mimic', f'follows itself: {" -> ".join(seen)}')
+
+
+def _tuple(vector: np.ndarray) -> tuple[float, float, float]:
+    """Return a vector as three floats."""
+    return float(vector[0]), float(vector[1]), float(vector[2])

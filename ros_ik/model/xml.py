@@ -1,0 +1,102 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Checked access to XML that nobody vouches for: bounds, no entities, errors that name the element."""
+
+from __future__ import annotations
+
+import math
+from xml.etree.ElementTree import Element
+
+import defusedxml
+import numpy as np
+from defusedxml import ElementTree
+
+from ros_ik.errors import ModelError
+
+# The largest description in wide use (a humanoid with inlined hands) has about 1 MB.
+MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
+MAX_ELEMENTS = 200_000
+
+
+def parse_document(text: str, root_tag: str) -> Element:
+    """Parse a document and return its root.
+
+    Raises:
+        ModelError: Not a string, too large, malformed, with a document type or entities, or with
+            another root element.
+    """
+    if not isinstance(text, str):
+        raise ModelError('document', f'expected a string of XML, got {type(text).__name__}')
+    size = len(text.encode('utf-8', 'surrogatepass'))
+    if size > MAX_DOCUMENT_BYTES:
+        raise ModelError('document', f'{size} bytes, more than the {MAX_DOCUMENT_BYTES} accepted')
+    if not text.strip():
+        raise ModelError('document', 'empty')
+    try:
+        root = ElementTree.fromstring(text.encode('utf-8', 'replace'), forbid_dtd=True)
+    except ElementTree.ParseError as error:
+        raise ModelError('document', f'malformed XML: {error}') from error
+    except defusedxml.DefusedXmlException as error:
+        raise ModelError('document', f'document types and entities are not accepted: {error}') from error
+    except (ValueError, LookupError, RecursionError) as error:
+        raise ModelError('document', f'unreadable XML: {error}') from error
+    if root.tag != root_tag:
+        raise ModelError('document', f'expected the root element <{root_tag}>, found <{root.tag}>')
+    count = sum(1 for _ in root.iter())
+    if count > MAX_ELEMENTS:
+        raise ModelError('document', f'{count} elements, more than the {MAX_ELEMENTS} accepted')
+    return root
+
+
+def required(element: Element, attribute: str, where: str) -> str:
+    """Return an attribute that must be there, or raise ModelError."""
+    value = element.get(attribute)
+    if not value:
+        raise ModelError(where, f'<{element.tag}> lacks the attribute {attribute!r}')
+    return value
+
+
+def float_attribute(
+    element: Element | None, attribute: str, where: str, default: float | None = None
+) -> float:
+    """Return a finite number.
+
+    Args:
+        element: The element; None counts as one without attributes.
+        attribute: The attribute.
+        where: What to call the element in an error.
+        default: Value where the attribute is missing; None makes it required.
+
+    Raises:
+        ModelError: Missing, not a number, NaN or infinite.
+    """
+    text = element.get(attribute) if element is not None else None
+    if text is None:
+        if default is None:
+            raise ModelError(where, f'lacks the attribute {attribute!r}')
+        return default
+    try:
+        value = float(text)
+    except ValueError as error:
+        raise ModelError(where, f'{attribute}={text!r} is not a number') from error
+    if not math.isfinite(value):
+        raise ModelError(where, f'{attribute}={text!r} is not finite')
+    return value
+
+
+def vector_attribute(
+    element: Element | None, attribute: str, where: str, default: tuple[float, float, float]
+) -> np.ndarray:
+    """Return three finite numbers, float64 [3], or raise ModelError."""
+    text = element.get(attribute) if element is not None else None
+    if text is None:
+        return np.array(default)
+    try:
+        value = np.array([float(part) for part in text.split()])
+    except ValueError as error:
+        raise ModelError(where, f'{attribute}={text!r} is not three numbers') from error
+    if value.shape != (3,):
+        raise ModelError(where, f'{attribute}={text!r} is not three numbers')
+    if not np.all(np.isfinite(value)):
+        raise ModelError(where, f'{attribute}={text!r} is not finite')
+    return value

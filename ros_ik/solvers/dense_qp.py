@@ -1,0 +1,329 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A batch of small dense quadratic programs with hard bounds and rows that may have to give way.
+
+    minimise 1/2 x' H x + c' x   subject to   lower <= x <= upper (hard),   A x <= b (relaxed if need be)
+
+When the rows cannot all hold inside the bounds, they are replaced by the closest ones that can:
+
+1. Rows with b >= 0 keep their bound, because x = 0 satisfies them; rows with b < 0 ask for a
+   recovery and are relaxed towards 0, to the least-squares closest point. A recovery may so be
+   slower than asked for, but never turn into a step in the wrong direction.
+2. Where even that is empty (bounds that exclude 0), every row is relaxed to its least-squares
+   closest value.
+
+The program is then solved again, so the cost is still minimised and every bound still holds.
+"""
+
+import functools
+
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.solvers.active_set import active_set_functions
+from ros_ik.solvers.active_set import INFEASIBLE
+from ros_ik.solvers.active_set import ITERATION_LIMIT
+from ros_ik.solvers.active_set import SOLVED
+from ros_ik.solvers.status import SolveStatus
+
+# Weight of |x|^2 beside the row residuals when looking for the closest feasible point: small
+# enough to change it by 1e-9 relative, large enough to keep the Hessian positive definite.
+_CLOSEST_POINT_REGULARIZATION = 1e-9
+
+# Room around the closest point, in feasibility tolerances.
+_ROOM = 10.0
+
+# What the program of each stage is: the one asked for, the closest point within the rows that
+# x = 0 satisfies, the closest point within the bounds alone, and the relaxed program.
+_STAGE_ASKED = 0
+_STAGE_CLOSEST_WITH_ROWS = 1
+_STAGE_CLOSEST_IN_BOUNDS = 2
+_STAGE_RELAXED = 3
+
+
+@functools.cache
+def _qp_kernel(scalar: type) -> wp.Kernel:
+    """Build the kernel that solves one program per thread."""
+    method = active_set_functions(scalar)
+    Workspace = method.Workspace
+    solve = method.solve
+    ASKED = wp.constant(_STAGE_ASKED)
+    CLOSEST_WITH_ROWS = wp.constant(_STAGE_CLOSEST_WITH_ROWS)
+    CLOSEST_IN_BOUNDS = wp.constant(_STAGE_CLOSEST_IN_BOUNDS)
+    RELAXED = wp.constant(_STAGE_RELAXED)
+
+    @wp.func
+    def is_finite_problem(
+        i: int,
+        H: wp.array3d(dtype=scalar),
+        c: wp.array2d(dtype=scalar),
+        lower: wp.array2d(dtype=scalar),
+        upper: wp.array2d(dtype=scalar),
+        A: wp.array3d(dtype=scalar),
+        b: wp.array2d(dtype=scalar),
+    ) -> bool:
+        """Whether everything but the bounds is finite and the bounds are numbers in order."""
+        n = c.shape[1]
+        for j in range(n):
+            if not wp.isfinite(c[i, j]) or not (lower[i, j] <= upper[i, j]):
+                return False
+            for k in range(n):
+                if not wp.isfinite(H[i, j, k]):
+                    return False
+        for row in range(b.shape[1]):
+            if wp.isnan(b[i, row]):
+                return False
+            for j in range(n):
+                if not wp.isfinite(A[i, row, j]):
+                    return False
+        return True
+
+    @wp.func
+    def load_rows(
+        i: int,
+        stage: int,
+        A: wp.array3d(dtype=scalar),
+        b: wp.array2d(dtype=scalar),
+        x: wp.array2d(dtype=scalar),
+        tolerance: scalar,
+        ws: Workspace,
+    ):
+        """Right-hand sides of this stage; x is the closest point where the stage is the relaxed one."""
+        for row in range(b.shape[1]):
+            bound = b[i, row]
+            if stage == CLOSEST_WITH_ROWS:
+                bound = wp.max(bound, scalar(0.0))
+            elif stage == CLOSEST_IN_BOUNDS:
+                bound = scalar(wp.inf)
+            elif stage == RELAXED:
+                reached = scalar(0.0)
+                for j in range(x.shape[1]):
+                    reached += A[i, row, j] * x[i, j]
+                # The closest point may be the only one that reaches this: leave it some room,
+                # but none to turn a recovery back.
+                slack = scalar(wp.static(_ROOM)) * tolerance * ws.row_norm[i, row]
+                if bound < scalar(0.0) and reached <= slack:
+                    bound = wp.max(bound, wp.min(reached + slack, scalar(0.0)))
+                else:
+                    bound = wp.max(bound, reached + slack)
+            ws.b[i, row] = bound
+
+    @wp.func
+    def load_cost(
+        i: int,
+        stage: int,
+        H: wp.array3d(dtype=scalar),
+        c: wp.array2d(dtype=scalar),
+        A: wp.array3d(dtype=scalar),
+        b: wp.array2d(dtype=scalar),
+        ws: Workspace,
+    ):
+        """Cost of this stage: the one asked for, or the distance to the rows that cannot hold."""
+        n = c.shape[1]
+        of_task = stage == ASKED or stage == RELAXED
+        for j in range(n):
+            ws.c[i, j] = c[i, j] if of_task else scalar(0.0)
+            for k in range(n):
+                value = scalar(0.0)
+                if of_task:
+                    value = H[i, j, k]
+                elif j == k:
+                    value = scalar(wp.static(_CLOSEST_POINT_REGULARIZATION))
+                ws.H[i, j, k] = value
+        if of_task:
+            return
+        for row in range(b.shape[1]):
+            norm = ws.row_norm[i, row]
+            if norm > scalar(0.0) and (b[i, row] < scalar(0.0) or stage == CLOSEST_IN_BOUNDS):
+                scale = scalar(1.0) / (norm * norm)
+                target = wp.min(b[i, row], scalar(0.0))
+                for j in range(n):
+                    ws.c[i, j] -= A[i, row, j] * target * scale
+                    for k in range(n):
+                        ws.H[i, j, k] += A[i, row, j] * A[i, row, k] * scale
+
+    @wp.func
+    def store_multipliers(
+        i: int,
+        n: int,
+        active_count: int,
+        ws: Workspace,
+        bound_multiplier: wp.array2d(dtype=scalar),
+        row_multiplier: wp.array2d(dtype=scalar),
+    ):
+        """Multipliers of the bounds (negative at a lower one) and of the rows, 0 where inactive."""
+        for k in range(active_count):
+            constraint = ws.active[i, k]
+            if constraint < n:
+                bound_multiplier[i, constraint] = -ws.u[i, k]
+            elif constraint < 2 * n:
+                bound_multiplier[i, constraint - n] = ws.u[i, k]
+            else:
+                row = constraint - 2 * n
+                row_multiplier[i, row] = ws.u[i, k] / ws.row_norm[i, row]
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def solve_dense_qp(
+        # the programs
+        H: wp.array3d(dtype=scalar),  # [batch, n, n]
+        c: wp.array2d(dtype=scalar),  # [batch, n]
+        lower: wp.array2d(dtype=scalar),  # [batch, n]
+        upper: wp.array2d(dtype=scalar),  # [batch, n]
+        A: wp.array3d(dtype=scalar),  # [batch, rows, n]
+        b: wp.array2d(dtype=scalar),  # [batch, rows]
+        max_iterations: int,
+        tolerance: scalar,
+        ws: Workspace,
+        # what comes out
+        x: wp.array2d(dtype=scalar),  # [batch, n]
+        status: wp.array(dtype=wp.int32),  # [batch]
+        iterations: wp.array(dtype=wp.int32),  # [batch]
+        bound_multiplier: wp.array2d(dtype=scalar),  # [batch, n]
+        row_multiplier: wp.array2d(dtype=scalar),  # [batch, rows]
+    ):
+        i = wp.tid()
+        n = x.shape[1]
+        rows = b.shape[1]
+        for j in range(n):
+            x[i, j] = scalar(0.0)
+            bound_multiplier[i, j] = scalar(0.0)
+        for row in range(rows):
+            row_multiplier[i, row] = scalar(0.0)
+            norm = scalar(0.0)
+            for j in range(n):
+                norm += A[i, row, j] * A[i, row, j]
+            ws.row_norm[i, row] = wp.sqrt(norm)
+        iterations[i] = 0
+        if not is_finite_problem(i, H, c, lower, upper, A, b):
+            status[i] = wp.static(int(SolveStatus.NON_FINITE_INPUT))
+            return
+
+        stage = int(ASKED)
+        total = int(0)
+        code = int(wp.static(INFEASIBLE))
+        active_count = int(0)
+        while True:
+            load_rows(i, stage, A, b, x, tolerance, ws)
+            load_cost(i, stage, H, c, A, b, ws)
+            code, spent, active_count = solve(
+                i, ws, lower, upper, A, x, max_iterations - total, tolerance
+            )
+            total += spent
+            if stage == ASKED and code == wp.static(INFEASIBLE):
+                stage = CLOSEST_WITH_ROWS
+            elif stage == CLOSEST_WITH_ROWS and code == wp.static(INFEASIBLE):
+                stage = CLOSEST_IN_BOUNDS
+            elif code == wp.static(SOLVED) and stage != ASKED and stage != RELAXED:
+                stage = RELAXED
+            else:
+                break
+
+        finite = bool(True)
+        for j in range(n):
+            # Rounding must not carry the step across a hard bound.
+            x[i, j] = wp.clamp(x[i, j], lower[i, j], upper[i, j])
+            finite = finite and wp.isfinite(x[i, j])
+        iterations[i] = total
+        if code == wp.static(SOLVED) and finite:
+            store_multipliers(i, n, active_count, ws, bound_multiplier, row_multiplier)
+            status[i] = wp.static(int(SolveStatus.CONVERGED))
+            if stage == RELAXED:
+                status[i] = wp.static(int(SolveStatus.RELAXED))
+            return
+        for j in range(n):
+            x[i, j] = wp.clamp(scalar(0.0), lower[i, j], upper[i, j])
+        status[i] = wp.static(int(SolveStatus.NUMERICAL_FAILURE))
+        if code == wp.static(ITERATION_LIMIT):
+            status[i] = wp.static(int(SolveStatus.ITERATION_LIMIT))
+
+    return solve_dense_qp
+
+
+class DenseQP:
+    """A batch of strictly convex quadratic programs of one size, solved by one kernel launch.
+
+    Fill the input arrays, call :meth:`launch` (it can be captured in a graph and allocates
+    nothing), read the output arrays.
+
+    Attributes:
+        H: Hessians, shape [batch, n, n], symmetric positive definite.
+        c: Linear costs, shape [batch, n].
+        lower: Hard lower bounds, shape [batch, n]; -inf for none.
+        upper: Hard upper bounds, shape [batch, n]; inf for none.
+        A: Row coefficients, shape [batch, rows, n].
+        b: Row bounds, shape [batch, rows]; inf switches a row off.
+        x: Solutions, shape [batch, n].
+        status: :class:`SolveStatus` codes, shape [batch].
+        iterations: Constraints added and dropped, shape [batch].
+        bound_multiplier: Shape [batch, n]; positive at an upper bound, negative at a lower one.
+        row_multiplier: Shape [batch, rows]; positive where a row binds.
+    """
+
+    def __init__(
+        self,
+        batch: int,
+        n_variables: int,
+        n_rows: int,
+        *,
+        max_iterations: int = 200,
+        tolerance: float = 1e-10,
+        scalar: type = wp.float64,
+        device: wp.DeviceLike = None,
+    ) -> None:
+        """Allocate every array.
+
+        Args:
+            batch: Number of programs.
+            n_variables: Number of variables n.
+            n_rows: Number of rows of A; may be 0.
+            max_iterations: Bound on constraints added and dropped in one program.
+            tolerance: A bound or a row (scaled to unit length) may be missed by this much, in
+                units of x.
+            scalar: ``wp.float32`` or ``wp.float64``.
+            device: Warp device; None for the current one.
+
+        Raises:
+            ArgumentError: A size below its least value.
+        """
+        for name, value, least in (
+            ('batch', batch, 1), ('n_variables', n_variables, 1), ('n_rows', n_rows, 0),
+            ('max_iterations', max_iterations, 1),
+        ):  # fmt: skip
+            if value < least:
+                raise ArgumentError(f'{name} must be at least {least}, got {value}')
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self._kernel = _qp_kernel(scalar)
+
+        def zeros(*shape: int, dtype: type = scalar) -> wp.array:
+            return wp.zeros((batch, *shape), dtype=dtype, device=device)
+
+        n, rows = n_variables, n_rows
+        self.H, self.c, self.A, self.b = zeros(n, n), zeros(n), zeros(rows, n), zeros(rows)
+        self.lower = wp.full((batch, n), -wp.inf, dtype=scalar, device=device)
+        self.upper = wp.full((batch, n), wp.inf, dtype=scalar, device=device)
+        self.x, self.bound_multiplier, self.row_multiplier = zeros(n), zeros(n), zeros(rows)
+        self.status, self.iterations = zeros(dtype=wp.int32), zeros(dtype=wp.int32)
+
+        workspace = active_set_functions(scalar).Workspace()
+        workspace.H, workspace.J, workspace.R = zeros(n, n), zeros(n, n), zeros(n, n)
+        workspace.c, workspace.d, workspace.z, workspace.r = zeros(n), zeros(n), zeros(n), zeros(n)
+        workspace.u, workspace.b, workspace.row_norm = zeros(n + 1), zeros(rows), zeros(rows)
+        workspace.active = zeros(n + 1, dtype=wp.int32)
+        workspace.is_active = zeros(2 * n + rows, dtype=wp.int32)
+        self._workspace = workspace
+
+    def launch(self) -> None:
+        """Solve every program; results are in the output arrays."""
+        wp.launch(
+            self._kernel,
+            dim=self.c.shape[0],
+            inputs=[
+                self.H, self.c, self.lower, self.upper, self.A, self.b,
+                self.max_iterations, self.tolerance, self._workspace,
+            ],
+            outputs=[
+                self.x, self.status, self.iterations, self.bound_multiplier, self.row_multiplier,
+            ],
+            device=self.c.device,
+        )  # fmt: skip

@@ -1,0 +1,37 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A fixed sequence of kernel launches, recorded once and replayed each tick, on CPU and CUDA alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import warp as wp
+
+
+class Graph:
+    """Kernel launches captured from a function.
+
+    The function must launch kernels and copies only: no allocation, no host work that should
+    happen again at each replay.
+    """
+
+    def __init__(self, record: Callable[[], None], device: wp.DeviceLike) -> None:
+        """Run ``record`` once, so that its kernels are compiled and loaded, then capture it.
+
+        Args:
+            record: Function that launches the kernels.
+            device: Device they run on.
+        """
+        self._device = wp.get_device(device)
+        record()
+        wp.synchronize_device(self._device)
+        with wp.ScopedCapture(device=self._device, force_module_load=False) as capture:
+            record()
+        self._graph = capture.graph
+
+    def launch(self) -> None:
+        """Replay the launches and wait for them."""
+        wp.capture_launch(self._graph)
+        if self._device.is_cuda:
+            wp.synchronize_device(self._device)

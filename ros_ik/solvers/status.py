@@ -1,0 +1,38 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What a solve came to: a closed set of codes, each with its message."""
+
+from __future__ import annotations
+
+import enum
+
+
+class SolveStatus(enum.IntEnum):
+    """Outcome of one solve. A solver never raises for what happens at run time; it returns one of these."""
+
+    CONVERGED = 0
+    RELAXED = 1
+    ITERATION_LIMIT = 2
+    NON_FINITE_INPUT = 3
+    NUMERICAL_FAILURE = 4
+    HALTED_BY_BARRIER = 5
+
+    @property
+    def message(self) -> str:
+        """One sentence for a log or a status topic."""
+        return _MESSAGES[self]
+
+    @property
+    def ok(self) -> bool:
+        """Whether the step that came with this status is an optimum that holds every hard limit."""
+        return self in (SolveStatus.CONVERGED, SolveStatus.RELAXED)
+
+
+_MESSAGES = {
+    SolveStatus.CONVERGED: 'optimal step inside every limit and barrier',
+    SolveStatus.RELAXED: 'barriers conflict with the limits: closest step that holds every limit',
+    SolveStatus.ITERATION_LIMIT: 'iteration limit reached: zero step',
+    SolveStatus.NON_FINITE_INPUT: 'NaN or infinity in the state, a target or a parameter: zero step',
+    SolveStatus.NUMERICAL_FAILURE: 'the problem is not strictly convex in floating point: zero step',
+    SolveStatus.HALTED_BY_BARRIER: 'the step was cut because it would make a violated barrier worse',
+}

@@ -1,0 +1,104 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A task: an objective with what a control step needs beside it.
+
+The step minimises 1/2 |W (J dq + gain sat(r))|^2 + 1/2 mu |dq|^2, mu = damping |W gain sat(r)|^2, where r, J
+are the residual and Jacobian of the objective, W = diag(weight), and sat shortens the residuals of
+each block (position, rotation) to e_max tanh(|r| / e_max) (roboplan, Task and FrameTask).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.objectives import IKObjective
+
+
+class Task:
+    """An objective with gain, weights, Levenberg damping and error saturation.
+
+    Every attribute but the objective may be set between solves; the next one uses it.
+    """
+
+    def __init__(
+        self,
+        objective: IKObjective,
+        *,
+        gain: float = 1.0,
+        weight: float | Sequence[float] = 1.0,
+        damping: float = 0.0,
+        max_error: float | Sequence[float] | None = None,
+    ) -> None:
+        """Create the task.
+
+        Args:
+            objective: What to reach.
+            gain: Part of the residual to remove in one step, in (0, 1] for a stable loop.
+            weight: Factor on the residuals, one or shape [residual_dim]. Its square is the cost.
+            damping: Levenberg damping relative to the squared weighted residual, dimensionless.
+            max_error: Length to which each block of residuals saturates, one per block (a pose has
+                two: m, rad); None or inf for no saturation.
+
+        Raises:
+            ArgumentError: A negative value or a wrong shape.
+        """
+        self.objective = objective
+        self.version = 0
+        self.gain = gain
+        self.weight = weight
+        self.damping = damping
+        self.max_error = max_error
+
+    @property
+    def gain(self) -> float:
+        """Part of the residual to remove in one step."""
+        return self._gain
+
+    @gain.setter
+    def gain(self, value: float) -> None:
+        self._gain = float(_non_negative('gain', value, ())[()])
+        self.version += 1
+
+    @property
+    def weight(self) -> np.ndarray:
+        """Factors on the residuals, shape [residual_dim]."""
+        return self._weight
+
+    @weight.setter
+    def weight(self, value: float | Sequence[float]) -> None:
+        self._weight = _non_negative('weight', value, (self.objective.residual_dim(),))
+        self.version += 1
+
+    @property
+    def damping(self) -> float:
+        """Levenberg damping, dimensionless."""
+        return self._damping
+
+    @damping.setter
+    def damping(self, value: float) -> None:
+        self._damping = float(_non_negative('damping', value, ())[()])
+        self.version += 1
+
+    @property
+    def max_error(self) -> np.ndarray:
+        """Length to which each block of residuals saturates, inf for none, shape [blocks]."""
+        return self._max_error
+
+    @max_error.setter
+    def max_error(self, value: float | Sequence[float] | None) -> None:
+        blocks = (len(self.objective.residual_blocks()),)
+        self._max_error = _non_negative('max_error', np.inf if value is None else value, blocks)
+        if not np.all(self._max_error > 0.0):
+            raise ArgumentError(f'max_error must be positive, got {value}')
+        self.version += 1
+
+
+def _non_negative(name: str, value: float | Sequence[float], shape: tuple[int, ...]) -> np.ndarray:
+    """Return ``value`` broadcast to ``shape``, or raise ArgumentError naming it."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape not in ((), shape) or not np.all(array >= 0.0):
+        raise ArgumentError(f'{name} must be non-negative, one or of shape {list(shape)}, got {value}')
+    return np.broadcast_to(array, shape).copy()

@@ -1,0 +1,398 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Control steps on every robot, against the same program built from Pinocchio and solved by quadprog."""
+
+import numpy as np
+import pytest
+from ros_ik.barriers import PositionBarrier
+from ros_ik.errors import ArgumentError
+from ros_ik.limits import AccelerationLimit
+from ros_ik.limits import PositionLimit
+from ros_ik.limits import VelocityLimit
+from ros_ik.objectives import IKObjectiveJointPosition
+from ros_ik.objectives import IKObjectivePose
+from ros_ik.solvers import DifferentialIK
+from ros_ik.solvers import DifferentialIKSettings
+from ros_ik.solvers import SolveStatus
+from ros_ik.solvers import Task
+from support.robots import ALL_URDFS
+from support.robots import IDS
+from support.robots import load
+from support.robots import pin
+from support.robots import PinocchioRobot
+
+DT = 0.01
+POSTURE_WEIGHT = 0.1
+GAIN = 0.4
+
+
+def deepest_link(model):
+    """The link behind the most joints; among equals the last."""
+    parents = model.joint_parent.numpy()
+    child = model.joint_child.numpy()
+    movable = np.diff(model.joint_qd_start.numpy()) > 0
+    depth = {-1: 0}
+    for joint in range(model.joint_count):  # parents first
+        depth[int(child[joint])] = depth[int(parents[joint])] + int(movable[joint])
+    return max(range(model.body_count), key=lambda body: (depth[body], body))
+
+
+def random_unit_quaternion(rng):
+    q = rng.normal(size=4)
+    return q / np.linalg.norm(q)
+
+
+class Step:
+    """One random step of one robot: frame and posture task, position and velocity limits, a box."""
+
+    def __init__(self, path, seed):
+        self.model = load(path)
+        self.rng = np.random.default_rng(seed)
+        self.link = deepest_link(self.model)
+        self.diff = DifferentialIK(self.model, '', DifferentialIKSettings(dt=DT))
+        self.frame = IKObjectivePose(self.link, np.array([0, 0, 0, 0, 0, 0, 1.0]))
+        self.posture = IKObjectiveJointPosition(self.model, np.zeros(self.model.joint_coord_count))
+        self.tasks = [Task(self.frame, gain=GAIN), Task(self.posture, weight=POSTURE_WEIGHT)]
+        self.limits = [PositionLimit(), VelocityLimit()]
+        self.barrier = PositionBarrier(
+            self.link, [-np.inf, -50.0, -50.0], [50.0, 50.0, np.inf], gain=2.0, margin=0.01,
+            safe_displacement_gain=0.3,
+        )  # fmt: skip
+
+    def draw(self):
+        self.joint_q = self.model.random_joint_q(1, self.rng)[0]
+        self.target = np.concatenate([self.rng.uniform(-1, 1, 3), random_unit_quaternion(self.rng)])
+        self.target_q = self.model.random_joint_q(1, self.rng)[0]
+        self.frame.set_target_pose(0, self.target)
+        self.posture.set_target_positions(self.target_q)
+
+    def reduction(self):
+        """Matrix from the variables of the group to all degrees of freedom."""
+        group = self.diff.group
+        matrix = np.zeros((self.model.joint_dof_count, group.n_variables))
+        for dof, variable in enumerate(group.dof_variable):
+            matrix[dof, variable] = group.dof_scale[dof]
+        return matrix
+
+    def expected(self):
+        """Solve the same program with quadprog, from Pinocchio's kinematics."""
+        qpsolvers = pytest.importorskip('qpsolvers', reason='qpsolvers is not installed')
+        oracle = PinocchioRobot(self.path_text(), self.model)
+        label = self.model.body_label[self.link]
+        position, rotation = oracle.poses(self.joint_q)[label]
+        target_rotation = pin.Quaternion(self.target[3:]).toRotationMatrix()
+        error = GAIN * np.concatenate([
+            self.target[:3] - position, pin.log3(target_rotation @ rotation.T)
+        ])  # fmt: skip
+        fold = self.reduction()
+        jacobian = oracle.jacobian(self.joint_q, label) @ fold
+        posture = self.target_q - self.joint_q
+        hessian = jacobian.T @ jacobian + POSTURE_WEIGHT**2 * fold.T @ fold
+        gradient = -jacobian.T @ error - POSTURE_WEIGHT**2 * fold.T @ posture
+        hessian += 1e-12 * np.eye(len(gradient))
+        slopes = np.array([-jacobian[0], jacobian[1], -jacobian[1], jacobian[2]])
+        h = np.array([50 - position[0], position[1] + 50, 50 - position[1], position[2] + 50]) - 0.01
+        hessian += 0.3 / max(np.sum(slopes**2), 1e-300) * np.eye(len(gradient))
+        return qpsolvers.solve_qp(
+            hessian, gradient, -slopes / DT, 2.0 * h / (1 + h), *self.box(fold), solver='quadprog'
+        )
+
+    def box(self, fold):
+        """Equality part (none) and bounds of the variables."""
+        low, high, speed, _ = self.model.limits64()
+        step_low = np.maximum(-np.maximum(self.joint_q - low, 0), -speed * DT)
+        step_high = np.minimum(np.maximum(high - self.joint_q, 0), speed * DT)
+        lower, upper = np.full(fold.shape[1], -np.inf), np.full(fold.shape[1], np.inf)
+        for dof, variable in np.argwhere(fold != 0):
+            ends = np.sort([step_low[dof] / fold[dof, variable], step_high[dof] / fold[dof, variable]])
+            lower[variable] = max(lower[variable], ends[0])
+            upper[variable] = min(upper[variable], ends[1])
+        return None, None, lower, upper
+
+    def path_text(self):
+        return self.path.read_text()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize('path', ALL_URDFS, ids=IDS)
+def test_step_equals_pinocchio_and_quadprog(path):
+    if not load(path).joint_dof_count:
+        with pytest.raises(ArgumentError, match='no movable joint'):
+            DifferentialIK(load(path))
+        return
+    step = Step(path, seed=len(path.name))
+    if step.diff.group.n_variables != step.model.joint_dof_count - len(step.model.mimic_driver):
+        pytest.fail('the whole robot must be the group')
+    step.path = path
+    delta_q = np.zeros(step.model.joint_dof_count)
+    for _ in range(3):
+        step.draw()
+        status = step.diff.solve_ik(step.joint_q, step.tasks, step.limits, [step.barrier], delta_q)
+        assert status == SolveStatus.CONVERGED
+        expected = step.reduction() @ step.expected()
+        # Some robots have zero velocity limits, so the step is zero: no scale to compare with.
+        scale = max(np.abs(expected).max(), 1e-9)
+        assert np.abs(delta_q - expected).max() <= 1e-5 * scale
+
+
+PANDA = next(path for path in ALL_URDFS if path.stem == 'panda')
+UR5 = next(path for path in ALL_URDFS if path.stem == 'ur5_robot')
+HOME = np.array([0, -0.785, 0, -2.356, 0, 1.571, 0.785, 0.02, 0.02])
+
+
+@pytest.fixture
+def panda():
+    """Panda at home with a reaching task: (solver, tip, pose of the tip, objective, tasks)."""
+    model = load(PANDA)
+    diff = DifferentialIK(model, 'panda_link0:panda_hand_tcp')
+    tip = model.body_index('panda_hand_tcp')
+    pose = diff.body_poses(HOME)[tip]
+    objective = IKObjectivePose(tip, pose)
+    posture = IKObjectiveJointPosition(model, HOME)
+    return diff, tip, pose, objective, [Task(objective, gain=0.3), Task(posture, weight=0.01)]
+
+
+def run(diff, tasks, limits, barriers, joint_q, ticks):
+    """Run a control loop and yield (joint_q, delta_q, status) after each tick."""
+    delta_q = np.zeros(diff.model.joint_dof_count)
+    for _ in range(ticks):
+        status = diff.solve_ik(joint_q, tasks, limits, barriers, delta_q)
+        diff.enforce_barriers(joint_q, barriers, delta_q)
+        joint_q = diff.integrate(joint_q, delta_q)
+        yield joint_q, delta_q.copy(), status
+
+
+def test_reaches_a_pose_inside_limits(panda):
+    diff, tip, pose, objective, tasks = panda
+    target = pose + [0.1, 0.15, -0.1, 0, 0, 0, 0]
+    objective.set_target_pose(0, target)
+    low, high, speed, _ = diff.model.limits64()
+    for joint_q, delta_q, _ in run(diff, tasks, [PositionLimit(), VelocityLimit()], [], HOME, 400):
+        assert np.all(joint_q >= low) and np.all(joint_q <= high)
+        assert np.all(np.abs(delta_q) <= speed * DT)
+    reached = diff.body_poses(joint_q)[tip]
+    # The posture pulls with (0.01)^2 against 1: it may cost some tenths of a millimetre.
+    np.testing.assert_allclose(reached[:3], target[:3], atol=1e-3)
+
+
+def test_locked_joints_do_not_move(panda):
+    diff, _, pose, objective, tasks = panda
+    objective.set_target_pose(0, pose + [0.2, 0, 0, 0, 0, 0, 0])
+    for _, delta_q, _ in run(diff, tasks, [], [], HOME, 3):
+        np.testing.assert_array_equal(delta_q[7:], 0.0)
+        assert np.abs(delta_q[:7]).max() > 1e-3
+
+
+def test_pose_in_another_link_ignores_common_motion():
+    """A target in the flange's grandparent moves only the joints between, and is reached there."""
+    model = load(PANDA)
+    diff = DifferentialIK(model)
+    tip, reference = model.body_index('panda_hand_tcp'), model.body_index('panda_link4')
+    poses = diff.body_poses(HOME)
+
+    def relative(q):
+        poses = [pin.XYZQUATToSE3(pose) for pose in diff.body_poses(q)]
+        return pin.SE3ToXYZQUAT(poses[reference].actInv(poses[tip]))
+
+    target_q = HOME + np.array([0, 0, 0, 0, 0.2, -0.2, 0.3, 0, 0])
+    objective = IKObjectivePose(tip, relative(target_q), reference_link_index=reference)
+    for joint_q, delta_q, _ in run(diff, [Task(objective)], [], [], HOME, 30):
+        np.testing.assert_allclose(delta_q[:4], 0.0, atol=1e-15)
+    np.testing.assert_allclose(joint_q, target_q, atol=1e-6)
+    assert poses.shape == (model.body_count, 7)
+
+
+def test_box_holds_and_is_approached(panda):
+    diff, tip, pose, objective, tasks = panda
+    wall = pose[0] + 0.05
+    barrier = PositionBarrier(tip, [-np.inf] * 3, [wall, np.inf, np.inf], gain=5.0, safe_displacement_gain=0.0)
+    objective.set_target_pose(0, pose + [0.3, 0, 0, 0, 0, 0, 0])
+    limits = [PositionLimit(), VelocityLimit()]
+    for joint_q, _, _ in run(diff, tasks, limits, [barrier], HOME, 500):
+        assert diff.barrier_values(joint_q, [barrier])[0] >= -1e-9
+    assert diff.barrier_values(joint_q, [barrier])[0] < 1e-3
+
+
+def test_outside_the_box_the_distance_only_grows_and_limits_hold(panda):
+    """Oink exceeds its hard velocity limit here by 3.1 and 7.8 times and reports success."""
+    diff, tip, pose, objective, _ = panda
+    speed = diff.model.limits64()[2]
+    for gain in (1.0, 5.0, 20.0, 50.0):
+        barrier = PositionBarrier(
+            tip, [pose[0] + 0.2, -np.inf, -np.inf], [np.inf] * 3, gain=gain, safe_displacement_gain=0.0
+        )
+        last = -np.inf
+        for joint_q, delta_q, status in run(diff, [Task(objective)], [VelocityLimit()], [barrier], HOME, 60):
+            assert status.ok
+            assert np.all(np.abs(delta_q) <= speed * DT * (1 + 1e-12))
+            h = diff.barrier_values(joint_q, [barrier])[0]
+            assert h >= last or h > 0
+            last = h
+        assert h > (-0.15 if gain < 5.0 else -0.02)
+
+
+def test_nan_is_refused_and_the_next_step_is_good(panda):
+    diff, _, pose, objective, tasks = panda
+    objective.set_target_pose(0, pose + [0.1, 0, 0, 0, 0, 0, 0])
+    good, delta_q = np.zeros(9), np.ones(9)
+    diff.solve_ik(HOME, tasks, [PositionLimit()], (), good)
+    limits = next(iter(diff._problems))[1]
+    broken = HOME.copy()
+    broken[2] = np.nan
+    assert diff.solve_ik(broken, tasks, limits, (), delta_q) == SolveStatus.NON_FINITE_INPUT
+    np.testing.assert_array_equal(delta_q, 0.0)
+    objective.set_target_pose(0, np.full(7, np.nan))
+    assert diff.solve_ik(HOME, tasks, limits, (), delta_q) == SolveStatus.NON_FINITE_INPUT
+    objective.set_target_pose(0, pose + [0.1, 0, 0, 0, 0, 0, 0])
+    assert diff.solve_ik(HOME, tasks, limits, (), delta_q) == SolveStatus.CONVERGED
+    np.testing.assert_array_equal(delta_q, good)
+
+
+def test_batch_equals_single_robots(panda):
+    single, tip, pose, _, _ = panda
+    model, n = single.model, 5
+    rng = np.random.default_rng(3)
+    joint_q = model.random_joint_q(n, rng)
+    targets = pose + np.pad(rng.uniform(-0.2, 0.2, (n, 3)), ((0, 0), (0, 4)))
+    batch = DifferentialIK(model, single.group, n_robots=n)
+    steps = np.zeros((n, model.joint_dof_count))
+    limits = [PositionLimit(), VelocityLimit()]
+    status = batch.solve_ik(joint_q, [Task(IKObjectivePose(tip, targets), damping=0.1)], limits, (), steps)
+    assert np.all(status == SolveStatus.CONVERGED)
+    for q, target, step in zip(joint_q, targets, steps, strict=True):
+        alone = np.zeros(model.joint_dof_count)
+        tasks = [Task(IKObjectivePose(tip, target), damping=0.1)]
+        DifferentialIK(model, single.group).solve_ik(q, tasks, [PositionLimit(), VelocityLimit()], (), alone)
+        np.testing.assert_array_equal(step, alone)
+
+
+def test_saturation_shortens_the_error_and_keeps_its_direction(panda):
+    diff, _, pose, objective, _ = panda
+    target = pose + [0.4, 0.3, 0, 0, 0, 0, 0]
+    objective.set_target_pose(0, target)
+    task = Task(objective, max_error=(0.1, np.inf), damping=0.0)
+    saturated, direct = np.zeros(9), np.zeros(9)
+    diff.solve_ik(HOME, [task], (), (), saturated, regularization=1e-6)
+    shortened = 0.1 * np.tanh(0.5 / 0.1)
+    objective.set_target_pose(0, pose + np.array([0.4, 0.3, 0, 0, 0, 0, 0]) * shortened / 0.5)
+    diff.solve_ik(HOME, [Task(objective)], (), (), direct, regularization=1e-6)
+    np.testing.assert_allclose(saturated, direct, rtol=1e-6, atol=1e-9)
+
+
+def test_acceleration_limit_brakes_before_the_position_limit():
+    model = load(UR5)
+    diff = DifferentialIK(model, ['shoulder_pan_joint'])
+    acceleration = np.full(model.joint_dof_count, 4.0)
+    limit = AccelerationLimit(acceleration)
+    high, speed = model.limits64()[1][0], model.limits64()[2][0]
+    target = model.neutral_joint_q()
+    target[0] = high + 5.0
+    tasks = [Task(IKObjectiveJointPosition(model, target))]
+    limits = [PositionLimit(), VelocityLimit(), limit]
+    joint_q, last, delta_q = model.neutral_joint_q(), 0.0, np.zeros(model.joint_dof_count)
+    joint_q[0] = high - 2.0
+    fastest = 0.0
+    for _ in range(400):
+        assert diff.solve_ik(joint_q, tasks, limits, (), delta_q) == SolveStatus.CONVERGED
+        assert abs(delta_q[0] - last) <= 4.0 * DT**2 * (1 + 1e-9)
+        joint_q = diff.integrate(joint_q, delta_q)
+        last = delta_q[0]
+        fastest = max(fastest, last)
+        limit.set_last_displacement(delta_q)
+        assert joint_q[0] <= high + 1e-12
+    assert fastest > 0.5 * speed * DT
+    assert joint_q[0] == pytest.approx(high, abs=1e-4)
+
+
+def test_enforce_stops_only_the_joints_that_make_it_worse():
+    """A step that would push the left elbow out of a box leaves the right arm alone."""
+    model = load(next(path for path in ALL_URDFS if path.stem == 'baxter'))
+    diff = DifferentialIK(model)
+    q = model.neutral_joint_q()
+    left = model.body_index('left_gripper')
+    pose = diff.body_poses(q)[left]
+    barrier = PositionBarrier(left, [-np.inf] * 3, [pose[0] + 1e-4, np.inf, np.inf], name='wall')
+    step = np.zeros(model.joint_dof_count)
+    names = {model.joint_label[k]: int(model.joint_qd_start.numpy()[k]) for k in range(model.joint_count)}
+    for side in ('left', 'right'):
+        step[names[f'{side}_s0']] = 0.05 if side == 'left' else -0.05
+    if diff.barrier_values(diff.integrate(q, step), [barrier])[0] > 0:
+        step *= -1.0
+    before = step.copy()
+    assert diff.enforce_barriers(q, [barrier], step) == SolveStatus.HALTED_BY_BARRIER
+    assert step[names['left_s0']] == 0.0
+    assert step[names['right_s0']] == before[names['right_s0']]
+    back = -before
+    expected = back.copy()
+    assert diff.enforce_barriers(q, [barrier], back) == SolveStatus.CONVERGED
+    np.testing.assert_array_equal(back, expected)
+    broken = np.full(model.joint_dof_count, np.nan)
+    assert diff.enforce_barriers(q, [barrier], broken) == SolveStatus.NON_FINITE_INPUT
+    np.testing.assert_array_equal(broken, 0.0)
+
+
+def test_step_over_the_group_variables(panda):
+    diff, _, pose, objective, tasks = panda
+    objective.set_target_pose(0, pose + [0.1, 0, 0, 0, 0, 0, 0])
+    full, reduced = np.zeros(9), np.zeros(7)
+    diff.solve_ik(HOME, tasks, (), (), full)
+    diff.solve_ik(HOME, tasks, (), (), reduced)
+    np.testing.assert_array_equal(full[:7], reduced)
+
+
+def test_parameters_set_between_solves_take_effect(panda):
+    diff, _, pose, objective, tasks = panda
+    objective.set_target_pose(0, pose + [0.01, 0, 0, 0, 0, 0, 0])
+    speed = VelocityLimit()
+    first, second = np.zeros(9), np.zeros(9)
+    diff.solve_ik(HOME, tasks, [speed], (), first)
+    tasks[0].gain = 0.15
+    diff.solve_ik(HOME, tasks, [speed], (), second)
+    assert np.linalg.norm(second) == pytest.approx(0.5 * np.linalg.norm(first), rel=0.05)
+    objective.set_target_pose(0, pose + [0.5, 0, 0, 0, 0, 0, 0])
+    limits = next(iter(diff._problems))[1]
+    limits[0].scale = 0.1
+    diff.solve_ik(HOME, tasks, limits, (), second)
+    assert np.all(np.abs(second) <= 0.1 * DT * diff.model.limits64()[2] + 1e-15)
+
+
+@pytest.mark.parametrize(
+    ('call', 'name'),
+    [
+        (lambda diff, tasks: diff.solve_ik(HOME[:3], tasks, (), (), np.zeros(9)), 'joint_q'),
+        (lambda diff, tasks: diff.solve_ik(HOME, tasks, (), (), np.zeros(4)), 'delta_q'),
+        (lambda diff, tasks: diff.solve_ik(HOME, tasks), 'delta_q'),
+        (lambda diff, tasks: diff.solve_ik(HOME, [], (), (), np.zeros(9)), 'tasks'),
+        (lambda diff, tasks: diff.solve_ik(HOME, tasks, (), (), np.zeros(9), -1.0), 'regularization'),
+        (lambda diff, tasks: diff.enforce_barriers(HOME, (), np.zeros(4)), 'delta_q'),
+        (lambda diff, tasks: diff.enforce_barriers(HOME, (), np.zeros(9), -1.0), 'tolerance'),
+        (lambda diff, tasks: DifferentialIKSettings(dt=0.0), 'dt'),
+        (lambda diff, tasks: DifferentialIK(diff.model, 'no_such_group'), 'no_such_group'),
+        (lambda diff, tasks: DifferentialIK(diff.model, ['panda_joint99']), 'panda_joint9'),
+        (lambda diff, tasks: DifferentialIK(diff.model, n_robots=0), 'n_robots'),
+        (lambda diff, tasks: Task(tasks[0].objective, gain=-1.0), 'gain'),
+        (lambda diff, tasks: Task(tasks[0].objective, weight=[1.0, 2.0]), 'weight'),
+        (lambda diff, tasks: Task(tasks[0].objective, max_error=0.0), 'max_error'),
+        (lambda diff, tasks: IKObjectivePose(1, np.zeros(7)), 'target_poses'),
+        (lambda diff, tasks: PositionLimit(gain=1.5), 'gain'),
+        (lambda diff, tasks: VelocityLimit(scale=0.0), 'scale'),
+        (lambda diff, tasks: AccelerationLimit(np.array([-1.0])), 'acceleration'),
+        (lambda diff, tasks: PositionBarrier(1, [0, 0, 0], [0, 1, 1]), 'p_min'),
+        (lambda diff, tasks: PositionBarrier(1, [-np.inf] * 3, [np.inf] * 3), 'finite bound'),
+        (lambda diff, tasks: PositionBarrier(1, [0, 0, 0], [1, 1, 1], gain=0.0), 'gain'),
+    ],
+)
+def test_misuse_is_named(panda, call, name):
+    diff, _, _, _, tasks = panda
+    with pytest.raises(ArgumentError, match=name):
+        call(diff, tasks)
+
+
+def test_an_object_serves_one_solver(panda):
+    diff, _, _, _, tasks = panda
+    limit = VelocityLimit()
+    diff.solve_ik(HOME, tasks, [limit], (), np.zeros(9))
+    other = DifferentialIK(diff.model)
+    objective = IKObjectivePose(3, [0, 0, 0, 0, 0, 0, 1])
+    with pytest.raises(ArgumentError, match='VelocityLimit'):
+        other.solve_ik(HOME, [Task(objective)], [limit], (), np.zeros(9))

@@ -1,0 +1,110 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Every robot of example-robot-data, and the same robots in Pinocchio."""
+
+import functools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ros_ik.demo.robots import robot_data_path
+from ros_ik.model import JointType
+from ros_ik.model import Model
+
+pin = pytest.importorskip('pinocchio', reason='pinocchio, the oracle, is not installed')
+
+# A file that holds only a comment, generated from a macro nobody called.
+_NOT_A_ROBOT = {'ur3.urdf'}
+
+
+def all_urdfs():
+    """Return every URDF of example-robot-data, sorted."""
+    found = sorted(robot_data_path().rglob('*.urdf'))
+    return [path for path in found if path.name not in _NOT_A_ROBOT]
+
+
+ALL_URDFS = all_urdfs()
+IDS = [f'{path.parent.parent.name}/{path.stem}' for path in ALL_URDFS]
+
+
+@functools.cache
+def urdf_text(name):
+    """Return the text of the URDF with this file name (without suffix)."""
+    (path,) = (path for path in ALL_URDFS if path.stem == name)
+    return path.read_text()
+
+
+@functools.cache
+def load(path, floating=False):
+    """Return our model of a URDF file on the CPU."""
+    return Model.from_urdf(Path(path).read_text(), device='cpu', floating=floating)
+
+
+class PinocchioRobot:
+    """The same robot in Pinocchio, with configurations translated by joint name."""
+
+    def __init__(self, text, model, floating=False):
+        root = (pin.JointModelFreeFlyer(),) if floating else ()
+        self.pin = pin.buildModelFromXML(text, *root)
+        self.data = self.pin.createData()
+        self.model = model
+        self.root = model.joint_label[0]
+
+    def joint_pairs(self):
+        """Yield (Pinocchio joint, our joint) of every movable joint."""
+        for k in range(1, self.pin.njoints):
+            name = self.pin.names[k]
+            ours = self.model.joint_index(self.root if name == 'root_joint' else name)
+            yield self.pin.joints[k], ours
+
+    def configuration(self, joint_q):
+        """Translate our coordinates [joint_coord_count] into Pinocchio's."""
+        q = pin.neutral(self.pin)
+        starts = self.model.joint_q_start.numpy()
+        for joint, ours in self.joint_pairs():
+            values, at = joint_q[starts[ours] : starts[ours + 1]], joint.idx_q
+            if joint.nq == joint.nv + 1 and joint.nv == 1:
+                q[at : at + 2] = np.cos(values[0]), np.sin(values[0])
+            elif joint.shortname() == 'JointModelPlanar':
+                q[at : at + 4] = values[0], values[1], np.cos(values[2]), np.sin(values[2])
+            else:
+                q[at : at + joint.nq] = values
+        return q
+
+    def poses(self, joint_q):
+        """Return link poses, {name: (position, rotation matrix)}."""
+        pin.framesForwardKinematics(self.pin, self.data, self.configuration(joint_q))
+        return {
+            frame.name: (pose.translation.copy(), pose.rotation.copy())
+            for frame, pose in zip(self.pin.frames, self.data.oMf, strict=True)
+            if frame.type == pin.FrameType.BODY
+        }
+
+    def jacobian(self, joint_q, link):
+        """Return the Jacobian of a link's origin in world axes over our degrees of freedom."""
+        q = self.configuration(joint_q)
+        frame = self.pin.getFrameId(link, pin.FrameType.BODY)
+        theirs = pin.computeFrameJacobian(self.pin, self.data, q, frame, pin.LOCAL_WORLD_ALIGNED)
+        ours = np.zeros((6, self.model.joint_dof_count))
+        starts = self.model.joint_qd_start.numpy()
+        kinds = self.model.joint_type.numpy()
+        for joint, k in self.joint_pairs():
+            columns = theirs[:, joint.idx_v : joint.idx_v + joint.nv]
+            if kinds[k] == JointType.FREE:
+                columns = columns @ _body_from_anchor_velocity(self, joint_q, k)
+            elif kinds[k] == JointType.D6:
+                # A planar joint's sliding velocities: ours in the joint's fixed axes, theirs turning.
+                angle = joint_q[self.model.joint_q_start.numpy()[k] + 2]
+                turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+                columns = columns @ np.block([[turn, np.zeros((2, 1))], [np.zeros((1, 2)), 1.0]])
+            ours[:, starts[k] : starts[k + 1]] = columns
+        return ours
+
+
+def _body_from_anchor_velocity(robot, joint_q, joint):
+    """Map (slide, turn about the anchor) in anchor axes to Pinocchio's velocity in the body."""
+    start = robot.model.joint_q_start.numpy()[joint]
+    position = joint_q[start : start + 3]
+    rotation = pin.Quaternion(joint_q[start + 3 : start + 7]).toRotationMatrix()
+    cross = pin.skew(position)
+    return np.block([[rotation.T, -rotation.T @ cross], [np.zeros((3, 3)), rotation.T]])
