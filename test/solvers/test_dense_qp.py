@@ -112,9 +112,10 @@ def test_relaxed_recovery_never_turns_back():
     moved = np.einsum('bri,bi->br', programs['A'], qp.x.numpy())
     relaxed = qp.status.numpy() == SolveStatus.RELAXED
     assert relaxed.all()
-    # Ten feasibility tolerances of 1e-10 on rows of length up to 5.
-    assert np.all(moved[:, :2] <= 5e-9)
-    assert np.all(moved[:, 2:] <= programs['b'][:, 2:] + 5e-9)
+    # Ten feasibility tolerances of room around the closest point, and one for the last solve.
+    room = 11 * qp.tolerance * np.linalg.norm(programs['A'], axis=2)
+    assert np.all(moved[:, :2] <= room[:, :2])
+    assert np.all(moved[:, 2:] <= programs['b'][:, 2:] + room[:, 2:])
     # Two rows and seven joints: nearly always both can improve by a good part of the box.
     assert np.median(moved[:, :2]) < -0.5
 
