@@ -9,6 +9,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
+from ros_ik.model import Model
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.solvers import DifferentialIK
@@ -396,3 +397,49 @@ def test_an_object_serves_one_solver(panda):
     objective = IKObjectivePose(3, [0, 0, 0, 0, 0, 0, 1])
     with pytest.raises(ArgumentError, match='VelocityLimit'):
         other.solve_ik(HOME, [Task(objective)], [limit], (), np.zeros(9))
+
+
+def test_two_hands_approach_each_other():
+    """A target of one hand in the other moves both arms, and is reached."""
+    model = load(next(path for path in ALL_URDFS if path.stem == 'baxter'))
+    diff = DifferentialIK(model)
+    left, right = model.body_index('left_gripper'), model.body_index('right_gripper')
+    rng = np.random.default_rng(1)
+    q = model.neutral_joint_q()
+    goal = q + rng.uniform(-0.1, 0.1, model.joint_coord_count)
+
+    def relative(joint_q):
+        poses = [pin.XYZQUATToSE3(pose) for pose in diff.body_poses(joint_q)]
+        return poses[right].actInv(poses[left])
+
+    objective = IKObjectivePose(left, pin.SE3ToXYZQUAT(relative(goal)), reference_link_index=right)
+    for reached, delta_q, _ in run(diff, [Task(objective)], [], [], q, 20):
+        moved = delta_q
+    assert np.abs(reached - q)[[int(k) for k in diff.group.variable_dof]].max() > 1e-3
+    np.testing.assert_allclose(relative(reached).homogeneous, relative(goal).homogeneous, atol=1e-6)
+    assert np.abs(moved).max() < 1e-5
+
+
+MIMIC_URDF = """<robot name="gripper"><link name="base"/><link name="a"/><link name="b"/>
+<joint name="drive" type="prismatic"><parent link="base"/><child link="a"/><axis xyz="1 0 0"/>
+<limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
+<joint name="follow" type="prismatic"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/>
+<limit lower="-0.2" upper="1" velocity="0.4" effort="1"/>
+<mimic joint="drive" multiplier="-0.5" offset="0.1"/></joint></robot>"""
+
+
+def test_mimic_joints_follow_and_their_limits_hold():
+    """Link b is at x = q + 0.1 - q / 2; the follower allows |dq| <= 0.8 dt and q <= 0.6."""
+    model = Model.from_urdf(MIMIC_URDF, device='cpu')
+    diff = DifferentialIK(model, ['drive'])
+    objective = IKObjectivePose(model.body_index('b'), [0.3, 0, 0, 0, 0, 0, 1])
+    q, limits = model.neutral_joint_q(), [PositionLimit(), VelocityLimit()]
+    for q, delta_q, _ in run(diff, [Task(objective)], limits, [], q, 100):
+        np.testing.assert_allclose(delta_q[1], -0.5 * delta_q[0], atol=1e-15)
+        np.testing.assert_allclose(q, model.apply_mimic(q), atol=1e-12)
+        assert abs(delta_q[0]) <= 0.8 * DT + 1e-15
+    assert q[0] == pytest.approx(0.4, abs=1e-6)
+    objective.set_target_pose(0, [5.0, 0, 0, 0, 0, 0, 1])
+    for q, _, _ in run(diff, [Task(objective)], [PositionLimit()], [], q, 100):
+        pass
+    assert q[0] == pytest.approx(0.6, abs=1e-9)
