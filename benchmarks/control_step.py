@@ -8,12 +8,13 @@ the configuration the last one reached. Verified: every step has a success statu
 the limits. Run: python benchmarks/control_step.py
 """
 
+from importlib import metadata
 import json
 import platform
 import time
-from importlib import metadata
 
 import numpy as np
+
 from ros_ik.barriers import PositionBarrier
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.limits import PositionLimit
@@ -87,7 +88,9 @@ def main():
             })  # fmt: skip
     print(f'{"robot":8} {"problem":34} {"p50 us":>8} {"p99 us":>8} {"worst us":>9}')
     for row in rows:
-        print(f'{row["robot"]:8} {row["problem"]:34} {row["p50"]:8} {row["p99"]:8} {row["worst"]:9}')
+        print(
+            f'{row["robot"]:8} {row["problem"]:34} {row["p50"]:8} {row["p99"]:8} {row["worst"]:9}'
+        )
     print(json.dumps(rows))
 
 

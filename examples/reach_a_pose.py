@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Moves a robot's tool to a pose inside its limits, without ROS."""
 
-import sys
 from pathlib import Path
+import sys
 
 import numpy as np
+
 from ros_ik import DifferentialIK
 from ros_ik import IKObjectivePose
 from ros_ik import Model

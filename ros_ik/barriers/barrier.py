@@ -36,7 +36,12 @@ class Barrier:
     _state: StepState | None = None
 
     def __init__(
-        self, *, gain: float = 1.0, margin: float = 0.0, safe_displacement_gain: float = 1.0, name: str = ''
+        self,
+        *,
+        gain: float = 1.0,
+        margin: float = 0.0,
+        safe_displacement_gain: float = 1.0,
+        name: str = '',
     ) -> None:
         """Check and keep the parameters.
 
@@ -51,7 +56,10 @@ class Barrier:
         """
         if not (np.isfinite(gain) and gain > 0.0):
             raise ArgumentError(f'gain must be positive, got {gain}')
-        for label, value in (('margin', margin), ('safe_displacement_gain', safe_displacement_gain)):
+        for label, value in (
+            ('margin', margin),
+            ('safe_displacement_gain', safe_displacement_gain),
+        ):
             if not (np.isfinite(value) and value >= 0.0):
                 raise ArgumentError(f'{label} must not be negative, got {value}')
         self.gain = float(gain)
@@ -73,7 +81,9 @@ class Barrier:
         if self._state is state:
             return
         if self._state is not None:
-            raise ArgumentError(f'{type(self).__name__} already belongs to another solver; make one for each')
+            raise ArgumentError(
+                f'{type(self).__name__} already belongs to another solver; make one for each'
+            )
         self._allocate(state)
         self._state = state
 

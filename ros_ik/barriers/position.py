@@ -7,8 +7,8 @@
 p is the origin of the link in the axes of the reference link, or of the world.
 """
 
-import functools
 from collections.abc import Sequence
+import functools
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -86,7 +86,9 @@ def _position_barrier_kernels(scalar: type) -> SimpleNamespace:
             dof = chain_dof[k]
             variable = dof_variable[dof]
             if variable >= 0:
-                velocity = wp.quat_rotate(to_reference, point_velocity(joint_S_s[robot, dof], world))
+                velocity = wp.quat_rotate(
+                    to_reference, point_velocity(joint_S_s[robot, dof], world)
+                )
                 factor = scalar(chain_sign[k]) * dof_scale[dof]
                 for row in range(row_axis.shape[0]):
                     jacobian[robot, start_idx + row, variable] += (
@@ -142,9 +144,13 @@ class PositionBarrier(Barrier):
         self.p_min = np.array(p_min, dtype=np.float64)
         self.p_max = np.array(p_max, dtype=np.float64)
         if self.p_min.shape != (3,) or self.p_max.shape != (3,) or np.shape(axes) != (3,):
-            raise ArgumentError(f'p_min, p_max and axes must have 3 entries, got {p_min}, {p_max}, {axes}')
+            raise ArgumentError(
+                f'p_min, p_max and axes must have 3 entries, got {p_min}, {p_max}, {axes}'
+            )
         if not np.all(self.p_min < self.p_max):
-            raise ArgumentError(f'p_min must lie below p_max on each axis, got {p_min} and {p_max}')
+            raise ArgumentError(
+                f'p_min must lie below p_max on each axis, got {p_min} and {p_max}'
+            )
         rows = [
             (axis, sign, bound[axis])
             for sign, bound in ((1.0, self.p_min), (-1.0, self.p_max))
@@ -152,7 +158,9 @@ class PositionBarrier(Barrier):
             if axes[axis] and np.isfinite(bound[axis])
         ]
         if not rows:
-            raise ArgumentError(f'no selected axis has a finite bound: {p_min}, {p_max}, axes {axes}')
+            raise ArgumentError(
+                f'no selected axis has a finite bound: {p_min}, {p_max}, axes {axes}'
+            )
         self._rows = rows
 
     @property

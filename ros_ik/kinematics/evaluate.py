@@ -85,14 +85,20 @@ def _coordinates(model: Any, joint_q: np.ndarray | wp.array) -> tuple[wp.array, 
     if scalar not in (wp.float32, wp.float64):
         raise ArgumentError(f'joint_q must be float32 or float64, got {joint_q.dtype}')
     if len(shape) != 2 or shape[1] != model.joint_coord_count:
-        raise ArgumentError(f'joint_q must have shape [n, {model.joint_coord_count}], got {list(shape)}')
+        raise ArgumentError(
+            f'joint_q must have shape [n, {model.joint_coord_count}], got {list(shape)}'
+        )
     if isinstance(joint_q, wp.array):
         return joint_q, scalar
     return wp.array(joint_q, dtype=scalar, device=model.device), scalar
 
 
 def _output(
-    name: str, given: np.ndarray | wp.array, shape: tuple[int, ...], dtype: Any, device: wp.DeviceLike
+    name: str,
+    given: np.ndarray | wp.array,
+    shape: tuple[int, ...],
+    dtype: Any,
+    device: wp.DeviceLike,
 ) -> wp.array:
     """Return the Warp array to compute into: the given one, or one beside the given NumPy array."""
     if isinstance(given, wp.array):

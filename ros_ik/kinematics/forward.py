@@ -53,7 +53,9 @@ def joint_transform_function(scalar: type) -> wp.Function:
             for k in range(linear):
                 position += tree.joint_axis[dof + k] * joint_q[row, q + k]
             for k in range(linear, linear + tree.joint_dof_dim[joint, 1]):
-                rotation = rotation * wp.quat_from_axis_angle(tree.joint_axis[dof + k], joint_q[row, q + k])
+                rotation = rotation * wp.quat_from_axis_angle(
+                    tree.joint_axis[dof + k], joint_q[row, q + k]
+                )
         return transform(position, rotation)
 
     return joint_transform

@@ -29,7 +29,13 @@ def _integrate_kernel(scalar: type) -> wp.Kernel:
         return vec3(values[row, start], values[row, start + 1], values[row, start + 2])
 
     @wp.func
-    def turn(row: int, start: int, turned: quat, joint_q: wp.array2d(dtype=scalar), out: wp.array2d(dtype=scalar)):
+    def turn(
+        row: int,
+        start: int,
+        turned: quat,
+        joint_q: wp.array2d(dtype=scalar),
+        out: wp.array2d(dtype=scalar),
+    ):
         """out = turned * q, normalised."""
         old = quat(
             joint_q[row, start], joint_q[row, start + 1], joint_q[row, start + 2], joint_q[row, start + 3]
@@ -52,7 +58,9 @@ def _integrate_kernel(scalar: type) -> wp.Kernel:
             dof = tree.joint_qd_start[joint]
             if kind == wp.static(int(JointType.BALL)):
                 turn(row, q, rotation_exp(read3(row, dof, step)), joint_q, joint_q_out)
-            elif kind == wp.static(int(JointType.FREE)) or kind == wp.static(int(JointType.DISTANCE)):
+            elif kind == wp.static(int(JointType.FREE)) or kind == wp.static(
+                int(JointType.DISTANCE)
+            ):
                 turned = rotation_exp(read3(row, dof + 3, step))
                 position = wp.quat_rotate(turned, read3(row, q, joint_q)) + read3(row, dof, step)
                 for k in range(3):

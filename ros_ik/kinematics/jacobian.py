@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frame Jacobian: velocity of a link's origin over joint velocities, in world axes.
 
-    rows 0-2: v + omega x p,   rows 3-5: omega,   of the twist of each degree of freedom behind the link
+rows 0-2: v + omega x p,   rows 3-5: omega,   of the twist of each degree of freedom behind the link
 """
 
 import functools

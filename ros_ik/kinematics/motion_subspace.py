@@ -71,15 +71,21 @@ def _motion_subspace_kernel(scalar: type) -> wp.Kernel:
             pivot = wp.transform_get_translation(anchor)
             rotation = wp.transform_get_rotation(anchor)
             if kind == wp.static(int(JointType.REVOLUTE)):
-                joint_S_s[row, dof] = axis_twist(wp.quat_rotate(rotation, tree.joint_axis[dof]), pivot)
+                joint_S_s[row, dof] = axis_twist(
+                    wp.quat_rotate(rotation, tree.joint_axis[dof]), pivot
+                )
             elif kind == wp.static(int(JointType.PRISMATIC)):
                 joint_S_s[row, dof] = slide_twist(wp.quat_rotate(rotation, tree.joint_axis[dof]))
             elif kind == wp.static(int(JointType.D6)):
                 write_d6(tree, joint, row, anchor, joint_q, joint_S_s)
             elif kind == wp.static(int(JointType.BALL)):
                 for axis in range(3):
-                    joint_S_s[row, dof + axis] = axis_twist(wp.quat_rotate(rotation, unit(axis)), pivot)
-            elif kind == wp.static(int(JointType.FREE)) or kind == wp.static(int(JointType.DISTANCE)):
+                    joint_S_s[row, dof + axis] = axis_twist(
+                        wp.quat_rotate(rotation, unit(axis)), pivot
+                    )
+            elif kind == wp.static(int(JointType.FREE)) or kind == wp.static(
+                int(JointType.DISTANCE)
+            ):
                 for axis in range(3):
                     direction = wp.quat_rotate(rotation, unit(axis))
                     joint_S_s[row, dof + axis] = slide_twist(direction)

@@ -81,7 +81,11 @@ class AccelerationLimit(Limit):
     yields = True
 
     def __init__(
-        self, acceleration: np.ndarray, *, scale: float = 1.0, position_margin: float | np.ndarray = 0.0
+        self,
+        acceleration: np.ndarray,
+        *,
+        scale: float = 1.0,
+        position_margin: float | np.ndarray = 0.0,
     ) -> None:
         """Create the limit.
 
@@ -122,7 +126,9 @@ class AccelerationLimit(Limit):
         """
         dofs = state.model.joint_dof_count
         if self._acceleration.shape != (dofs,):
-            raise ArgumentError(f'acceleration must have shape [{dofs}], got {self._acceleration.shape}')
+            raise ArgumentError(
+                f'acceleration must have shape [{dofs}], got {self._acceleration.shape}'
+            )
         low, high, _, _ = state.model.limits64()
         margin = np.broadcast_to(self._position_margin, low.shape)
         self._min = wp.array(low + margin, dtype=state.scalar, device=state.device)

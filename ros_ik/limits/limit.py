@@ -34,7 +34,9 @@ class Limit:
         if self._state is state:
             return
         if self._state is not None:
-            raise ArgumentError(f'{type(self).__name__} already belongs to another solver; make one for each')
+            raise ArgumentError(
+                f'{type(self).__name__} already belongs to another solver; make one for each'
+            )
         self._allocate(state)
         self._state = state
 

@@ -8,8 +8,8 @@ X_wc = X_wp X_p X_j(q) X_c^-1, box scales are half extents, capsules and cylinde
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+import dataclasses
 
 import numpy as np
 import warp as wp
@@ -142,7 +142,9 @@ class ModelBuilder:
         """Add a joint that turns about ``dof.axis``; see :meth:`add_joint`."""
         return self.add_joint(JointType.REVOLUTE, parent, child, dofs=(dof,), **joint)
 
-    def add_joint_prismatic(self, parent: int, child: int, *, dof: DofData, **joint: object) -> int:
+    def add_joint_prismatic(
+        self, parent: int, child: int, *, dof: DofData, **joint: object
+    ) -> int:
         """Add a joint that slides along ``dof.axis``; see :meth:`add_joint`."""
         return self.add_joint(JointType.PRISMATIC, parent, child, dofs=(dof,), linear=1, **joint)
 
@@ -169,7 +171,9 @@ class ModelBuilder:
     ) -> int:
         """Add a joint with up to three sliding and three turning axes; see :meth:`add_joint`."""
         dofs = (*linear_axes, *angular_axes)
-        return self.add_joint(JointType.D6, parent, child, dofs=dofs, linear=len(linear_axes), **joint)
+        return self.add_joint(
+            JointType.D6, parent, child, dofs=dofs, linear=len(linear_axes), **joint
+        )
 
     def add_joint(
         self,
@@ -200,10 +204,17 @@ class ModelBuilder:
         """
         for name, body, least in (('parent', parent, -1), ('child', child, 0)):
             if not least <= body < len(self.links):
-                raise ArgumentError(f'{name} of joint {label!r} is body {body} of {len(self.links)}')
-        poses = (np.asarray(parent_xform, dtype=np.float64), np.asarray(child_xform, dtype=np.float64))
+                raise ArgumentError(
+                    f'{name} of joint {label!r} is body {body} of {len(self.links)}'
+                )
+        poses = (
+            np.asarray(parent_xform, dtype=np.float64),
+            np.asarray(child_xform, dtype=np.float64),
+        )
         label = label or f'joint_{len(self.joints)}'
-        self.joints.append(JointData(label, joint_type, parent, child, *poses, tuple(dofs), linear))
+        self.joints.append(
+            JointData(label, joint_type, parent, child, *poses, tuple(dofs), linear)
+        )
         return len(self.joints) - 1
 
     def add_shape(

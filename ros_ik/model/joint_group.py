@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 from collections.abc import Sequence
+import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,7 +63,9 @@ def make_joint_group(model: Model, spec: str | Sequence[str]) -> JointGroup:
     else:
         groups = sorted(model.semantic.groups) if model.semantic else []
         known = f'groups of the SRDF: {", ".join(groups)}' if groups else 'no SRDF was given'
-        raise ArgumentError(f'unknown joint group {spec!r}; use base_link:tip_link for a chain ({known})')
+        raise ArgumentError(
+            f'unknown joint group {spec!r}; use base_link:tip_link for a chain ({known})'
+        )
     return _from_joints(model, name, joints, tip)
 
 
@@ -110,8 +112,7 @@ def _semantic_joints(model: Model, name: str, above: tuple[str, ...]) -> tuple[l
     if name in above:
         raise ArgumentError(f'SRDF groups contain each other: {" -> ".join((*above, name))}')
     group = model.semantic.groups[name]
-    parents = model.joint_child.numpy()
-    incoming = {int(body): joint for joint, body in enumerate(parents)}
+    incoming = {int(body): joint for joint, body in enumerate(model.joint_child.numpy())}
     joints = [model.joint_index(joint) for joint in group.joints]
     joints += [incoming[model.body_index(link)] for link in group.links]
     tip = ''

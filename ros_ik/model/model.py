@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
+import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,7 +95,7 @@ class Model:
         from ros_ik.model.urdf import parse_urdf
 
         builder = parse_urdf(text, package_paths=package_paths, floating=floating)
-        semantic = parse_srdf(srdf, builder) if srdf else None
+        semantic = parse_srdf(srdf) if srdf else None
         model = builder.finalize(device)
         model.semantic = semantic
         return model
@@ -163,7 +163,9 @@ class Model:
             if kind in _QUATERNION_END:
                 end = start + _QUATERNION_END[kind] + 1
                 quaternion = rng.normal(size=(n, 4))
-                q[:, end - 4 : end] = quaternion / np.linalg.norm(quaternion, axis=1, keepdims=True)
+                q[:, end - 4 : end] = quaternion / np.linalg.norm(
+                    quaternion, axis=1, keepdims=True
+                )
                 q[:, start : end - 4] = rng.uniform(-1.0, 1.0, (n, end - 4 - start))
         return self.apply_mimic(q)
 
@@ -212,7 +214,12 @@ class Model:
         self.joint_X_c64 = np.array([joint.child_xform for joint in joints]).reshape(-1, 7)
         self.joint_X_p = self._array(self.joint_X_p64, wp.transform)
         self.joint_X_c = self._array(self.joint_X_c64, wp.transform)
-        dims = [(joint.linear, len(joint.dofs) - joint.linear) if joint.dofs else _dims(joint.joint_type) for joint in joints]
+        dims = [
+            (joint.linear, len(joint.dofs) - joint.linear)
+            if joint.dofs
+            else _dims(joint.joint_type)
+            for joint in joints
+        ]
         self.joint_dof_dim = wp.array(
             np.array(dims, dtype=np.int32).reshape(-1, 2), dtype=wp.int32, device=self.device
         )
@@ -244,7 +251,10 @@ class Model:
         self.joint_axis64 = axis
         self.joint_axis = self._array(axis, wp.vec3)
         finite = np.clip(limits, -UNLIMITED, UNLIMITED)
-        self.joint_limit_lower, self.joint_limit_upper = self._floats(finite[0]), self._floats(finite[1])
+        self.joint_limit_lower, self.joint_limit_upper = (
+            self._floats(finite[0]),
+            self._floats(finite[1]),
+        )
         self.joint_velocity_limit = self._floats(finite[2])
         self.joint_effort_limit = self._floats(finite[3])
 
@@ -303,7 +313,9 @@ _QUATERNION_END = {JointType.BALL: 3, JointType.FREE: 6, JointType.DISTANCE: 6}
 
 def _dims(joint_type: JointType) -> tuple[int, int]:
     """Return linear and angular degrees of freedom of joints without axes of their own."""
-    return {JointType.BALL: (0, 3), JointType.FREE: (3, 3), JointType.DISTANCE: (3, 3)}.get(joint_type, (0, 0))
+    return {JointType.BALL: (0, 3), JointType.FREE: (3, 3), JointType.DISTANCE: (3, 3)}.get(
+        joint_type, (0, 0)
+    )
 
 
 def _index(kind: str, name: str, indices: dict[str, int]) -> int:

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+import dataclasses
 from pathlib import Path
 from urllib.parse import unquote
 from urllib.parse import urlsplit

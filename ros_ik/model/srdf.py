@@ -5,16 +5,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
 from ros_ik.errors import ModelError
 from ros_ik.model.xml import float_attribute
 from ros_ik.model.xml import parse_document
 from ros_ik.model.xml import required
-
-if TYPE_CHECKING:
-    from ros_ik.model.builder import ModelBuilder
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,60 +38,49 @@ class SemanticDescription:
     disabled_pairs: frozenset[tuple[str, str]]
 
 
-def parse_srdf(text: str, builder: ModelBuilder) -> SemanticDescription:
+def parse_srdf(text: str) -> SemanticDescription:
     """Read an SRDF document.
 
-    Virtual joints, end effectors and passive joints are left aside.
+    Virtual joints, end effectors and passive joints are left aside. Groups may name links and
+    joints that the robot does not have, as SRDFs shared by variants of a robot do; asking for such
+    a group is the error.
 
     Args:
         text: The document.
-        builder: The robot it belongs to; unknown links and joints are errors.
 
     Raises:
-        ModelError: Malformed XML, or a group that names an unknown link or joint.
+        ModelError: Malformed XML, an element without its name, or a value that is no number.
     """
     root = parse_document(text, 'robot')
-    links = {link.label for link in builder.links}
-    # A virtual joint is the SRDF's own and moves nothing here, but groups may name it.
     virtual = {element.get('name') for element in root.iterfind('virtual_joint')}
-    joints = {joint.label for joint in builder.joints} | virtual
     groups = {}
     for element in root.iterfind('group'):
         name = required(element, 'name', 'group')
-        groups[name] = _group(element, name, links, joints, virtual)
+        groups[name] = _group(element, name, virtual)
     states = {}
     for element in root.iterfind('group_state'):
         name = required(element, 'name', 'group_state')
-        key = (required(element, 'group', f'group_state {name!r}'), name)
-        states[key] = _state(element, name)
+        states[element.get('group', ''), name] = _state(element, name)
     pairs = set()
     for element in root.iterfind('disable_collisions'):
-        first, second = sorted(required(element, key, 'disable_collisions') for key in ('link1', 'link2'))
+        first, second = sorted(
+            required(element, key, 'disable_collisions') for key in ('link1', 'link2')
+        )
         pairs.add((first, second))
     return SemanticDescription(groups, states, frozenset(pairs))
 
 
-def _group(
-    element: Element, name: str, links: set[str], joints: set[str], virtual: set[str]
-) -> SemanticGroup:
-    """Read one group and check its names."""
+def _group(element: Element, name: str, virtual: set[str | None]) -> SemanticGroup:
+    """Read one group; virtual joints are the SRDF's own and move nothing here."""
     where = f'group {name!r}'
-    named_joints = [required(child, 'name', where) for child in element.iterfind('joint')]
-    named_links = [required(child, 'name', where) for child in element.iterfind('link')]
-    chains = [
-        (required(child, 'base_link', where), required(child, 'tip_link', where))
-        for child in element.iterfind('chain')
-    ]
-    for kind, names, known in (
-        ('joint', named_joints, joints),
-        ('link', [*named_links, *(link for chain in chains for link in chain)], links),
-    ):
-        for unknown in sorted(set(names) - known):
-            raise ModelError(where, f'names an unknown {kind} {unknown!r}')
+    joints = [required(child, 'name', where) for child in element.iterfind('joint')]
     return SemanticGroup(
-        joints=tuple(joint for joint in named_joints if joint not in virtual),
-        links=tuple(named_links),
-        chains=tuple(chains),
+        joints=tuple(joint for joint in joints if joint not in virtual),
+        links=tuple(required(child, 'name', where) for child in element.iterfind('link')),
+        chains=tuple(
+            (required(child, 'base_link', where), required(child, 'tip_link', where))
+            for child in element.iterfind('chain')
+        ),
         subgroups=tuple(required(child, 'name', where) for child in element.iterfind('group')),
     )
 

@@ -9,8 +9,8 @@ sliding axes span the plane and whose turning axis is its normal; a floating joi
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+import dataclasses
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -113,7 +113,9 @@ def _read_joints(root: Element, links: dict[str, Element]) -> dict[str, _Joint]:
                 raise ModelError(where, f'names a missing {tag} link {link!r}')
             ends.append(link)
         if ends[1] in of_child:
-            raise ModelError(f'link {ends[1]!r}', f'has two parents: joints {of_child[ends[1]]!r} and {name!r}')
+            raise ModelError(
+                f'link {ends[1]!r}', f'has two parents: joints {of_child[ends[1]]!r} and {name!r}'
+            )
         of_child[ends[1]] = name
         joints[name] = _Joint(name, kind, ends[0], ends[1], element)
     return joints
@@ -128,12 +130,16 @@ def _root_link(links: dict[str, Element], joints: dict[str, _Joint]) -> str:
         while link in above:
             if link in seen:
                 cycle = seen[seen.index(link) :]
-                raise ModelError(f'joint {above[link].name!r}', f'closes a cycle of links: {", ".join(cycle)}')
+                raise ModelError(
+                    f'joint {above[link].name!r}', f'closes a cycle of links: {", ".join(cycle)}'
+                )
             seen.append(link)
             link = above[link].parent
     roots = [link for link in links if link not in above]
     if len(roots) > 1:
-        raise ModelError(f'link {roots[1]!r}', f'is a second root beside {roots[0]!r}: no joint connects them')
+        raise ModelError(
+            f'link {roots[1]!r}', f'is a second root beside {roots[0]!r}: no joint connects them'
+        )
     return roots[0]
 
 
@@ -254,14 +260,18 @@ def _add_mimics(builder: ModelBuilder, joints: dict[str, _Joint]) -> None:
         driver = required(mimic, 'joint', where)
         if driver not in joints:
             # Robots in wide use have this (a hand cut out of a larger description).
-            builder.warnings.append(f'{where}: names a missing joint {driver!r}; the joint moves on its own')
+            builder.warnings.append(
+                f'{where}: names a missing joint {driver!r}; the joint moves on its own'
+            )
             continue
         coefficients = (
             float_attribute(mimic, 'offset', where, 0.0),
             float_attribute(mimic, 'multiplier', where, 1.0),
         )
         if any(builder.joints[index[name]].dof_count != 1 for name in (joint.name, driver)):
-            builder.warnings.append(f'{where}: passed over, both joints need one degree of freedom')
+            builder.warnings.append(
+                f'{where}: passed over, both joints need one degree of freedom'
+            )
             continue
         leader[joint.name] = driver
         builder.add_constraint_mimic(index[joint.name], index[driver], *coefficients)

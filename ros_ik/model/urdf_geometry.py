@@ -22,7 +22,11 @@ from ros_ik.model.xml import vector_attribute
 
 
 def add_shapes(
-    builder: ModelBuilder, body: int, link: str, element: Element, package_paths: Sequence[str | Path]
+    builder: ModelBuilder,
+    body: int,
+    link: str,
+    element: Element,
+    package_paths: Sequence[str | Path],
 ) -> None:
     """Add every shape of a link.
 
@@ -45,11 +49,15 @@ def add_shapes(
             if shape is None:
                 raise ModelError(where, 'has no geometry')
             if shape.tag not in ('box', 'sphere', 'cylinder', 'capsule', 'mesh'):
-                builder.warnings.append(f'{where}: geometry <{shape.tag}> is not known and passed over')
+                builder.warnings.append(
+                    f'{where}: geometry <{shape.tag}> is not known and passed over'
+                )
                 continue
             geo_type, scale, source = _read_shape(shape, where, package_paths)
             if source is not None and source.path is None:
-                builder.warnings.append(f'{where}: mesh {source.uri!r} not found in the package paths')
+                builder.warnings.append(
+                    f'{where}: mesh {source.uri!r} not found in the package paths'
+                )
             builder.add_shape(
                 body,
                 geo_type,
@@ -82,7 +90,11 @@ def _read_shape(
         required(shape, 'size', where)
         size = vector_attribute(shape, 'size', where, (0.0, 0.0, 0.0))
         _check_positive(where, 'size', size)
-        return GeoType.BOX, (0.5 * float(size[0]), 0.5 * float(size[1]), 0.5 * float(size[2])), None
+        return (
+            GeoType.BOX,
+            (0.5 * float(size[0]), 0.5 * float(size[1]), 0.5 * float(size[2])),
+            None,
+        )
     radius = float_attribute(shape, 'radius', where)
     _check_positive(where, 'radius', radius)
     if shape.tag == 'sphere':

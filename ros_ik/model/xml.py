@@ -8,8 +8,8 @@ import math
 from xml.etree.ElementTree import Element
 
 import defusedxml
-import numpy as np
 from defusedxml import ElementTree
+import numpy as np
 
 from ros_ik.errors import ModelError
 
@@ -37,7 +37,9 @@ def parse_document(text: str, root_tag: str) -> Element:
     except ElementTree.ParseError as error:
         raise ModelError('document', f'malformed XML: {error}') from error
     except defusedxml.DefusedXmlException as error:
-        raise ModelError('document', f'document types and entities are not accepted: {error}') from error
+        raise ModelError(
+            'document', f'document types and entities are not accepted: {error}'
+        ) from error
     except (ValueError, LookupError, RecursionError) as error:
         raise ModelError('document', f'unreadable XML: {error}') from error
     if root.tag != root_tag:

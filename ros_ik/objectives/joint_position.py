@@ -8,8 +8,8 @@ Degrees of freedom of joints with quaternions (ball, free) have no coordinate of
 residual is zero.
 """
 
-import functools
 from collections.abc import Sequence
+import functools
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 

@@ -9,8 +9,8 @@ The Jacobian treats the logarithm as the identity, -w_r omega for -w_r J_l^-1(th
 target and parallel to the gradient of the angle everywhere, as newton.ik and roboplan have it.
 """
 
-import functools
 from collections.abc import Sequence
+import functools
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -151,7 +151,9 @@ class IKObjectivePose(IKObjective):
         self.link_index = int(link_index)
         self.reference_link_index = int(reference_link_index)
         self.n_problems = len(poses)
-        self._offset = checked_pose('link_offset', _IDENTITY_POSE if link_offset is None else link_offset)
+        self._offset = checked_pose(
+            'link_offset', _IDENTITY_POSE if link_offset is None else link_offset
+        )
         self._targets = np.stack([checked_pose('target_poses', pose) for pose in poses])
         self._weights = np.concatenate([
             per_axis('position_weight', position_weight), per_axis('rotation_weight', rotation_weight),
@@ -189,7 +191,11 @@ class IKObjectivePose(IKObjective):
     def set_batch_layout(self, total_residuals: int, residual_offset: int, n_batch: int) -> None:
         """Register the rows; see :meth:`IKObjective.set_batch_layout`."""
         super().set_batch_layout(total_residuals, residual_offset, n_batch)
-        rows = np.arange(n_batch, dtype=np.int32) if self.n_problems > 1 else np.zeros(n_batch, np.int32)
+        rows = (
+            np.arange(n_batch, dtype=np.int32)
+            if self.n_problems > 1
+            else np.zeros(n_batch, np.int32)
+        )
         self._row_problem = wp.array(rows, dtype=wp.int32, device=self._device)
 
     def set_target_pose(self, problem_idx: int, pose: np.ndarray | Sequence[float]) -> None:
@@ -270,7 +276,11 @@ class IKObjectivePose(IKObjective):
             targets = HostBuffer((self.n_problems,), kernels.transform, self._device)
             offset = HostBuffer((1,), kernels.transform, self._device)
             weights = HostBuffer((6,), scalar, self._device)
-            for buffer, value in ((targets, self._targets), (offset, self._offset), (weights, self._weights)):
+            for buffer, value in (
+                (targets, self._targets),
+                (offset, self._offset),
+                (weights, self._weights),
+            ):
                 buffer.host[:] = value
                 buffer.upload()
             self._buffers[scalar] = SimpleNamespace(

@@ -8,8 +8,8 @@ that barrier stop (roboplan 0.7, enforceBarriers); a violated barrier that impro
 Where stopping them was not enough, the whole step becomes zero, which cannot make anything worse.
 """
 
-import functools
 from collections.abc import Sequence
+import functools
 from types import SimpleNamespace
 
 import numpy as np
@@ -123,7 +123,9 @@ class BarrierCheck:
         self._barriers, self._whole_step = tuple(barriers), whole_step
         for barrier in barriers:
             barrier.bind(state)
-        self._start = np.concatenate(([0], np.cumsum([b.row_count for b in barriers]))).astype(np.int32)
+        self._start = np.concatenate(([0], np.cumsum([b.row_count for b in barriers]))).astype(
+            np.int32
+        )
         n, total, device = state.n_robots, int(self._start[-1]), state.device
 
         def floats(*shape: int) -> HostBuffer:
@@ -132,7 +134,9 @@ class BarrierCheck:
         self._values, self._values_next = floats(n, total), floats(n, total)
         self._delta_q, self._tolerance = floats(n, state.model.joint_dof_count), floats(1)
         self._status = HostBuffer((n,), wp.int32, device)
-        self._jacobian = wp.zeros((n, total, state.group.n_variables), dtype=state.scalar, device=device)
+        self._jacobian = wp.zeros(
+            (n, total, state.group.n_variables), dtype=state.scalar, device=device
+        )
         self._barrier_start = wp.array(self._start, dtype=wp.int32, device=device)
         self._next_q = wp.zeros_like(state.joint_q)
         self._next_body_q = wp.zeros_like(state.body_q)

@@ -9,8 +9,8 @@ step written in place, and a check of the step against the barriers at q + dq.
 from __future__ import annotations
 
 import collections
-import dataclasses
 from collections.abc import Sequence
+import dataclasses
 
 import numpy as np
 import warp as wp
@@ -118,7 +118,9 @@ class DifferentialIK:
             dt=self.settings.dt,
             joint_q=self._joint_q.array,
             body_q=self._body_q.array,
-            joint_S_s=wp.zeros((n_robots, model.joint_dof_count), dtype=wp.spatial_vectord, device=device),
+            joint_S_s=wp.zeros(
+                (n_robots, model.joint_dof_count), dtype=wp.spatial_vectord, device=device
+            ),
             dof_variable=wp.array(self.group.dof_variable, dtype=wp.int32, device=device),
             dof_scale=wp.array(self.group.dof_scale, dtype=scalar, device=device),
             dof_coord=wp.array(dof_coordinates(model), dtype=wp.int32, device=device),
@@ -205,7 +207,9 @@ class DifferentialIK:
         self._write_joint_q(joint_q)
         expected = (*joint_q.shape[:-1], self.model.joint_dof_count)
         if delta_q.shape != expected:
-            raise ArgumentError(f'delta_q must have shape {list(expected)}, got {list(delta_q.shape)}')
+            raise ArgumentError(
+                f'delta_q must have shape {list(expected)}, got {list(delta_q.shape)}'
+            )
         check = self._check(barriers)
         check.delta_q[:] = delta_q
         check.run(tolerance)

@@ -123,7 +123,9 @@ class StepProblem:
 
     def task_slices(self) -> list[slice]:
         """Return where the residuals of each task lie."""
-        return [slice(a, b) for a, b in zip(self.task_start[:-1], self.task_start[1:], strict=True)]
+        return [
+            slice(a, b) for a, b in zip(self.task_start[:-1], self.task_start[1:], strict=True)
+        ]
 
     def _allocate_tasks(self) -> None:
         """Lay out the rows of the tasks and set up their objectives."""
@@ -206,7 +208,12 @@ class StepProblem:
                 state.body_q, state.joint_q, state.model, self.residuals, int(start)
             )
             objective.compute_jacobian_analytic(
-                state.body_q, state.joint_q, state.model, self._jacobian, state.joint_S_s, int(start)
+                state.body_q,
+                state.joint_q,
+                state.model,
+                self._jacobian,
+                state.joint_S_s,
+                int(start),
             )
         wp.launch(
             self._kernels.assemble_cost,

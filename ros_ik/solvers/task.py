@@ -100,5 +100,7 @@ def _non_negative(name: str, value: float | Sequence[float], shape: tuple[int, .
     """Return ``value`` broadcast to ``shape``, or raise ArgumentError naming it."""
     array = np.asarray(value, dtype=np.float64)
     if array.shape not in ((), shape) or not np.all(array >= 0.0):
-        raise ArgumentError(f'{name} must be non-negative, one or of shape {list(shape)}, got {value}')
+        raise ArgumentError(
+            f'{name} must be non-negative, one or of shape {list(shape)}, got {value}'
+        )
     return np.broadcast_to(array, shape).copy()

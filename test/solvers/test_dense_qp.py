@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+
 from ros_ik.errors import ArgumentError
 from ros_ik.solvers import DenseQP
 from ros_ik.solvers import SolveStatus
@@ -177,8 +178,12 @@ def test_redundant_and_empty_rows():
     """The same row many times, and rows without coefficients, change nothing."""
     programs = random_programs(7, 1, batch=50, seed=8, least_b=-0.05)
     once = solve(programs)
-    programs['A'] = np.concatenate([np.repeat(programs['A'], 9, axis=1), np.zeros((50, 2, 7))], axis=1)
-    programs['b'] = np.concatenate([np.repeat(programs['b'], 9, axis=1), -np.ones((50, 2))], axis=1)
+    programs['A'] = np.concatenate(
+        [np.repeat(programs['A'], 9, axis=1), np.zeros((50, 2, 7))], axis=1
+    )
+    programs['b'] = np.concatenate(
+        [np.repeat(programs['b'], 9, axis=1), -np.ones((50, 2))], axis=1
+    )
     many = solve(programs)
     np.testing.assert_array_equal(many.status.numpy(), once.status.numpy())
     np.testing.assert_allclose(many.x.numpy(), once.x.numpy(), rtol=1e-8, atol=1e-9)

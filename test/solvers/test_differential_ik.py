@@ -4,6 +4,12 @@
 
 import numpy as np
 import pytest
+from support.robots import ALL_URDFS
+from support.robots import IDS
+from support.robots import load
+from support.robots import pin
+from support.robots import PinocchioRobot
+
 from ros_ik.barriers import PositionBarrier
 from ros_ik.errors import ArgumentError
 from ros_ik.limits import AccelerationLimit
@@ -16,11 +22,6 @@ from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import DifferentialIKSettings
 from ros_ik.solvers import SolveStatus
 from ros_ik.solvers import Task
-from support.robots import ALL_URDFS
-from support.robots import IDS
-from support.robots import load
-from support.robots import pin
-from support.robots import PinocchioRobot
 
 DT = 0.01
 POSTURE_WEIGHT = 0.1
@@ -62,7 +63,9 @@ class Step:
 
     def draw(self):
         self.joint_q = self.model.random_joint_q(1, self.rng)[0]
-        self.target = np.concatenate([self.rng.uniform(-1, 1, 3), random_unit_quaternion(self.rng)])
+        self.target = np.concatenate(
+            [self.rng.uniform(-1, 1, 3), random_unit_quaternion(self.rng)]
+        )
         self.target_q = self.model.random_joint_q(1, self.rng)[0]
         self.frame.set_target_pose(0, self.target)
         self.posture.set_target_positions(self.target_q)
@@ -92,7 +95,10 @@ class Step:
         gradient = -jacobian.T @ error - POSTURE_WEIGHT**2 * fold.T @ posture
         hessian += 1e-12 * np.eye(len(gradient))
         slopes = np.array([-jacobian[0], jacobian[1], -jacobian[1], jacobian[2]])
-        h = np.array([50 - position[0], position[1] + 50, 50 - position[1], position[2] + 50]) - 0.01
+        h = (
+            np.array([50 - position[0], position[1] + 50, 50 - position[1], position[2] + 50])
+            - 0.01
+        )
         hessian += 0.3 / max(np.sum(slopes**2), 1e-300) * np.eye(len(gradient))
         return qpsolvers.solve_qp(
             hessian, gradient, -slopes / DT, 2.0 * h / (1 + h), *self.box(fold), solver='quadprog'
@@ -105,7 +111,9 @@ class Step:
         step_high = np.minimum(np.maximum(high - self.joint_q, 0), speed * DT)
         lower, upper = np.full(fold.shape[1], -np.inf), np.full(fold.shape[1], np.inf)
         for dof, variable in np.argwhere(fold != 0):
-            ends = np.sort([step_low[dof] / fold[dof, variable], step_high[dof] / fold[dof, variable]])
+            ends = np.sort(
+                [step_low[dof] / fold[dof, variable], step_high[dof] / fold[dof, variable]]
+            )
             lower[variable] = max(lower[variable], ends[0])
             upper[variable] = min(upper[variable], ends[1])
         return None, None, lower, upper
@@ -206,7 +214,9 @@ def test_pose_in_another_link_ignores_common_motion():
 def test_box_holds_and_is_approached(panda):
     diff, tip, pose, objective, tasks = panda
     wall = pose[0] + 0.05
-    barrier = PositionBarrier(tip, [-np.inf] * 3, [wall, np.inf, np.inf], gain=5.0, safe_displacement_gain=0.0)
+    barrier = PositionBarrier(
+        tip, [-np.inf] * 3, [wall, np.inf, np.inf], gain=5.0, safe_displacement_gain=0.0
+    )
     objective.set_target_pose(0, pose + [0.3, 0, 0, 0, 0, 0, 0])
     limits = [PositionLimit(), VelocityLimit()]
     for joint_q, _, _ in run(diff, tasks, limits, [barrier], HOME, 500):
@@ -220,10 +230,16 @@ def test_outside_the_box_the_distance_only_grows_and_limits_hold(panda):
     speed = diff.model.limits64()[2]
     for gain in (1.0, 5.0, 20.0, 50.0):
         barrier = PositionBarrier(
-            tip, [pose[0] + 0.2, -np.inf, -np.inf], [np.inf] * 3, gain=gain, safe_displacement_gain=0.0
+            tip,
+            [pose[0] + 0.2, -np.inf, -np.inf],
+            [np.inf] * 3,
+            gain=gain,
+            safe_displacement_gain=0.0,
         )
         last = -np.inf
-        for joint_q, delta_q, status in run(diff, [Task(objective)], [VelocityLimit()], [barrier], HOME, 60):
+        for joint_q, delta_q, status in run(
+            diff, [Task(objective)], [VelocityLimit()], [barrier], HOME, 60
+        ):
             assert status.ok
             assert np.all(np.abs(delta_q) <= speed * DT * (1 + 1e-12))
             h = diff.barrier_values(joint_q, [barrier])[0]
@@ -258,12 +274,16 @@ def test_batch_equals_single_robots(panda):
     batch = DifferentialIK(model, single.group, n_robots=n)
     steps = np.zeros((n, model.joint_dof_count))
     limits = [PositionLimit(), VelocityLimit()]
-    status = batch.solve_ik(joint_q, [Task(IKObjectivePose(tip, targets), damping=0.1)], limits, (), steps)
+    status = batch.solve_ik(
+        joint_q, [Task(IKObjectivePose(tip, targets), damping=0.1)], limits, (), steps
+    )
     assert np.all(status == SolveStatus.CONVERGED)
     for q, target, step in zip(joint_q, targets, steps, strict=True):
         alone = np.zeros(model.joint_dof_count)
         tasks = [Task(IKObjectivePose(tip, target), damping=0.1)]
-        DifferentialIK(model, single.group).solve_ik(q, tasks, [PositionLimit(), VelocityLimit()], (), alone)
+        DifferentialIK(model, single.group).solve_ik(
+            q, tasks, [PositionLimit(), VelocityLimit()], (), alone
+        )
         np.testing.assert_array_equal(step, alone)
 
 
@@ -314,7 +334,10 @@ def test_enforce_stops_only_the_joints_that_make_it_worse():
     pose = diff.body_poses(q)[left]
     barrier = PositionBarrier(left, [-np.inf] * 3, [pose[0] + 1e-4, np.inf, np.inf], name='wall')
     step = np.zeros(model.joint_dof_count)
-    names = {model.joint_label[k]: int(model.joint_qd_start.numpy()[k]) for k in range(model.joint_count)}
+    names = {
+        model.joint_label[k]: int(model.joint_qd_start.numpy()[k])
+        for k in range(model.joint_count)
+    }
     for side in ('left', 'right'):
         step[names[f'{side}_s0']] = 0.05 if side == 'left' else -0.05
     if diff.barrier_values(diff.integrate(q, step), [barrier])[0] > 0:
@@ -364,7 +387,10 @@ def test_parameters_set_between_solves_take_effect(panda):
         (lambda diff, tasks: diff.solve_ik(HOME, tasks, (), (), np.zeros(4)), 'delta_q'),
         (lambda diff, tasks: diff.solve_ik(HOME, tasks), 'delta_q'),
         (lambda diff, tasks: diff.solve_ik(HOME, [], (), (), np.zeros(9)), 'tasks'),
-        (lambda diff, tasks: diff.solve_ik(HOME, tasks, (), (), np.zeros(9), -1.0), 'regularization'),
+        (
+            lambda diff, tasks: diff.solve_ik(HOME, tasks, (), (), np.zeros(9), -1.0),
+            'regularization',
+        ),
         (lambda diff, tasks: diff.enforce_barriers(HOME, (), np.zeros(4)), 'delta_q'),
         (lambda diff, tasks: diff.enforce_barriers(HOME, (), np.zeros(9), -1.0), 'tolerance'),
         (lambda diff, tasks: DifferentialIKSettings(dt=0.0), 'dt'),
@@ -416,7 +442,9 @@ def test_two_hands_approach_each_other():
     for reached, delta_q, _ in run(diff, [Task(objective)], [], [], q, 20):
         moved = delta_q
     assert np.abs(reached - q)[[int(k) for k in diff.group.variable_dof]].max() > 1e-3
-    np.testing.assert_allclose(relative(reached).homogeneous, relative(goal).homogeneous, atol=1e-6)
+    np.testing.assert_allclose(
+        relative(reached).homogeneous, relative(goal).homogeneous, atol=1e-6
+    )
     assert np.abs(moved).max() < 1e-5
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.model import JointType
 from ros_ik.model import Model

@@ -1,0 +1,65 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Starts the ros_ik node with a parameter file."""
+
+from launch.actions import DeclareLaunchArgument
+from launch.substitutions import LaunchConfiguration
+from launch.substitutions import PathJoinSubstitution
+from launch_ros.actions import LifecycleNode
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+from launch import LaunchDescription
+
+ARGUMENTS = [
+    DeclareLaunchArgument('namespace', default_value='', description='Namespace of the node.'),
+    DeclareLaunchArgument(
+        'params_file',
+        default_value=PathJoinSubstitution([FindPackageShare('ros_ik'), 'config', 'ros_ik.yaml']),
+        description='YAML file with the parameters of the node.',
+    ),
+    DeclareLaunchArgument(
+        'use_sim_time',
+        default_value='false',
+        choices=['true', 'false'],
+        description='Stamp messages with the time on /clock.',
+    ),
+    DeclareLaunchArgument(
+        'autostart',
+        default_value='true',
+        choices=['true', 'false'],
+        description='Configure and activate as soon as a model and joint states are there.',
+    ),
+    DeclareLaunchArgument('log_level', default_value='info', description='Logging level.'),
+    DeclareLaunchArgument(
+        'use_respawn',
+        default_value='false',
+        choices=['true', 'false'],
+        description='Start the node again when it dies.',
+    ),
+]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Describe the launch."""
+    node = LifecycleNode(
+        package='ros_ik',
+        executable='ros_ik_node',
+        name='ros_ik',
+        namespace=LaunchConfiguration('namespace'),
+        parameters=[
+            LaunchConfiguration('params_file'),
+            {
+                'use_sim_time': ParameterValue(
+                    LaunchConfiguration('use_sim_time'), value_type=bool
+                ),
+                'autostart': ParameterValue(LaunchConfiguration('autostart'), value_type=bool),
+            },
+        ],
+        arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')],
+        respawn=LaunchConfiguration('use_respawn'),
+        respawn_delay=2.0,
+        output='screen',
+        emulate_tty=True,
+    )
+    return LaunchDescription([*ARGUMENTS, node])

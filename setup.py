@@ -1,0 +1,46 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Build of the ament_python package; the version lives in package.xml."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+from setuptools import find_packages
+from setuptools import setup
+
+HERE = Path(__file__).parent
+MANIFEST = ElementTree.parse(HERE / 'package.xml').getroot()
+NAME = MANIFEST.findtext('name')
+
+
+def data(folder: str, pattern: str) -> tuple[str, list[str]]:
+    """Return the files of a folder and where they are installed."""
+    files = sorted(path.relative_to(HERE).as_posix() for path in (HERE / folder).glob(pattern))
+    return f'share/{NAME}/{folder}', files
+
+
+setup(
+    name=NAME,
+    version=MANIFEST.findtext('version'),
+    description=' '.join(MANIFEST.findtext('description').split()),
+    license=MANIFEST.findtext('license'),
+    packages=find_packages(include=['ros_ik', 'ros_ik.*']),
+    package_data={'ros_ik.demo': ['*.yaml']},
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
+        (f'share/{NAME}', ['package.xml']),
+        data('launch', '*.launch.py'),
+        data('config', '*.yaml'),
+    ],
+    install_requires=['setuptools'],
+    # Warp reads the source of kernels.
+    zip_safe=False,
+    entry_points={
+        'console_scripts': [
+            'mock_robot = ros_ik.demo.mock_robot:main',
+            'robot_description_publisher = ros_ik.demo.robot_description_publisher:main',
+            'ros_ik_demo = ros_ik.demo.__main__:main',
+            'ros_ik_node = ros_ik.node.ros_ik_node:main',
+        ],
+    },
+)

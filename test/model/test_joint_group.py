@@ -1,0 +1,133 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Joint groups from chains, lists and SRDF, and what an SRDF may say."""
+
+import numpy as np
+import pytest
+from ros_ik.demo.robots import robot_data_path
+from ros_ik.errors import ArgumentError
+from ros_ik.errors import ModelError
+from ros_ik.model import Model
+from support.robots import urdf_text
+
+SRDF = """<robot name="panda">
+<virtual_joint name="v" type="fixed" parent_frame="world" child_link="panda_link0"/>
+<group name="arm"><chain base_link="panda_link0" tip_link="panda_link8"/></group>
+<group name="hand"><joint name="panda_finger_joint2"/></group>
+<group name="both"><group name="arm"/><group name="hand"/><joint name="v"/></group>
+<group name="by_link"><link name="panda_link3"/></group>
+<group_state name="ready" group="arm"><joint name="panda_joint4" value="-2.3"/></group_state>
+<disable_collisions link1="panda_link1" link2="panda_link0" reason="Adjacent"/></robot>"""
+
+
+# Their groups name links that no URDF beside them has.
+WRITTEN_FOR_ANOTHER_ROBOT = {
+    'baxter_manipulation', 'borinot_flying_arm_2', 'hextilt_flying_arm_5', 'z1',
+}  # fmt: skip
+
+
+@pytest.fixture(scope='module')
+def panda():
+    return Model.from_urdf(urdf_text('panda'), SRDF, device='cpu')
+
+
+def test_whole_robot(panda):
+    group = panda.joint_group()
+    assert group.n_variables == 8  # seven joints and one finger; the other finger follows
+    assert group.joint_names[-1] == 'panda_finger_joint1'
+    assert group.dof_variable[8] == group.dof_variable[7] == 7
+
+
+def test_chain(panda):
+    group = panda.joint_group('panda_link2:panda_link5')
+    assert group.joint_names == ('panda_joint3', 'panda_joint4', 'panda_joint5')
+    assert group.tip_link == 'panda_link5'
+    np.testing.assert_array_equal(group.dof_variable, [-1, -1, 0, 1, 2, -1, -1, -1, -1])
+    np.testing.assert_array_equal(group.variable_dof, [2, 3, 4])
+
+
+@pytest.mark.parametrize(
+    ('name', 'count', 'tip'),
+    [('arm', 7, 'panda_link8'), ('hand', 1, ''), ('both', 8, ''), ('by_link', 1, '')],
+)
+def test_srdf_groups(panda, name, count, tip):
+    group = panda.joint_group(name)
+    assert (group.n_variables, group.tip_link) == (count, tip)
+
+
+def test_srdf_states_and_pairs(panda):
+    assert panda.semantic.states['arm', 'ready'] == {'panda_joint4': -2.3}
+    assert panda.semantic.disabled_pairs == {('panda_link0', 'panda_link1')}
+
+
+@pytest.mark.parametrize(
+    ('spec', 'message'),
+    [
+        ('leg', "'leg'.*arm, both, by_link, hand"),
+        ('panda_link0:panda_link99', 'panda_link99.*closest: panda_link'),
+        ('panda_link5:panda_link2', 'panda_link2.*below.*panda_link5'),
+        (['panda_joint4', 'elbow'], "no joint 'elbow'"),
+    ],
+)
+def test_unknown_names(panda, spec, message):
+    with pytest.raises(ArgumentError, match=message):
+        panda.joint_group(spec)
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'message'),
+    [
+        ('value="-2.3"', 'value="much"', "state 'ready'.*'panda_joint4'.*much"),
+        ('link1="panda_link1"', '', 'disable_collisions.*link1'),
+        ('</robot>', '', 'malformed XML'),
+    ],
+)
+def test_broken_srdf(old, new, message):
+    assert old in SRDF
+    with pytest.raises(ModelError, match=message):
+        Model.from_urdf(urdf_text('panda'), SRDF.replace(old, new), device='cpu')
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'group', 'message'),
+    [
+        ('tip_link="panda_link8"', 'tip_link="nowhere"', 'both', "no link 'nowhere'"),
+        ('name="panda_finger_joint2"', 'name="thumb"', 'hand', "no joint 'thumb'"),
+        ('<group name="arm"/>', '<group name="leg"/>', 'both', "'both'.*'leg'"),
+    ],
+)
+def test_groups_of_another_variant_are_errors_only_when_asked_for(old, new, group, message):
+    model = Model.from_urdf(urdf_text('panda'), SRDF.replace(old, new), device='cpu')
+    assert model.joint_group('by_link').n_variables == 1
+    with pytest.raises(ArgumentError, match=message):
+        model.joint_group(group)
+
+
+def test_groups_that_contain_each_other():
+    srdf = SRDF.replace('<group name="arm">', '<group name="arm"><group name="both"/>')
+    model = Model.from_urdf(urdf_text('panda'), srdf, device='cpu')
+    with pytest.raises(ArgumentError, match='contain each other'):
+        model.joint_group('both')
+
+
+@pytest.mark.parametrize('path', sorted(robot_data_path().rglob('*.srdf')), ids=lambda p: p.stem)
+def test_srdf_files_of_real_robots(path):
+    """Every SRDF reads, and its groups resolve for the URDF of its package that fits it best."""
+    resolved = []
+    groups = 0
+    for urdf in sorted(path.parents[1].rglob('*.urdf')):
+        if not urdf.read_text().count('<link '):
+            continue
+        model = Model.from_urdf(urdf.read_text(), path.read_text(), device='cpu')
+        groups = len(model.semantic.groups)
+        resolved.append(sum(_resolves(model, name) for name in model.semantic.groups))
+    if path.stem not in WRITTEN_FOR_ANOTHER_ROBOT:
+        assert not groups or not resolved or max(resolved) > 0
+
+
+def _resolves(model, name):
+    try:
+        model.joint_group(name)
+    except ArgumentError:
+        return False
+    return True

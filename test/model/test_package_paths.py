@@ -1,0 +1,51 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Mesh files are found inside the package paths and nowhere else."""
+
+import pytest
+from ros_ik.model.package_paths import resolve_mesh
+
+
+@pytest.fixture
+def tree(tmp_path):
+    (tmp_path / 'share' / 'robot' / 'meshes').mkdir(parents=True)
+    (tmp_path / 'share' / 'robot' / 'meshes' / 'arm.stl').write_text('')
+    (tmp_path / 'secret.stl').write_text('')
+    (tmp_path / 'share' / 'robot' / 'link.stl').symlink_to(tmp_path / 'secret.stl')
+    return tmp_path
+
+
+@pytest.mark.parametrize('folder', ['share', 'share/robot'])
+def test_package_uri(tree, folder):
+    source = resolve_mesh('package://robot/meshes/arm.stl', [tree / folder])
+    assert source.path == tree / 'share' / 'robot' / 'meshes' / 'arm.stl'
+
+
+def test_file_uri_and_plain_paths_inside(tree):
+    arm = tree / 'share' / 'robot' / 'meshes' / 'arm.stl'
+    assert resolve_mesh(f'file://{arm}', [tree / 'share']).path == arm
+    assert resolve_mesh(str(arm), [tree / 'share']).path == arm
+    assert resolve_mesh('robot/meshes/arm.stl', [tree / 'share']).path == arm
+
+
+@pytest.mark.parametrize(
+    'uri',
+    [
+        'package://robot/../../secret.stl',
+        'package://robot/%2e%2e/%2e%2e/secret.stl',
+        'package://../secret.stl',
+        'package://robot/link.stl',
+        'package://robot/meshes',
+        'package://robot/meshes/gone.stl',
+        '../secret.stl',
+        'http://robot/meshes/arm.stl',
+        'file://host/meshes/arm.stl',
+    ],
+)
+def test_everything_else_is_not_read(tree, uri):
+    assert resolve_mesh(uri, [tree / 'share']).path is None
+    assert resolve_mesh(f'file://{tree}/secret.stl', [tree / 'share']).path is None
+
+
+def test_without_package_paths_nothing_is_found(tree):
+    assert resolve_mesh('package://robot/meshes/arm.stl', []).path is None

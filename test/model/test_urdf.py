@@ -1,0 +1,236 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Robot descriptions: every real robot loads, and every broken one is refused by name."""
+
+import numpy as np
+import pytest
+from ros_ik.errors import ModelError
+from ros_ik.model import GeoType
+from ros_ik.model import JointType
+from ros_ik.model import Model
+from ros_ik.model.xml import MAX_DOCUMENT_BYTES
+from support.robots import ALL_URDFS
+from support.robots import IDS
+from support.robots import load
+from support.robots import pin
+from support.robots import urdf_text
+
+GOOD = """<robot name="r"><link name="a"><inertial><origin xyz="0.1 0 0" rpy="0 0 1.5707963267948966"/>
+<mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="3"/></inertial></link>
+<link name="b"/><link name="c"/>
+<joint name="j1" type="revolute"><parent link="a"/><child link="b"/><origin xyz="0 0 1"/>
+<axis xyz="0 0 2"/><limit lower="-1" upper="2" velocity="3" effort="4"/></joint>
+<joint name="j2" type="continuous"><parent link="b"/><child link="c"/><axis xyz="1 0 0"/></joint></robot>"""
+
+# What is put in the place of what, and what the error must name.
+BROKEN = {
+    'empty': (GOOD, '', 'document'),
+    'blank': (GOOD, '  \n', 'document'),
+    'not xml': (GOOD, 'hello', 'malformed XML'),
+    'cut off': (GOOD, GOOD[:200], 'malformed XML'),
+    'another root': ('<robot name="r">', '<sdf name="r">', 'malformed|<robot>'),
+    'no links': (GOOD, '<robot name="r"/>', 'no links'),
+    'entity': ('<robot', '<!DOCTYPE robot [<!ENTITY x "1">]><robot', 'document types'),
+    'external entity': (
+        '<robot', '<!DOCTYPE robot [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot', 'document types',
+    ),
+    'duplicate link': ('<link name="c"/>', '<link name="c"/><link name="b"/>', "link 'b'"),
+    'nameless link': ('<link name="c"/>', '<link/><link name="c"/>', 'link: .*name'),
+    'duplicate joint': ('name="j2"', 'name="j1"', "joint 'j1'.*more than once"),
+    'missing link': ('<child link="c"/>', '<child link="zz"/>', "joint 'j2'.*'zz'"),
+    'missing parent element': ('<parent link="b"/>', '', "joint 'j2'.*<parent>"),
+    'unknown joint type': ('"continuous"', '"screw"', "joint 'j2'.*screw"),
+    'two parents': ('<child link="c"/>', '<child link="b"/>', "link 'b'.*two parents"),
+    'cycle': ('<child link="c"/>', '<child link="a"/>', 'cycle of links'),
+    'two roots': ('<link name="c"/>', '<link name="c"/><link name="d"/>', "link 'd'.*second root"),
+    'zero axis': ('<axis xyz="1 0 0"/>', '<axis xyz="0 0 0"/>', "joint 'j2' axis.*zero length"),
+    'two numbers': ('<axis xyz="1 0 0"/>', '<axis xyz="1 0"/>', "joint 'j2' axis.*three numbers"),
+    'words': ('<axis xyz="1 0 0"/>', '<axis xyz="x y z"/>', "joint 'j2' axis.*three numbers"),
+    'nan origin': ('xyz="0 0 1"', 'xyz="0 nan 1"', "joint 'j1' origin.*not finite"),
+    'infinite origin': ('xyz="0 0 1"', 'xyz="0 inf 1"', "joint 'j1' origin.*not finite"),
+    'lower above upper': ('lower="-1"', 'lower="5"', "joint 'j1' limit.*lower 5.0 lies above upper 2.0"),
+    'nan limit': ('lower="-1"', 'lower="nan"', "joint 'j1' limit.*not finite"),
+    'negative speed': ('velocity="3"', 'velocity="-3"', "joint 'j1' limit.*velocity"),
+    'negative effort': ('effort="4"', 'effort="-4"', "joint 'j1' limit.*effort"),
+    'no limit': ('<limit lower="-1" upper="2" velocity="3" effort="4"/>', '', "joint 'j1' limit.*required"),
+    'negative mass': ('<mass value="2"/>', '<mass value="-2"/>', "link 'a' mass"),
+    'nan mass': ('<mass value="2"/>', '<mass value="nan"/>', "link 'a' mass.*not finite"),
+    'nan inertia': ('ixx="1"', 'ixx="nan"', "link 'a' inertia.*not finite"),
+    'mimic of itself': ('<axis xyz="0 0 2"/>', '<axis xyz="0 0 2"/><mimic joint="j1"/>', "joint 'j1' mimic"),
+    'negative size': (
+        '<link name="c"/>',
+        '<link name="c"><collision><geometry><sphere radius="-1"/></geometry></collision></link>',
+        "link 'c' collision 0 <sphere>.*radius",
+    ),
+    'size without value': (
+        '<link name="c"/>',
+        '<link name="c"><collision><geometry><box/></geometry></collision></link>',
+        "link 'c' collision 0 <box>.*size",
+    ),
+    'no geometry': (
+        '<link name="c"/>', '<link name="c"><visual/></link>', "link 'c' visual 0.*geometry",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('path', ALL_URDFS, ids=IDS)
+def test_every_robot_loads_with_pinocchios_masses_and_limits(path):
+    model = load(path)
+    reference = pin.buildModelFromUrdf(str(path))
+    lower, upper, velocity, effort = model.limits64()
+    for k in range(1, reference.njoints):
+        joint = reference.joints[k]
+        if joint.nv != 1:
+            continue
+        dof = int(model.joint_qd_start.numpy()[model.joint_index(reference.names[k])])
+        assert effort[dof] == pytest.approx(reference.upperEffortLimit[joint.idx_v])
+        assert velocity[dof] == pytest.approx(reference.upperVelocityLimit[joint.idx_v])
+        if joint.nq == 1:
+            assert lower[dof] == reference.lowerPositionLimit[joint.idx_q]
+            assert upper[dof] == reference.upperPositionLimit[joint.idx_q]
+        else:
+            assert np.isinf([lower[dof], upper[dof]]).all()
+    moving = sum(inertia.mass for inertia in reference.inertias)
+    assert model.body_mass64.sum() == pytest.approx(moving, rel=1e-9, abs=1e-9)
+    assert len(set(model.body_label)) == model.body_count
+
+
+def test_centre_of_mass_and_inertia_are_in_link_axes():
+    model = Model.from_urdf(GOOD, device='cpu')
+    assert model.body_mass.numpy()[0] == 2
+    np.testing.assert_allclose(model.body_com.numpy()[0], [0.1, 0, 0])
+    np.testing.assert_allclose(model.body_inertia64[0], np.diag([2, 1, 3]), atol=1e-12)
+
+
+def test_fields_have_newtons_layout():
+    newton = pytest.importorskip('newton', reason='newton is not installed')
+    builder = newton.ModelBuilder()
+    # Newton has limits of its own where a description has none.
+    text = GOOD.replace(
+        '<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/><limit velocity="5" effort="6"/>'
+    )
+    builder.add_urdf(text, floating=False)
+    theirs, ours = builder.finalize(device='cpu'), Model.from_urdf(text, device='cpu')
+    for name in (
+        'joint_type', 'joint_parent', 'joint_child', 'joint_ancestor', 'joint_articulation',
+        'joint_q_start', 'joint_qd_start', 'joint_dof_dim', 'joint_axis', 'joint_X_p', 'joint_X_c',
+        'joint_limit_lower', 'joint_limit_upper', 'joint_velocity_limit', 'joint_effort_limit',
+        'body_mass', 'body_com', 'body_inertia', 'articulation_start', 'articulation_end',
+    ):  # fmt: skip
+        here, there = getattr(ours, name), getattr(theirs, name)
+        assert here.dtype == there.dtype, name
+        np.testing.assert_allclose(here.numpy(), there.numpy(), atol=1e-6, err_msg=name)
+    for name in ('joint_count', 'joint_coord_count', 'joint_dof_count', 'body_count', 'articulation_count'):
+        assert getattr(ours, name) == getattr(theirs, name), name
+    for kind in newton.JointType:
+        if kind.name != 'ROD':
+            assert JointType[kind.name] == kind
+
+
+@pytest.mark.parametrize('name', BROKEN)
+def test_broken_descriptions_are_refused_by_name(name):
+    old, new, message = BROKEN[name]
+    assert old in GOOD
+    with pytest.raises(ModelError, match=f'(?s){message}'):
+        Model.from_urdf(GOOD.replace(old, new), device='cpu')
+
+
+def test_limits_of_size():
+    with pytest.raises(ModelError, match='bytes'):
+        Model.from_urdf(GOOD + ' ' * MAX_DOCUMENT_BYTES, device='cpu')
+    with pytest.raises(ModelError, match='elements'):
+        Model.from_urdf('<robot name="r">' + '<link name="a"/>' * 200_001 + '</robot>', device='cpu')
+    with pytest.raises(ModelError, match='string'):
+        Model.from_urdf(b'<robot/>', device='cpu')
+
+
+def test_deep_nesting_is_refused_or_read_but_never_fatal():
+    deep = '<robot name="r"><link name="a"/>' + '<x>' * 100_000 + '</x>' * 100_000 + '</robot>'
+    assert Model.from_urdf(deep, device='cpu').body_count == 1
+
+
+def test_random_damage_never_raises_anything_else():
+    rng = np.random.default_rng(0)
+    characters = list('<>"/ =0123456789.-eanlikjx\x00')
+    for _ in range(500):
+        text = list(GOOD)
+        for _ in range(rng.integers(1, 6)):
+            text[rng.integers(len(text))] = characters[rng.integers(len(characters))]
+        try:
+            model = Model.from_urdf(''.join(text), device='cpu')
+        except ModelError as error:
+            assert error.element
+        else:
+            assert np.all(np.isfinite(model.joint_X_p64))
+
+
+def test_mimic_tags_without_meaning_leave_a_warning():
+    fixed = GOOD.replace('"continuous"', '"fixed"').replace(
+        '<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/><mimic joint="j1"/>'
+    )
+    assert any("joint 'j2' mimic" in text for text in Model.from_urdf(fixed, device='cpu').warnings)
+    lonely = GOOD.replace('<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/><mimic joint="gone"/>')
+    model = Model.from_urdf(lonely, device='cpu')
+    assert any("'gone'" in text for text in model.warnings)
+    assert model.constraint_mimic_count == 0
+
+
+def test_chains_of_mimics():
+    text = urdf_text('panda')
+    model = Model.from_urdf(text, device='cpu')
+    assert model.constraint_mimic_count == 1
+    q = np.zeros(model.joint_coord_count)
+    q[7] = 0.03
+    assert model.apply_mimic(q)[8] == pytest.approx(0.03)
+    chain = GOOD.replace('"continuous"', '"revolute"').replace(
+        '<axis xyz="1 0 0"/>',
+        '<axis xyz="1 0 0"/><limit lower="-9" upper="9" velocity="1" effort="1"/>'
+        '<mimic joint="j1" multiplier="2" offset="0.5"/>',
+    ).replace(
+        '</robot>',
+        '<link name="d"/><joint name="j3" type="prismatic"><parent link="c"/><child link="d"/>'
+        '<limit lower="-9" upper="9" velocity="1" effort="1"/>'
+        '<mimic joint="j2" multiplier="-3" offset="1"/></joint></robot>',
+    )  # fmt: skip
+    model = Model.from_urdf(chain, device='cpu')
+    np.testing.assert_allclose(model.apply_mimic(np.array([0.1, 0, 0])), [0.1, 0.7, -1.1])
+    np.testing.assert_allclose(model.joint_group(['j3']).dof_scale, [1, 2, -6])
+    assert model.joint_group(['j3']).joint_names == ('j1',)
+
+
+def test_shapes_keep_newtons_scales(tmp_path):
+    mesh = tmp_path / 'robot' / 'meshes' / 'a.stl'
+    mesh.parent.mkdir(parents=True)
+    mesh.write_text('solid')
+    shapes = (
+        '<collision><origin xyz="1 2 3"/><geometry><box size="2 4 6"/></geometry></collision>'
+        '<collision><geometry><cylinder radius="0.5" length="3"/></geometry></collision>'
+        '<collision name="ball"><geometry><sphere radius="0.25"/></geometry></collision>'
+        '<visual><geometry><mesh filename="package://robot/meshes/a.stl" scale="1 2 3"/></geometry></visual>'
+        '<visual><geometry><mesh filename="package://robot/meshes/gone.stl"/></geometry></visual>'
+    )
+    text = GOOD.replace('<link name="c"/>', f'<link name="c">{shapes}</link>')
+    model = Model.from_urdf(text, package_paths=[tmp_path], device='cpu')
+    kinds = [GeoType.BOX, GeoType.CYLINDER, GeoType.SPHERE, GeoType.MESH, GeoType.MESH]
+    assert list(model.shape_type.numpy()) == kinds
+    np.testing.assert_allclose(
+        model.shape_scale.numpy(), [[1, 2, 3], [0.5, 1.5, 0], [0.25, 0, 0], [1, 2, 3], [1, 1, 1]]
+    )
+    np.testing.assert_allclose(model.shape_transform.numpy()[0, :3], [1, 2, 3])
+    assert list(model.shape_collision_group.numpy()) == [1, 1, 1, 0, 0]
+    assert model.shape_label[2] == 'ball'
+    assert model.shape_source[3].path == mesh
+    assert model.shape_source[4].path is None
+    assert any('gone.stl' in text for text in model.warnings)
+
+
+def test_neutral_and_random_configurations_are_inside_the_limits():
+    rng = np.random.default_rng(1)
+    for name in ('panda', 'ur5_robot', 'g1_29dof_rev_1_0', 'baxter'):
+        paths = [path for path in ALL_URDFS if path.stem == name]
+        if not paths:
+            continue
+        model = load(paths[0])
+        lower, upper, _, _ = model.limits64()
+        for q in [model.neutral_joint_q(), *model.random_joint_q(50, rng)]:
+            assert np.all(q >= lower - 1e-12) and np.all(q <= upper + 1e-12)

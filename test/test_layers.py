@@ -1,0 +1,70 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Data flows one way: a package imports only from those above it, and few know ROS or the oracles."""
+
+import ast
+from pathlib import Path
+import subprocess
+import sys
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+LAYERS = [
+    'errors', 'settings', 'model', 'kinematics', 'objectives', 'limits', 'barriers', 'solvers',
+    'servo', 'node', 'demo', 'viewer',
+]  # fmt: skip
+ROS_PACKAGES = ('node', 'demo', 'viewer')
+ROS_MODULES = {
+    'rclpy', 'ros_ik_interfaces', 'ament_index_python', 'builtin_interfaces', 'diagnostic_msgs',
+    'geometry_msgs', 'lifecycle_msgs', 'rcl_interfaces', 'sensor_msgs', 'std_msgs', 'std_srvs',
+    'trajectory_msgs', 'visualization_msgs',
+}  # fmt: skip
+ORACLES = {'pinocchio', 'newton', 'roboplan', 'pink', 'mink', 'qpsolvers', 'motrixsim', 'coal'}
+FILES = sorted((ROOT / 'ros_ik').rglob('*.py'))
+
+
+def layer(path):
+    """Name of the package or module below ros_ik."""
+    return path.relative_to(ROOT / 'ros_ik').parts[0].removesuffix('.py')
+
+
+def imported_modules(path):
+    """Every module that a file imports, inside functions too."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f'{path}: relative import'
+            yield node.module
+
+
+def violations(path):
+    """What a file imports and must not."""
+    own = layer(path)
+    for module in imported_modules(path):
+        parts = module.split('.')
+        if parts[0] in ORACLES:
+            yield f'{module} is an oracle for tests'
+        if parts[0] in ROS_MODULES and own not in ROS_PACKAGES:
+            yield f'{module} belongs to ROS'
+        if parts[0] == 'ros_ik' and own != '__init__':
+            target = parts[1] if len(parts) > 1 else '__init__'
+            if target not in LAYERS or LAYERS.index(target) > LAYERS.index(own):
+                yield f'{module} lies below {own}'
+
+
+@pytest.mark.parametrize('path', FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_go_up(path):
+    assert list(violations(path)) == []
+
+
+def test_every_package_has_a_layer():
+    assert {layer(path) for path in FILES} - {'__init__'} <= set(LAYERS)
+
+
+def test_importing_the_library_does_not_import_ros():
+    code = (
+        'import ros_ik, sys; sys.exit(any(name in sys.modules for name in ("rclpy", "pinocchio")))'
+    )
+    assert subprocess.run([sys.executable, '-c', code], cwd=ROOT, timeout=60).returncode == 0
