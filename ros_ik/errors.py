@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Errors that carry their evidence: each derives from one base of ours and from the built-in a user would catch."""
+"""Errors that carry their evidence; each is also the built-in that a user would catch."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Data flows one way: a package imports only from those above it, and few know ROS or the oracles."""
+"""Data flows one way: a package imports only from those above it, and few know ROS."""
 
 import ast
 from pathlib import Path

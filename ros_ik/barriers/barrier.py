@@ -4,9 +4,9 @@
 
     dh/dq dq / dt >= -gain (h - margin) / (1 + |h - margin|)
 
-(Ames et al., "Control barrier functions: theory and applications", ECC 2019; the saturating class-K
-function is that of roboplan and pink.) A barrier that is violated turns the right side positive:
-the step must let h grow. Subclasses give h and dh/dq; the solver makes the rows of the program.
+(Ames et al., "Control barrier functions: theory and applications", ECC 2019; the saturating
+class-K function is that of roboplan and pink.) A barrier that is violated turns the right side
+positive: the step must let h grow. Subclasses give h and dh/dq; the solver makes the rows.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class Barrier:
             the boundary; 0 switches it off.
     """
 
-    _state: StepState | None = None
+    _state: StepState
+    _is_bound = False
 
     def __init__(
         self,
@@ -76,16 +77,16 @@ class Barrier:
         """Allocate what the barrier needs; before the first launch.
 
         Raises:
-            ArgumentError: The barrier belongs to another solver already: its graph holds the arrays.
+            ArgumentError: The barrier belongs to another solver: its graph holds the arrays.
         """
-        if self._state is state:
+        if self._is_bound and self._state is state:
             return
-        if self._state is not None:
+        if self._is_bound:
             raise ArgumentError(
                 f'{type(self).__name__} already belongs to another solver; make one for each'
             )
         self._allocate(state)
-        self._state = state
+        self._state, self._is_bound = state, True
 
     def launch_values(self, body_q: wp.array, values: wp.array, start_idx: int) -> None:
         """Write h into ``values[:, start_idx:start_idx + row_count]``.

@@ -10,6 +10,7 @@ p is the origin of the link in the axes of the reference link, or of the world.
 from collections.abc import Sequence
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ros_ik.kinematics.step_state import StepState
 
 
+@no_type_check
 @functools.cache
 def _position_barrier_kernels(scalar: type) -> SimpleNamespace:
     """Build the value and Jacobian kernels of one floating-point type."""

@@ -77,12 +77,13 @@ def eval_jacobian(
 
 def _coordinates(model: Any, joint_q: np.ndarray | wp.array) -> tuple[wp.array, type]:
     """Return the coordinates as a checked Warp array, and their scalar type."""
+    scalar: type | None
     if isinstance(joint_q, wp.array):
         scalar, shape = joint_q.dtype, joint_q.shape
     else:
         joint_q = np.asarray(joint_q)
         scalar, shape = _SCALARS.get(joint_q.dtype), joint_q.shape
-    if scalar not in (wp.float32, wp.float64):
+    if scalar is None or scalar not in (wp.float32, wp.float64):
         raise ArgumentError(f'joint_q must be float32 or float64, got {joint_q.dtype}')
     if len(shape) != 2 or shape[1] != model.joint_coord_count:
         raise ArgumentError(
@@ -100,12 +101,12 @@ def _output(
     dtype: Any,
     device: wp.DeviceLike,
 ) -> wp.array:
-    """Return the Warp array to compute into: the given one, or one beside the given NumPy array."""
+    """Return the Warp array to compute into: the given one, or one beside a NumPy array."""
     if isinstance(given, wp.array):
         if given.shape != shape or given.dtype != dtype:
             raise ArgumentError(
-                f'{name} must have shape {list(shape)} of {dtype.__name__}, got {list(given.shape)} of '
-                f'{given.dtype.__name__}'
+                f'{name} must have shape {list(shape)} of {dtype.__name__}, got '
+                f'{list(given.shape)} of {given.dtype.__name__}'
             )
         return given
     scalar = getattr(dtype, '_wp_scalar_type_', dtype)

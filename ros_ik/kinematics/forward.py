@@ -8,6 +8,7 @@ quaternions x, y, z, w.
 """
 
 import functools
+from typing import no_type_check
 
 import warp as wp
 
@@ -17,6 +18,7 @@ from ros_ik.kinematics.tree import tree_struct
 from ros_ik.model.joint_type import JointType
 
 
+@no_type_check
 @functools.cache
 def joint_transform_function(scalar: type) -> wp.Function:
     """Build ``joint_transform(tree, joint, row, joint_q) -> transform``."""
@@ -27,7 +29,8 @@ def joint_transform_function(scalar: type) -> wp.Function:
     @wp.func
     def read_quat(row: int, start: int, joint_q: wp.array2d(dtype=scalar)) -> quat:
         return quat(
-            joint_q[row, start], joint_q[row, start + 1], joint_q[row, start + 2], joint_q[row, start + 3]
+            joint_q[row, start], joint_q[row, start + 1],
+            joint_q[row, start + 2], joint_q[row, start + 3],
         )  # fmt: skip
 
     @wp.func
@@ -61,6 +64,7 @@ def joint_transform_function(scalar: type) -> wp.Function:
     return joint_transform
 
 
+@no_type_check
 @functools.cache
 def _forward_kernel(scalar: type) -> wp.Kernel:
     joint_transform = joint_transform_function(scalar)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A device array with a NumPy view on the host side: the same memory on a CPU, pinned memory on a GPU."""
+"""A device array with a NumPy view: the same memory on a CPU, pinned memory on a GPU."""
 
 from __future__ import annotations
 
@@ -41,6 +41,6 @@ class HostBuffer:
             wp.copy(self.array, self._pinned)
 
     def download(self) -> None:
-        """Copy what the device wrote to the host; nothing to do on a CPU. Synchronise before reading."""
+        """Copy what the device wrote to the host, to be read after a synchronisation."""
         if self._pinned is not None:
             wp.copy(self._pinned, self.array)

@@ -8,6 +8,7 @@ the displacement whose velocity the motion subspace gives.
 """
 
 import functools
+from typing import no_type_check
 
 import warp as wp
 
@@ -17,6 +18,7 @@ from ros_ik.kinematics.tree import tree_struct
 from ros_ik.model.joint_type import JointType
 
 
+@no_type_check
 @functools.cache
 def _integrate_kernel(scalar: type) -> wp.Kernel:
     types = spatial_functions(scalar)
@@ -38,7 +40,8 @@ def _integrate_kernel(scalar: type) -> wp.Kernel:
     ):
         """out = turned * q, normalised."""
         old = quat(
-            joint_q[row, start], joint_q[row, start + 1], joint_q[row, start + 2], joint_q[row, start + 3]
+            joint_q[row, start], joint_q[row, start + 1],
+            joint_q[row, start + 2], joint_q[row, start + 3],
         )  # fmt: skip
         new = wp.normalize(turned * old)
         for k in range(4):

@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frame Jacobian: velocity of a link's origin over joint velocities, in world axes.
 
-rows 0-2: v + omega x p,   rows 3-5: omega,   of the twist of each degree of freedom behind the link
+rows 0-2: v + omega x p,   rows 3-5: omega,   of each degree of freedom behind the link
 """
 
 import functools
+from typing import no_type_check
 
 import warp as wp
 
 from ros_ik.kinematics.spatial import spatial_functions
 
 
+@no_type_check
 @functools.cache
 def _frame_jacobian_kernel(scalar: type) -> wp.Kernel:
     types = spatial_functions(scalar)
@@ -41,7 +43,7 @@ def _frame_jacobian_kernel(scalar: type) -> wp.Kernel:
 def launch_frame_jacobian(
     body_q: wp.array, joint_S_s: wp.array, link_index: int, chain_dof: wp.array, jacobian: wp.array
 ) -> None:
-    """Write the columns of the degrees of freedom that move a link; the others must be zero already.
+    """Write the columns of the degrees of freedom that move a link; the others are zero already.
 
     Args:
         body_q: Link poses in the world, shape [n, body_count].

@@ -7,6 +7,7 @@ The angular degrees of freedom of a free joint turn about its anchor on the pare
 """
 
 import functools
+from typing import no_type_check
 
 import warp as wp
 
@@ -16,6 +17,7 @@ from ros_ik.kinematics.tree import tree_struct
 from ros_ik.model.joint_type import JointType
 
 
+@no_type_check
 @functools.cache
 def _motion_subspace_kernel(scalar: type) -> wp.Kernel:
     types = spatial_functions(scalar)

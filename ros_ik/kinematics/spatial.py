@@ -8,10 +8,12 @@ point of the body that is at p moves with v + omega x p.
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
 
+@no_type_check
 @functools.cache
 def spatial_functions(scalar: type) -> SimpleNamespace:
     """Build the functions of one floating-point type.

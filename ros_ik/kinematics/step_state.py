@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The state of a control step that limits and barriers read: where the robots are and what may move."""
+"""What limits and barriers read of a control step: where the robots are, what may move."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class StepState:
         joint_q: Joint coordinates, shape [n, joint_coord_count].
         body_q: Link poses in the world, shape [n, body_count].
         joint_S_s: Motion subspaces in world axes at the world origin, shape [n, joint_dof_count].
-        dof_variable: Variable that drives each degree of freedom, -1 = locked, shape [joint_dof_count].
+        dof_variable: Variable that drives each degree of freedom, -1 = locked, shape
+            [joint_dof_count].
         dof_scale: Factor from the variable to the degree of freedom, shape [joint_dof_count].
         dof_coord: Coordinate of each degree of freedom, -1 = none, shape [joint_dof_count].
     """
@@ -45,6 +46,6 @@ class StepState:
     dof_coord: wp.array
 
     @property
-    def device(self) -> wp.Device:
+    def device(self) -> wp.Device | None:
         """Device of the arrays."""
         return self.joint_q.device

@@ -5,6 +5,7 @@
 import dataclasses
 import functools
 from typing import Any
+from typing import no_type_check
 
 import numpy as np
 import warp as wp
@@ -12,6 +13,7 @@ import warp as wp
 from ros_ik.kinematics.spatial import spatial_functions
 
 
+@no_type_check
 @functools.cache
 def tree_struct(scalar: type) -> Any:
     """Return the Warp struct of a tree in one floating-point type."""
@@ -69,7 +71,10 @@ def kinematic_tree(model: Any, scalar: type) -> KinematicTree:
     """
     device = model.device
     arrays = tree_struct(scalar)()
-    for name in ('joint_type', 'joint_parent', 'joint_child', 'joint_q_start', 'joint_qd_start', 'joint_dof_dim'):  # fmt: skip
+    for name in (
+        'joint_type', 'joint_parent', 'joint_child', 'joint_q_start', 'joint_qd_start',
+        'joint_dof_dim',
+    ):  # fmt: skip
         setattr(arrays, name, getattr(model, name))
     types = spatial_functions(scalar)
     arrays.joint_axis = wp.array(_precise(model, 'joint_axis'), dtype=types.vec3, device=device)

@@ -8,10 +8,11 @@
 d is the distance to the position limit ahead. The second bound is the largest step from which
 shrinking by s in each further step ends at the limit: k + 1 steps dq, dq - s, ..., dq - k s sum to
 (k + 1) (dq - k s / 2) = d. (The continuous dt sqrt(2 a d) of roboplan overshoots by up to s / 8.)
-Where these bounds conflict with position or velocity limits, those win: they are clamped into the box.
+Where these bounds conflict with position or velocity limits, those win.
 """
 
 import functools
+from typing import no_type_check
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ros_ik.kinematics.step_state import StepState
 
 
+@no_type_check
 @functools.cache
 def _acceleration_kernel(scalar: type) -> wp.Kernel:
     @wp.func
@@ -76,7 +78,7 @@ def _acceleration_kernel(scalar: type) -> wp.Kernel:
 
 
 class AccelerationLimit(Limit):
-    """The step changes by no more than an acceleration allows; yields to position and velocity limits."""
+    """The step changes by no more than an acceleration allows; yields to the other limits."""
 
     yields = True
 
@@ -103,7 +105,7 @@ class AccelerationLimit(Limit):
         if not np.all(self._acceleration >= 0.0):
             raise ArgumentError(f'acceleration must not be negative, got {acceleration}')
         self._position_margin = position_margin
-        self._device_acceleration: HostBuffer | None = None
+        self._is_allocated = False
         self.scale = scale
 
     @property
@@ -135,10 +137,11 @@ class AccelerationLimit(Limit):
         self._max = wp.array(high - margin, dtype=state.scalar, device=state.device)
         self._device_acceleration = HostBuffer((dofs,), state.scalar, state.device)
         self._last_step = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
+        self._is_allocated = True
         self._write()
 
     def set_last_displacement(self, displacement: np.ndarray) -> None:
-        """Give the step taken last, shape [joint_dof_count] or [n, joint_dof_count], in rad or m."""
+        """Give the step taken last [rad or m], shape [joint_dof_count] or [n, joint_dof_count]."""
         self._last_step.host[:] = displacement
         self._last_step.upload()
 
@@ -150,7 +153,8 @@ class AccelerationLimit(Limit):
             dim=state.n_robots,
             inputs=[
                 state.joint_q, state.dof_variable, state.dof_scale, state.dof_coord,
-                self._min, self._max, self._device_acceleration.array, self._last_step.array, state.dt,
+                self._min, self._max, self._device_acceleration.array, self._last_step.array,
+                state.dt,
             ],
             outputs=[lower, upper],
             device=state.device,
@@ -158,6 +162,6 @@ class AccelerationLimit(Limit):
 
     def _write(self) -> None:
         """Bring the scaled accelerations to the device."""
-        if self._device_acceleration is not None:
+        if self._is_allocated:
             self._device_acceleration.host[:] = self._scale * self._acceleration
             self._device_acceleration.upload()

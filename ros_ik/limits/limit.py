@@ -3,6 +3,7 @@
 """A limit tightens the box of steps that the solver may choose from; the box is never left."""
 
 import functools
+from typing import no_type_check
 from typing import TYPE_CHECKING
 
 import warp as wp
@@ -23,7 +24,8 @@ class Limit:
 
     yields = False
 
-    _state: 'StepState | None' = None
+    _state: 'StepState'
+    _is_bound = False
 
     def bind(self, state: 'StepState') -> None:
         """Allocate what the limit needs for this state; before the first :meth:`launch`.
@@ -31,14 +33,14 @@ class Limit:
         Raises:
             ArgumentError: The limit belongs to another solver already: its graph holds the arrays.
         """
-        if self._state is state:
+        if self._is_bound and self._state is state:
             return
-        if self._state is not None:
+        if self._is_bound:
             raise ArgumentError(
                 f'{type(self).__name__} already belongs to another solver; make one for each'
             )
         self._allocate(state)
-        self._state = state
+        self._state, self._is_bound = state, True
 
     def _allocate(self, state: 'StepState') -> None:
         """Allocate arrays on the device of ``state``."""
@@ -54,6 +56,7 @@ class Limit:
         raise NotImplementedError
 
 
+@no_type_check
 @functools.cache
 def tighten_function(scalar: type) -> wp.Function:
     """Build ``tighten(row, variable, scale, low, high, lower, upper)``.

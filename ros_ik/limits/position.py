@@ -9,6 +9,7 @@ A joint outside its limits may move inward freely and outward not at all; it is 
 """
 
 import functools
+from typing import no_type_check
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ros_ik.kinematics.step_state import StepState
 
 
+@no_type_check
 @functools.cache
 def _position_kernel(scalar: type) -> wp.Kernel:
     tighten = tighten_function(scalar)

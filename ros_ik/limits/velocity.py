@@ -3,6 +3,7 @@
 """Limit: joints stay below their speed limits, |dq| <= scale v_max dt."""
 
 import functools
+from typing import no_type_check
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ros_ik.kinematics.step_state import StepState
 
 
+@no_type_check
 @functools.cache
 def _velocity_kernel(scalar: type) -> wp.Kernel:
     tighten = tighten_function(scalar)
@@ -60,7 +62,7 @@ class VelocityLimit(Limit):
         if velocity is not None and not np.all(np.asarray(velocity) >= 0.0):
             raise ArgumentError(f'velocity must not be negative, got {velocity}')
         self._velocity = velocity
-        self._max_step: HostBuffer | None = None
+        self._is_allocated = False
         self.scale = scale
 
     @property
@@ -84,10 +86,12 @@ class VelocityLimit(Limit):
         velocity = state.model.limits64()[2] if self._velocity is None else self._velocity
         if np.shape(velocity) != (state.model.joint_dof_count,):
             raise ArgumentError(
-                f'velocity must have shape [{state.model.joint_dof_count}], got {np.shape(velocity)}'
+                f'velocity must have shape [{state.model.joint_dof_count}], got '
+                f'{np.shape(velocity)}'
             )
         self._full_step = np.asarray(velocity, dtype=np.float64) * state.dt
         self._max_step = HostBuffer(self._full_step.shape, state.scalar, state.device)
+        self._is_allocated = True
         self._write()
 
     def launch(self, lower: wp.array, upper: wp.array) -> None:
@@ -103,6 +107,6 @@ class VelocityLimit(Limit):
 
     def _write(self) -> None:
         """Bring the scaled limits to the device."""
-        if self._max_step is not None:
+        if self._is_allocated:
             self._max_step.host[:] = self._scale * self._full_step
             self._max_step.upload()

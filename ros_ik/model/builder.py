@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
+from typing import Any
 
 import numpy as np
 import warp as wp
@@ -24,7 +25,7 @@ IDENTITY_POSE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
 @dataclasses.dataclass(frozen=True)
 class LinkData:
-    """One link: mass [kg], centre of mass in the link [m], inertia about it in link axes [kg m^2]."""
+    """One link: mass [kg], centre of mass in it [m], inertia about that in its axes [kg m^2]."""
 
     label: str
     mass: float
@@ -123,7 +124,7 @@ class ModelBuilder:
         label: str,
         *,
         mass: float = 0.0,
-        com: Sequence[float] = (0.0, 0.0, 0.0),
+        com: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0),
         inertia: np.ndarray | None = None,
     ) -> int:
         """Add a link and return its body index.
@@ -138,25 +139,23 @@ class ModelBuilder:
         self.links.append(LinkData(label, float(mass), np.asarray(com, dtype=np.float64), matrix))
         return len(self.links) - 1
 
-    def add_joint_revolute(self, parent: int, child: int, *, dof: DofData, **joint: object) -> int:
+    def add_joint_revolute(self, parent: int, child: int, *, dof: DofData, **joint: Any) -> int:
         """Add a joint that turns about ``dof.axis``; see :meth:`add_joint`."""
         return self.add_joint(JointType.REVOLUTE, parent, child, dofs=(dof,), **joint)
 
-    def add_joint_prismatic(
-        self, parent: int, child: int, *, dof: DofData, **joint: object
-    ) -> int:
+    def add_joint_prismatic(self, parent: int, child: int, *, dof: DofData, **joint: Any) -> int:
         """Add a joint that slides along ``dof.axis``; see :meth:`add_joint`."""
         return self.add_joint(JointType.PRISMATIC, parent, child, dofs=(dof,), linear=1, **joint)
 
-    def add_joint_fixed(self, parent: int, child: int, **joint: object) -> int:
+    def add_joint_fixed(self, parent: int, child: int, **joint: Any) -> int:
         """Add a joint that does not move; see :meth:`add_joint`."""
         return self.add_joint(JointType.FIXED, parent, child, **joint)
 
-    def add_joint_ball(self, parent: int, child: int, **joint: object) -> int:
+    def add_joint_ball(self, parent: int, child: int, **joint: Any) -> int:
         """Add a joint that turns freely, coordinates qx qy qz qw; see :meth:`add_joint`."""
         return self.add_joint(JointType.BALL, parent, child, **joint)
 
-    def add_joint_free(self, parent: int, child: int, **joint: object) -> int:
+    def add_joint_free(self, parent: int, child: int, **joint: Any) -> int:
         """Add a joint that moves freely, coordinates x y z qx qy qz qw; see :meth:`add_joint`."""
         return self.add_joint(JointType.FREE, parent, child, **joint)
 
@@ -167,7 +166,7 @@ class ModelBuilder:
         *,
         linear_axes: Sequence[DofData] = (),
         angular_axes: Sequence[DofData] = (),
-        **joint: object,
+        **joint: Any,
     ) -> int:
         """Add a joint with up to three sliding and three turning axes; see :meth:`add_joint`."""
         dofs = (*linear_axes, *angular_axes)
@@ -182,8 +181,8 @@ class ModelBuilder:
         child: int,
         *,
         label: str = '',
-        parent_xform: Sequence[float] = IDENTITY_POSE,
-        child_xform: Sequence[float] = IDENTITY_POSE,
+        parent_xform: Sequence[float] | np.ndarray = IDENTITY_POSE,
+        child_xform: Sequence[float] | np.ndarray = IDENTITY_POSE,
         dofs: Sequence[DofData] = (),
         linear: int = 0,
     ) -> int:
@@ -223,7 +222,7 @@ class ModelBuilder:
         geo_type: GeoType,
         *,
         label: str = '',
-        xform: Sequence[float] = IDENTITY_POSE,
+        xform: Sequence[float] | np.ndarray = IDENTITY_POSE,
         scale: Sequence[float] = (1.0, 1.0, 1.0),
         source: object | None = None,
         is_collision: bool = True,
@@ -235,8 +234,8 @@ class ModelBuilder:
             geo_type: Kind of shape.
             label: Name.
             xform: Pose in the body, shape [7].
-            scale: Half extents of a box, radius of a sphere, radius and half height of a capsule or
-                cylinder, factors of a mesh [m or 1], shape [3].
+            scale: Half extents of a box, radius of a sphere, radius and half height of a capsule
+                or cylinder, factors of a mesh [m or 1], shape [3].
             source: The mesh of a MESH.
             is_collision: Whether it takes part in collisions; visual shapes do not.
         """

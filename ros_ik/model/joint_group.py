@@ -15,6 +15,7 @@ from ros_ik.errors import ArgumentError
 
 if TYPE_CHECKING:
     from ros_ik.model.model import Model
+    from ros_ik.model.srdf import SemanticDescription
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ def make_joint_group(model: Model, spec: str | Sequence[str]) -> JointGroup:
     elif not spec:
         name, joints = '', list(range(model.joint_count))
     elif model.semantic is not None and spec in model.semantic.groups:
-        name, (joints, tip) = spec, _semantic_joints(model, spec, ())
+        name, (joints, tip) = spec, _semantic_joints(model, model.semantic, spec, ())
     elif ':' in spec:
         base, tip = (part.strip() for part in spec.split(':', 1))
         name, joints = spec, _chain_joints(model, base, tip)
@@ -107,11 +108,13 @@ def _chain_joints(model: Model, base: str, tip: str) -> list[int]:
     return joints[::-1]
 
 
-def _semantic_joints(model: Model, name: str, above: tuple[str, ...]) -> tuple[list[int], str]:
+def _semantic_joints(
+    model: Model, semantic: SemanticDescription, name: str, above: tuple[str, ...]
+) -> tuple[list[int], str]:
     """Return the joints of an SRDF group with its subgroups, and its tip link."""
     if name in above:
         raise ArgumentError(f'SRDF groups contain each other: {" -> ".join((*above, name))}')
-    group = model.semantic.groups[name]
+    group = semantic.groups[name]
     incoming = {int(body): joint for joint, body in enumerate(model.joint_child.numpy())}
     joints = [model.joint_index(joint) for joint in group.joints]
     joints += [incoming[model.body_index(link)] for link in group.links]
@@ -120,7 +123,7 @@ def _semantic_joints(model: Model, name: str, above: tuple[str, ...]) -> tuple[l
         joints += _chain_joints(model, base, chain_tip)
         tip = chain_tip
     for subgroup in group.subgroups:
-        if subgroup not in model.semantic.groups:
+        if subgroup not in semantic.groups:
             raise ArgumentError(f'SRDF group {name!r} names an unknown group {subgroup!r}')
-        joints += _semantic_joints(model, subgroup, (*above, name))[0]
+        joints += _semantic_joints(model, semantic, subgroup, (*above, name))[0]
     return joints, tip

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The robot: Newton's model arrays for kinematics and inertia, with names and limits beside them."""
+"""The robot: Newton's arrays of kinematics and inertia, with names and limits beside them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Model:
         self.gravity = wp.array([(0.0, 0.0, -9.81)], dtype=wp.vec3, device=self.device)
         neutral = self.neutral_joint_q()
         self.joint_q = self._floats(neutral)
-        self.joint_qd = wp.zeros(self.joint_dof_count, dtype=wp.float32, device=self.device)
+        self.joint_qd = self._floats(np.zeros(self.joint_dof_count))
         # newton.ik reads these two; None and False mean: joints in order, none of them a rod.
         self._fk_joint_order = None
         self._has_rod_joints = False
@@ -80,8 +80,8 @@ class Model:
         Args:
             text: The URDF document (what ``robot_description`` holds).
             srdf: The SRDF document, for groups and disabled collision pairs.
-            package_paths: Folders in which ``package://`` meshes are looked up; meshes outside them
-                are not read. The kinematics need none.
+            package_paths: Folders in which ``package://`` meshes are looked up; meshes outside
+                them are not read. The kinematics need none.
             device: Warp device; None for the current one.
             floating: Hang the root link on the world by a free joint instead of a fixed one.
 
@@ -132,7 +132,7 @@ class Model:
         return result
 
     def neutral_joint_q(self) -> np.ndarray:
-        """Return zero moved inside the limits, with unit quaternions, shape [joint_coord_count]."""
+        """Return zero moved inside the limits, quaternions unit, shape [joint_coord_count]."""
         q = np.zeros(self.joint_coord_count)
         for start, kind in zip(self._q_start, self._joint_kinds, strict=False):
             if kind in _QUATERNION_END:
@@ -170,7 +170,7 @@ class Model:
         return self.apply_mimic(q)
 
     def limits64(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return copies of the lower, upper, velocity and effort limits, float64 [joint_dof_count].
+        """Return copies of the lower, upper, velocity, effort limits, float64 [joint_dof_count].
 
         Units are rad, m, rad/s, m/s, Nm, N; +-inf where there is no limit.
         """
@@ -293,7 +293,7 @@ class Model:
         # Newton's group 0 collides with nothing; visual shapes have it.
         self.shape_collision_group = self._ints([int(shape.is_collision) for shape in shapes])
 
-    def _array(self, values: Sequence, dtype: type) -> wp.array:
+    def _array(self, values: Sequence | np.ndarray, dtype: type) -> wp.array:
         if not len(values):
             return wp.empty(0, dtype=dtype, device=self.device)
         return wp.array(np.asarray(values), dtype=dtype, device=self.device)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import dataclasses
 from xml.etree.ElementTree import Element
 
-from ros_ik.errors import ModelError
 from ros_ik.model.xml import float_attribute
 from ros_ik.model.xml import parse_document
 from ros_ik.model.xml import required

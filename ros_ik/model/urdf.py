@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 import dataclasses
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -188,7 +189,7 @@ def _add_link(builder: ModelBuilder, bodies: dict[str, int], name: str, element:
 def _add_joint(builder: ModelBuilder, bodies: dict[str, int], joint: _Joint) -> None:
     """Add a joint of the kind its element says."""
     where = f'joint {joint.name!r}'
-    common = {
+    common: dict[str, Any] = {
         'parent': bodies[joint.parent],
         'child': bodies[joint.child],
         'label': joint.name,

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Checked access to XML that nobody vouches for: bounds, no entities, errors that name the element."""
+"""Checked access to untrusted XML: bounds, no entities, errors that name the element."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ residual is zero.
 from collections.abc import Sequence
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ros_ik.model import Model
 
 
+@no_type_check
 @functools.cache
 def _joint_position_kernels(scalar: type) -> SimpleNamespace:
     """Build the residual and Jacobian kernels of one floating-point type."""
@@ -88,7 +90,8 @@ class IKObjectiveJointPosition(IKObjective):
         targets = np.atleast_2d(np.array(target_positions, dtype=np.float64))
         if targets.ndim != 2 or targets.shape[1] != model.joint_coord_count:
             raise ArgumentError(
-                f'target_positions must have shape [n, {model.joint_coord_count}], got {targets.shape}'
+                f'target_positions must have shape [n, {model.joint_coord_count}], got '
+                f'{targets.shape}'
             )
         weights = np.asarray(weight, dtype=np.float64)
         if weights.shape not in ((), (model.joint_dof_count,)) or not np.all(weights >= 0.0):
@@ -123,7 +126,7 @@ class IKObjectiveJointPosition(IKObjective):
         self._row_problem = wp.array(rows.astype(np.int32), dtype=wp.int32, device=self._device)
 
     def set_target_positions(self, positions: np.ndarray | Sequence[float]) -> None:
-        """Change the targets, shape [joint_coord_count] for all problems or [n_problems, joint_coord_count]."""
+        """Change the targets, shape [joint_coord_count] or [n_problems, joint_coord_count]."""
         self._targets[:] = positions
         for buffers in self._buffers.values():
             buffers.targets.host[:] = self._targets

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What every inverse-kinematics objective offers: residuals r(q) and their Jacobian dr/dq, in batches.
+"""What every objective offers: residuals r(q) and their Jacobian dr/dq, in batches.
 
 The interface is that of ``newton.ik.IKObjective``: an objective is told its rows once
 (:meth:`IKObjective.set_batch_layout`) and then launches kernels that fill them.
@@ -37,7 +37,7 @@ class IKObjective:
         raise NotImplementedError
 
     def residual_blocks(self) -> tuple[int, ...]:
-        """Return the sizes of the groups of residuals that share a unit; they sum to the dimension."""
+        """Return the sizes of the groups of residuals that share a unit."""
         return (self.residual_dim(),)
 
     def bind_device(self, device: wp.DeviceLike) -> None:
@@ -93,7 +93,7 @@ class IKObjective:
         joint_S_s: wp.array,
         start_idx: int,
     ) -> None:
-        """Write dr/dq into the rows of this objective; columns that are always zero are not written.
+        """Write dr/dq into the rows of this objective, but for columns that are always zero.
 
         Args:
             body_q: Link poses, shape [n_batch, body_count].

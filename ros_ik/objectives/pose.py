@@ -5,13 +5,14 @@
     r = [ w_p (p_t - p) ;  w_r log(R_t R^T) ]
 
 p, R are the pose of the frame, all seen in the reference link (in world axes when there is none).
-The Jacobian treats the logarithm as the identity, -w_r omega for -w_r J_l^-1(theta) omega: exact at the
-target and parallel to the gradient of the angle everywhere, as newton.ik and roboplan have it.
+The Jacobian treats the logarithm as the identity, -w_r omega for -w_r J_l^-1(theta) omega: exact
+at the target and along the gradient of the angle everywhere, as in newton.ik and roboplan.
 """
 
 from collections.abc import Sequence
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _IDENTITY_POSE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
 
+@no_type_check
 @functools.cache
 def _pose_kernels(scalar: type) -> SimpleNamespace:
     """Build the residual and Jacobian kernels of one floating-point type."""
@@ -156,7 +158,8 @@ class IKObjectivePose(IKObjective):
         )
         self._targets = np.stack([checked_pose('target_poses', pose) for pose in poses])
         self._weights = np.concatenate([
-            per_axis('position_weight', position_weight), per_axis('rotation_weight', rotation_weight),
+            per_axis('position_weight', position_weight),
+            per_axis('rotation_weight', rotation_weight),
         ])  # fmt: skip
         self._device: wp.DeviceLike = None
         self._buffers: dict[type, SimpleNamespace] = {}
@@ -199,7 +202,7 @@ class IKObjectivePose(IKObjective):
         self._row_problem = wp.array(rows, dtype=wp.int32, device=self._device)
 
     def set_target_pose(self, problem_idx: int, pose: np.ndarray | Sequence[float]) -> None:
-        """Change one target, shape [7]. Non-finite values are accepted and make the solve report them."""
+        """Change one target, shape [7]; a solve reports values that are not finite."""
         self._targets[problem_idx] = pose
         for buffers in self._buffers.values():
             buffers.targets.host[problem_idx] = self._targets[problem_idx]
@@ -255,7 +258,7 @@ class IKObjectivePose(IKObjective):
         joint_S_s: wp.array,
         start_idx: int,
     ) -> None:
-        """Write the six rows of the Jacobian; see :meth:`IKObjective.compute_jacobian_analytic`."""
+        """Write the six rows; see :meth:`IKObjective.compute_jacobian_analytic`."""
         buffers = self._buffers_for(jacobian.dtype)
         wp.launch(
             buffers.kernels.jacobian,

@@ -15,6 +15,7 @@ upper bound of k - n for k < 2 n, and row k - 2 n of A after that.
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
@@ -24,6 +25,7 @@ ITERATION_LIMIT = 2
 NOT_CONVEX = 3
 
 
+@no_type_check
 @functools.cache
 def active_set_functions(scalar: type) -> SimpleNamespace:
     """Build the functions for one floating-point type.
@@ -34,8 +36,9 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
     Returns:
         ``Workspace`` (a ``wp.struct`` of arrays, batch first) and
         ``solve(i, workspace, lower, upper, A, x, max_iterations, tolerance)``, which reads
-        ``workspace.H``, ``.c`` and ``.b`` of problem ``i`` (H is overwritten by its factor), writes
-        ``x[i]``, ``workspace.active`` and ``workspace.u`` and returns (code, iterations, active count).
+        ``workspace.H``, ``.c`` and ``.b`` of problem ``i`` (H is overwritten by its factor),
+        writes ``x[i]``, ``workspace.active`` and ``workspace.u`` and returns (code, iterations,
+        active count).
     """
 
     @wp.struct

@@ -11,6 +11,7 @@ Where stopping them was not enough, the whole step becomes zero, which cannot ma
 from collections.abc import Sequence
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import numpy as np
 import warp as wp
@@ -26,6 +27,7 @@ from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.status import SolveStatus
 
 
+@no_type_check
 @functools.cache
 def _check_kernels(scalar: type) -> SimpleNamespace:
     """Build the kernels of one floating-point type."""
@@ -169,7 +171,8 @@ class BarrierCheck:
             kernels.stop_worsening_joints,
             dim=state.n_robots,
             inputs=[
-                *both, self._jacobian, self._barrier_start, self._tolerance.array, state.dof_variable,
+                *both, self._jacobian, self._barrier_start, self._tolerance.array,
+                state.dof_variable,
             ],
             outputs=[self._delta_q.array, self._status.array],
             device=state.device,

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A batch of small dense quadratic programs with hard bounds and rows that may have to give way.
 
-    minimise 1/2 x' H x + c' x   subject to   lower <= x <= upper (hard),   A x <= b (relaxed if need be)
+    minimise 1/2 x' H x + c' x   subject to   lower <= x <= upper,   A x <= b
 
-When the rows cannot all hold inside the bounds, they are replaced by the closest ones that can:
+The bounds are hard. When the rows cannot all hold inside them, they are replaced by the closest
+ones that can:
 
 1. Rows with b >= 0 keep their bound, because x = 0 satisfies them; rows with b < 0 ask for a
    recovery and are relaxed towards 0, to the least-squares closest point. A recovery may so be
@@ -16,6 +17,7 @@ The program is then solved again, so the cost is still minimised and every bound
 """
 
 import functools
+from typing import no_type_check
 
 import warp as wp
 
@@ -41,6 +43,7 @@ _STAGE_CLOSEST_IN_BOUNDS = 2
 _STAGE_RELAXED = 3
 
 
+@no_type_check
 @functools.cache
 def _qp_kernel(scalar: type) -> wp.Kernel:
     """Build the kernel that solves one program per thread."""
@@ -88,7 +91,7 @@ def _qp_kernel(scalar: type) -> wp.Kernel:
         tolerance: scalar,
         ws: Workspace,
     ):
-        """Right-hand sides of this stage; x is the closest point where the stage is the relaxed one."""
+        """Right-hand sides of this stage; in the relaxed one x is the closest point."""
         for row in range(b.shape[1]):
             bound = b[i, row]
             if stage == CLOSEST_WITH_ROWS:
@@ -151,7 +154,7 @@ def _qp_kernel(scalar: type) -> wp.Kernel:
         bound_multiplier: wp.array2d(dtype=scalar),
         row_multiplier: wp.array2d(dtype=scalar),
     ):
-        """Multipliers of the bounds (negative at a lower one) and of the rows, 0 where inactive."""
+        """Multipliers of bounds (negative at a lower one) and rows, 0 where inactive."""
         for k in range(active_count):
             constraint = ws.active[i, k]
             if constraint < n:

@@ -43,9 +43,9 @@ class DifferentialIKSettings:
     Attributes:
         dt: Duration of a step [s].
         max_iterations: Bound on the constraints added and dropped in one solve; it bounds the
-            worst tick. Twice the number of limits and barrier rows is far more than is ever needed.
-        feasibility_tolerance: How far a barrier row, scaled to unit length, may be missed [rad or m].
-            Limits are met exactly.
+            worst tick. Twice the number of limits and barrier rows is more than is ever needed.
+        feasibility_tolerance: How far a barrier row, scaled to unit length, may be missed [rad or
+            m]. Limits are met exactly.
         enforce_whole_step: What :meth:`DifferentialIK.enforce_barriers` cuts: False stops the
             joints that move a violated barrier, True stops all of them.
     """
@@ -174,8 +174,8 @@ class DifferentialIK:
             delta_q[...] = step[..., self.group.variable_dof]
         else:
             raise ArgumentError(
-                f'delta_q must have shape {list(step.shape)} or {self.group.n_variables} in its last '
-                f'dimension, got {list(delta_q.shape)}'
+                f'delta_q must have shape {list(step.shape)} or {self.group.n_variables} in its '
+                f'last dimension, got {list(delta_q.shape)}'
             )
         return _returned(problem.status, joint_q.ndim)
 
@@ -186,7 +186,7 @@ class DifferentialIK:
         delta_q: np.ndarray,
         tolerance: float = 0.0,
     ) -> SolveStatus | np.ndarray:
-        """Check a step against barriers at q + dq by forward kinematics, and cut what makes one worse.
+        """Check a step against barriers at q + dq and cut what makes one worse.
 
         Args:
             joint_q: Coordinates, shape [joint_coord_count] or [n_robots, joint_coord_count].
@@ -225,7 +225,7 @@ class DifferentialIK:
         return check.values.copy() if joint_q.ndim == 2 else check.values[0].copy()
 
     def task_errors(self, joint_q: np.ndarray, tasks: Sequence[Task]) -> list[np.ndarray]:
-        """Return the residuals of each task's objective at ``joint_q``, a list of [.., residual_dim]."""
+        """Return the residuals of each task at ``joint_q``, a list of [.., residual_dim]."""
         self._write_joint_q(joint_q)
         problem = self._problem(tasks, (), ())
         problem.solve()
@@ -234,7 +234,7 @@ class DifferentialIK:
         return [rows[..., part].copy() for part in problem.task_slices()]
 
     def body_poses(self, joint_q: np.ndarray) -> np.ndarray:
-        """Return the pose of every link in the world, shape [.., body_count, 7], x y z qx qy qz qw."""
+        """Return the poses x y z qx qy qz qw of all links in the world, [.., body_count, 7]."""
         self._write_joint_q(joint_q)
         self._forward_graph.launch()
         return self._body_q.host.copy() if joint_q.ndim == 2 else self._body_q.host[0].copy()

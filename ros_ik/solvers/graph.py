@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A fixed sequence of kernel launches, recorded once and replayed each tick, on CPU and CUDA alike."""
+"""Kernel launches recorded once and replayed each tick, on CPU and CUDA alike."""
 
 from __future__ import annotations
 

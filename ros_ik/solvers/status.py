@@ -8,7 +8,7 @@ import enum
 
 
 class SolveStatus(enum.IntEnum):
-    """Outcome of one solve. A solver never raises for what happens at run time; it returns one of these."""
+    """Outcome of one solve; what happens at run time is returned, never raised."""
 
     CONVERGED = 0
     RELAXED = 1
@@ -24,7 +24,7 @@ class SolveStatus(enum.IntEnum):
 
     @property
     def ok(self) -> bool:
-        """Whether the step that came with this status is an optimum that holds every hard limit."""
+        """Whether the step is an optimum that holds every hard limit."""
         return self in (SolveStatus.CONVERGED, SolveStatus.RELAXED)
 
 
@@ -32,7 +32,7 @@ _MESSAGES = {
     SolveStatus.CONVERGED: 'optimal step inside every limit and barrier',
     SolveStatus.RELAXED: 'barriers conflict with the limits: closest step that holds every limit',
     SolveStatus.ITERATION_LIMIT: 'iteration limit reached: zero step',
-    SolveStatus.NON_FINITE_INPUT: 'NaN or infinity in the state, a target or a parameter: zero step',
-    SolveStatus.NUMERICAL_FAILURE: 'the problem is not strictly convex in floating point: zero step',
-    SolveStatus.HALTED_BY_BARRIER: 'the step was cut because it would make a violated barrier worse',
+    SolveStatus.NON_FINITE_INPUT: 'NaN or infinity in the state, a target or a parameter: no step',
+    SolveStatus.NUMERICAL_FAILURE: 'not strictly convex in floating point: zero step',
+    SolveStatus.HALTED_BY_BARRIER: 'step cut: it would have made a violated barrier worse',
 }

@@ -11,10 +11,12 @@ Degrees of freedom are folded into the variables of the joint group on the way: 
 
 import functools
 from types import SimpleNamespace
+from typing import no_type_check
 
 import warp as wp
 
 
+@no_type_check
 @functools.cache
 def step_kernels(scalar: type) -> SimpleNamespace:
     """Build the kernels of one floating-point type."""

@@ -72,10 +72,13 @@ class StepProblem:
         self._tasks, self._barriers = tuple(tasks), tuple(barriers)
         self._limits = tuple(sorted(limits, key=lambda limit: limit.yields))
         self._kernels = step_kernels(state.scalar)
+        self._versions: list[int] = []
         self._allocate_tasks()
         self._allocate_barriers()
-        for item in (*self._limits, *self._barriers):
-            item.bind(state)
+        for limit in self._limits:
+            limit.bind(state)
+        for barrier in self._barriers:
+            barrier.bind(state)
         n_rows = int(self.barrier_start[-1])
         self.qp = DenseQP(
             state.n_robots,
@@ -155,7 +158,6 @@ class StepProblem:
         self._block_task = wp.array(tasks, dtype=wp.int32, device=state.device)
         self._weight, self._max_error = floats(total), floats(len(sizes))
         self._gain, self._damping = floats(len(dims)), floats(len(dims))
-        self._versions: list[int] = []
 
     def _allocate_barriers(self) -> None:
         """Lay out the rows of the barriers."""

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A task: an objective with what a control step needs beside it.
 
-The step minimises 1/2 |W (J dq + gain sat(r))|^2 + 1/2 mu |dq|^2, mu = damping |W gain sat(r)|^2, where r, J
-are the residual and Jacobian of the objective, W = diag(weight), and sat shortens the residuals of
-each block (position, rotation) to e_max tanh(|r| / e_max) (roboplan, Task and FrameTask).
+The step minimises 1/2 |W (J dq + gain sat(r))|^2 + 1/2 mu |dq|^2, mu = damping |W gain sat(r)|^2,
+where r, J are the residual and Jacobian of the objective, W = diag(weight), and sat shortens the
+residuals of each block (position, rotation) to e_max tanh(|r| / e_max), as in roboplan.
 """
 
 from __future__ import annotations

@@ -4,14 +4,15 @@
 
 import numpy as np
 import pytest
-from ros_ik.kinematics import eval_fk
-from ros_ik.kinematics import eval_jacobian
-from ros_ik.model import Model
 from support.robots import ALL_URDFS
 from support.robots import IDS
 from support.robots import load
 from support.robots import pin
 from support.robots import PinocchioRobot
+
+from ros_ik.kinematics import eval_fk
+from ros_ik.kinematics import eval_jacobian
+from ros_ik.model import Model
 
 N = 100
 pytestmark = pytest.mark.oracle

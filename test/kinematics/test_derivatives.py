@@ -4,6 +4,12 @@
 
 import numpy as np
 import pytest
+from support.robots import ALL_URDFS
+from support.robots import IDS
+from support.robots import load
+from support.robots import pin
+import warp as wp
+
 from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics import eval_jacobian
 from ros_ik.kinematics.integrate import launch_integrate
@@ -12,11 +18,6 @@ from ros_ik.model import JointType
 from ros_ik.model import Model
 from ros_ik.model import ModelBuilder
 from ros_ik.model.builder import DofData
-from support.robots import ALL_URDFS
-from support.robots import IDS
-from support.robots import load
-from support.robots import pin
-import warp as wp
 
 STEP = 1e-6
 
@@ -98,8 +99,12 @@ def test_ball_free_and_d6_joints_equal_newton():
     axes = unit_axes(rng, 5)
     links = [(ours.add_link(f'l{k}'), theirs.add_link()) for k in range(3)]
     joints = [
-        theirs.add_joint_free(child=links[0][1], parent_xform=poses[0][0], child_xform=poses[0][1]),
-        theirs.add_joint_ball(links[0][1], links[1][1], parent_xform=poses[1][0], child_xform=poses[1][1]),
+        theirs.add_joint_free(
+            child=links[0][1], parent_xform=poses[0][0], child_xform=poses[0][1],
+        ),
+        theirs.add_joint_ball(
+            links[0][1], links[1][1], parent_xform=poses[1][0], child_xform=poses[1][1],
+        ),
         theirs.add_joint_d6(
             links[1][1], links[2][1], parent_xform=poses[2][0], child_xform=poses[2][1],
             linear_axes=[newton.ModelBuilder.JointDofConfig(axis=dof.axis) for dof in axes[:2]],

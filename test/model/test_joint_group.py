@@ -4,11 +4,12 @@
 
 import numpy as np
 import pytest
+from support.robots import urdf_text
+
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
 from ros_ik.model import Model
-from support.robots import urdf_text
 
 SRDF = """<robot name="panda">
 <virtual_joint name="v" type="fixed" parent_frame="world" child_link="panda_link0"/>

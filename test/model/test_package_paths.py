@@ -3,6 +3,7 @@
 """Mesh files are found inside the package paths and nowhere else."""
 
 import pytest
+
 from ros_ik.model.package_paths import resolve_mesh
 
 

@@ -1,13 +1,14 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Host rotations against Pinocchio, and tf_transformations against transforms3d where both are there."""
+"""Host rotations against Pinocchio; tf_transformations against transforms3d."""
 
 import importlib
 
 import numpy as np
 import pytest
-from ros_ik.model import rotations
 from support.robots import pin
+
+from ros_ik.model import rotations
 
 
 def angles(count):

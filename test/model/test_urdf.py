@@ -4,16 +4,17 @@
 
 import numpy as np
 import pytest
-from ros_ik.errors import ModelError
-from ros_ik.model import GeoType
-from ros_ik.model import JointType
-from ros_ik.model import Model
-from ros_ik.model.xml import MAX_DOCUMENT_BYTES
 from support.robots import ALL_URDFS
 from support.robots import IDS
 from support.robots import load
 from support.robots import pin
 from support.robots import urdf_text
+
+from ros_ik.errors import ModelError
+from ros_ik.model import GeoType
+from ros_ik.model import JointType
+from ros_ik.model import Model
+from ros_ik.model.xml import MAX_DOCUMENT_BYTES
 
 GOOD = """<robot name="r"><link name="a"><inertial><origin xyz="0.1 0 0" rpy="0 0 1.5707963267948966"/>
 <mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="3"/></inertial></link>
@@ -120,7 +121,13 @@ def test_fields_have_newtons_layout():
         here, there = getattr(ours, name), getattr(theirs, name)
         assert here.dtype == there.dtype, name
         np.testing.assert_allclose(here.numpy(), there.numpy(), atol=1e-6, err_msg=name)
-    for name in ('joint_count', 'joint_coord_count', 'joint_dof_count', 'body_count', 'articulation_count'):
+    for name in (
+        'joint_count',
+        'joint_coord_count',
+        'joint_dof_count',
+        'body_count',
+        'articulation_count',
+    ):
         assert getattr(ours, name) == getattr(theirs, name), name
     for kind in newton.JointType:
         if kind.name != 'ROD':
@@ -139,7 +146,9 @@ def test_limits_of_size():
     with pytest.raises(ModelError, match='bytes'):
         Model.from_urdf(GOOD + ' ' * MAX_DOCUMENT_BYTES, device='cpu')
     with pytest.raises(ModelError, match='elements'):
-        Model.from_urdf('<robot name="r">' + '<link name="a"/>' * 200_001 + '</robot>', device='cpu')
+        Model.from_urdf(
+            '<robot name="r">' + '<link name="a"/>' * 200_001 + '</robot>', device='cpu'
+        )
     with pytest.raises(ModelError, match='string'):
         Model.from_urdf(b'<robot/>', device='cpu')
 
@@ -168,7 +177,9 @@ def test_mimic_tags_without_meaning_leave_a_warning():
     fixed = GOOD.replace('"continuous"', '"fixed"').replace(
         '<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/><mimic joint="j1"/>'
     )
-    assert any("joint 'j2' mimic" in text for text in Model.from_urdf(fixed, device='cpu').warnings)
+    assert any(
+        "joint 'j2' mimic" in text for text in Model.from_urdf(fixed, device='cpu').warnings
+    )
     lonely = GOOD.replace('<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/><mimic joint="gone"/>')
     model = Model.from_urdf(lonely, device='cpu')
     assert any("'gone'" in text for text in model.warnings)

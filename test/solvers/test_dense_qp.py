@@ -151,7 +151,8 @@ def test_nan_is_refused_and_neighbours_are_solved(name):
     programs[name][2].flat[0] = np.nan
     qp = solve(programs)
     assert list(qp.status.numpy()) == [
-        SolveStatus.CONVERGED, SolveStatus.CONVERGED, SolveStatus.NON_FINITE_INPUT, SolveStatus.CONVERGED,
+        SolveStatus.CONVERGED, SolveStatus.CONVERGED,
+        SolveStatus.NON_FINITE_INPUT, SolveStatus.CONVERGED,
     ]  # fmt: skip
     np.testing.assert_array_equal(qp.x.numpy()[2], 0.0)
     np.testing.assert_array_equal(qp.x.numpy()[[0, 1, 3]], good[[0, 1, 3]])

@@ -56,5 +56,5 @@ def test_gpu_equals_cpu():
     np.testing.assert_array_equal(there[0], here[0])
     assert np.mean(here[0] == SolveStatus.CONVERGED) > 0.5
     for on_cpu, on_gpu in zip(here[1:], there[1:], strict=True):
-        # float64 throughout; the order of operations differs, and the programs are conditioned to 1e4.
+        # float64 throughout; the order of operations differs, the conditioning is 1e4.
         np.testing.assert_allclose(on_gpu, on_cpu, rtol=1e-6, atol=1e-8)

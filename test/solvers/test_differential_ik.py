@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Control steps on every robot, against the same program built from Pinocchio and solved by quadprog."""
+"""Control steps of every robot, against programs from Pinocchio solved by quadprog."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def random_unit_quaternion(rng):
 
 
 class Step:
-    """One random step of one robot: frame and posture task, position and velocity limits, a box."""
+    """Random steps of one robot: frame and posture task, limits, a box."""
 
     def __init__(self, path, seed):
         self.model = load(path)
@@ -205,9 +205,10 @@ def test_pose_in_another_link_ignores_common_motion():
 
     target_q = HOME + np.array([0, 0, 0, 0, 0.2, -0.2, 0.3, 0, 0])
     objective = IKObjectivePose(tip, relative(target_q), reference_link_index=reference)
-    for joint_q, delta_q, _ in run(diff, [Task(objective)], [], [], HOME, 30):
+    steps = list(run(diff, [Task(objective)], [], [], HOME, 30))
+    for _, delta_q, _ in steps:
         np.testing.assert_allclose(delta_q[:4], 0.0, atol=1e-15)
-    np.testing.assert_allclose(joint_q, target_q, atol=1e-6)
+    np.testing.assert_allclose(steps[-1][0], target_q, atol=1e-6)
     assert poses.shape == (model.body_count, 7)
 
 
@@ -439,8 +440,7 @@ def test_two_hands_approach_each_other():
         return poses[right].actInv(poses[left])
 
     objective = IKObjectivePose(left, pin.SE3ToXYZQUAT(relative(goal)), reference_link_index=right)
-    for reached, delta_q, _ in run(diff, [Task(objective)], [], [], q, 20):
-        moved = delta_q
+    reached, moved, _ = list(run(diff, [Task(objective)], [], [], q, 20))[-1]
     assert np.abs(reached - q)[[int(k) for k in diff.group.variable_dof]].max() > 1e-3
     np.testing.assert_allclose(
         relative(reached).homogeneous, relative(goal).homogeneous, atol=1e-6
@@ -461,13 +461,12 @@ def test_mimic_joints_follow_and_their_limits_hold():
     model = Model.from_urdf(MIMIC_URDF, device='cpu')
     diff = DifferentialIK(model, ['drive'])
     objective = IKObjectivePose(model.body_index('b'), [0.3, 0, 0, 0, 0, 0, 1])
-    q, limits = model.neutral_joint_q(), [PositionLimit(), VelocityLimit()]
-    for q, delta_q, _ in run(diff, [Task(objective)], limits, [], q, 100):
+    limits = [PositionLimit(), VelocityLimit()]
+    for q, delta_q, _ in run(diff, [Task(objective)], limits, [], model.neutral_joint_q(), 100):
         np.testing.assert_allclose(delta_q[1], -0.5 * delta_q[0], atol=1e-15)
         np.testing.assert_allclose(q, model.apply_mimic(q), atol=1e-12)
         assert abs(delta_q[0]) <= 0.8 * DT + 1e-15
     assert q[0] == pytest.approx(0.4, abs=1e-6)
     objective.set_target_pose(0, [5.0, 0, 0, 0, 0, 0, 1])
-    for q, _, _ in run(diff, [Task(objective)], [PositionLimit()], [], q, 100):
-        pass
+    q = list(run(diff, [Task(objective)], [PositionLimit()], [], q, 100))[-1][0]
     assert q[0] == pytest.approx(0.6, abs=1e-9)

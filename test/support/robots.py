@@ -94,7 +94,7 @@ class PinocchioRobot:
             if kinds[k] == JointType.FREE:
                 columns = columns @ _body_from_anchor_velocity(self, joint_q, k)
             elif kinds[k] == JointType.D6:
-                # A planar joint's sliding velocities: ours in the joint's fixed axes, theirs turning.
+                # A planar joint's sliding velocities: ours in its fixed axes, theirs turning.
                 angle = joint_q[self.model.joint_q_start.numpy()[k] + 2]
                 turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
                 columns = columns @ np.block([[turn, np.zeros((2, 1))], [np.zeros((1, 2)), 1.0]])
