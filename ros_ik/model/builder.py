@@ -67,6 +67,12 @@ class JointData:
         """Number of coordinates."""
         return _FIXED_SIZES.get(self.joint_type, (len(self.dofs), 0))[0]
 
+    @property
+    def dof_dim(self) -> tuple[int, int]:
+        """Number of sliding and of turning degrees of freedom."""
+        linear = 3 if self.joint_type in (JointType.FREE, JointType.DISTANCE) else self.linear
+        return linear, self.dof_count - linear
+
 
 @dataclasses.dataclass(frozen=True)
 class ShapeData:

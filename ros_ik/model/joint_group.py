@@ -57,7 +57,7 @@ def make_joint_group(model: Model, spec: str | Sequence[str]) -> JointGroup:
     elif not spec:
         name, joints = '', list(range(model.joint_count))
     elif model.semantic is not None and spec in model.semantic.groups:
-        name, (joints, tip) = spec, _semantic_joints(model, model.semantic, spec, ())
+        name, (joints, tip) = spec, _semantic_joints(model, model.semantic, spec)
     elif ':' in spec:
         base, tip = (part.strip() for part in spec.split(':', 1))
         name, joints = spec, _chain_joints(model, base, tip)
@@ -109,21 +109,22 @@ def _chain_joints(model: Model, base: str, tip: str) -> list[int]:
 
 
 def _semantic_joints(
-    model: Model, semantic: SemanticDescription, name: str, above: tuple[str, ...]
+    model: Model, semantic: SemanticDescription, name: str
 ) -> tuple[list[int], str]:
-    """Return the joints of an SRDF group with its subgroups, and its tip link."""
-    if name in above:
-        raise ArgumentError(f'SRDF groups contain each other: {" -> ".join((*above, name))}')
-    group = semantic.groups[name]
+    """Return the joints of an SRDF group with its subgroups, each once, and its own tip link."""
     incoming = {int(body): joint for joint, body in enumerate(model.joint_child.numpy())}
-    joints = [model.joint_index(joint) for joint in group.joints]
-    joints += [incoming[model.body_index(link)] for link in group.links]
+    joints: list[int] = []
     tip = ''
-    for base, chain_tip in group.chains:
-        joints += _chain_joints(model, base, chain_tip)
-        tip = chain_tip
-    for subgroup in group.subgroups:
-        if subgroup not in semantic.groups:
-            raise ArgumentError(f'SRDF group {name!r} names an unknown group {subgroup!r}')
-        joints += _semantic_joints(model, semantic, subgroup, (*above, name))[0]
+    names, known = [name], {name}
+    for current in names:  # grows while it is walked
+        if current not in semantic.groups:
+            raise ArgumentError(f'SRDF group {name!r} names an unknown group {current!r}')
+        group = semantic.groups[current]
+        joints += [model.joint_index(joint) for joint in group.joints]
+        joints += [incoming[model.body_index(link)] for link in group.links]
+        for base, chain_tip in group.chains:
+            joints += _chain_joints(model, base, chain_tip)
+            tip = chain_tip if current == name else tip
+        names += [subgroup for subgroup in group.subgroups if subgroup not in known]
+        known.update(group.subgroups)
     return joints, tip

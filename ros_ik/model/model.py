@@ -7,15 +7,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 import difflib
 from pathlib import Path
+from typing import Any
 from typing import TYPE_CHECKING
 
 import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model.configuration_space import ConfigurationSpace
+from ros_ik.model.configuration_space import resolve_mimics
 from ros_ik.model.joint_group import JointGroup
 from ros_ik.model.joint_group import make_joint_group
-from ros_ik.model.joint_type import JointType
 
 if TYPE_CHECKING:
     from ros_ik.model.builder import ModelBuilder
@@ -126,48 +128,23 @@ class Model:
         Args:
             joint_q: Coordinates, shape [.., joint_coord_count].
         """
-        result = np.array(joint_q, dtype=np.float64)
-        for coord, driver, coef0, coef1 in self._mimic_coords:
-            result[..., coord] = coef0 + coef1 * result[..., driver]
-        return result
+        return self._space.apply_mimic(joint_q)
 
     def neutral_joint_q(self) -> np.ndarray:
         """Return zero moved inside the limits, quaternions unit, shape [joint_coord_count]."""
-        q = np.zeros(self.joint_coord_count)
-        for start, kind in zip(self._q_start, self._joint_kinds, strict=False):
-            if kind in _QUATERNION_END:
-                q[start + _QUATERNION_END[kind]] = 1.0
-        coords, dofs = self._limited
-        lower, upper = self._limits[0][dofs], self._limits[1][dofs]
-        q[coords] = np.clip(0.0, lower, upper)
-        return self.apply_mimic(q)
+        return self._space.neutral()
 
     def random_joint_q(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Return random configurations, shape [n, joint_coord_count].
 
         Limited joints are uniform inside their limits, unlimited ones within +-pi or +-1 m, free
-        joints within +-1 m with uniform rotations; mimic joints follow.
+        and ball joints have uniform rotations, free ones within +-1 m; mimic joints follow.
 
         Args:
             n: How many.
             rng: Source of randomness.
         """
-        q = np.zeros((n, self.joint_coord_count))
-        coords, dofs = self._limited
-        lower = np.maximum(self._limits[0][dofs], -self._unlimited_range[dofs])
-        upper = np.minimum(self._limits[1][dofs], self._unlimited_range[dofs])
-        # A joint limited on one side only, far from zero, gets a range of its own.
-        lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
-        q[:, coords] = rng.uniform(lower, upper, (n, len(coords)))
-        for start, kind in zip(self._q_start, self._joint_kinds, strict=False):
-            if kind in _QUATERNION_END:
-                end = start + _QUATERNION_END[kind] + 1
-                quaternion = rng.normal(size=(n, 4))
-                q[:, end - 4 : end] = quaternion / np.linalg.norm(
-                    quaternion, axis=1, keepdims=True
-                )
-                q[:, start : end - 4] = rng.uniform(-1.0, 1.0, (n, end - 4 - start))
-        return self.apply_mimic(q)
+        return self._space.random(n, rng)
 
     def limits64(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return copies of the lower, upper, velocity, effort limits, float64 [joint_dof_count].
@@ -186,7 +163,7 @@ class Model:
         self.body_com = self._array([link.com for link in links], wp.vec3)
         self.body_inertia = self._array([link.inertia for link in links], wp.mat33)
         self.body_q = self._array([_IDENTITY] * len(links), wp.transform)
-        self.body_qd = wp.zeros(len(links), dtype=wp.spatial_vector, device=self.device)
+        self.body_qd = self._array(np.zeros((len(links), 6)), wp.spatial_vector)
         self.body_flags = self._ints([1] * len(links))
         self.body_mass64 = np.array([link.mass for link in links])
         self.body_com64 = np.array([link.com for link in links]).reshape(-1, 3)
@@ -214,12 +191,7 @@ class Model:
         self.joint_X_c64 = np.array([joint.child_xform for joint in joints]).reshape(-1, 7)
         self.joint_X_p = self._array(self.joint_X_p64, wp.transform)
         self.joint_X_c = self._array(self.joint_X_c64, wp.transform)
-        dims = [
-            (joint.linear, len(joint.dofs) - joint.linear)
-            if joint.dofs
-            else _dims(joint.joint_type)
-            for joint in joints
-        ]
+        dims = [joint.dof_dim for joint in joints]
         self.joint_dof_dim = wp.array(
             np.array(dims, dtype=np.int32).reshape(-1, 2), dtype=wp.int32, device=self.device
         )
@@ -234,19 +206,13 @@ class Model:
         n = self.joint_dof_count
         axis = np.zeros((n, 3))
         limits = np.array([[-np.inf], [np.inf], [np.inf], [np.inf]]) * np.ones(n)
-        self._unlimited_range = np.full(n, np.pi)
-        coords, dofs = [], []
-        for joint, q, qd in zip(builder.joints, self._q_start, self._qd_start, strict=False):
+        for joint, qd in zip(builder.joints, self._qd_start, strict=False):
             if joint.dofs:
                 for k, dof in enumerate(joint.dofs):
                     axis[qd + k] = dof.axis
                     limits[:, qd + k] = dof.lower, dof.upper, dof.velocity, dof.effort
-                    self._unlimited_range[qd + k] = 1.0 if k < joint.linear else np.pi
-                    coords.append(q + k)
-                    dofs.append(qd + k)
             elif joint.dof_count:
                 axis[qd : qd + joint.dof_count] = np.tile(np.eye(3), (joint.dof_count // 3, 1))
-        self._limited = (np.array(coords, dtype=int), np.array(dofs, dtype=int))
         self._limits = limits
         self.joint_axis64 = axis
         self.joint_axis = self._array(axis, wp.vec3)
@@ -266,20 +232,32 @@ class Model:
         self.constraint_mimic_coef0 = self._floats([mimic.coef0 for mimic in mimics])
         self.constraint_mimic_coef1 = self._floats([mimic.coef1 for mimic in mimics])
         self.constraint_mimic_enabled = self._array([True] * len(mimics), wp.bool)
-        followers = {mimic.joint0: mimic for mimic in mimics}
-        self._mimic_coords: list[tuple[int, int, float, float]] = []
-        # joint0 -> (driver that is no mimic itself, offset, factor), along chains of mimics
-        self.mimic_driver: dict[int, tuple[int, float, float]] = {}
-        for mimic in mimics:
-            driver, coef0, coef1 = mimic.joint1, mimic.coef0, mimic.coef1
-            while driver in followers:
-                following = followers[driver]
-                coef0, coef1 = coef0 + coef1 * following.coef0, coef1 * following.coef1
-                driver = following.joint1
-            self.mimic_driver[mimic.joint0] = (driver, coef0, coef1)
-            self._mimic_coords.append(
-                (int(self._q_start[mimic.joint0]), int(self._q_start[driver]), coef0, coef1)
-            )
+        # following joint -> (driver that is no mimic itself, offset, factor)
+        self.mimic_driver = resolve_mimics(mimics)
+        self._space = self._configuration_space(builder)
+
+    def _configuration_space(self, builder: ModelBuilder) -> ConfigurationSpace:
+        coords, dofs, reach = [], [], []
+        quaternions = []
+        for joint, q, qd in zip(builder.joints, self._q_start, self._qd_start, strict=False):
+            coords.extend(range(q, q + len(joint.dofs)))
+            dofs.extend(range(qd, qd + len(joint.dofs)))
+            reach.extend(1.0 if k < joint.linear else np.pi for k in range(len(joint.dofs)))
+            if joint.coord_count > joint.dof_count:
+                quaternions.append((int(q), int(q) + joint.coord_count - 4))
+        drivers = [driver for driver, _, _ in self.mimic_driver.values()]
+        return ConfigurationSpace(
+            n_coords=self.joint_coord_count,
+            coords=np.array(coords, dtype=int),
+            lower=self._limits[0][dofs],
+            upper=self._limits[1][dofs],
+            reach=np.array(reach),
+            quaternion_joints=tuple(quaternions),
+            followers=self._q_start[list(self.mimic_driver)],
+            drivers=self._q_start[drivers],
+            coef0=np.array([coef0 for _, coef0, _ in self.mimic_driver.values()]),
+            coef1=np.array([coef1 for _, _, coef1 in self.mimic_driver.values()]),
+        )
 
     def _finalize_shapes(self, builder: ModelBuilder) -> None:
         shapes = builder.shapes
@@ -293,7 +271,7 @@ class Model:
         # Newton's group 0 collides with nothing; visual shapes have it.
         self.shape_collision_group = self._ints([int(shape.is_collision) for shape in shapes])
 
-    def _array(self, values: Sequence | np.ndarray, dtype: type) -> wp.array:
+    def _array(self, values: Sequence | np.ndarray, dtype: Any) -> wp.array:
         if not len(values):
             return wp.empty(0, dtype=dtype, device=self.device)
         return wp.array(np.asarray(values), dtype=dtype, device=self.device)
@@ -306,16 +284,6 @@ class Model:
 
 
 _IDENTITY = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-
-# Where the w of the quaternion lies in the coordinates of a joint.
-_QUATERNION_END = {JointType.BALL: 3, JointType.FREE: 6, JointType.DISTANCE: 6}
-
-
-def _dims(joint_type: JointType) -> tuple[int, int]:
-    """Return linear and angular degrees of freedom of joints without axes of their own."""
-    return {JointType.BALL: (0, 3), JointType.FREE: (3, 3), JointType.DISTANCE: (3, 3)}.get(
-        joint_type, (0, 0)
-    )
 
 
 def _index(kind: str, name: str, indices: dict[str, int]) -> int:

@@ -38,8 +38,17 @@ def resolve_mesh(uri: str, package_paths: Sequence[str | Path]) -> MeshSource:
     Returns:
         The source; its path is None where no file inside the package paths matches.
     """
-    parts = urlsplit(uri)
     roots = [Path(path).resolve() for path in package_paths]
+    try:
+        return MeshSource(uri, _find(uri, roots))
+    except (OSError, RuntimeError, ValueError):
+        # No name of a file: a null byte, too long, a loop of links, half an address.
+        return MeshSource(uri, None)
+
+
+def _find(uri: str, roots: list[Path]) -> Path | None:
+    """Return the file of a mesh inside the roots, None where there is none."""
+    parts = urlsplit(uri)
     if parts.scheme == 'package':
         inside = unquote(parts.path).lstrip('/')
         candidates = [root / parts.netloc / inside for root in roots]
@@ -52,5 +61,5 @@ def resolve_mesh(uri: str, package_paths: Sequence[str | Path]) -> MeshSource:
     for candidate in candidates:
         path = candidate.resolve()
         if path.is_file() and any(path.is_relative_to(root) for root in roots):
-            return MeshSource(uri, path)
-    return MeshSource(uri, None)
+            return path
+    return None

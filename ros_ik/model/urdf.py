@@ -21,9 +21,13 @@ from ros_ik.errors import ModelError
 from ros_ik.model.builder import DofData
 from ros_ik.model.builder import ModelBuilder
 from ros_ik.model.joint_type import JointType
+from ros_ik.model.loops import find_loop
+from ros_ik.model.loops import shortened
+from ros_ik.model.model import UNLIMITED
 from ros_ik.model.rotations import matrix_from_quaternion
 from ros_ik.model.urdf_geometry import add_shapes
 from ros_ik.model.urdf_geometry import read_origin
+from ros_ik.model.urdf_mimic import add_mimics
 from ros_ik.model.xml import float_attribute
 from ros_ik.model.xml import parse_document
 from ros_ik.model.xml import required
@@ -73,7 +77,7 @@ def parse_urdf(
     for joint in _parents_first(root_link, joints):
         _add_link(builder, bodies, joint.child, links[joint.child])
         _add_joint(builder, bodies, joint)
-    _add_mimics(builder, joints)
+    add_mimics(builder, {name: joint.element for name, joint in joints.items()})
     for name, element in links.items():
         add_shapes(builder, bodies[name], name, element, package_paths)
     return builder
@@ -125,17 +129,11 @@ def _read_joints(root: Element, links: dict[str, Element]) -> dict[str, _Joint]:
 def _root_link(links: dict[str, Element], joints: dict[str, _Joint]) -> str:
     """Return the one link without a parent, after looking for cycles."""
     above = {joint.child: joint for joint in joints.values()}
-    for start in links:
-        seen: list[str] = []
-        link = start
-        while link in above:
-            if link in seen:
-                cycle = seen[seen.index(link) :]
-                raise ModelError(
-                    f'joint {above[link].name!r}', f'closes a cycle of links: {", ".join(cycle)}'
-                )
-            seen.append(link)
-            link = above[link].parent
+    loop = find_loop({joint.child: joint.parent for joint in joints.values()})
+    if loop:
+        raise ModelError(
+            f'joint {above[loop[0]].name!r}', f'closes a cycle of links: {shortened(loop)}'
+        )
     roots = [link for link in links if link not in above]
     if len(roots) > 1:
         raise ModelError(
@@ -215,7 +213,7 @@ def _axis(element: Element, where: str) -> np.ndarray:
     axis = vector_attribute(element.find('axis'), 'xyz', f'{where} axis', (1.0, 0.0, 0.0))
     norm = np.linalg.norm(axis)
     if norm < 1e-9:
-        raise ModelError(f'{where} axis', f'has zero length: {axis}')
+        raise ModelError(f'{where} axis', f'has zero length: {axis.tolist()}')
     return axis / norm
 
 
@@ -234,54 +232,27 @@ def _dof(joint: _Joint, where: str) -> DofData:
     where = f'{where} limit'
     if limit is None and joint.kind != 'continuous':
         raise ModelError(where, f'is required for a {joint.kind} joint')
-    velocity = float_attribute(limit, 'velocity', where, np.inf)
-    effort = float_attribute(limit, 'effort', where, np.inf)
+    velocity = _limit(limit, 'velocity', where, np.inf)
+    effort = _limit(limit, 'effort', where, np.inf)
     for name, value in (('velocity', velocity), ('effort', effort)):
         if value < 0.0:
             raise ModelError(where, f'{name} must not be negative, got {value}')
     if joint.kind == 'continuous':
         return DofData(axis, velocity=velocity, effort=effort)
     # URDF: lower and upper default to 0.
-    lower = float_attribute(limit, 'lower', where, 0.0)
-    upper = float_attribute(limit, 'upper', where, 0.0)
+    lower = _limit(limit, 'lower', where, 0.0)
+    upper = _limit(limit, 'upper', where, 0.0)
     if lower > upper:
         raise ModelError(where, f'lower {lower} lies above upper {upper}')
+    if lower == np.inf or upper == -np.inf:
+        raise ModelError(where, f'leaves nothing between lower {lower} and upper {upper}')
     return DofData(axis, lower, upper, velocity, effort)
 
 
-def _add_mimics(builder: ModelBuilder, joints: dict[str, _Joint]) -> None:
-    """Add mimic constraints; one that can mean nothing leaves a warning."""
-    index = {joint.label: k for k, joint in enumerate(builder.joints)}
-    leader: dict[str, str] = {}
-    for joint in joints.values():
-        mimic = joint.element.find('mimic')
-        if mimic is None:
-            continue
-        where = f'joint {joint.name!r} mimic'
-        driver = required(mimic, 'joint', where)
-        if driver not in joints:
-            # Robots in wide use have this (a hand cut out of a larger description).
-            builder.warnings.append(
-                f'{where}: names a missing joint {driver!r}; the joint moves on its own'
-            )
-            continue
-        coefficients = (
-            float_attribute(mimic, 'offset', where, 0.0),
-            float_attribute(mimic, 'multiplier', where, 1.0),
-        )
-        if any(builder.joints[index[name]].dof_count != 1 for name in (joint.name, driver)):
-            builder.warnings.append(
-                f'{where}: passed over, both joints need one degree of freedom'
-            )
-            continue
-        leader[joint.name] = driver
-        builder.add_constraint_mimic(index[joint.name], index[driver], *coefficients)
-    for name in leader:
-        seen = [name]
-        while seen[-1] in leader:
-            seen.append(leader[seen[-1]])
-            if seen[-1] in seen[:-1]:
-                raise ModelError(f'joint {name!r} mimic', f'follows itself: {" -> ".join(seen)}')
+def _limit(element: Element | None, attribute: str, where: str, default: float) -> float:
+    """Return a limit; one beyond any use says that there is none."""
+    value = float_attribute(element, attribute, where, default, bound=np.inf)
+    return float(np.copysign(np.inf, value)) if abs(value) >= UNLIMITED else value
 
 
 def _tuple(vector: np.ndarray) -> tuple[float, float, float]:

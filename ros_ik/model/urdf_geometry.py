@@ -56,7 +56,7 @@ def add_shapes(
             geo_type, scale, source = _read_shape(shape, where, package_paths)
             if source is not None and source.path is None:
                 builder.warnings.append(
-                    f'{where}: mesh {source.uri!r} not found in the package paths'
+                    f'{where}: mesh {source.uri[:200]!r} not found in the package paths'
                 )
             builder.add_shape(
                 body,

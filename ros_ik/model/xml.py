@@ -16,6 +16,8 @@ from ros_ik.errors import ModelError
 # The largest description in wide use (a humanoid with inlined hands) has about 1 MB.
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 MAX_ELEMENTS = 200_000
+# Larger numbers (m, rad, kg, kg m^2) are damage; they would overflow float32 on the device.
+MAX_MAGNITUDE = 1e9
 
 
 def parse_document(text: str, root_tag: str) -> Element:
@@ -32,8 +34,13 @@ def parse_document(text: str, root_tag: str) -> Element:
         raise ModelError('document', f'{size} bytes, more than the {MAX_DOCUMENT_BYTES} accepted')
     if not text.strip():
         raise ModelError('document', 'empty')
+    # An element has at most two; counted before the parser builds them all.
+    if text.count('<') > 2 * MAX_ELEMENTS:
+        raise ModelError('document', f'more than the {MAX_ELEMENTS} elements accepted')
     try:
-        root = ElementTree.fromstring(text.encode('utf-8', 'replace'), forbid_dtd=True)
+        # A string is decoded already: the parser passes over the encoding it declares.
+        readable = text.encode('utf-8', 'replace').decode('utf-8')
+        root = ElementTree.fromstring(readable, forbid_dtd=True)
     except ElementTree.ParseError as error:
         raise ModelError('document', f'malformed XML: {error}') from error
     except defusedxml.DefusedXmlException as error:
@@ -59,7 +66,11 @@ def required(element: Element, attribute: str, where: str) -> str:
 
 
 def float_attribute(
-    element: Element | None, attribute: str, where: str, default: float | None = None
+    element: Element | None,
+    attribute: str,
+    where: str,
+    default: float | None = None,
+    bound: float = MAX_MAGNITUDE,
 ) -> float:
     """Return a finite number.
 
@@ -68,9 +79,10 @@ def float_attribute(
         attribute: The attribute.
         where: What to call the element in an error.
         default: Value where the attribute is missing; None makes it required.
+        bound: Largest magnitude accepted.
 
     Raises:
-        ModelError: Missing, not a number, NaN or infinite.
+        ModelError: Missing, not a number, NaN, infinite or beyond the bound.
     """
     text = element.get(attribute) if element is not None else None
     if text is None:
@@ -83,6 +95,8 @@ def float_attribute(
         raise ModelError(where, f'{attribute}={text!r} is not a number') from error
     if not math.isfinite(value):
         raise ModelError(where, f'{attribute}={text!r} is not finite')
+    if abs(value) > bound:
+        raise ModelError(where, f'{attribute}={text!r} is larger than {bound:g}')
     return value
 
 
@@ -101,4 +115,6 @@ def vector_attribute(
         raise ModelError(where, f'{attribute}={text!r} is not three numbers')
     if not np.all(np.isfinite(value)):
         raise ModelError(where, f'{attribute}={text!r} is not finite')
+    if np.abs(value).max() > MAX_MAGNITUDE:
+        raise ModelError(where, f'{attribute}={text!r} is larger than {MAX_MAGNITUDE:g}')
     return value

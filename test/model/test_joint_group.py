@@ -104,11 +104,22 @@ def test_groups_of_another_variant_are_errors_only_when_asked_for(old, new, grou
         model.joint_group(group)
 
 
-def test_groups_that_contain_each_other():
+def test_groups_that_contain_each_other_are_their_union():
     srdf = SRDF.replace('<group name="arm">', '<group name="arm"><group name="both"/>')
     model = Model.from_urdf(urdf_text('panda'), srdf, device='cpu')
-    with pytest.raises(ArgumentError, match='contain each other'):
-        model.joint_group('both')
+    assert model.joint_group('arm').joint_indices == model.joint_group('both').joint_indices
+
+
+def test_groups_that_double_each_time_take_no_longer():
+    doubling = ''.join(
+        f'<group name="g{k}"><group name="g{k + 1}"/><group name="g{k + 1}"/></group>'
+        for k in range(100)
+    )
+    srdf = SRDF.replace(
+        '</robot>', f'{doubling}<group name="g100"><group name="arm"/></group></robot>'
+    )
+    model = Model.from_urdf(urdf_text('panda'), srdf, device='cpu')
+    assert model.joint_group('g0').n_variables == 7
 
 
 @pytest.mark.parametrize('path', sorted(robot_data_path().rglob('*.srdf')), ids=lambda p: p.stem)

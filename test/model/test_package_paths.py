@@ -41,6 +41,10 @@ def test_file_uri_and_plain_paths_inside(tree):
         '../secret.stl',
         'http://robot/meshes/arm.stl',
         'file://host/meshes/arm.stl',
+        'package://robot/%00',
+        'package://[robot/arm.stl',
+        'package://robot/' + 5000 * 'a',
+        '',
     ],
 )
 def test_everything_else_is_not_read(tree, uri):

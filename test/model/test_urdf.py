@@ -58,6 +58,16 @@ BROKEN = {
     'nan mass': ('<mass value="2"/>', '<mass value="nan"/>', "link 'a' mass.*not finite"),
     'nan inertia': ('ixx="1"', 'ixx="nan"', "link 'a' inertia.*not finite"),
     'mimic of itself': ('<axis xyz="0 0 2"/>', '<axis xyz="0 0 2"/><mimic joint="j1"/>', "joint 'j1' mimic"),
+    'huge origin': ('xyz="0 0 1"', 'xyz="0 1e300 1"', "joint 'j1' origin.*larger"),
+    'huge axis': ('<axis xyz="1 0 0"/>', '<axis xyz="1e300 0 0"/>', "joint 'j2' axis.*larger"),
+    'huge mass': ('<mass value="2"/>', '<mass value="1e39"/>', "link 'a' mass.*larger"),
+    'limits beyond everything': ('lower="-1" upper="2"', 'lower="1e20" upper="1e30"', "joint 'j1' limit.*nothing"),
+    'mimic cycle': (
+        '</robot>', '<link name="x"/><link name="y"/><joint name="jx" type="continuous"><parent link="a"/>'
+        '<child link="x"/><mimic joint="jy"/></joint><joint name="jy" type="continuous"><parent link="a"/>'
+        '<child link="y"/><mimic joint="jx"/></joint></robot>', "joint 'jx' mimic.*itself through jx, jy",
+    ),
+    'mimic word': ('<axis xyz="0 0 2"/>', '<axis xyz="0 0 2"/><mimic joint="j2" multiplier="x"/>', "joint 'j1' mimic"),
     'negative size': (
         '<link name="c"/>',
         '<link name="c"><collision><geometry><sphere radius="-1"/></geometry></collision></link>',
@@ -74,6 +84,11 @@ BROKEN = {
 }  # fmt: skip
 
 
+def unlimited_as_inf(value):
+    """A limit of 1e10 or more (iris has 1e16) is none."""
+    return value if abs(value) < 1e10 else np.copysign(np.inf, value)
+
+
 @pytest.mark.parametrize('path', ALL_URDFS, ids=IDS)
 def test_every_robot_loads_with_pinocchios_masses_and_limits(path):
     model = load(path)
@@ -84,11 +99,11 @@ def test_every_robot_loads_with_pinocchios_masses_and_limits(path):
         if joint.nv != 1:
             continue
         dof = int(model.joint_qd_start.numpy()[model.joint_index(reference.names[k])])
-        assert effort[dof] == pytest.approx(reference.upperEffortLimit[joint.idx_v])
-        assert velocity[dof] == pytest.approx(reference.upperVelocityLimit[joint.idx_v])
+        assert effort[dof] == pytest.approx(unlimited_as_inf(reference.upperEffortLimit[joint.idx_v]))
+        assert velocity[dof] == pytest.approx(unlimited_as_inf(reference.upperVelocityLimit[joint.idx_v]))
         if joint.nq == 1:
-            assert lower[dof] == reference.lowerPositionLimit[joint.idx_q]
-            assert upper[dof] == reference.upperPositionLimit[joint.idx_q]
+            assert lower[dof] == unlimited_as_inf(reference.lowerPositionLimit[joint.idx_q])
+            assert upper[dof] == unlimited_as_inf(reference.upperPositionLimit[joint.idx_q])
         else:
             assert np.isinf([lower[dof], upper[dof]]).all()
     moving = sum(inertia.mass for inertia in reference.inertias)
@@ -151,6 +166,54 @@ def test_limits_of_size():
         )
     with pytest.raises(ModelError, match='string'):
         Model.from_urdf(b'<robot/>', device='cpu')
+
+
+def chain_of_links(count, last=''):
+    """A robot of ``count`` links one behind the other, each joint a mimic of the next."""
+    joints = (
+        f'<joint name="j{k}" type="continuous"><parent link="l{k}"/><child link="l{k + 1}"/>'
+        + (f'<mimic joint="j{k + 1}" multiplier="1"/></joint>' if k < count - 2 else '</joint>')
+        for k in range(count - 1)
+    )
+    links = ''.join(f'<link name="l{k}"/>' for k in range(count))
+    return f'<robot name="r">{links}{"".join(joints)}{last}</robot>'
+
+
+def test_long_chains_take_no_more_than_their_length():
+    """Searches that walk to the root from each link would not end within the test's time."""
+    model = Model.from_urdf(chain_of_links(30_000), device='cpu')
+    assert model.joint_group().n_variables == 1
+    ring = '<joint name="ring" type="fixed"><parent link="l29999"/><child link="l0"/></joint>'
+    with pytest.raises(ModelError, match='cycle of links: l1, .* and 29990 more'):
+        Model.from_urdf(chain_of_links(30_000, ring), device='cpu')
+
+
+def test_multipliers_that_overflow_along_a_chain():
+    with pytest.raises(ModelError, match="joint 'j0' mimic.*too large|joint 'j.*too large"):
+        Model.from_urdf(
+            chain_of_links(200).replace('multiplier="1"', 'multiplier="1e8"'), device='cpu'
+        )
+
+
+@pytest.mark.parametrize('encoding', ['utf-8', 'ISO-8859-1', 'utf-16'])
+def test_names_survive_the_encoding_that_a_string_declares(encoding):
+    text = f'<?xml version="1.0" encoding="{encoding}"?><robot name="r"><link name="Öse"/></robot>'
+    assert Model.from_urdf(text, device='cpu').body_label == ['Öse']
+
+
+def test_limits_beyond_any_use_are_no_limits():
+    text = GOOD.replace('upper="2" velocity="3"', 'upper="1.7976931348623157e+308" velocity="1e16"')
+    model = Model.from_urdf(text, device='cpu')
+    lower, upper, velocity, _ = model.limits64()
+    assert (lower[0], upper[0], velocity[0]) == (-1, np.inf, np.inf)
+    assert np.isfinite(model.random_joint_q(10, np.random.default_rng(0))).all()
+
+
+def test_random_configurations_use_the_whole_range():
+    text = GOOD.replace('lower="-1" upper="2"', 'lower="-6" upper="20"')
+    q = Model.from_urdf(text, device='cpu').random_joint_q(2000, np.random.default_rng(0))
+    assert q[:, 0].min() < -5.9 and q[:, 0].max() > 19.9
+    assert q[:, 1].min() < -3.1 and 3.1 < q[:, 1].max() < 3.15
 
 
 def test_deep_nesting_is_refused_or_read_but_never_fatal():

@@ -1,0 +1,67 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Processes of the demo: started together, and ended by pid whatever happens."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from types import TracebackType
+
+# Time for a child to end after SIGINT before it is killed [s].
+_GRACE = 5.0
+
+
+class Children:
+    """Child processes that live as long as the ``with`` block."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._processes: dict[str, subprocess.Popen] = {}
+
+    def __enter__(self) -> Children:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End every child."""
+        self.end()
+
+    def start(self, module: str, arguments: Sequence[str] = ()) -> None:
+        """Start a Python module with ROS arguments in a process of its own."""
+        command = [sys.executable, '-m', module, '--ros-args', *arguments]
+        # In a session of its own, so that Ctrl-C reaches only this process, which ends them in order.
+        self._processes[module] = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=sys.stderr, start_new_session=True
+        )
+
+    def fallen(self) -> str:
+        """Return which child has ended by itself and how, '' while all run."""
+        for module, process in self._processes.items():
+            if process.poll() is not None:
+                return f'{module} ended with exit code {process.returncode}'
+        return ''
+
+    def end(self) -> dict[str, int]:
+        """Interrupt every child, wait, kill what is left; return the exit codes by module."""
+        for process in reversed(self._processes.values()):
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+        give_up = time.monotonic() + _GRACE
+        codes = {}
+        for module, process in self._processes.items():
+            try:
+                codes[module] = process.wait(max(0.1, give_up - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                codes[module] = process.wait()
+        self._processes.clear()
+        return codes

@@ -1,0 +1,229 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A user of the node: sends targets and writes down what comes back, through public messages only."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Callable
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
+from ros_ik_interfaces.msg import IkStatus
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
+
+from ros_ik.demo.mock_robot import STATUS_SUFFIX
+from ros_ik.demo.poses import pose_errors
+from ros_ik.demo.scenario import CIRCLE_TIME
+from ros_ik.demo.scenario import Phase
+
+# Period of the targets [s]: 50 Hz, well inside the node's command_timeout.
+_TARGET_PERIOD = 0.02
+# A target is reached when the measured pose stays this close [m, rad] for so long [s].
+_ARRIVED = (2e-4, 1e-3)
+_SETTLED = 0.2
+_READY_CODES = (IkStatus.OK, IkStatus.COMMAND_STALE)
+
+
+@dataclasses.dataclass(eq=False)
+class PhaseRecord:
+    """When a phase ran, by the clock of the recording [s]."""
+
+    phase: Phase
+    start: float
+    end: float = math.nan
+
+
+@dataclasses.dataclass(eq=False)
+class Recording:
+    """Everything that was sent and heard, with times [s] since the first phase.
+
+    Attributes:
+        state_times: Times of the joint states.
+        states: Coordinates of the model at each [joint_coord_count].
+        command_times: Times of the trajectories.
+        commands: First point of each over the controlled joints [rad or m].
+        targets: (time, pose) of the pose targets that were finite.
+        phases: The phases.
+        status: Last status.
+        rejected: Trajectories that the robot refused.
+        codes: Status codes seen in each phase.
+    """
+
+    state_times: list[float] = dataclasses.field(default_factory=list)
+    states: list[np.ndarray] = dataclasses.field(default_factory=list)
+    command_times: list[float] = dataclasses.field(default_factory=list)
+    commands: list[np.ndarray] = dataclasses.field(default_factory=list)
+    targets: list[tuple[float, np.ndarray]] = dataclasses.field(default_factory=list)
+    phases: list[PhaseRecord] = dataclasses.field(default_factory=list)
+    status: IkStatus | None = None
+    rejected: int = 0
+    codes: list[set[int]] = dataclasses.field(default_factory=list)
+
+
+class DemoClient(Node):
+    """Plays phases on the node ``ros_ik``.
+
+    Attributes:
+        recording: What was heard so far.
+    """
+
+    def __init__(
+        self,
+        joint_names: tuple[str, ...],
+        coord_of: dict[str, int],
+        home: np.ndarray,
+        tip_pose: Callable[[np.ndarray], np.ndarray],
+        frame_id: str,
+        *,
+        uses_orientation: bool,
+    ) -> None:
+        """Connect to the node.
+
+        Args:
+            joint_names: The controlled joints.
+            coord_of: Coordinate of each joint that appears in joint states.
+            home: Coordinates [joint_coord_count] of joints that do not.
+            tip_pose: Pose [7] of the controlled link from coordinates.
+            frame_id: Frame of the targets.
+            uses_orientation: Whether the orientation counts for arriving.
+        """
+        super().__init__('ros_ik_demo')
+        self.recording = Recording()
+        self._names, self._coord_of, self._frame_id = joint_names, coord_of, frame_id
+        self._joint_q = home.copy()
+        self._tip_pose, self._uses_orientation = tip_pose, uses_orientation
+        self._started: float | None = None
+        self._last_text = ''
+        self._heard_state = False
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self)
+        self._pose = self.create_publisher(PoseStamped, 'ros_ik/target_pose', 1)
+        self._joints = self.create_publisher(JointState, 'ros_ik/target_joints', 1)
+        self.create_subscription(JointState, 'joint_states', self._on_state, qos_profile_sensor_data)
+        self.create_subscription(JointTrajectory, 'ros_ik/joint_trajectory', self._on_command, 100)
+        self.create_subscription(IkStatus, 'ros_ik/status', self._on_status, 10)
+        self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
+
+    def wait_until_ready(self, timeout: float, fallen: Callable[[], str], say: Callable[[str], None]) -> str:
+        """Wait until the node follows targets; return why not, '' on success.
+
+        Args:
+            timeout: Longest wait [s].
+            fallen: Returns which process ended, '' while all run.
+            say: Called with each new thing the node waits for.
+        """
+        give_up = time.monotonic() + timeout
+        while time.monotonic() < give_up:
+            self._executor.spin_once(timeout_sec=0.05)
+            status = self.recording.status
+            if status is not None and status.text != self._last_text:
+                self._last_text = status.text
+                say(status.text)
+            ready = status is not None and status.ticks > 0 and status.code in _READY_CODES
+            if ready and self._is_connected():
+                return ''
+            if fallen():
+                return fallen()
+        return f'not ready after {timeout:g} s; the node says: {self._last_text or "nothing"}'
+
+    def play(self, phase: Phase) -> None:
+        """Send the targets of a phase until its time is over or its last target is reached."""
+        if self._started is None:
+            self._started = time.monotonic()
+        record = PhaseRecord(phase, self._now())
+        self.recording.phases.append(record)
+        self.recording.codes.append(set())
+        next_target, settled_since, sent = record.start, math.inf, 0
+        while (now := self._now()) - record.start < phase.duration:
+            if now >= next_target:
+                next_target += _TARGET_PERIOD
+                last = self._send(phase, now - record.start, sent)
+                sent += 1
+                if not phase.reachable or not last or not self._has_arrived(phase):
+                    settled_since = math.inf
+                elif settled_since == math.inf:
+                    settled_since = now
+            if now - settled_since > _SETTLED:
+                break
+            self._executor.spin_once(timeout_sec=max(0.0, next_target - self._now()))
+        record.end = self._now()
+
+    def settle(self, duration: float) -> None:
+        """Listen for a while without sending [s]: the robot's last count of refusals is still to come."""
+        give_up = time.monotonic() + duration
+        while time.monotonic() < give_up:
+            self._executor.spin_once(timeout_sec=0.02)
+
+    def close(self) -> None:
+        """End the node."""
+        self._executor.shutdown()
+        self.destroy_node()
+
+    def _is_connected(self) -> bool:
+        """Return whether joint states arrive and every target topic has its listener."""
+        listeners = [p.get_subscription_count() for p in (self._pose, self._joints)]
+        senders = self.count_publishers('ros_ik/joint_trajectory')
+        return self._heard_state and min(listeners) > 0 and senders > 0
+
+    def _now(self) -> float:
+        return time.monotonic() - (self._started or 0.0)
+
+    def _send(self, phase: Phase, elapsed: float, count: int) -> bool:
+        """Send one target; return whether it is the last one of the phase."""
+        if phase.joints is not None:
+            message = JointState(name=list(phase.joints), position=list(phase.joints.values()))
+            self._joints.publish(message)
+            return True
+        poses = phase.poses
+        # The last target is repeated for the rest of the phase.
+        index = min(int(elapsed / CIRCLE_TIME * len(poses)), len(poses) - 1)
+        broken = phase.nan_messages and count % 2 == 1
+        pose = np.full(7, np.nan) if broken else poses[index]
+        message = PoseStamped()
+        message.header.frame_id = self._frame_id
+        place, turn = message.pose.position, message.pose.orientation
+        place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = (float(v) for v in pose)
+        self._pose.publish(message)
+        if not broken:
+            self.recording.targets.append((self._now(), pose))
+        return index == len(poses) - 1
+
+    def _has_arrived(self, phase: Phase) -> bool:
+        if phase.joints is not None:
+            errors = [abs(self._joint_q[self._coord_of[n]] - v) for n, v in phase.joints.items()]
+            return max(errors) < _ARRIVED[0]
+        distance, angle = pose_errors(self._tip_pose(self._joint_q), phase.poses[-1])
+        return bool(distance < _ARRIVED[0] and (angle < _ARRIVED[1] or not self._uses_orientation))
+
+    def _on_state(self, message: JointState) -> None:
+        for name, position in zip(message.name, message.position, strict=True):
+            self._joint_q[self._coord_of[name]] = position
+        self._heard_state = True
+        if self._started is not None:
+            self.recording.state_times.append(self._now())
+            self.recording.states.append(self._joint_q.copy())
+
+    def _on_command(self, message: JointTrajectory) -> None:
+        order = [message.joint_names.index(name) for name in self._names]
+        self.recording.command_times.append(self._now())
+        self.recording.commands.append(np.array(message.points[0].positions)[order])
+
+    def _on_status(self, message: IkStatus) -> None:
+        self.recording.status = message
+        if self.recording.codes:
+            self.recording.codes[-1].add(message.code)
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name.endswith(STATUS_SUFFIX):
+                values = {entry.key: entry.value for entry in status.values}
+                self.recording.rejected = int(values['rejected'])
+

@@ -1,0 +1,35 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The text of a robot description from a URDF or xacro file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ros_ik.errors import ArgumentError
+
+
+def read_description(path: str | Path) -> str:
+    """Return the URDF in ``path``; a file that ends with .xacro is expanded.
+
+    Raises:
+        ArgumentError: The file cannot be read, or is a xacro that cannot be expanded.
+    """
+    path = Path(path)
+    try:
+        if path.suffix == '.xacro':
+            return _expand(path)
+        return path.read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArgumentError(f"robot description '{path}' cannot be read: {error}") from error
+
+
+def _expand(path: Path) -> str:
+    try:
+        import xacro
+    except ImportError as error:
+        raise ArgumentError(f"'{path}' needs the package xacro: pip install xacro") from error
+    try:
+        return xacro.process_file(str(path)).toxml()
+    except (xacro.XacroException, xacro.xml.parsers.expat.ExpatError) as error:
+        raise ArgumentError(f"xacro cannot expand '{path}': {error}") from error

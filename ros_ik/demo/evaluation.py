@@ -1,0 +1,166 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Judges a recording by what the robot measured, not by what the node says of itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+
+from ros_ik.demo.client import PhaseRecord
+from ros_ik.demo.client import Recording
+from ros_ik.demo.poses import pose_errors
+from ros_ik.demo.scenario import Scenario
+from ros_ik.kinematics import eval_fk
+from ros_ik.model import JointGroup
+from ros_ik.model import Model
+
+# What the demo demands of a reachable target [m, rad], of the box [m] and of the limits.
+REACHED = (1e-3, math.radians(0.5))
+BARRIER_TOLERANCE = 1e-4
+_POSITION_TOLERANCE = 1e-6
+# Part by which the speed between two commands may seem too high: their times are those of receipt.
+_VELOCITY_TOLERANCE = 0.01
+
+
+@dataclasses.dataclass(frozen=True)
+class PhaseResult:
+    """What came of one phase.
+
+    Attributes:
+        name: Name of the phase.
+        expectation: What should have happened.
+        seconds: Its duration [s].
+        demanded: Whether its target had to be reached.
+        reached: Whether it was.
+        linear: Distance to the last target at the end [m].
+        angular: Angle to it [rad], NaN where the orientation does not count.
+        least_barrier: Least distance to a face of the box [m].
+    """
+
+    name: str
+    expectation: str
+    seconds: float
+    demanded: bool
+    reached: bool
+    linear: float
+    angular: float
+    least_barrier: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What came of the run.
+
+    Attributes:
+        phases: Phase by phase.
+        times: Times of the joint states [s].
+        tip_poses: Measured poses of the tip [n, 7].
+        barrier: Distance to the nearest face at each [m].
+        limit_violations: Measured or commanded values outside position or velocity limits.
+    """
+
+    phases: tuple[PhaseResult, ...]
+    times: np.ndarray
+    tip_poses: np.ndarray
+    barrier: np.ndarray
+    limit_violations: int
+
+    @property
+    def min_barrier(self) -> float:
+        """Least distance to a face of the box over the run [m]."""
+        return float(self.barrier.min())
+
+
+def evaluate(
+    model: Model,
+    group: JointGroup,
+    tip_link: str,
+    scenario: Scenario,
+    recording: Recording,
+    period: float,
+) -> Evaluation:
+    """Judge a recording.
+
+    Args:
+        model: The robot.
+        group: The controlled joints.
+        tip_link: The controlled link.
+        scenario: What was asked.
+        recording: What was heard.
+        period: Period of the control loop [s].
+    """
+    times, states = np.array(recording.state_times), np.array(recording.states)
+    body_q = np.zeros((len(states), model.body_count, 7))
+    eval_fk(model, states, body_q)
+    tip = model.body_index(tip_link)
+    tip_poses = body_q[:, tip]
+    inside = np.concatenate(
+        [tip_poses[:, :3] - scenario.box_min, scenario.box_max - tip_poses[:, :3]], axis=1
+    )
+    barrier = inside.min(axis=1)
+    results = tuple(
+        _judge(record, model, tip, times, states, tip_poses, barrier, scenario)
+        for record in recording.phases
+    )
+    violations = _limit_violations(model, group, recording, states, period)
+    return Evaluation(results, times, tip_poses, barrier, violations)
+
+
+def _judge(
+    record: PhaseRecord,
+    model: Model,
+    tip: int,
+    times: np.ndarray,
+    states: np.ndarray,
+    tip_poses: np.ndarray,
+    barrier: np.ndarray,
+    scenario: Scenario,
+) -> PhaseResult:
+    """Judge one phase by the last state measured in it."""
+    phase = record.phase
+    during = (times >= record.start) & (times <= record.end)
+    last = int(np.flatnonzero(during)[-1])
+    if phase.joints is not None:
+        goal = states[last].copy()
+        starts = model.joint_q_start.numpy()
+        for name, value in phase.joints.items():
+            goal[starts[model.joint_index(name)]] = value
+        body_q = np.zeros((1, model.body_count, 7))
+        eval_fk(model, model.apply_mimic(goal)[None], body_q)
+        target = body_q[0, tip]
+    else:
+        target = phase.poses[-1]  # type: ignore[index]
+    linear, angular = (float(error) for error in pose_errors(tip_poses[last], target))
+    # Joint targets fix the orientation of any chain.
+    counts = scenario.uses_orientation or phase.joints is not None
+    reached = linear <= REACHED[0] and (angular <= REACHED[1] or not counts)
+    return PhaseResult(
+        phase.name,
+        phase.expectation,
+        record.end - record.start,
+        phase.reachable,
+        reached,
+        linear,
+        angular if counts else math.nan,
+        float(barrier[during].min()),
+    )
+
+
+def _limit_violations(
+    model: Model, group: JointGroup, recording: Recording, states: np.ndarray, period: float
+) -> int:
+    """Count values outside position limits, and commands faster than velocity limits."""
+    coords = model.joint_q_start.numpy()[list(group.joint_indices)]
+    lower, upper, velocity, _ = (limit[group.variable_dof] for limit in model.limits64())
+    commands = np.array(recording.commands)
+    count = 0
+    for positions in (states[:, coords], commands):
+        outside = (positions < lower - _POSITION_TOLERANCE) | (positions > upper + _POSITION_TOLERANCE)
+        count += int(outside.sum())
+    # A command lost on the way to this recorder leaves a gap of whole periods.
+    gaps = np.maximum(np.round(np.diff(recording.command_times) / period), 1.0)
+    fastest = velocity * (1.0 + _VELOCITY_TOLERANCE) * period * gaps[:, None]
+    return count + int((np.abs(np.diff(commands, axis=0)) > fastest).sum())

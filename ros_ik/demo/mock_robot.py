@@ -1,0 +1,170 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The node ``mock_robot``: joint_state_broadcaster and joint_trajectory_controller, no robot.
+
+It takes its joints from ``robot_description``, publishes ``joint_states``, refuses trajectories by
+the controller's rules, says why, and follows the accepted ones with a small lag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import sys
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticStatus
+from diagnostic_msgs.msg import KeyValue
+import rclpy
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory
+
+from ros_ik.demo.process import describe
+from ros_ik.demo.process import run_node
+from ros_ik.demo.robot_description_publisher import LATCHED
+from ros_ik.demo.simulated_robot import SimulatedRobot
+from ros_ik.demo.trajectory_rules import NANOSECONDS
+from ros_ik.demo.trajectory_rules import Trajectory
+from ros_ik.demo.trajectory_rules import TrajectoryPoint
+from ros_ik.errors import ArgumentError
+from ros_ik.errors import ModelError
+from ros_ik.model import Model
+
+DIAGNOSTICS_PERIOD = 1.0  # s, the convention for /diagnostics
+STATUS_SUFFIX = ': trajectories'
+
+# An empty list has no type in a parameter file, so a list of one empty name means the same.
+PARAMETERS = (
+    ('publish_rate', 200.0, Parameter.Type.DOUBLE, 'rate of joint_states, Hz, > 0'),
+    ('tracking_lag', 0.02, Parameter.Type.DOUBLE, 'time constant of tracking, s, >= 0'),
+    (
+        'command_topic',
+        'joint_trajectory_controller/joint_trajectory',
+        Parameter.Type.STRING,
+        'topic of trajectory_msgs/JointTrajectory',
+    ),
+    ('controller_joints', [''], Parameter.Type.STRING_ARRAY, "the controller's, [''] for all"),
+    ('initial_positions.names', [''], Parameter.Type.STRING_ARRAY, 'joints not at zero'),
+    ('initial_positions.values', [0.0], Parameter.Type.DOUBLE_ARRAY, 'their start, rad or m'),
+)
+
+
+class MockRobot(Node):
+    """A robot that does what it is told with a small lag; its parameters are read-only."""
+
+    def __init__(self) -> None:
+        """Wait for ``robot_description``.
+
+        Raises:
+            ArgumentError: A parameter out of its range.
+        """
+        super().__init__('mock_robot')
+        for name, value, kind, description in PARAMETERS:
+            self.declare_parameter(name, value, describe(kind, description))
+        if not self._value('publish_rate') > 0.0:
+            raise ArgumentError(f"publish_rate must be > 0 Hz, got {self._value('publish_rate')}")
+        names = [name for name in self._value('initial_positions.names') if name]
+        values = self._value('initial_positions.values')[: None if names else 0]
+        if len(names) != len(values):
+            raise ArgumentError(
+                f'initial_positions has {len(names)} names and {len(values)} values, not the same'
+            )
+        self._initial = dict(zip(names, values, strict=True))
+        self._robot: SimulatedRobot | None = None
+        self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        # A reliable publisher is heard by best-effort and by reliable subscribers.
+        self._joint_states = self.create_publisher(JointState, 'joint_states', 1)
+        self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
+        self.get_logger().info('waiting for robot_description')
+
+    def _value(self, name: str) -> Any:
+        return self.get_parameter(name).value
+
+    def _now(self) -> int:
+        return self.get_clock().now().nanoseconds
+
+    def _on_description(self, message: String) -> None:
+        if self._robot is not None:
+            self.get_logger().warning('another robot_description: the robot stays as it is')
+            return
+        try:
+            model = Model.from_urdf(message.data, device='cpu')
+        except ModelError as error:
+            self.get_logger().error(f'robot_description is unusable: {error}')
+            return
+        self._robot = SimulatedRobot(
+            model,
+            self._now(),
+            controlled=[name for name in self._value('controller_joints') if name],
+            initial=self._initial,
+            lag=self._value('tracking_lag'),
+        )
+        topic = self._value('command_topic')
+        self.create_subscription(JointTrajectory, topic, self._on_trajectory, 10)
+        self.create_timer(1.0 / self._value('publish_rate'), self._update)
+        self.create_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics)
+        self.get_logger().info(
+            f'{len(self._robot.names)} joints, {len(self._robot.controlled)} controlled by {topic}'
+        )
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        reason = self._robot.command(trajectory_from_message(message), self._now())
+        if reason is not None:
+            self.get_logger().error(f'trajectory rejected: {reason}')
+            self._publish_diagnostics()
+
+    def _update(self) -> None:
+        stamp = self.get_clock().now()
+        self._robot.update(stamp.nanoseconds)
+        position, velocity = self._robot.state()
+        message = JointState(name=self._robot.names, position=position, velocity=velocity)
+        message.header.stamp = stamp.to_msg()
+        self._joint_states.publish(message)
+
+    def _publish_diagnostics(self) -> None:
+        rejected = self._robot.rejected
+        status = DiagnosticStatus(
+            level=DiagnosticStatus.ERROR if rejected else DiagnosticStatus.OK,
+            name=self.get_name() + STATUS_SUFFIX,
+            message=self._robot.last_reason or 'none rejected',
+            values=[
+                KeyValue(key='accepted', value=str(self._robot.accepted)),
+                KeyValue(key='rejected', value=str(rejected)),
+            ],
+        )
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(message)
+
+
+def trajectory_from_message(message: JointTrajectory) -> Trajectory:
+    """Return a trajectory_msgs/JointTrajectory as the rules and the sampler take it."""
+    points = [
+        TrajectoryPoint(
+            time_from_start=nanoseconds(point.time_from_start),
+            positions=point.positions,
+            velocities=point.velocities,
+            accelerations=point.accelerations,
+            effort=point.effort,
+        )
+        for point in message.points
+    ]
+    return Trajectory(message.joint_names, points, nanoseconds(message.header.stamp))
+
+
+def nanoseconds(time: Any) -> int:
+    """Return a builtin_interfaces Time or Duration in ns."""
+    return time.sec * NANOSECONDS + time.nanosec
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run until interrupted; return the exit code."""
+    rclpy.init(args=args)
+    return run_node(MockRobot)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

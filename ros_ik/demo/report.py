@@ -1,0 +1,88 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The demo's table and its last line, one JSON object."""
+
+from __future__ import annotations
+
+import json
+import math
+
+from ros_ik.demo.client import Recording
+from ros_ik.demo.evaluation import BARRIER_TOLERANCE
+from ros_ik.demo.evaluation import Evaluation
+from ros_ik.demo.evaluation import PhaseResult
+
+
+def table(evaluation: Evaluation) -> str:
+    """Return the phases as text, one line each."""
+    lines = [
+        f'{"phase":<14}{"time s":>7}  {"error mm":>9}  {"error deg":>9}  {"box mm":>8}  result',
+        '-' * 88,
+    ]
+    lines += [_line(phase) for phase in evaluation.phases]
+    return '\n'.join(lines)
+
+
+def _line(phase: PhaseResult) -> str:
+    angle = '-' if math.isnan(phase.angular) else f'{math.degrees(phase.angular):.3f}'
+    if phase.demanded:
+        result = phase.expectation if phase.reached else f'NOT REACHED (expected: {phase.expectation})'
+    elif phase.least_barrier >= -BARRIER_TOLERANCE:
+        result = phase.expectation
+    else:
+        result = 'LEFT THE BOX'
+    return (
+        f'{phase.name:<14}{phase.seconds:>7.1f}  {1e3 * phase.linear:>9.3f}  {angle:>9}  '
+        f'{1e3 * phase.least_barrier:>8.2f}  {result}'
+    )
+
+
+def summary(
+    robot: str, device: str, rate: float, evaluation: Evaluation, recording: Recording
+) -> dict[str, object]:
+    """Return the figures of the last line.
+
+    Args:
+        robot: Name of the robot.
+        device: Where the solver ran.
+        rate: Rate of the control loop [Hz].
+        evaluation: What came of the run.
+        recording: What was heard.
+    """
+    demanded = [phase for phase in evaluation.phases if phase.demanded]
+    angles = [phase.angular for phase in demanded if not math.isnan(phase.angular)]
+    status = recording.status
+    if status is None:
+        raise ValueError('the node never published a status')
+    return {
+        'robot': robot,
+        'device': device,
+        'duration_s': round(sum(phase.seconds for phase in evaluation.phases), 2),
+        'control_rate_hz': rate,
+        'ticks': status.ticks,
+        'missed_ticks': status.missed_ticks,
+        'tick_ms_p50': round(status.tick_ms_p50, 3),
+        'tick_ms_p99': round(status.tick_ms_p99, 3),
+        'targets': len(demanded),
+        'reached': sum(phase.reached for phase in demanded),
+        'max_reached_error_mm': round(1e3 * max(phase.linear for phase in demanded), 4),
+        'max_reached_error_deg': round(math.degrees(max(angles, default=0.0)), 4),
+        'min_barrier_m': round(evaluation.min_barrier, 6),
+        'limit_violations': evaluation.limit_violations,
+        'rejected_trajectories': recording.rejected,
+    }
+
+
+def succeeded(figures: dict[str, object]) -> bool:
+    """Return whether every reachable target was reached, and nothing was violated or refused."""
+    return (
+        figures['reached'] == figures['targets']
+        and float(figures['min_barrier_m']) >= -BARRIER_TOLERANCE  # type: ignore[arg-type]
+        and figures['limit_violations'] == 0
+        and figures['rejected_trajectories'] == 0
+    )
+
+
+def last_line(figures: dict[str, object]) -> str:
+    """Return the figures as one line of JSON."""
+    return json.dumps(figures)

@@ -1,0 +1,70 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The node ``robot_description_publisher``: a URDF or xacro on ``robot_description``.
+
+What robot_state_publisher does beside its transforms: a latched message that late joiners get.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import sys
+
+import rclpy
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy
+from rclpy.qos import QoSProfile
+from rclpy.qos import ReliabilityPolicy
+from std_msgs.msg import String
+
+from ros_ik.demo.description import read_description
+from ros_ik.demo.process import describe
+from ros_ik.demo.process import run_node
+from ros_ik.errors import ArgumentError
+
+LATCHED = QoSProfile(
+    depth=1,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+
+
+class RobotDescriptionPublisher(Node):
+    """Publishes ``robot_description`` and, where an SRDF is given, ``robot_description_semantic``.
+
+    Parameters: ``urdf_path`` (URDF or xacro file), ``srdf_path`` (SRDF file, '' for none).
+    """
+
+    def __init__(self) -> None:
+        """Read the files and publish them.
+
+        Raises:
+            ArgumentError: A file is missing or cannot be expanded.
+        """
+        super().__init__('robot_description_publisher')
+        string = Parameter.Type.STRING
+        self.declare_parameter('urdf_path', '', describe(string, 'URDF or xacro file'))
+        self.declare_parameter('srdf_path', '', describe(string, "SRDF file, '' for none"))
+        urdf_path = self.get_parameter('urdf_path').value
+        srdf_path = self.get_parameter('srdf_path').value
+        if not urdf_path:
+            raise ArgumentError('parameter urdf_path must name a URDF or xacro file')
+        self._latch('robot_description', urdf_path)
+        if srdf_path:
+            self._latch('robot_description_semantic', srdf_path)
+
+    def _latch(self, topic: str, path: str) -> None:
+        text = read_description(path)
+        self.create_publisher(String, topic, LATCHED).publish(String(data=text))
+        self.get_logger().info(f'{topic}: {len(text)} characters of {path}')
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Publish until interrupted; return the exit code."""
+    rclpy.init(args=args)
+    return run_node(RobotDescriptionPublisher)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

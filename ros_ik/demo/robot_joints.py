@@ -1,0 +1,64 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Which coordinates of a model appear in joint_states, and which of them a controller drives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.model import JointType
+from ros_ik.model import Model
+
+# joint_states carries one number per joint: planar and floating joints do not appear in it.
+SINGLE = (JointType.REVOLUTE, JointType.PRISMATIC)
+
+
+class RobotJoints:
+    """Joint names of a model against its coordinates.
+
+    Attributes:
+        names: Every joint with one coordinate, mimic joints included, in the order of the model.
+        coords: The coordinate of each, shape [len(names)].
+        driven: The names that are not mimic joints: what controllers can own.
+    """
+
+    def __init__(self, model: Model) -> None:
+        """Read the joints of ``model``."""
+        self._model = model
+        kinds = model.joint_type.numpy()
+        joints = [j for j in range(model.joint_count) if JointType(int(kinds[j])) in SINGLE]
+        self.names = tuple(model.joint_label[j] for j in joints)
+        self.coords = model.joint_q_start.numpy()[joints].astype(int)
+        group = set(model.joint_group('').joint_names)
+        self.driven = tuple(name for name in self.names if name in group)
+
+    def coords_of(self, names: Sequence[str]) -> np.ndarray:
+        """Return the coordinate of each named joint, shape [len(names)].
+
+        Raises:
+            ArgumentError: A joint that is unknown or has not one coordinate.
+        """
+        unknown = [name for name in names if name not in self.names]
+        if unknown:
+            raise ArgumentError(
+                f"joint '{unknown[0]}' is not a revolute or prismatic joint of the robot: "
+                f'{", ".join(self.names)}'
+            )
+        return self.coords[[self.names.index(name) for name in names]]
+
+    def configuration(self, positions: Mapping[str, float]) -> np.ndarray:
+        """Return the neutral configuration with some joints placed, mimic joints following.
+
+        Args:
+            positions: rad or m by joint name.
+
+        Returns:
+            Coordinates, shape [joint_coord_count].
+        """
+        joint_q = self._model.neutral_joint_q()
+        joint_q[self.coords_of(list(positions))] = list(positions.values())
+        return self._model.apply_mimic(joint_q)

@@ -1,0 +1,113 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Where the demo's robots are: names of example-robot-data, or a path to a URDF or xacro."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+import difflib
+from importlib import metadata
+from importlib import resources
+import os
+from pathlib import Path
+import sys
+
+import yaml
+
+from ros_ik.errors import ArgumentError
+
+DATA_FOLDERS = ('example-robot-data', 'example_robot_data')
+
+
+@dataclass(frozen=True)
+class RobotFiles:
+    """What is known of a robot before its description is read.
+
+    Attributes:
+        name: Short name for reports.
+        urdf_path: URDF or xacro file.
+        srdf_path: SRDF file, or None.
+        base_link: First link of the controlled chain, '' to choose from the model.
+        tip_link: Last link of the controlled chain, '' to choose from the model.
+        home: Start, rad or m by joint name.
+    """
+
+    name: str
+    urdf_path: Path
+    srdf_path: Path | None = None
+    base_link: str = ''
+    tip_link: str = ''
+    home: Mapping[str, float] = field(default_factory=dict)
+
+
+def robot_names() -> list[str]:
+    """Return the robots known by name."""
+    return sorted(_known_robots())
+
+
+def find_robot(robot: str) -> RobotFiles:
+    """Find a robot by its name or by the path of its URDF or xacro file.
+
+    Raises:
+        ArgumentError: Neither a known name nor a file, or example-robot-data is not installed.
+    """
+    known = _known_robots()
+    if robot in known:
+        return _known_robot(robot, known[robot])
+    path = Path(robot).expanduser()
+    if path.is_file():
+        return RobotFiles(path.name.split('.')[0], path.resolve())
+    close = ', '.join(difflib.get_close_matches(robot, known, cutoff=0.4) or sorted(known))
+    raise ArgumentError(f"robot '{robot}' is neither a file nor a known robot; known: {close}")
+
+
+def robot_data_path() -> Path:
+    """Return the folder ``robots`` of example-robot-data, from its wheel or from a ROS install.
+
+    Raises:
+        ArgumentError: It is not installed.
+    """
+    for share in _share_folders():
+        for folder in DATA_FOLDERS:
+            if (share / folder / 'robots').is_dir():
+                return share / folder / 'robots'
+    raise ArgumentError(
+        'example-robot-data is not installed: pip install example-robot-data, '
+        'or give the path of a URDF file'
+    )
+
+
+def _known_robots() -> dict[str, dict]:
+    text = resources.files('ros_ik.demo').joinpath('robots.yaml').read_text(encoding='utf-8')
+    return yaml.safe_load(text)
+
+
+def _known_robot(name: str, entry: Mapping) -> RobotFiles:
+    folder = robot_data_path()
+    urdf_path = folder / entry['urdf']
+    if not urdf_path.is_file():
+        raise ArgumentError(f"robot '{name}': example-robot-data has no {urdf_path}")
+    return RobotFiles(
+        name=name,
+        urdf_path=urdf_path,
+        srdf_path=folder / entry['srdf'] if 'srdf' in entry else None,
+        base_link=entry['base'],
+        tip_link=entry['tip'],
+        home=entry.get('home', {}),
+    )
+
+
+def _share_folders() -> Iterator[Path]:
+    """Yield the folders ``share`` where a wheel or a ROS install may have put its data."""
+    try:
+        wheel = metadata.distribution('example-robot-data')
+        yield Path(str(wheel.locate_file('cmeel.prefix'))) / 'share'
+    except metadata.PackageNotFoundError:
+        pass
+    for variable in ('AMENT_PREFIX_PATH', 'CMAKE_PREFIX_PATH'):
+        for prefix in filter(None, os.environ.get(variable, '').split(os.pathsep)):
+            yield Path(prefix) / 'share'
+    yield Path(sys.prefix) / 'share'

@@ -1,0 +1,104 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A robot under joint_trajectory_controller, without ROS.
+
+It refuses trajectories by the controller's rules and follows the accepted ones: the measured
+position x of each joint tracks the desired position d by x' = (d - x) / lag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+import math
+
+import numpy as np
+
+from ros_ik.demo.robot_joints import RobotJoints
+from ros_ik.demo.trajectory_rules import check_trajectory
+from ros_ik.demo.trajectory_rules import NANOSECONDS
+from ros_ik.demo.trajectory_rules import Trajectory
+from ros_ik.demo.trajectory_sampler import TrajectorySampler
+from ros_ik.errors import ArgumentError
+from ros_ik.model import Model
+
+
+class SimulatedRobot:
+    """Joint states that follow trajectories; all times in ns on one clock.
+
+    Attributes:
+        names: Every joint in the state, mimic joints included.
+        controlled: The joints that a trajectory must name.
+        accepted: Number of trajectories accepted.
+        rejected: Number of trajectories refused.
+        last_reason: Why the last one was refused, '' if none was.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        now: int,
+        *,
+        controlled: Sequence[str] = (),
+        initial: Mapping[str, float] | None = None,
+        lag: float = 0.02,
+    ) -> None:
+        """Stand at the initial position.
+
+        Args:
+            model: The robot.
+            now: Present time, ns.
+            controlled: The controller's joints; empty for all that are not mimic joints.
+            initial: Where joints stand that are not at zero, rad or m.
+            lag: Time constant of tracking, s; zero for none.
+
+        Raises:
+            ArgumentError: An unknown joint or a negative lag.
+        """
+        if not 0.0 <= lag < math.inf:
+            raise ArgumentError(f'tracking lag must be a time >= 0 s, got {lag}')
+        joints = RobotJoints(model)
+        self._model = model
+        self._lag = lag
+        self._last = now
+        self._state_coords = joints.coords
+        self.names = joints.names
+        self.controlled = tuple(controlled) or joints.driven
+        self._coords = joints.coords_of(self.controlled)
+        self._joint_q = joints.configuration(initial or {})
+        self._velocity = np.zeros_like(self._joint_q)
+        self._sampler = TrajectorySampler(self.controlled, self._joint_q[self._coords])
+        self.accepted = 0
+        self.rejected = 0
+        self.last_reason = ''
+
+    def command(self, trajectory: Trajectory, now: int) -> str | None:
+        """Follow a trajectory, or return the reason why it is refused."""
+        reason = check_trajectory(trajectory, self.controlled, now)
+        if reason is None:
+            self.accepted += 1
+            self._sampler.start(trajectory, now)
+        else:
+            self.rejected += 1
+            self.last_reason = reason
+        return reason
+
+    def update(self, now: int) -> None:
+        """Move to ``now``."""
+        elapsed = max(now - self._last, 0) / NANOSECONDS
+        self._last = now
+        desired, velocity, _ = self._sampler.sample(now)
+        position = desired
+        if self._lag > 0.0:
+            before = self._joint_q[self._coords]
+            position = desired + (before - desired) * math.exp(-elapsed / self._lag)
+            velocity = (desired - position) / self._lag
+        self._joint_q[self._coords] = position
+        self._velocity[self._coords] = velocity
+
+    def state(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions and velocities of ``names``, mimic joints at their driven values."""
+        position = self._model.apply_mimic(self._joint_q)
+        # The mimic relation is affine, so its difference over the velocity is its derivative.
+        velocity = self._model.apply_mimic(self._joint_q + self._velocity) - position
+        return position[self._state_coords], velocity[self._state_coords]

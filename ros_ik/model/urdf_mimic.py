@@ -1,0 +1,63 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the mimic joints of a URDF: q = offset + multiplier q(driver)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from xml.etree.ElementTree import Element
+
+from ros_ik.errors import ModelError
+from ros_ik.model.builder import ModelBuilder
+from ros_ik.model.configuration_space import resolve_mimics
+from ros_ik.model.loops import find_loop
+from ros_ik.model.loops import shortened
+from ros_ik.model.xml import float_attribute
+from ros_ik.model.xml import MAX_MAGNITUDE
+from ros_ik.model.xml import required
+
+
+def add_mimics(builder: ModelBuilder, elements: Mapping[str, Element]) -> None:
+    """Add the mimic constraints of a description.
+
+    Args:
+        builder: Holds the joints already; a tag that can mean nothing leaves a warning there.
+        elements: The joint elements by name.
+
+    Raises:
+        ModelError: Joints that follow each other, or a factor that is no number.
+    """
+    index = {joint.label: k for k, joint in enumerate(builder.joints)}
+    leader: dict[str, str] = {}
+    for name, element in elements.items():
+        mimic = element.find('mimic')
+        if mimic is None:
+            continue
+        where = f'joint {name!r} mimic'
+        driver = required(mimic, 'joint', where)
+        if driver not in elements:
+            # Robots in wide use have this (a hand cut out of a larger description).
+            builder.warnings.append(
+                f'{where}: names a missing joint {driver!r}; the joint moves on its own'
+            )
+            continue
+        coefficients = (
+            float_attribute(mimic, 'offset', where, 0.0),
+            float_attribute(mimic, 'multiplier', where, 1.0),
+        )
+        if any(builder.joints[index[joint]].dof_count != 1 for joint in (name, driver)):
+            builder.warnings.append(
+                f'{where}: passed over, both joints need one degree of freedom'
+            )
+            continue
+        leader[name] = driver
+        builder.add_constraint_mimic(index[name], index[driver], *coefficients)
+    loop = find_loop(leader)
+    if loop:
+        raise ModelError(f'joint {loop[0]!r} mimic', f'follows itself through {shortened(loop)}')
+    for joint, (_, coef0, coef1) in resolve_mimics(builder.mimics).items():
+        if not (abs(coef0) <= MAX_MAGNITUDE and abs(coef1) <= MAX_MAGNITUDE):
+            raise ModelError(
+                f'joint {builder.joints[joint].label!r} mimic',
+                f'offset {coef0} or multiplier {coef1} along its drivers is too large',
+            )

@@ -1,0 +1,266 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The control thread: a tick per period, from mailboxes to publishers, without locks or logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import dataclasses
+import math
+import threading
+import time
+
+from ros_ik.node.mailbox import Mailbox
+from ros_ik.node.publishing import CommandPublishers
+from ros_ik.node.publishing import CommandTemplates
+from ros_ik.node.publishing import empty_output
+from ros_ik.node.publishing import NodeState
+from ros_ik.node.publishing import stamp_of
+from ros_ik.node.publishing import StatusPublisher
+from ros_ik.node.schedule import RosTimeSchedule
+from ros_ik.node.schedule import SteadySchedule
+from ros_ik.node.statistics import TickStatistics
+from ros_ik.servo import Command
+from ros_ik.servo import Measurement
+from ros_ik.servo import Servo
+from ros_ik.servo import ServoOutput
+from ros_ik.servo import StatusCode
+from ros_ik.settings import Settings
+
+# Status period while there is nothing to control [s].
+_WAITING_PERIOD = 0.1
+# Part of missed deadlines in a window of this many ticks that is worth a status code.
+_MISSED_PART, _MISSED_WINDOW = 0.1, 100
+# Time to come to rest at shutdown [s]; the whole shutdown has one second.
+_REST_TIME = 0.6
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Controlled:
+    """A servo and what belongs to it.
+
+    Attributes:
+        servo: The servo.
+        templates: Messages to fill.
+        generation: Number of models taken over, with this one.
+        measurement: Measured state of its robot.
+    """
+
+    servo: Servo
+    templates: CommandTemplates
+    generation: int
+    measurement: Mailbox[Measurement]
+
+
+@dataclasses.dataclass(frozen=True)
+class Waiting:
+    """What to say while there is no servo."""
+
+    code: StatusCode
+    text: str
+    waiting_for: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(eq=False)
+class Inbox:
+    """Everything the control thread reads; the thread of the ROS executor writes.
+
+    Attributes:
+        command: What is asked for.
+        settings: Settings in force, None while there are none.
+        controlled: The servo to run, None for none. Written before a command that needs it.
+        waiting: What to say while there is none.
+        notice: Sentence to add to the status, '' for none.
+    """
+
+    command: Mailbox[Command]
+    settings: Mailbox[Settings | None]
+    controlled: Mailbox[Controlled | None]
+    waiting: Mailbox[Waiting]
+    notice: Mailbox[str]
+
+    @classmethod
+    def empty(cls) -> Inbox:
+        """Return an inbox without a servo."""
+        return cls(
+            command=Mailbox(Command(active=False)),
+            settings=Mailbox(None),
+            controlled=Mailbox(None),
+            waiting=Mailbox(Waiting(StatusCode.WAITING_FOR_MODEL, 'starting')),
+            notice=Mailbox(''),
+        )
+
+
+class ControlLoop:
+    """Runs the ticks in a thread of its own.
+
+    Attributes:
+        inbox: What it reads.
+        statistics: Durations of its ticks.
+        output: Output of the last tick.
+        fault: Text of the last exception of a tick, '' for none.
+    """
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        status: StatusPublisher,
+        schedule: SteadySchedule | RosTimeSchedule,
+        ros_nanoseconds: Callable[[], int],
+        publishers: Mailbox[CommandPublishers | None],
+        task_names: tuple[str, ...],
+    ) -> None:
+        """Prepare the thread.
+
+        Args:
+            inbox: What to read.
+            status: Where to report.
+            schedule: When to tick.
+            ros_nanoseconds: ROS time [ns], for stamps.
+            publishers: Where commands go.
+            task_names: Names of the frame tasks.
+        """
+        self.inbox = inbox
+        self.statistics = TickStatistics()
+        self.fault = ''
+        self._status, self._schedule = status, schedule
+        self._ros_nanoseconds, self._publishers = ros_nanoseconds, publishers
+        self._idle_output = empty_output(task_names)
+        self.output: ServoOutput = self._idle_output
+        self._applied: Settings | None = None
+        self._running: Controlled | None = None
+        self._resting = True
+        self._seen: Command | None = None
+        self._finishing = False
+        self._was_active = False
+        self._last_status = -math.inf
+        self._window_missed = self._window_ticks = 0
+        self._many_missed = False
+        self._thread = threading.Thread(target=self._run, name='control', daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def is_resting(self) -> bool:
+        """Return whether a tick has seen the latest command and left the robot at rest."""
+        return self._resting and self._seen is self.inbox.command.get()
+
+    def finish(self) -> None:
+        """Come to rest, send the last point and end the thread; returns when it has ended."""
+        self._finishing = True
+        self._thread.join(_REST_TIME + 0.2)
+
+    def _run(self) -> None:
+        give_up = math.inf
+        missed = 0
+        while time.monotonic() < give_up:
+            started = time.perf_counter()
+            finishing = self._finishing
+            self._tick(started)
+            self._count_missed(missed)
+            self.statistics.add(1e3 * (time.perf_counter() - started), missed)
+            if finishing:
+                give_up = min(give_up, time.monotonic() + _REST_TIME)
+                if self._resting:
+                    return
+            missed = self._schedule.wait()
+
+    def _tick(self, started: float) -> None:
+        """Make one tick; whatever happens in it, the thread goes on."""
+        # The command is read before the servo: see Inbox.controlled.
+        latest = self.inbox.command.get()
+        command = dataclasses.replace(latest, active=False) if self._finishing else latest
+        if command.active and not self._was_active:
+            self.statistics.reset()
+            self._window_missed = self._window_ticks = 0
+            self._many_missed = False
+        self._was_active = command.active
+        controlled = self.inbox.controlled.get()
+        if controlled is None:
+            self._running, self._resting = None, True
+            self.output = self._idle_output
+            self._report_waiting(started)
+        else:
+            try:
+                self._control(controlled, command, started)
+            except Exception as error:  # noqa: BLE001 a tick that fails must not end the thread
+                self.fault = f'{type(error).__name__}: {error}'
+                self._resting = True
+                self._report_fault(controlled, started)
+        self._seen = latest
+
+    def _control(self, controlled: Controlled, command: Command, started: float) -> None:
+        servo = controlled.servo
+        settings = self.inbox.settings.get()
+        if controlled is not self._running:
+            self._running, self._applied = controlled, servo.settings
+        if settings is not None and settings is not self._applied and not command.replacing:
+            servo.apply(settings)
+            self._applied = settings
+        measurement = controlled.measurement.get()
+        output = servo.step(self._schedule.now(), measurement, command)
+        stamp = stamp_of(self._ros_nanoseconds())
+        publishers = self._publishers.get()
+        if publishers is not None and output.publish:
+            publishers.publish_command(output, controlled.templates, stamp)
+        self.output = output
+        # Set after publishing: whoever waits for rest finds the last point sent.
+        self._resting = output.still and (
+            not command.active or command.replacing or not output.publish
+        )
+        if self._is_status_due(started, command.active, servo.settings):
+            if publishers is not None:
+                publishers.publish_poses(output, controlled.templates, stamp)
+            self._report(output, controlled, started)
+
+    def _is_status_due(self, started: float, active: bool, settings: Settings) -> bool:
+        rate = settings.status_rate
+        period = (1.0 / rate if rate > 0.0 else 0.0) if active else _WAITING_PERIOD
+        # Half a tick early rather than a whole one late.
+        if started - self._last_status < period - 0.5 * settings.period:
+            return False
+        self._last_status = started
+        return True
+
+    def _report(self, output: ServoOutput, controlled: Controlled, started: float) -> None:
+        if self._many_missed and output.code == StatusCode.OK:
+            output.code = StatusCode.DEADLINE_MISSED
+            output.text = f'more than {_MISSED_PART:.0%} of the deadlines were missed'
+        self._publish(output, controlled.generation, (), started, controlled.templates.base_frame)
+
+    def _report_waiting(self, started: float) -> None:
+        if started - self._last_status < _WAITING_PERIOD:
+            return
+        self._last_status = started
+        waiting = self.inbox.waiting.get()
+        self._idle_output.code, self._idle_output.text = waiting.code, waiting.text
+        self._publish(self._idle_output, 0, waiting.waiting_for, started, '')
+
+    def _report_fault(self, controlled: Controlled, started: float) -> None:
+        self.output = self._idle_output
+        self._idle_output.code, self._idle_output.text = StatusCode.SOLVER_FAILED, self.fault
+        if started - self._last_status >= _WAITING_PERIOD:
+            self._last_status = started
+            self._publish(self._idle_output, controlled.generation, (), started, '')
+
+    def _publish(
+        self,
+        output: ServoOutput,
+        generation: int,
+        waiting_for: tuple[str, ...],
+        started: float,
+        base: str,
+    ) -> None:
+        state = NodeState(waiting_for or output.waiting_for, generation, self.inbox.notice.get())
+        tick_ms = 1e3 * (time.perf_counter() - started)
+        self._status.publish(
+            output, state, self.statistics, tick_ms, stamp_of(self._ros_nanoseconds()), base
+        )
+
+    def _count_missed(self, missed: int) -> None:
+        self._window_missed += missed
+        self._window_ticks += 1
+        if self._window_ticks >= _MISSED_WINDOW:
+            self._many_missed = self._window_missed > _MISSED_PART * _MISSED_WINDOW
+            self._window_missed = self._window_ticks = 0

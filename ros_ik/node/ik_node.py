@@ -1,0 +1,298 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The lifecycle node: it waits for a description, has it built, connects topics to the loop.
+
+Everything here runs in the thread of the executor. It never waits while it is active, but for
+deactivation, which ends when the robot is at rest.
+"""
+
+from __future__ import annotations
+
+import time
+
+from rclpy.clock import Clock
+from rclpy.clock import ClockType
+from rclpy.lifecycle import LifecycleNode
+from rclpy.lifecycle import LifecycleState
+from rclpy.lifecycle import TransitionCallbackReturn
+
+from ros_ik.node.control_loop import Controlled
+from ros_ik.node.control_loop import ControlLoop
+from ros_ik.node.control_loop import Inbox
+from ros_ik.node.control_loop import Waiting
+from ros_ik.node.inputs import Inputs
+from ros_ik.node.mailbox import Mailbox
+from ros_ik.node.model_builder import Built
+from ros_ik.node.model_source import ModelSource
+from ros_ik.node.parameters import NodeParameters
+from ros_ik.node.publishing import CommandPublishers
+from ros_ik.node.publishing import StatusPublisher
+from ros_ik.node.reporter import Reporter
+from ros_ik.node.schedule import RosTimeSchedule
+from ros_ik.node.schedule import SteadySchedule
+from ros_ik.servo import Servo
+from ros_ik.servo import StatusCode
+from ros_ik.servo.robot import check_per_joint
+from ros_ik.settings import read_settings
+from ros_ik.settings import Settings
+from ros_ik.settings import SettingsError
+
+_POLL_PERIOD = 0.05
+_STATISTICS_PERIOD = 0.5
+_REST_TIMEOUT = 0.8
+_SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+
+
+class IkNode(LifecycleNode):
+    """Turns pose and joint targets into joint trajectories; docs/parameters.md, ~/status."""
+
+    def __init__(self) -> None:
+        """Declare the parameters, listen for a description, start to report."""
+        super().__init__('ros_ik')
+        self._dropped: dict[str, int] = {}
+        self._inbox = Inbox.empty()
+        self._outlets: Mailbox[CommandPublishers | None] = Mailbox(None)
+        self._inputs: Inputs | None = None
+        self._servo: Servo | None = None
+        self._built: Servo | None = None
+        self._generation = 0
+        self._active = False
+        self._given = NodeParameters(self, self._on_settings)
+        settings = self._given.settings or read_settings({'ee.frame': 'none'})
+        self._autostart = settings.autostart and self._given.settings is not None
+        self._loop = self._make_loop(settings)
+        self._source = ModelSource(
+            self, lambda: self._given.settings, self._may_change, self._loop.is_resting
+        )
+        self._reporter = Reporter(self, settings, self._loop, self._dropped)
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(_POLL_PERIOD, self._poll, clock=self._steady)
+        self.create_timer(_STATISTICS_PERIOD, self._loop.statistics.update, clock=self._steady)
+        self._say_start()
+        self._loop.start()
+
+    def finish(self) -> None:
+        """Bring the robot to rest and end the threads; the node may be destroyed afterwards."""
+        self._loop.finish()
+        self._source.builder.end(timeout=0.1)
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Take over the model, or wait for one up to ``robot_description_timeout``."""
+        settings = self._given.settings
+        if settings is None:
+            return self._refuse('; '.join(self._given.errors))
+        timeout = settings.robot_description_timeout
+        if self._built is None and not self._source.error:
+            built = self._source.wait(timeout)
+            if built is not None:
+                self._on_built(built)
+        if self._built is None:
+            return self._refuse(self._source.error or f'no robot_description within {timeout:g} s')
+        self._outlets.put(CommandPublishers(self, settings))
+        self._inputs = Inputs(self, settings, self._inbox, self._loop_now, self._dropped)
+        self._take_over(self._built)
+        return _SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Let the servo move; it waits for joint states and targets by itself."""
+        self._active = True
+        self._inputs.change(active=True)  # type: ignore[union-attr]
+        return _SUCCESS
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Come to rest."""
+        self._active = False
+        self._inputs.change(active=False)  # type: ignore[union-attr]
+        self._await_rest()
+        return _SUCCESS
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Give up the model and the topics."""
+        self._release()
+        if self._source.has_description:
+            self._say_building()
+            self._source.begin()
+        return _SUCCESS
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Come to rest and give up everything."""
+        self._autostart = False
+        if self._inputs is not None:
+            self._inputs.change(active=False)
+            self._await_rest()
+        self._release()
+        return _SUCCESS
+
+    def _make_loop(self, settings: Settings) -> ControlLoop:
+        self._inbox.settings.put(self._given.settings)
+        clock = self.get_clock()
+        if self.get_parameter('use_sim_time').value:
+            schedule: SteadySchedule | RosTimeSchedule = RosTimeSchedule(
+                settings.period, lambda: 1e-9 * clock.now().nanoseconds
+            )
+        else:
+            schedule = SteadySchedule(settings.period)
+        self._loop_now = schedule.now
+        return ControlLoop(
+            self._inbox,
+            StatusPublisher(self, settings.control_rate, self._dropped),
+            schedule,
+            lambda: clock.now().nanoseconds,
+            self._outlets,
+            tuple(task.name for task in settings.tasks),
+        )
+
+    def _say_start(self) -> None:
+        """Log what was given, and report what is waited for."""
+        for sentence in self._given.unknown:
+            self.get_logger().warning(sentence)
+        if self._given.errors:
+            self._refuse('; '.join(self._given.errors))
+        else:
+            self._say_waiting(
+                StatusCode.WAITING_FOR_MODEL, 'waiting for robot_description', 'robot_description'
+            )
+
+    def _say_waiting(self, code: StatusCode, text: str, *names: str) -> None:
+        self._inbox.waiting.put(Waiting(code, text, names))
+
+    def _refuse(self, reason: str) -> TransitionCallbackReturn:
+        self._say_waiting(StatusCode.INVALID, f'not configured: {reason}')
+        self._reporter.problem = reason
+        self.get_logger().error(f'cannot configure: {reason}')
+        return _FAILURE
+
+    def _on_settings(self, settings: Settings) -> str:
+        """Take over changed parameters, or say why they do not fit the model."""
+        if self._servo is not None:
+            try:
+                check_per_joint(settings, self._servo.robot.group)
+            except SettingsError as error:
+                return str(error)
+        self._inbox.settings.put(settings)
+        self._reporter.apply(settings)
+        return ''
+
+    def _may_change(self) -> bool:
+        """Say whether a new description may be built, and prepare for it."""
+        settings = self._given.settings
+        if settings is None:
+            return False
+        if self._servo is None:
+            self._say_building()
+        elif settings.on_description_change == 'ignore':
+            self.get_logger().warning(
+                'ignored a new robot description: on_description_change is ignore'
+            )
+            return False
+        elif settings.on_description_change == 'deactivate' and self._active:
+            self.trigger_deactivate()
+        return True
+
+    def _say_building(self) -> None:
+        self._built = None
+        self._say_waiting(StatusCode.WARMING_UP, 'building the model and compiling kernels')
+
+    def _poll(self) -> None:
+        """Look after what the other threads have done."""
+        if self._source.rest_requested() and self._inputs is not None:
+            self._inputs.change(replacing=True)
+        built = self._source.collect()
+        if built is not None:
+            self._on_built(built)
+        if self._autostart:
+            self._advance_autostart()
+        self._reporter.log()
+
+    def _on_built(self, built: Built) -> None:
+        """Take over a new servo, or keep the one there is and say why."""
+        if built.servo is None:
+            self._reporter.problem = built.error
+            self._inbox.notice.put(
+                f'robot description refused: {built.error}' if self._servo else ''
+            )
+            self.get_logger().error(f'robot description refused: {built.error}')
+            if self._servo is None:
+                self._say_waiting(
+                    StatusCode.INVALID, f'no model: {built.error}', 'robot_description'
+                )
+            if self._inputs is not None:
+                self._inputs.change(replacing=False)
+            return
+        self._reporter.problem = ''
+        self._inbox.notice.put('')
+        warnings = built.servo.robot.model.warnings
+        if warnings:
+            self.get_logger().warning(
+                f'robot description: passed over {len(warnings)} things, the first: {warnings[0]}'
+            )
+        if self._inputs is None:
+            self._built = built.servo
+            self._say_waiting(StatusCode.WARMING_UP, 'a model is ready; waiting to be configured')
+            return
+        before = self._servo
+        self._take_over(built.servo)
+        if (
+            before is not None
+            and before.robot.group.joint_names != built.servo.robot.group.joint_names
+        ):
+            self.get_logger().warning('the controlled joints changed: going to inactive')
+            if self._active:
+                self.trigger_deactivate()
+
+    def _take_over(self, servo: Servo) -> None:
+        """Run another servo from the next tick on."""
+        self._generation += 1
+        self._reporter.generation = self._generation
+        self._servo, self._built = servo, None
+        publishers = self._outlets.get()
+        templates = publishers.templates(servo)  # type: ignore[union-attr]
+        # The targets of the old robot go first, the command to move comes last.
+        self._measurement = self._inputs.take_over(servo)  # type: ignore[union-attr]
+        self._inbox.controlled.put(
+            Controlled(servo, templates, self._generation, self._measurement)
+        )
+        self._inputs.change(replacing=False)  # type: ignore[union-attr]
+        names = ', '.join(servo.robot.group.joint_names)
+        self.get_logger().info(
+            f'model {self._generation}: {servo.robot.group.n_variables} joints: {names}'
+        )
+
+    def _release(self) -> None:
+        """Give up the model, the topics and the services."""
+        self._active = False
+        self._inbox.controlled.put(None)
+        self._servo = None
+        self._reporter.generation = 0
+        if self._inputs is not None:
+            self._inputs.destroy()
+            self._inputs = None
+        publishers = self._outlets.get()
+        self._outlets.put(None)
+        self._await_rest()
+        if publishers is not None:
+            publishers.destroy()
+
+    def _await_rest(self) -> None:
+        give_up = time.monotonic() + _REST_TIMEOUT
+        while not self._loop.is_resting() and time.monotonic() < give_up:
+            time.sleep(0.002)
+
+    def _advance_autostart(self) -> None:
+        """Configure once a model is there, activate once joint states are; then it is done."""
+        if self._inputs is None:
+            if self._built is not None:
+                self.trigger_configure()
+        elif (
+            self._loop.output.code != StatusCode.WAITING_FOR_JOINT_STATES
+            and self._has_fresh_states()
+        ):
+            self._autostart = False
+            self.trigger_activate()
+
+    def _has_fresh_states(self) -> bool:
+        servo = self._servo
+        if servo is None:
+            return False
+        received = self._measurement.get().received[servo.robot.needed_coords]
+        return bool((self._loop_now() - received <= servo.settings.joint_state_timeout).all())

@@ -1,0 +1,114 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The third thread: parses robot descriptions, compiles kernels and captures graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import dataclasses
+import queue
+import threading
+import time
+
+import warp as wp
+
+from ros_ik.errors import RosIkError
+from ros_ik.model import Model
+from ros_ik.servo import Servo
+from ros_ik.settings import Settings
+
+# Time the control thread gets to come to rest before a servo is built beside it [s], and how often
+# it is asked.
+_REST_TIMEOUT = 5.0
+_REST_POLL = 0.005
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Job:
+    """A description to build a servo from.
+
+    Attributes:
+        urdf: Text of the robot description.
+        srdf: Text of the semantic description, '' for none.
+        settings: Settings in force.
+        request_rest: Called once the description is parsed: the capture of graphs must not run
+            beside the ticks of another servo.
+        is_resting: Returns whether the control thread leaves the device alone.
+    """
+
+    urdf: str
+    srdf: str
+    settings: Settings
+    request_rest: Callable[[], None]
+    is_resting: Callable[[], bool]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Built:
+    """What came of a job: a servo, or the reason why there is none."""
+
+    job: Job
+    servo: Servo | None
+    error: str = ''
+
+
+class ModelBuilder:
+    """Builds servos in a thread of its own."""
+
+    def __init__(self) -> None:
+        """Start the thread; it waits for jobs."""
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[Built] = queue.SimpleQueue()
+        self._pending = 0
+        self._ending = False
+        self._thread = threading.Thread(target=self._run, name='model_builder', daemon=True)
+        self._thread.start()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a job was given whose result was not collected."""
+        return self._pending > 0
+
+    def start(self, job: Job) -> None:
+        """Queue a job."""
+        self._pending += 1
+        self._jobs.put(job)
+
+    def collect(self, timeout: float = 0.0) -> Built | None:
+        """Return a result, None if there is none within ``timeout`` s."""
+        try:
+            built = self._results.get(block=timeout > 0.0, timeout=timeout or None)
+        except queue.Empty:
+            return None
+        self._pending -= 1
+        return built
+
+    def end(self, timeout: float) -> None:
+        """Ask the thread to end; wait up to ``timeout`` s, for compilation cannot be stopped."""
+        self._ending = True
+        self._jobs.put(None)
+        self._thread.join(timeout)
+
+    def _run(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            try:
+                self._results.put(Built(job, self._build(job)))
+            except RosIkError as error:
+                self._results.put(Built(job, None, str(error)))
+            except Exception as error:  # noqa: BLE001 whatever a description does, the node lives on
+                self._results.put(Built(job, None, f'{type(error).__name__}: {error}'))
+
+    def _build(self, job: Job) -> Servo:
+        device = 'cpu' if job.settings.device == 'auto' else job.settings.device
+        if device.startswith('cuda') and not wp.is_cuda_available():
+            raise RosIkError(
+                f"parameter 'device': {device!r} asked for, but CUDA is not available"
+            )
+        model = Model.from_urdf(job.urdf, job.srdf or None, device=device)
+        job.request_rest()
+        give_up = time.monotonic() + _REST_TIMEOUT
+        while not job.is_resting():
+            if self._ending or time.monotonic() > give_up:
+                raise RosIkError('the robot did not come to rest for the new description')
+            time.sleep(_REST_POLL)
+        return Servo(model, job.settings)

@@ -1,0 +1,129 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Robot descriptions as they arrive, and the servos that are built from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import time
+
+from rclpy.node import Node
+from std_msgs.msg import String
+
+from ros_ik.node.inputs import LATCHED
+from ros_ik.node.model_builder import Built
+from ros_ik.node.model_builder import Job
+from ros_ik.node.model_builder import ModelBuilder
+from ros_ik.settings import Settings
+
+_WAIT = 0.05
+
+
+class ModelSource:
+    """Listens for descriptions and has them built; used in the thread of the executor.
+
+    Attributes:
+        builder: The thread that builds.
+        error: Why the newest description gave no model, '' where it did or is being built.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        settings: Callable[[], Settings | None],
+        may_change: Callable[[], bool],
+        is_resting: Callable[[], bool],
+    ) -> None:
+        """Listen from now on.
+
+        Args:
+            node: The node.
+            settings: Returns the settings in force, None where nothing can be built.
+            may_change: Asked before a new description is built; False ignores it.
+            is_resting: Returns whether the control thread leaves the device alone.
+        """
+        self._settings, self._may_change, self._is_resting = settings, may_change, is_resting
+        self.builder = ModelBuilder()
+        self.error = ''
+        self._urdf = self._srdf = ''
+        self._rest_requested = False
+        self._listeners = [
+            (node.create_subscription(String, topic, listener, LATCHED), listener)
+            for topic, listener in (
+                ('robot_description', self._on_urdf),
+                ('robot_description_semantic', self._on_srdf),
+            )
+        ]
+
+    @property
+    def has_description(self) -> bool:
+        """Whether a description was heard."""
+        return bool(self._urdf)
+
+    def begin(self) -> None:
+        """Have the newest description built."""
+        settings = self._settings()
+        if settings is None or not self._urdf:
+            return
+        self.error = ''
+        self.builder.start(
+            Job(self._urdf, self._srdf, settings, self._request_rest, self._is_resting)
+        )
+
+    def rest_requested(self) -> bool:
+        """Return, once, whether the builder wants the control thread to leave the device alone."""
+        requested, self._rest_requested = self._rest_requested, False
+        return requested
+
+    def collect(self, timeout: float = 0.0) -> Built | None:
+        """Return what came of the newest description, None while that is not known.
+
+        Args:
+            timeout: How long to wait for it [s].
+        """
+        built = self.builder.collect(timeout)
+        if built is None or self.builder.busy:
+            return None
+        self.error = built.error
+        return built
+
+    def wait(self, timeout: float) -> Built | None:
+        """Wait for a description and what comes of it; the executor stands still meanwhile.
+
+        Args:
+            timeout: How long to wait [s].
+        """
+        give_up = time.monotonic() + timeout
+        while time.monotonic() < give_up:
+            if not self.builder.busy:
+                self._take()
+            built = self.collect(_WAIT)
+            if built is not None:
+                return built
+        return None
+
+    def _request_rest(self) -> None:
+        """Take note, in the thread of the builder."""
+        self._rest_requested = True
+
+    def _take(self) -> None:
+        """Read the descriptions that have arrived while the executor stands still."""
+        for subscription, listener in self._listeners:
+            with subscription.handle:
+                taken = subscription.handle.take_message(String, False)
+            if taken is not None:
+                listener(taken[0])
+
+    def _on_urdf(self, message: String) -> None:
+        if message.data != self._urdf:
+            self._change(message.data, self._srdf)
+
+    def _on_srdf(self, message: String) -> None:
+        if message.data != self._srdf:
+            self._change(self._urdf, message.data)
+
+    def _change(self, urdf: str, srdf: str) -> None:
+        if urdf and not self._may_change():
+            return
+        self._urdf, self._srdf = urdf, srdf
+        self.begin()

@@ -1,0 +1,68 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""When ticks happen: absolute deadlines on the steady clock, or on ROS time in simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import time
+
+# How often simulated time is looked at [s], and how long it may stand still before a tick says so.
+_POLL_PERIOD = 0.0005
+_STANDSTILL = 0.1
+
+
+class SteadySchedule:
+    """Deadlines one period apart on the steady clock.
+
+    Attributes:
+        now: The clock of the servo [s].
+    """
+
+    def __init__(self, period: float) -> None:
+        """Start now; ``period`` in s."""
+        self._period = period
+        self._deadline = time.monotonic()
+        self.now: Callable[[], float] = time.monotonic
+
+    def wait(self) -> int:
+        """Sleep until the next deadline; return the number of deadlines that were missed."""
+        self._deadline += self._period
+        delay = self._deadline - time.monotonic()
+        if delay > 0.0:
+            time.sleep(delay)
+            return 0
+        missed = 1 + int(-delay / self._period)
+        self._deadline += (missed - 1) * self._period
+        return missed
+
+
+class RosTimeSchedule:
+    """Deadlines one period apart on ROS time; ticks go on slowly while that stands still."""
+
+    def __init__(self, period: float, now: Callable[[], float]) -> None:
+        """Start now.
+
+        Args:
+            period: Time between ticks [s].
+            now: Returns ROS time [s].
+        """
+        self._period = period
+        self.now = now
+        self._deadline = now()
+
+    def wait(self) -> int:
+        """Wait until ROS time reaches the next deadline; return the number that was missed."""
+        self._deadline += self._period
+        give_up = time.monotonic() + _STANDSTILL
+        while time.monotonic() < give_up:
+            now = self.now()
+            if now >= self._deadline or now < self._deadline - 2.0 * self._period:
+                break
+            time.sleep(_POLL_PERIOD)
+        behind = self.now() - self._deadline
+        if abs(behind) <= self._period:
+            return 0
+        self._deadline = self.now()
+        # Only time that ran past counts: a clock that stands still or went back missed nothing.
+        return int(behind / self._period) if behind > 0.0 else 0

@@ -1,0 +1,31 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""One control step without ROS: time is a number, messages are arrays."""
+
+from ros_ik.servo.codes import Rejection
+from ros_ik.servo.codes import StatusCode
+from ros_ik.servo.command import Command
+from ros_ik.servo.command import JointTarget
+from ros_ik.servo.command import Measurement
+from ros_ik.servo.command import PoseTarget
+from ros_ik.servo.command import ServoOutput
+from ros_ik.servo.command import TaskReport
+from ros_ik.servo.servo import Servo
+from ros_ik.servo.targets import TargetReader
+from ros_ik.servo.trajectory import trajectory_layout
+from ros_ik.servo.trajectory import TrajectoryLayout
+
+__all__ = [
+    'Command',
+    'JointTarget',
+    'Measurement',
+    'PoseTarget',
+    'Rejection',
+    'Servo',
+    'ServoOutput',
+    'StatusCode',
+    'TargetReader',
+    'TaskReport',
+    'TrajectoryLayout',
+    'trajectory_layout',
+]

@@ -1,0 +1,42 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Closed sets of what can be said about a tick and about a message that was refused."""
+
+from __future__ import annotations
+
+import enum
+
+
+class StatusCode(enum.IntEnum):
+    """State of the servo; numbers of ros_ik_interfaces/IkStatus, 0 to 6 as in MoveIt Servo."""
+
+    INVALID = -1
+    OK = 0
+    SLOWED_BY_BARRIER = 4
+    HALTED_BY_BARRIER = 5
+    JOINT_BOUND = 6
+    WAITING_FOR_MODEL = 10
+    WAITING_FOR_JOINT_STATES = 11
+    WARMING_UP = 12
+    PAUSED = 20
+    STOPPED = 21
+    COMMAND_STALE = 22
+    JOINT_STATE_STALE = 23
+    TARGET_JUMP = 25
+    CLOCK_JUMP = 26
+    MODEL_CHANGED = 27
+    SOLVER_FAILED = 30
+    NON_FINITE_BLOCKED = 31
+    DEADLINE_MISSED = 32
+
+
+class Rejection(enum.Enum):
+    """Why a message was dropped; the values are the names of the counters on ~/status."""
+
+    NON_FINITE = 'non_finite'
+    ZERO_QUATERNION = 'zero_quaternion'
+    UNKNOWN_FRAME = 'unknown_frame'
+    UNKNOWN_JOINT = 'unknown_joint'
+    WRONG_SIZE = 'wrong_size'
+    TARGET_JUMP = 'target_jump'
+    NOT_READY = 'not_ready'

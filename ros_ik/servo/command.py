@@ -1,0 +1,143 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What goes into a tick of the servo and what comes out; times are numbers in s on one clock."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from ros_ik.servo.codes import StatusCode
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PoseTarget:
+    """A valid pose for a frame task.
+
+    Attributes:
+        pose: x y z [m] qx qy qz qw of the task's frame, unit quaternion, float64 [7].
+        frame_link: Link in which the pose is given.
+        received: Time of receipt [s].
+        sequence: Grows from target to target, of poses and joints together.
+    """
+
+    pose: np.ndarray
+    frame_link: int
+    received: float
+    sequence: int
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class JointTarget:
+    """Valid positions for some of the controlled joints.
+
+    Attributes:
+        positions: One per controlled joint [rad or m], NaN for those that are not commanded.
+        received: Time of receipt [s].
+        sequence: Grows from target to target, of poses and joints together.
+    """
+
+    positions: np.ndarray
+    received: float
+    sequence: int
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Measurement:
+    """The measured state of the robot.
+
+    Attributes:
+        joint_q: Coordinates, float64 [joint_coord_count]; of use where ``received`` is finite.
+        received: Time of receipt of each coordinate [s], -inf where there was none.
+    """
+
+    joint_q: np.ndarray
+    received: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Command:
+    """What is asked of the servo. A reset is a counter, so that none is lost between two ticks.
+
+    Attributes:
+        poses: Newest valid target of each frame task, None where there was none.
+        joints: Newest valid joint target.
+        active: Whether the servo may move; False decelerates.
+        paused: Whether to hold.
+        stopped: Whether a stop is latched.
+        stop_requested: Whether a stop is asked for that no reset clears.
+        resets: Number of resets so far; each drops the targets.
+        replacing: A new servo is about to take over: come to rest and leave the device alone.
+    """
+
+    poses: tuple[PoseTarget | None, ...] = ()
+    joints: JointTarget | None = None
+    active: bool = True
+    paused: bool = False
+    stopped: bool = False
+    stop_requested: bool = False
+    resets: int = 0
+    replacing: bool = False
+
+    def with_stop(self) -> Command:
+        """Return the command after a stop: latched until a reset."""
+        return dataclasses.replace(self, stopped=True)
+
+    def with_stop_request(self, asked: bool) -> Command:
+        """Return the command after a stop request begins, which latches too, or ends."""
+        return dataclasses.replace(self, stop_requested=asked, stopped=self.stopped or asked)
+
+    def with_reset(self) -> Command:
+        """Return the command after a reset; a stop request that lasts keeps the stop."""
+        return dataclasses.replace(self, stopped=self.stop_requested, resets=self.resets + 1)
+
+
+@dataclasses.dataclass(eq=False)
+class TaskReport:
+    """How a frame task stands.
+
+    Attributes:
+        name: Name of the task.
+        active: Whether a fresh target is pursued.
+        linear_error: Distance of the commanded frame from the target [m], NaN without a target.
+        angular_error: Angle of the commanded frame to the target [rad], NaN without a target.
+        reached: Whether both errors are within the tolerances.
+        current_pose: Measured pose of the frame in its reference link, [7], None when unknown.
+    """
+
+    name: str
+    active: bool = False
+    linear_error: float = float('nan')
+    angular_error: float = float('nan')
+    reached: bool = False
+    current_pose: np.ndarray | None = None
+
+
+@dataclasses.dataclass(eq=False)
+class ServoOutput:
+    """The result of one tick.
+
+    Attributes:
+        code: State of the servo.
+        text: The same for a person, naming what is waited for or what limits.
+        joint_q: Commanded coordinates [joint_coord_count]; to be sent where ``publish`` is set.
+        joint_qd: Commanded velocities [joint_dof_count], rad/s or m/s.
+        publish: Whether to send the command; False is silence.
+        still: Whether the command is at rest.
+        tasks: One report per frame task.
+        limiting_barrier: Name of the barrier that limits, '' for none.
+        barrier_distance: Least barrier value [m] at the commanded configuration, of the limiting
+            barrier where there is one; NaN without barriers.
+    """
+
+    code: StatusCode
+    text: str
+    joint_q: np.ndarray
+    joint_qd: np.ndarray
+    publish: bool
+    still: bool
+    tasks: list[TaskReport]
+    limiting_barrier: str = ''
+    barrier_distance: float = float('nan')
+    waiting_for: tuple[str, ...] = ()

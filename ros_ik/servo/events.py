@@ -1,0 +1,51 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What changed between two ticks: activation, pause, reset, a clock that went backwards."""
+
+from __future__ import annotations
+
+import math
+
+from ros_ik.servo.command import Command
+
+# How long a clock that went backwards stays in the status [s].
+_CLOCK_JUMP_TIME = 1.0
+
+
+class Events:
+    """Compares each command with the one before.
+
+    Attributes:
+        activated: Whether the servo was activated in this tick.
+        drops_targets: Whether this tick forgets the targets and starts from the measured state.
+    """
+
+    def __init__(self) -> None:
+        """Start inactive."""
+        self.activated = self.drops_targets = False
+        self._last = Command(active=False)
+        self._last_now = -math.inf
+        self._jumped_at = -math.inf
+
+    @property
+    def clock_jumped(self) -> bool:
+        """Whether the clock went backwards within the last second."""
+        return self._jumped_at != -math.inf
+
+    def notice(self, now: float, command: Command) -> None:
+        """Compare with the tick before.
+
+        Args:
+            now: Present time [s].
+            command: What is asked for.
+        """
+        last, backwards = self._last, now < self._last_now
+        self._last, self._last_now = command, now
+        if backwards:
+            self._jumped_at = now
+        elif now - self._jumped_at > _CLOCK_JUMP_TIME:
+            self._jumped_at = -math.inf
+        self.activated = command.active and not last.active
+        reset = command.resets != last.resets
+        unpaused = last.paused and not command.paused
+        self.drops_targets = self.activated or unpaused or reset or backwards

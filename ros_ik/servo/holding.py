@@ -1,0 +1,109 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Why the servo holds: the first reason that applies, before any target is looked at."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ros_ik.servo.codes import StatusCode
+from ros_ik.servo.command import Command
+from ros_ik.servo.command import Measurement
+
+if TYPE_CHECKING:
+    from ros_ik.servo.servo import Servo
+
+# A robot with many joints would fill the status with names.
+_MOST_NAMES = 8
+
+
+@dataclasses.dataclass(frozen=True)
+class HoldReason:
+    """Why the servo holds.
+
+    Attributes:
+        code: Code of the status.
+        text: The same for a person.
+        resynchronise: Whether motion starts from the measured state afterwards, even where the
+            command did not come to rest.
+        may_repeat: Whether ``publish_when_idle`` may repeat the held position.
+        waiting_for: Names of the joints that are waited for.
+    """
+
+    code: StatusCode
+    text: str
+    resynchronise: bool
+    may_repeat: bool = True
+    waiting_for: tuple[str, ...] = ()
+
+
+def missing_joints(
+    servo: Servo, now: float, measurement: Measurement
+) -> tuple[list[str], list[str]]:
+    """Return the joints whose state was never heard, and those whose state is too old."""
+    received = measurement.received[servo.robot.needed_coords]
+    never = [
+        name for name, time in zip(servo.robot.needed, received, strict=True) if time == -math.inf
+    ]
+    timeout = servo.settings.joint_state_timeout
+    stale = [
+        name
+        for name, time in zip(servo.robot.needed, received, strict=True)
+        if timeout < abs(now - time) < math.inf
+    ]
+    return never, stale
+
+
+def hold_reason(
+    servo: Servo, now: float, measurement: Measurement, command: Command
+) -> HoldReason | None:
+    """Return the first reason to hold that applies, None where targets may be followed."""
+    if command.stopped:
+        return HoldReason(StatusCode.STOPPED, 'stopped; call ~/reset to go on', True)
+    if command.replacing:
+        return HoldReason(
+            StatusCode.MODEL_CHANGED, 'a new robot description takes over', True, False
+        )
+    reason = _reason_of_measurement(servo, now, measurement)
+    if reason is not None:
+        return reason
+    if not command.active:
+        return HoldReason(StatusCode.OK, 'inactive', True, False)
+    if command.paused:
+        return HoldReason(StatusCode.PAUSED, 'paused', True)
+    return None
+
+
+def _reason_of_measurement(
+    servo: Servo, now: float, measurement: Measurement
+) -> HoldReason | None:
+    """Return the reason to hold where a needed joint has no fresh state."""
+    received = measurement.received[servo.robot.needed_coords]
+    # A time ahead of now comes from before a backward jump of the clock: as old as it is ahead.
+    if np.max(np.abs(now - received)) <= servo.settings.joint_state_timeout:
+        return None
+    never, stale = missing_joints(servo, now, measurement)
+    if never:
+        return HoldReason(
+            StatusCode.WAITING_FOR_JOINT_STATES,
+            f'waiting for joint states of {_listed(never)}',
+            True,
+            False,
+            tuple(never),
+        )
+    return HoldReason(
+        StatusCode.JOINT_STATE_STALE,
+        f'no joint states of {_listed(stale)} for joint_state_timeout',
+        True,
+        False,
+        tuple(stale),
+    )
+
+
+def _listed(names: list[str]) -> str:
+    more = f' and {len(names) - _MOST_NAMES} more' if len(names) > _MOST_NAMES else ''
+    return ', '.join(names[:_MOST_NAMES]) + more

@@ -1,0 +1,237 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The settings resolved against a model: which links, joints and limits the servo works on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+import dataclasses
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.kinematics.chain import relative_chain
+from ros_ik.model import JointGroup
+from ros_ik.model import Model
+from ros_ik.settings import Settings
+from ros_ik.settings import SettingsError
+
+# Time in which a joint without an acceleration limit may gain its full speed [s], and the limit of
+# one that has no velocity limit either [rad/s^2 or m/s^2]; stated in the schema.
+_DEFAULT_RISE_TIME = 0.2
+_DEFAULT_ACCELERATION = 10.0
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ControlledRobot:
+    """What the servo knows of its robot.
+
+    Attributes:
+        model: The model.
+        group: The controlled joints; each has one degree of freedom and is one variable.
+        base_link: Link of poses without a frame.
+        task_links: The link of each frame task.
+        task_references: The link in which each frame task is controlled.
+        coords: Coordinate of each controlled joint, [n_variables].
+        needed: Names of the joints whose state must be known.
+        needed_coords: Their coordinates.
+        lower: Position limits [joint_dof_count], rad or m.
+        upper: Position limits [joint_dof_count], rad or m.
+        velocity: Velocity limits [joint_dof_count], rad/s or m/s, tightened by the settings.
+        acceleration: Acceleration limits [joint_dof_count], rad/s^2 or m/s^2.
+        coord_of: Coordinate of each joint with one degree of freedom, by name.
+        output_coords: For each output, the coordinates of its joints.
+        output_names: For each output, the names of its joints.
+    """
+
+    model: Model
+    group: JointGroup
+    base_link: int
+    task_links: tuple[int, ...]
+    task_references: tuple[int, ...]
+    coords: np.ndarray
+    needed: tuple[str, ...]
+    needed_coords: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+    coord_of: dict[str, int]
+    output_coords: tuple[np.ndarray, ...]
+    output_names: tuple[tuple[str, ...], ...]
+
+
+def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
+    """Find everything that the settings name.
+
+    Raises:
+        SettingsError: A link, joint or group that the model lacks, or a limit looser than the
+            model's.
+    """
+    base = (
+        _link(model, 'base_frame', settings.base_frame)
+        if settings.base_frame
+        else _root_link(model)
+    )
+    links = tuple(_link(model, f'{task.name}.frame', task.frame) for task in settings.tasks)
+    references = tuple(
+        _link(model, f'{task.name}.reference_frame', task.reference_frame)
+        if task.reference_frame
+        else base
+        for task in settings.tasks
+    )
+    coord_of = _joint_coordinates(model)
+    on_chains = _joints_on_chains(model, links, references, coord_of)
+    group = _controlled_group(model, settings, on_chains, coord_of)
+    names = tuple(output.joints or group.joint_names for output in settings.outputs)
+    for output, joints in zip(settings.outputs, names, strict=True):
+        _check_output_joints(output.name, joints, coord_of)
+    needed = tuple(
+        dict.fromkeys([*group.joint_names, *on_chains, *(j for joints in names for j in joints)])
+    )
+    needed = tuple(dict.fromkeys(_drivers(model, needed)))
+    velocity, acceleration = _motion_limits(model, settings)
+    lower, upper, _, _ = model.limits64()
+    check_per_joint(settings, group)
+    return ControlledRobot(
+        model=model,
+        group=group,
+        base_link=base,
+        task_links=links,
+        task_references=references,
+        coords=np.array([coord_of[name] for name in group.joint_names]),
+        needed=needed,
+        needed_coords=np.array([coord_of[name] for name in needed]),
+        lower=lower,
+        upper=upper,
+        velocity=velocity,
+        acceleration=acceleration,
+        coord_of=coord_of,
+        output_coords=tuple(np.array([coord_of[name] for name in joints]) for joints in names),
+        output_names=names,
+    )
+
+
+def _link(model: Model, parameter: str, name: str) -> int:
+    try:
+        return model.body_index(name)
+    except ArgumentError as error:
+        raise SettingsError(parameter, str(error)) from error
+
+
+def _root_link(model: Model) -> int:
+    parents, children = model.joint_parent.numpy(), model.joint_child.numpy()
+    return int(children[list(parents).index(-1)])
+
+
+def _joint_coordinates(model: Model) -> dict[str, int]:
+    """Return the coordinate of each joint with one degree of freedom."""
+    starts = model.joint_qd_start.numpy()
+    coords = dof_coordinates(model)
+    return {
+        label: int(coords[starts[index]])
+        for index, label in enumerate(model.joint_label)
+        if starts[index + 1] - starts[index] == 1
+    }
+
+
+def _joints_on_chains(
+    model: Model, links: Iterable[int], references: Iterable[int], coord_of: dict[str, int]
+) -> tuple[str, ...]:
+    """Return the joints that move the tasks as seen from their references, in model order."""
+    starts = model.joint_qd_start.numpy()
+    dofs = {
+        int(dof)
+        for link, reference in zip(links, references, strict=True)
+        for dof in relative_chain(model, link, reference)[0]
+    }
+    names = [label for index, label in enumerate(model.joint_label) if int(starts[index]) in dofs]
+    return tuple(name for name in names if name in coord_of)
+
+
+def _drivers(model: Model, names: Iterable[str]) -> list[str]:
+    """Return the joints with mimic joints replaced by the ones that drive them."""
+    indices = (model.joint_index(name) for name in names)
+    return [model.joint_label[model.mimic_driver.get(index, (index,))[0]] for index in indices]
+
+
+def _controlled_group(
+    model: Model, settings: Settings, on_chains: tuple[str, ...], coord_of: dict[str, int]
+) -> JointGroup:
+    for name in settings.locked_joints:
+        if name not in model.joint_label:
+            raise SettingsError('locked_joints', _unknown_joint(model, name))
+    try:
+        spec = settings.joint_group or tuple(_drivers(model, on_chains))
+        group = model.joint_group(spec)
+    except ArgumentError as error:
+        raise SettingsError('joint_group', str(error)) from error
+    # Joints with several degrees of freedom have no place in a joint state or a trajectory.
+    names = [n for n in group.joint_names if n in coord_of and n not in settings.locked_joints]
+    if not names:
+        raise SettingsError(
+            'joint_group', f'{settings.joint_group!r} holds no joint that may move'
+        )
+    return dataclasses.replace(model.joint_group(names), name=settings.joint_group)
+
+
+def _check_output_joints(output: str, joints: tuple[str, ...], coord_of: dict[str, int]) -> None:
+    for index, name in enumerate(joints):
+        if name not in coord_of:
+            raise SettingsError(
+                f'outputs.{output}.joints',
+                f'the model has no joint {name!r} with one degree of freedom',
+            )
+        if name in joints[:index]:
+            raise SettingsError(f'outputs.{output}.joints', f'{name!r} is named twice')
+
+
+def _motion_limits(model: Model, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+    """Return velocity and acceleration limits of the model, tightened by ``joint_limits``."""
+    starts = model.joint_qd_start.numpy()
+    velocity = model.limits64()[2]
+    given: dict[int, float] = {}
+    for limit in settings.joint_limits:
+        prefix = f'joint_limits.{limit.joint}'
+        if limit.joint not in model.joint_label:
+            raise SettingsError(f'{prefix}.max_velocity', _unknown_joint(model, limit.joint))
+        index = model.joint_index(limit.joint)
+        dofs = range(starts[index], starts[index + 1])
+        for dof in dofs:
+            if limit.max_velocity is not None:
+                if limit.max_velocity > velocity[dof]:
+                    raise SettingsError(
+                        f'{prefix}.max_velocity',
+                        f"{limit.max_velocity:g} is looser than the model's {velocity[dof]:g}",
+                    )
+                velocity[dof] = limit.max_velocity
+            if limit.max_acceleration is not None:
+                given[dof] = limit.max_acceleration
+    acceleration = np.where(
+        np.isfinite(velocity), velocity / _DEFAULT_RISE_TIME, _DEFAULT_ACCELERATION
+    )
+    for dof, value in given.items():
+        acceleration[dof] = value
+    return velocity, acceleration
+
+
+def check_per_joint(settings: Settings, group: JointGroup) -> None:
+    """Check the arrays that have one entry per controlled joint."""
+    for name, values, lengths in (
+        ('posture.positions', settings.posture_positions, (0, group.n_variables)),
+        ('limits.position_margin', settings.limits_position_margin, (1, group.n_variables)),
+    ):
+        if len(values) not in lengths:
+            raise SettingsError(
+                name, f'expected {lengths[0]} or {lengths[1]} entries (one per controlled joint: '
+                f'{", ".join(group.joint_names)}), got {len(values)}',
+            )  # fmt: skip
+
+
+def _unknown_joint(model: Model, name: str) -> str:
+    try:
+        model.joint_index(name)
+    except ArgumentError as error:
+        return str(error)
+    return f'the model has no joint {name!r}'

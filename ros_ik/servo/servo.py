@@ -1,0 +1,302 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The servo: one tick of control without ROS, step(now, measurement, command) -> output.
+
+While tracking, the command is integrated from the last command. Whatever ends tracking lets it
+decelerate within the limits, sends the point at rest, and is silent; then tracking starts again
+from the measured state.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.model import Model
+from ros_ik.servo.approach import braking_step
+from ros_ik.servo.barrier_report import BarrierReport
+from ros_ik.servo.codes import StatusCode
+from ros_ik.servo.command import Command
+from ros_ik.servo.command import Measurement
+from ros_ik.servo.command import ServoOutput
+from ros_ik.servo.command import TaskReport
+from ros_ik.servo.events import Events
+from ros_ik.servo.goals import Goals
+from ros_ik.servo.holding import hold_reason
+from ros_ik.servo.holding import HoldReason
+from ros_ik.servo.robot import resolve_robot
+from ros_ik.servo.step_solver import StepSolver
+from ros_ik.settings import Settings
+from ros_ik.solvers import SolveStatus
+
+# Settings that need a new program; all others are written into the one there is.
+_STRUCTURAL = ('limits_position_margin', 'solver_max_iterations')
+
+
+class Servo:
+    """Turns targets into steps for one robot. One thread at a time uses it.
+
+    Attributes:
+        robot: The settings resolved against the model.
+        settings: The settings in force.
+        goals: The targets and which of them count.
+        joint_q: The command, coordinates [joint_coord_count].
+    """
+
+    def __init__(self, model: Model, settings: Settings) -> None:
+        """Build and run the solver once; the first time this compiles for seconds.
+
+        Raises:
+            SettingsError: The settings name what the model does not have.
+        """
+        self.settings = settings
+        self.robot = resolve_robot(model, settings)
+        self.goals = Goals(self.robot, settings)
+        self._solver = StepSolver(self.robot, settings)
+        self._report = BarrierReport(self._solver)
+        self._events = Events()
+        self._has_mimics = bool(model.mimic_driver)
+        self._commanded = _commanded_coords(self)
+        self.joint_q = model.neutral_joint_q()
+        # What outputs tell joints that are not controlled: where they were at the start.
+        self._held = self.joint_q.copy()
+        self._posture = self.joint_q.copy()
+        self._step = np.zeros(model.joint_dof_count)
+        self._next_step = np.zeros(model.joint_dof_count)
+        self._reason: HoldReason | None = None
+        # Whether tracking may go on from the command, and whether the command may be repeated.
+        self._synchronised = self._has_command = False
+
+    @property
+    def moving(self) -> bool:
+        """Whether the command is not at rest."""
+        return bool(self._step.any())
+
+    def apply(self, settings: Settings) -> None:
+        """Take over changed settings; the next tick uses them.
+
+        Args:
+            settings: Settings that differ from those in force in dynamic parameters only.
+        """
+        rebuild = any(
+            getattr(settings, name) != getattr(self.settings, name) for name in _STRUCTURAL
+        )
+        self.settings = settings
+        if rebuild:
+            self._solver = StepSolver(self.robot, settings)
+            self._report = BarrierReport(self._solver)
+            self._solver.choose(self.goals.active, self.goals.joint_mode)
+        else:
+            self._solver.apply(settings)
+        self.goals.apply(settings)
+        self._set_posture()
+
+    def step(self, now: float, measurement: Measurement, command: Command) -> ServoOutput:
+        """Make one tick.
+
+        Args:
+            now: Present time [s].
+            measurement: Measured state.
+            command: What is asked for.
+
+        Returns:
+            The command to send, or silence, and what to report.
+        """
+        self._notice_events(now, command)
+        reason = hold_reason(self, now, measurement, command)
+        if reason is None:
+            self._accept_targets(measurement, command)
+            reason = self.goals.missing(now, self._events)
+        if reason is None and not self._synchronised:
+            if self.moving:
+                # Braking from before: the measured state is taken over at rest.
+                reason = self._reason
+            else:
+                self._synchronise(measurement)
+        if reason is None:
+            output = self._track(now, measurement)
+        else:
+            output = self._hold(reason, measurement)
+        if not (command.replacing and output.still):
+            self._report_tasks(output, now, measurement)
+        return output
+
+    def _notice_events(self, now: float, command: Command) -> None:
+        self._events.notice(now, command)
+        if self._events.activated:
+            self._has_command = False
+        if self._events.drops_targets:
+            self.goals.drop(command)
+            self._synchronised = False
+            if self._reason is None:
+                self._reason = HoldReason(StatusCode.OK, 'coming to rest', True)
+
+    def _accept_targets(self, measurement: Measurement, command: Command) -> None:
+        """Take new targets; they see the configuration from which motion will start."""
+        poses, joints = self.goals.new_poses(command), self.goals.new_joints(command)
+        if (poses or joints) and not self._synchronised and not self.moving:
+            self._synchronise(measurement)
+        if joints is not None:
+            self.goals.accept_joints(joints)
+        if poses:
+            body_q = self._solver.diff.body_poses(self.joint_q)
+            for tracker, target in poses:
+                tracker.accept(target, body_q)
+
+    def _synchronise(self, measurement: Measurement) -> None:
+        """Take the measured state for the command."""
+        known = np.isfinite(measurement.received)
+        self.joint_q[known] = measurement.joint_q[known]
+        if self._has_mimics:
+            self.joint_q = self.robot.model.apply_mimic(self.joint_q)
+        self._held[:] = self.joint_q
+        self._step[:] = 0.0
+        self._report.forget()
+        self.goals.rest()
+        self._synchronised = self._has_command = True
+
+    def _set_posture(self) -> None:
+        """Renew the posture: the configured one, or the configuration now."""
+        self._posture[:] = self.joint_q
+        if self.settings.posture_positions:
+            self._posture[self.robot.coords] = self.settings.posture_positions
+
+    def _track(self, now: float, measurement: Measurement) -> ServoOutput:
+        """Make one step towards the targets."""
+        self._reason = None
+        follows = np.isfinite(measurement.received) & ~self._commanded
+        self.joint_q[follows] = measurement.joint_q[follows]
+        if self.goals.choose(now):
+            self._solver.choose(self.goals.active, self.goals.joint_mode)
+            self._set_posture()
+        diff, coords = self._solver.diff, self.robot.coords
+        poses = diff.body_poses(self.joint_q)
+        before = self.goals.remaining(poses, self.joint_q[coords])
+        wanted = self._set_references(poses)
+        status = self._solver.solve(self.joint_q, self._step, self._next_step)
+        if status == SolveStatus.NON_FINITE_INPUT or not np.isfinite(self._next_step).all():
+            return self._brake(
+                StatusCode.NON_FINITE_BLOCKED, 'the solver gave a number that is not finite'
+            )
+        if not status.ok:
+            return self._brake(StatusCode.SOLVER_FAILED, status.message)
+        cut = self._solver.enforce_barriers(self.joint_q, self._next_step)
+        after = diff.integrate(self.joint_q, self._next_step)
+        fault = self._solver.fault(self.joint_q, self._next_step, after)
+        if fault:
+            return self._brake(StatusCode.SOLVER_FAILED, fault)
+        self.joint_q, self._step, self._next_step = after, self._next_step, self._step
+        output = self._output(StatusCode.OK, 'tracking', publish=True)
+        if self.goals.jump_refused(now):
+            output.code, output.text = StatusCode.TARGET_JUMP, 'a target too far away was refused'
+        achieved = before - self.goals.remaining(diff.body_poses(after), after[coords])
+        self._report.update(output, after, wanted, achieved, cut)
+        return output
+
+    def _set_references(self, poses: np.ndarray) -> float:
+        """Give the solver what to reach; return how much nearer that is [m plus rad]."""
+        coords = self.robot.coords
+        if self.goals.joint_mode:
+            target = self._joint_reference()
+            self._solver.set_joints(target)
+            return float(np.abs(target[coords] - self.joint_q[coords]).sum())
+        self._solver.set_joints(self._posture)
+        wanted = 0.0
+        for index, (tracker, active) in enumerate(
+            zip(self.goals.trackers, self.goals.active, strict=True)
+        ):
+            if active:
+                pose, length = tracker.reference(poses)
+                self._solver.set_pose(index, pose)
+                wanted += length
+        return wanted
+
+    def _joint_reference(self) -> np.ndarray:
+        """Return coordinates one step nearer the joint target, braking in time."""
+        coords, dofs, dt = self.robot.coords, self.robot.group.variable_dof, self.settings.period
+        goal, target = self.goals.joints.positions, self._posture.copy()  # type: ignore[union-attr]
+        commanded = np.isfinite(goal)
+        way = np.where(commanded, goal - self.joint_q[coords], 0.0)
+        speed = self.robot.velocity[dofs] * self.settings.limits_velocity_scale
+        length = np.minimum(braking_step(np.abs(way), self._solver.acceleration, dt), speed * dt)
+        near = self.joint_q[coords] + np.sign(way) * length
+        target[coords] = np.where(commanded, near, self._posture[coords])
+        return target
+
+    def _hold(self, reason: HoldReason, measurement: Measurement) -> ServoOutput:
+        """Come to rest, say so once, and be silent."""
+        self._reason = reason
+        if self.moving:
+            self._synchronised = self._synchronised and not reason.resynchronise
+            output = self._brake(reason.code, reason.text)
+        else:
+            idle = self.settings.publish_when_idle and reason.may_repeat
+            if idle and not self._has_command:
+                self._synchronise(measurement)
+            self._has_command = idle
+            self._synchronised = self._synchronised and idle and not reason.resynchronise
+            output = self._output(reason.code, reason.text, publish=idle)
+        output.waiting_for = reason.waiting_for
+        return output
+
+    def _brake(self, code: StatusCode, text: str) -> ServoOutput:
+        """Make one step of deceleration, each joint as its acceleration limit allows."""
+        group = self.robot.group
+        speed = self._step[group.variable_dof]
+        loss = self._solver.acceleration * self.settings.period**2
+        slower = np.sign(speed) * np.maximum(np.abs(speed) - loss, 0.0)
+        driven = group.dof_variable >= 0
+        self._step[:] = 0.0
+        self._step[driven] = group.dof_scale[driven] * slower[group.dof_variable[driven]]
+        if self.moving:
+            self._solver.enforce_barriers(self.joint_q, self._step)
+            after = self._solver.diff.integrate(self.joint_q, self._step)
+            if self._solver.fault(self.joint_q, self._step, after):
+                self._step[:] = 0.0
+            else:
+                self.joint_q = after
+        self.goals.rest()
+        self._report.forget()
+        return self._output(code, text, publish=True)
+
+    def _output(self, code: StatusCode, text: str, *, publish: bool) -> ServoOutput:
+        return ServoOutput(
+            code=code,
+            text=text,
+            joint_q=np.where(self._commanded, self.joint_q, self._held),
+            joint_qd=self._step / self.settings.period,
+            publish=publish,
+            still=not self.moving,
+            tasks=[TaskReport(task.name) for task in self.settings.tasks],
+        )
+
+    def _report_tasks(self, output: ServoOutput, now: float, measurement: Measurement) -> None:
+        """Fill in the reports of the frame tasks."""
+        known = bool(np.isfinite(measurement.received[self.robot.needed_coords]).all())
+        measured = self._measured_poses(measurement) if known else None
+        commanded = self._solver.diff.body_poses(self.joint_q)
+        for tracker, report in zip(self.goals.trackers, output.tasks, strict=True):
+            if measured is not None:
+                report.current_pose = tracker.frame_pose(measured)
+            if tracker.goal is None or not self.goals.is_fresh(tracker.received, now):
+                continue
+            linear, angular = tracker.measure(commanded)
+            report.active = not self.goals.joint_mode
+            report.linear_error = float(np.linalg.norm(linear))
+            report.angular_error = float(np.linalg.norm(angular))
+            report.reached = tracker.reached(report.linear_error, report.angular_error)
+
+    def _measured_poses(self, measurement: Measurement) -> np.ndarray:
+        q = np.where(np.isfinite(measurement.received), measurement.joint_q, self._held)
+        if self._has_mimics:
+            q = self.robot.model.apply_mimic(q)
+        return self._solver.diff.body_poses(q)
+
+
+def _commanded_coords(servo: Servo) -> np.ndarray:
+    """Return which coordinates the servo commands, bool [joint_coord_count]."""
+    coords = dof_coordinates(servo.robot.model)
+    driven = (servo.robot.group.dof_variable >= 0) & (coords >= 0)
+    commanded = np.zeros(servo.robot.model.joint_coord_count, dtype=bool)
+    commanded[coords[driven]] = True
+    return commanded

@@ -1,0 +1,70 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The trajectory of one tick as joint_trajectory_controller accepts it with its defaults.
+
+The first point is the commanded position one control period ahead, the last repeats it at the
+command horizon: times increase strictly, the end is at rest, and a robot that hears no more stays.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.servo.robot import ControlledRobot
+from ros_ik.settings import OutputSettings
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TrajectoryLayout:
+    """What stays the same from trajectory to trajectory of one output.
+
+    Attributes:
+        joint_names: The complete joint list of the controller.
+        times: Time from start of each point [s].
+        publish_velocities: Whether points have velocities.
+        stamp_now: Whether the header has the time of the tick instead of zero.
+    """
+
+    joint_names: tuple[str, ...]
+    times: tuple[float, float]
+    publish_velocities: bool
+    stamp_now: bool
+    _coords: np.ndarray
+    _dofs: np.ndarray
+
+    def points(self, joint_q: np.ndarray, joint_qd: np.ndarray) -> tuple[list[float], list[float]]:
+        """Return positions [rad, m] and velocities [rad/s, m/s] of the first point.
+
+        Args:
+            joint_q: Commanded coordinates [joint_coord_count].
+            joint_qd: Commanded velocities [joint_dof_count].
+        """
+        return joint_q[self._coords].tolist(), joint_qd[self._dofs].tolist()
+
+
+def trajectory_layout(
+    robot: ControlledRobot, index: int, output: OutputSettings, period: float
+) -> TrajectoryLayout:
+    """Return the layout of one output.
+
+    Args:
+        robot: The robot.
+        index: Which output of the settings.
+        output: Its settings.
+        period: Duration of a tick [s].
+    """
+    coords = robot.output_coords[index]
+    of_coord = {
+        int(coord): dof for dof, coord in enumerate(dof_coordinates(robot.model)) if coord >= 0
+    }
+    return TrajectoryLayout(
+        joint_names=robot.output_names[index],
+        times=(period, output.command_horizon),
+        publish_velocities=output.publish_velocities,
+        stamp_now=output.stamp == 'now',
+        _coords=coords,
+        _dofs=np.array([of_coord[int(coord)] for coord in coords]),
+    )

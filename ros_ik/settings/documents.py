@@ -1,0 +1,116 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Writes config/ros_ik.yaml and docs/parameters.md from the schema, when run as a module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+import math
+from pathlib import Path
+import textwrap
+
+from ros_ik.settings.parameter import Parameter
+from ros_ik.settings.parameter import Value
+from ros_ik.settings.schema import SCHEMA
+
+_HEADER = '# Copyright 2026 The ros_ik developers\n# SPDX-License-Identifier: Apache-2.0\n'
+_YAML_INTRODUCTION = """\
+# Every parameter with its default, made from the schema (python -m ros_ik.settings.documents).
+# docs/parameters.md has units and bounds. A task, here 'ee', needs its frame: the link to move.
+# Parameters of joints and barriers exist once they are named; they stand here as comments.
+"""
+_SECTIONS = {'task': 'ee', 'output': 'default'}
+
+
+def yaml_text() -> str:
+    """Return the content of config/ros_ik.yaml."""
+    lines = ['/**:', '  ros__parameters:']
+    previous: list[str] = []
+    for entry in SCHEMA:
+        name = entry.named(_SECTIONS.get(entry.placeholder, entry.name)).name
+        if entry.name == 'outputs':
+            continue
+        commented = entry.placeholder not in ('', *_SECTIONS)
+        path = entry.name.split('.') if commented else name.split('.')
+        lines += _yaml_sections(path, previous, commented)
+        previous = path
+        lines += _yaml_entry(entry, len(path), commented)
+    return _HEADER + _YAML_INTRODUCTION + '\n'.join(lines) + '\n'
+
+
+def markdown_text() -> str:
+    """Return the content of docs/parameters.md."""
+    rows = [
+        '| parameter | type | default | unit | values | set | meaning |',
+        '|---|---|---|---|---|---|---|',
+    ]
+    for entry in SCHEMA:
+        cells = (
+            f'`{entry.name}`', entry.type.replace('|', ' or '),
+            f'`{_yaml_value(entry.default)}`', entry.unit,
+            entry.bounds_text(), 'at start' if entry.read_only else 'any time', entry.description,
+        )  # fmt: skip
+        rows.append('| ' + ' | '.join(cells) + ' |')
+    introduction = """\
+    # Parameters
+
+    Made from the schema in `ros_ik/settings/schema.py` by `python -m ros_ik.settings.documents`;
+    a test holds it to that. `<task>`, `<joint>`, `<barrier>` and `<output>` stand for names that
+    you choose: those of tasks and outputs are listed in `frame_tasks` and `outputs`, a joint or a
+    barrier exists once one of its parameters is given. What may be set at any time is checked when
+    set and applies at the next tick; a change of `limits.position_margin` or
+    `solver.max_iterations` prepares the solver anew and may cost a few ticks. What is set at start
+    is read-only afterwards.
+
+    """
+    return textwrap.dedent(introduction) + '\n'.join(rows) + '\n'
+
+
+def _yaml_sections(path: list[str], previous: list[str], commented: bool) -> Iterator[str]:
+    """Yield the lines that open the sections of ``path`` which ``previous`` did not lie in."""
+    common = 0
+    while common < min(len(path), len(previous)) - 1 and path[common] == previous[common]:
+        common += 1
+    for depth in range(common, len(path) - 1):
+        yield _yaml_line(f'{path[depth]}:', depth + 1, commented and depth > 0)
+
+
+def _yaml_entry(entry: Parameter, depth: int, commented: bool) -> Iterator[str]:
+    """Yield the comment and the value of one parameter."""
+    unit = f' [{entry.unit}]' if entry.unit else ''
+    bounds = f' Values: {entry.bounds_text()}.' if entry.bounds_text() else ''
+    comment = f'{entry.description}{unit}{bounds}'
+    for line in textwrap.wrap(comment, 94 - 2 * depth):
+        yield _yaml_line(f'# {line}', depth, False)
+    key = entry.name.split('.')[-1]
+    yield _yaml_line(f'{key}: {_yaml_value(entry.default)}', depth, commented)
+
+
+def _yaml_line(text: str, depth: int, commented: bool) -> str:
+    return '  ' * (depth + 1) + ('# ' if commented else '') + text
+
+
+def _yaml_value(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return '[' + ', '.join(_yaml_value(entry) for entry in value) + ']'
+    if isinstance(value, str):
+        return f"'{value}'"
+    if isinstance(value, float) and math.isinf(value):
+        return '.inf' if value > 0 else '-.inf'
+    if isinstance(value, float) and value != 0.0 and abs(value) < 1e-3:
+        # YAML 1.1 readers take a number without a point in the mantissa for a string.
+        return f'{value:.1e}'
+    return str(value)
+
+
+def main() -> None:
+    """Write both documents into the repository that this file belongs to."""
+    root = Path(__file__).parents[2]
+    (root / 'config' / 'ros_ik.yaml').write_text(yaml_text(), encoding='utf-8')
+    (root / 'docs' / 'parameters.md').write_text(markdown_text(), encoding='utf-8')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,149 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""One entry of the schema: a parameter with its type, default, unit, bounds and reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+import math
+
+from ros_ik.errors import RosIkError
+
+Value = bool | int | float | str | tuple[float, ...] | tuple[bool, ...] | tuple[str, ...]
+
+_SCALAR_TYPES: dict[str, tuple[type, ...]] = {
+    'bool': (bool,),
+    'int': (int,),
+    'double': (float, int),
+    'string': (str,),
+}
+
+
+class SettingsError(RosIkError, ValueError):
+    """A parameter with an unusable value.
+
+    Attributes:
+        parameter: Name of the parameter.
+        reason: What came and what was expected.
+    """
+
+    def __init__(self, parameter: str, reason: str) -> None:
+        super().__init__(f"parameter '{parameter}': {reason}")
+        self.parameter = parameter
+        self.reason = reason
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """A parameter of the node.
+
+    Attributes:
+        name: Full name; ``<task>``, ``<joint>``, ``<barrier>`` and ``<output>`` stand for names
+            that the user chooses.
+        type: ``bool``, ``int``, ``double``, ``string``, an array of one of them such as
+            ``double[]``, or ``double|double[]`` for one number or several.
+        default: Value where none is given.
+        description: What it does and why the default is what it is.
+        unit: Unit, '' for none.
+        minimum: Least value of each number, None for no bound.
+        maximum: Largest value of each number, None for no bound.
+        exclusive_minimum: Whether ``minimum`` itself is refused.
+        choices: Permitted strings; empty for all.
+        lengths: Permitted lengths of an array; empty for all.
+        read_only: Whether only the start of the node sets it; others apply at the next tick.
+        finite: Whether infinities are refused. NaN always is.
+    """
+
+    name: str
+    type: str
+    default: Value
+    description: str
+    unit: str = ''
+    minimum: float | None = None
+    maximum: float | None = None
+    exclusive_minimum: bool = False
+    choices: tuple[str, ...] = ()
+    lengths: tuple[int, ...] = ()
+    read_only: bool = False
+    finite: bool = True
+
+    @property
+    def is_array(self) -> bool:
+        """Whether the parameter takes an array and nothing else."""
+        return self.type.endswith('[]') and '|' not in self.type
+
+    @property
+    def placeholder(self) -> str:
+        """The name within angle brackets, '' where there is none."""
+        return self.name.partition('<')[2].partition('>')[0]
+
+    def named(self, name: str) -> Parameter:
+        """Return this parameter with its placeholder replaced by ``name``."""
+        return dataclasses.replace(self, name=self.name.replace(f'<{self.placeholder}>', name))
+
+    def checked(self, value: object) -> Value:
+        """Return a value in the type of the schema: numbers as float, arrays as tuples.
+
+        Raises:
+            SettingsError: A wrong type, length or choice, NaN, or a number outside the bounds.
+        """
+        if self._takes_arrays and isinstance(value, Sequence) and not isinstance(value, str):
+            # In ROS an empty list has no type; a list of one empty name stands for it.
+            if self.type == 'string[]' and list(value) == ['']:
+                value = ()
+            if self.lengths and len(value) not in self.lengths:
+                expected = ' or '.join(str(length) for length in self.lengths)
+                raise SettingsError(self.name, f'expected {expected} entries, got {list(value)}')
+            return tuple(self._checked_scalar(entry) for entry in value)  # type: ignore[return-value]
+        if self.is_array:
+            raise SettingsError(self.name, f'expected an array ({self.type}), got {value!r}')
+        return self._checked_scalar(value)
+
+    def bounds_text(self) -> str:
+        """Return the permitted values as a person writes them, '' where all are."""
+        if self.choices:
+            return ', '.join(f"'{choice}'" for choice in self.choices)
+        if self.minimum is None and self.maximum is None:
+            return ''
+        opening = '(' if self.exclusive_minimum or self.minimum is None else '['
+        low = '-inf' if self.minimum is None else f'{self.minimum:g}'
+        high = 'inf)' if self.maximum is None else f'{self.maximum:g}]'
+        return f'{opening}{low}, {high}'
+
+    @property
+    def _takes_arrays(self) -> bool:
+        return '[]' in self.type
+
+    @property
+    def _scalar_type(self) -> str:
+        return self.type.partition('|')[0].removesuffix('[]')
+
+    def _checked_scalar(self, value: object) -> bool | int | float | str:
+        expected = self._scalar_type
+        wrong_bool = isinstance(value, bool) and expected != 'bool'
+        if wrong_bool or not isinstance(value, _SCALAR_TYPES[expected]):
+            raise SettingsError(self.name, f'expected {self.type}, got {value!r}')
+        if isinstance(value, str):
+            if self.choices and value not in self.choices:
+                raise SettingsError(
+                    self.name, f'expected one of {self.bounds_text()}, got {value!r}'
+                )
+            return value
+        if isinstance(value, bool):
+            return value
+        number = value if expected == 'int' else float(value)  # type: ignore[arg-type]
+        self._check_number(number)  # type: ignore[arg-type]
+        return number  # type: ignore[return-value]
+
+    def _check_number(self, number: float) -> None:
+        if math.isnan(number) or (self.finite and math.isinf(number)):
+            raise SettingsError(self.name, f'expected a finite number, got {number}')
+        low = self.minimum is not None and (
+            number < self.minimum or (self.exclusive_minimum and number == self.minimum)
+        )
+        if low or (self.maximum is not None and number > self.maximum):
+            unit = f' {self.unit}' if self.unit else ''
+            raise SettingsError(
+                self.name, f'expected a value in {self.bounds_text()}{unit}, got {number}'
+            )

@@ -1,0 +1,213 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""From names and values, as ROS gives them, to checked settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+import difflib
+from typing import Any
+
+from ros_ik.settings.parameter import Parameter
+from ros_ik.settings.parameter import SettingsError
+from ros_ik.settings.schema import SCHEMA
+from ros_ik.settings.values import BarrierSettings
+from ros_ik.settings.values import JointLimitSettings
+from ros_ik.settings.values import OutputSettings
+from ros_ik.settings.values import Settings
+from ros_ik.settings.values import TaskSettings
+
+_GENERAL = {entry.name: entry for entry in SCHEMA if not entry.placeholder}
+# Names that a task may not have: its parameters would run into those of the node.
+_RESERVED = {entry.name.partition('.')[0] for entry in SCHEMA} - {'<task>'}
+# ROS itself declares these on every node.
+_OF_ROS = ('use_sim_time', 'start_type_description_service', 'qos_overrides')
+
+
+def expand_parameters(given: Mapping[str, object]) -> dict[str, Parameter]:
+    """List every parameter that exists, given the names and values that the user chose.
+
+    Args:
+        given: Values by name; those of ``frame_tasks`` and ``outputs`` give the names of tasks and
+            outputs, and the names of other parameters those of joints and barriers.
+
+    Returns:
+        The parameters by full name.
+
+    Raises:
+        SettingsError: A list of names that is unusable: wrong type, empty, repeated or reserved.
+    """
+    names = {
+        'task': _name_list('frame_tasks', given, _RESERVED),
+        'output': _name_list('outputs', given, ()),
+        'joint': _names_between('joint_limits.', given),
+        'barrier': _names_between('barriers.position.', given),
+    }
+    expanded = dict(_GENERAL)
+    for entry in SCHEMA:
+        for name in names.get(entry.placeholder, ()):
+            parameter = entry.named(name)
+            expanded[parameter.name] = parameter
+    return expanded
+
+
+def unknown_parameters(given: Iterable[str], expanded: Mapping[str, Parameter]) -> list[str]:
+    """Return a sentence for each name that no parameter has, with the closest one."""
+    sentences = []
+    for name in given:
+        if name in expanded or name.partition('.')[0] in _OF_ROS:
+            continue
+        close = difflib.get_close_matches(name, expanded, n=1)
+        hint = f"; did you mean '{close[0]}'?" if close else ''
+        sentences.append(f"there is no parameter '{name}'{hint}")
+    return sentences
+
+
+def read_settings(given: Mapping[str, object]) -> Settings:
+    """Check values and put them into settings; what is not given has its default.
+
+    Args:
+        given: Values by full name.
+
+    Returns:
+        The settings.
+
+    Raises:
+        SettingsError: A value that the schema or another value does not permit.
+    """
+    expanded = expand_parameters(given)
+    values: dict[str, Any] = {
+        name: parameter.checked(given.get(name, parameter.default))
+        for name, parameter in expanded.items()
+    }
+    general = {
+        name.replace('.', '_'): values[name]
+        for name in _GENERAL
+        if name not in ('frame_tasks', 'outputs')
+    }
+    settings = Settings(
+        **general,
+        tasks=tuple(_task(name, values) for name in values['frame_tasks']),
+        joint_limits=tuple(
+            _joint_limit(n, values) for n in _names_between('joint_limits.', given)
+        ),
+        barriers=tuple(
+            _barrier(name, values) for name in _names_between('barriers.position.', given)
+        ),
+        outputs=tuple(_output(name, values) for name in values['outputs']),
+    )
+    _check_together(settings)
+    return settings
+
+
+def _name_list(
+    parameter: str, given: Mapping[str, object], reserved: Iterable[str]
+) -> tuple[str, ...]:
+    entry = _GENERAL[parameter]
+    names: tuple[str, ...] = entry.checked(given.get(parameter, entry.default))  # type: ignore[assignment]
+    if not names:
+        raise SettingsError(parameter, 'expected at least one name, got none')
+    for index, name in enumerate(names):
+        if not name.isidentifier():
+            raise SettingsError(
+                parameter, f'expected names of letters, digits and _, got {name!r}'
+            )
+        if name in names[:index]:
+            raise SettingsError(parameter, f'{name!r} is named twice')
+        if name in reserved:
+            raise SettingsError(
+                parameter, f'{name!r} is the name of a group of parameters; choose another'
+            )
+    return names
+
+
+def _names_between(prefix: str, given: Iterable[str]) -> tuple[str, ...]:
+    """Return the middle of names like ``joint_limits.<joint>.max_velocity``; it may hold dots."""
+    middles = (name[len(prefix) :].rpartition('.')[0] for name in given if name.startswith(prefix))
+    return tuple(dict.fromkeys(middle for middle in middles if middle))
+
+
+def _section(pattern: str, name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the parameters that match ``pattern`` by their last part."""
+    prefix = pattern.format(name)
+    return {
+        key[len(prefix) :]: value
+        for key, value in values.items()
+        if key.startswith(prefix) and '.' not in key[len(prefix) :]
+    }
+
+
+def _task(name: str, values: Mapping[str, Any]) -> TaskSettings:
+    section = _section('{}.', name, values)
+    for key in ('position_weight', 'orientation_weight'):
+        if isinstance(section[key], float):
+            section[key] = (section[key],) * 3
+    if not section['frame']:
+        raise SettingsError(f'{name}.frame', "expected the name of a link, got ''")
+    if not any(section['position_weight'] + section['orientation_weight']):
+        raise SettingsError(
+            f'{name}.position_weight', 'expected a weight above 0 on at least one axis'
+        )
+    return TaskSettings(name=name, **section)
+
+
+def _joint_limit(joint: str, values: Mapping[str, Any]) -> JointLimitSettings:
+    section = _section('joint_limits.{}.', joint, values)
+    limits = []
+    for kind, key in (('velocity', 'max_velocity'), ('acceleration', 'max_acceleration')):
+        limit = section[key] if section[f'has_{kind}_limits'] else None
+        if limit == 0.0:
+            raise SettingsError(f'joint_limits.{joint}.{key}', 'expected a limit above 0, got 0.0')
+        limits.append(limit)
+    return JointLimitSettings(joint, *limits)
+
+
+def _barrier(name: str, values: Mapping[str, Any]) -> BarrierSettings:
+    section = _section('barriers.position.{}.', name, values)
+    prefix = f'barriers.position.{name}'
+    if not section['frame']:
+        raise SettingsError(f'{prefix}.frame', "expected the name of a link, got ''")
+    for low, high in zip(section['min'], section['max'], strict=True):
+        if not low < high:
+            raise SettingsError(
+                f'{prefix}.min',
+                f'expected less than max on each axis, got {section["min"]}, {section["max"]}',
+            )
+    return BarrierSettings(name=name, **section)
+
+
+def _output(name: str, values: Mapping[str, Any]) -> OutputSettings:
+    section = _section('outputs.{}.', name, values)
+    if not section['topic']:
+        raise SettingsError(f'outputs.{name}.topic', "expected a topic, got ''")
+    return OutputSettings(name=name, **section)
+
+
+def _check_together(settings: Settings) -> None:
+    """Check what no parameter can say alone.
+
+    Raises:
+        SettingsError: Two outputs on one topic, or a horizon shorter than two control periods.
+    """
+    topics = [output.topic for output in settings.outputs]
+    for index, output in enumerate(settings.outputs):
+        if output.topic in topics[:index]:
+            raise SettingsError(
+                f'outputs.{output.name}.topic', f'{output.topic!r} is the topic of another output'
+            )
+        if output.command_horizon < 2.0 * settings.period:
+            raise SettingsError(
+                f'outputs.{output.name}.command_horizon',
+                f'expected at least two control periods ({2.0 * settings.period:g} s), '
+                f'got {output.command_horizon:g}',
+            )
+    device = settings.device
+    if device not in ('auto', 'cpu', 'cuda') and not device.removeprefix('cuda:').isdigit():
+        raise SettingsError(
+            'device', f"expected 'auto', 'cpu', 'cuda' or 'cuda:N', got {device!r}"
+        )
+    if not settings.limits_position_margin:
+        raise SettingsError(
+            'limits.position_margin', 'expected one number or one per joint, got none'
+        )

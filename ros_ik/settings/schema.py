@@ -1,0 +1,248 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The schema: each parameter once. Descriptors, config and documents come from it."""
+
+from __future__ import annotations
+
+from ros_ik.settings.parameter import Parameter
+from ros_ik.settings.schema_limits import BARRIERS
+from ros_ik.settings.schema_limits import JOINT_LIMITS
+from ros_ik.settings.schema_limits import LIMITS
+
+DESCRIPTION_CHANGES = ('hold_and_swap', 'ignore', 'deactivate')
+JUMP_POLICIES = ('saturate', 'reject')
+STAMPS = ('zero', 'now')
+
+_NODE = (
+    Parameter(
+        'autostart', 'bool', True,
+        'Configure and activate as soon as a model and joint states are there; false leaves '
+        'that to a '
+        'lifecycle manager.', read_only=True,
+    ),
+    Parameter(
+        'control_rate', 'double', 100.0,
+        'Rate of the control loop. The default is that of most position controllers.',
+        unit='Hz', minimum=1.0, maximum=1000.0, read_only=True,
+    ),
+    Parameter(
+        'device', 'string', 'auto',
+        "Where the solver runs: 'cpu', 'cuda' or 'cuda:N'. 'auto' is the CPU, which answers "
+        "soonest for "
+        'one robot.', read_only=True,
+    ),
+    Parameter(
+        'robot_description_timeout', 'double', 10.0,
+        'How long the configure transition waits for a robot description and its model.',
+        unit='s', minimum=0.0, read_only=True,
+    ),
+    Parameter(
+        'on_description_change', 'string', 'hold_and_swap',
+        "What a new robot description does: 'hold_and_swap' stops, builds the model and goes on "
+        "with it "
+        "(to inactive where the controlled joints changed), 'ignore' keeps the first one, "
+        "'deactivate' "
+        'stops, swaps and stays inactive.', choices=DESCRIPTION_CHANGES,
+    ),
+    Parameter(
+        'base_frame', 'string', '',
+        "Link in which poses are given where they name no frame; '' is the root of the model.",
+        read_only=True,
+    ),
+    Parameter(
+        'joint_group', 'string', '',
+        "Joints to move: a group of the SRDF, or a chain 'base_link:tip_link'. '' takes the "
+        "joints that "
+        'lie between the reference frames and the frames of the tasks.', read_only=True,
+    ),
+    Parameter(
+        'locked_joints', 'string[]', (), 'Joints of the group that are left alone.',
+        read_only=True,
+    ),
+    Parameter(
+        'frame_tasks', 'string[]', ('ee',),
+        'Names of the frame tasks. Each has parameters and topics of its own; the first one '
+        'also listens '
+        'to ~/target_pose.', read_only=True,
+    ),
+)  # fmt: skip
+
+_TASK = (
+    Parameter('<task>.frame', 'string', '', 'Link to move. Required.', read_only=True),
+    Parameter(
+        '<task>.reference_frame', 'string', '',
+        "Link in which the pose is controlled; '' is base_frame.", read_only=True,
+    ),
+    Parameter(
+        '<task>.offset_xyz', 'double[]', (0.0, 0.0, 0.0),
+        'Position of the controlled point in the link, for a tool that is not in the model.',
+        unit='m', lengths=(3,),
+    ),
+    Parameter(
+        '<task>.offset_rpy', 'double[]', (0.0, 0.0, 0.0),
+        'Orientation of the controlled frame in the link: roll, pitch, yaw about fixed axes, as '
+        'in URDF.',
+        unit='rad', lengths=(3,),
+    ),
+    Parameter(
+        '<task>.position_weight', 'double|double[]', 1.0,
+        'Weight of the position error, one or per axis of the reference frame; 0 leaves the '
+        'axis free.',
+        unit='1/m', minimum=0.0, lengths=(3,),
+    ),
+    Parameter(
+        '<task>.orientation_weight', 'double|double[]', 0.5,
+        'Weight of the orientation error, one or per axis of the reference frame; 0 leaves the '
+        'axis free.',
+        unit='1/rad', minimum=0.0, lengths=(3,),
+    ),
+    Parameter(
+        '<task>.gain', 'double', 1.0,
+        'Part of the remaining error that one tick may remove. Below 1 the last millimetres are '
+        'approached gradually, which quietens a noisy target.',
+        minimum=0.0, maximum=1.0, exclusive_minimum=True,
+    ),
+    Parameter(
+        '<task>.max_linear_speed', 'double', 0.5, 'Largest speed towards the target.',
+        unit='m/s', minimum=0.0, exclusive_minimum=True,
+    ),
+    Parameter(
+        '<task>.max_angular_speed', 'double', 1.0, 'Largest rotation speed towards the target.',
+        unit='rad/s', minimum=0.0, exclusive_minimum=True,
+    ),
+    Parameter(
+        '<task>.max_linear_acceleration', 'double', 2.5,
+        'Acceleration towards the target and braking before it. The default stops from the '
+        'default '
+        'speed within 0.05 m.', unit='m/s^2', minimum=0.0, exclusive_minimum=True,
+    ),
+    Parameter(
+        '<task>.max_angular_acceleration', 'double', 5.0,
+        'Angular acceleration towards the target and braking before it.',
+        unit='rad/s^2', minimum=0.0, exclusive_minimum=True,
+    ),
+    Parameter(
+        '<task>.linear_tolerance', 'double', 0.001, 'Position error below which a target counts '
+        'as reached.',
+        unit='m', minimum=0.0,
+    ),
+    Parameter(
+        '<task>.angular_tolerance', 'double', 0.01,
+        'Orientation error below which a target counts as reached.', unit='rad', minimum=0.0,
+    ),
+)  # fmt: skip
+
+_SOLVER = (
+    Parameter(
+        'posture.weight', 'double', 0.01,
+        'Weight of the posture. It settles what the tasks leave open and damps motion near '
+        'singularities; small beside 1, so that it costs the tasks no accuracy.', minimum=0.0,
+    ),
+    Parameter(
+        'posture.positions', 'double[]', (),
+        'Preferred positions of the controlled joints in the order of the group; empty: those '
+        'at the '
+        'start of the motion.', unit='rad or m',
+    ),
+    Parameter(
+        'solver.damping', 'double', 0.0,
+        'Levenberg damping of the frame tasks, relative to their squared weighted error.',
+        minimum=0.0,
+    ),
+    Parameter(
+        'solver.regularization', 'double', 1e-12,
+        'Weight of the squared step; keeps the program strictly convex where posture.weight is 0.',
+        minimum=0.0, exclusive_minimum=True,
+    ),
+    Parameter(
+        'solver.max_iterations', 'int', 200,
+        'Bound on the iterations of one solve, and so on the time of a tick.',
+        minimum=1, maximum=100000,
+    ),
+)  # fmt: skip
+
+_TIMING = (
+    Parameter(
+        'command_timeout', 'double', 0.2,
+        'Age at which a target no longer counts, by the time it was received.',
+        unit='s', minimum=0.0, exclusive_minimum=True,
+    ),
+    Parameter(
+        'joint_state_timeout', 'double', 0.1,
+        'Age at which the state of a joint no longer counts, by the time it was received.',
+        unit='s', minimum=0.0, exclusive_minimum=True,
+    ),
+    Parameter(
+        'max_target_step_linear', 'double', 0.25,
+        'Distance of a target from the commanded position beyond which target_jump_policy '
+        'applies.',
+        unit='m', minimum=0.0, exclusive_minimum=True, finite=False,
+    ),
+    Parameter(
+        'max_target_step_angular', 'double', 0.8,
+        'Angle of a target from the commanded orientation beyond which target_jump_policy '
+        'applies.',
+        unit='rad', minimum=0.0, exclusive_minimum=True, finite=False,
+    ),
+    Parameter(
+        'target_jump_policy', 'string', 'saturate',
+        "'saturate' pursues a point at that distance on the way to the target; 'reject' refuses "
+        "the "
+        'target, keeps the one before and reports code 25.', choices=JUMP_POLICIES,
+    ),
+)  # fmt: skip
+
+_OUTPUTS = (
+    Parameter(
+        'outputs', 'string[]', ('default',),
+        'Names of the outputs, one for each controller to be driven.', read_only=True,
+    ),
+    Parameter(
+        'outputs.<output>.topic', 'string', '~/joint_trajectory',
+        'Topic of the trajectories, trajectory_msgs/JointTrajectory.', read_only=True,
+    ),
+    Parameter(
+        'outputs.<output>.joints', 'string[]', (),
+        "The controller's joints, all of them; empty: the controlled joints. Joints that are not "
+        'controlled are told to stay where they are.', read_only=True,
+    ),
+    Parameter(
+        'outputs.<output>.command_horizon', 'double', 0.1,
+        'Time of the last point, which repeats the commanded position: a robot that hears no '
+        'more stops '
+        'there. At least two control periods.',
+        unit='s', minimum=0.0, exclusive_minimum=True, read_only=True,
+    ),
+    Parameter(
+        'outputs.<output>.publish_velocities', 'bool', False,
+        'Give velocities too. The last point has velocity zero either way.', read_only=True,
+    ),
+    Parameter(
+        'outputs.<output>.stamp', 'string', 'zero',
+        "Stamp of the header: 'zero' means at once to a controller, 'now' is the time of the "
+        "tick.",
+        choices=STAMPS, read_only=True,
+    ),
+    Parameter(
+        'publish_when_idle', 'bool', False,
+        'Repeat the held position while there is no target, for controllers that watch for '
+        'silence.',
+    ),
+)  # fmt: skip
+
+_REPORTS = (
+    Parameter(
+        'status_rate', 'double', 0.0,
+        'Rate of ~/status and of the poses beside it; 0 is every tick. At most 10 Hz before '
+        'activation.',
+        unit='Hz', minimum=0.0, maximum=1000.0,
+    ),
+    Parameter(
+        'diagnostics_period', 'double', 1.0, 'Time between two messages on /diagnostics.',
+        unit='s', minimum=0.05, maximum=3600.0,
+    ),
+)  # fmt: skip
+
+SCHEMA: tuple[Parameter, ...] = (
+    _NODE + _TASK + _SOLVER + _TIMING + LIMITS + JOINT_LIMITS + BARRIERS + _OUTPUTS + _REPORTS
+)

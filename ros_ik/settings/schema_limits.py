@@ -1,0 +1,86 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The part of the schema that keeps the robot safe: limits and barriers."""
+
+from __future__ import annotations
+
+import math
+
+from ros_ik.settings.parameter import Parameter
+
+LIMITS = (
+    Parameter(
+        'limits.position_margin', 'double[]', (0.02,),
+        'Distance kept from the position limits, one or per controlled joint in the order of '
+        'the group.',
+        unit='rad or m', minimum=0.0,
+    ),
+    Parameter(
+        'limits.velocity_scale', 'double', 1.0, 'Part of the velocity limits that is used.',
+        minimum=0.0, maximum=1.0, exclusive_minimum=True,
+    ),
+    Parameter(
+        'limits.acceleration_scale', 'double', 1.0, 'Part of the acceleration limits that is '
+        'used.',
+        minimum=0.0, maximum=1.0, exclusive_minimum=True,
+    ),
+)  # fmt: skip
+
+JOINT_LIMITS = (
+    Parameter(
+        'joint_limits.<joint>.has_velocity_limits', 'bool', False,
+        'Whether max_velocity applies.', read_only=True,
+    ),
+    Parameter(
+        'joint_limits.<joint>.max_velocity', 'double', 0.0,
+        'Velocity limit; may only tighten that of the URDF.',
+        unit='rad/s or m/s', minimum=0.0, read_only=True,
+    ),
+    Parameter(
+        'joint_limits.<joint>.has_acceleration_limits', 'bool', False,
+        'Whether max_acceleration applies. Without it a joint may gain its velocity limit in '
+        '0.2 s, or '
+        '10 rad/s^2 or m/s^2 where it has no velocity limit.', read_only=True,
+    ),
+    Parameter(
+        'joint_limits.<joint>.max_acceleration', 'double', 0.0, 'Acceleration limit.',
+        unit='rad/s^2 or m/s^2', minimum=0.0, read_only=True,
+    ),
+)  # fmt: skip
+
+BARRIERS = (
+    Parameter(
+        'barriers.recheck', 'bool', True,
+        'Check every commanded configuration against the barriers by forward kinematics before '
+        'it leaves.',
+    ),
+    Parameter(
+        'barriers.position.<barrier>.frame', 'string', '',
+        'Link whose origin stays in the box. Required.', read_only=True,
+    ),
+    Parameter(
+        'barriers.position.<barrier>.min', 'double[]', (-math.inf, -math.inf, -math.inf),
+        'Lower corner of the box in base_frame; -.inf for no bound.',
+        unit='m', lengths=(3,), finite=False, read_only=True,
+    ),
+    Parameter(
+        'barriers.position.<barrier>.max', 'double[]', (math.inf, math.inf, math.inf),
+        'Upper corner of the box in base_frame; .inf for no bound.',
+        unit='m', lengths=(3,), finite=False, read_only=True,
+    ),
+    Parameter(
+        'barriers.position.<barrier>.axes', 'bool[]', (True, True, True),
+        'Which axes count.', lengths=(3,), read_only=True,
+    ),
+    Parameter(
+        'barriers.position.<barrier>.gain', 'double', 5.0,
+        'Part of the remaining distance that may be used up per second. The default lets a '
+        'frame at '
+        '0.5 m/s begin to slow down 0.1 m before a face.',
+        unit='1/s', minimum=0.0, exclusive_minimum=True, read_only=True,
+    ),
+    Parameter(
+        'barriers.position.<barrier>.margin', 'double', 0.0, 'Distance kept from the faces.',
+        unit='m', minimum=0.0, read_only=True,
+    ),
+)  # fmt: skip

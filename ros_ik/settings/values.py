@@ -1,0 +1,103 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The values of all parameters, typed and frozen; the schema says what each one means."""
+
+from __future__ import annotations
+
+import dataclasses
+
+Vector = tuple[float, float, float]
+
+
+@dataclasses.dataclass(frozen=True)
+class TaskSettings:
+    """One frame task; ``<task>.*`` of the schema."""
+
+    name: str
+    frame: str
+    reference_frame: str
+    offset_xyz: Vector
+    offset_rpy: Vector
+    position_weight: Vector
+    orientation_weight: Vector
+    gain: float
+    max_linear_speed: float
+    max_angular_speed: float
+    max_linear_acceleration: float
+    max_angular_acceleration: float
+    linear_tolerance: float
+    angular_tolerance: float
+
+
+@dataclasses.dataclass(frozen=True)
+class JointLimitSettings:
+    """Limits that tighten those of the URDF; None where the URDF's stay."""
+
+    joint: str
+    max_velocity: float | None
+    max_acceleration: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class BarrierSettings:
+    """A box for the origin of a link; ``barriers.position.<barrier>.*`` of the schema."""
+
+    name: str
+    frame: str
+    min: Vector
+    max: Vector
+    axes: tuple[bool, bool, bool]
+    gain: float
+    margin: float
+
+
+@dataclasses.dataclass(frozen=True)
+class OutputSettings:
+    """One controller that is driven; ``outputs.<output>.*`` of the schema."""
+
+    name: str
+    topic: str
+    joints: tuple[str, ...]
+    command_horizon: float
+    publish_velocities: bool
+    stamp: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """Every parameter of the node. Names are those of the schema with dots as underscores."""
+
+    autostart: bool
+    control_rate: float
+    device: str
+    robot_description_timeout: float
+    on_description_change: str
+    base_frame: str
+    joint_group: str
+    locked_joints: tuple[str, ...]
+    tasks: tuple[TaskSettings, ...]
+    posture_weight: float
+    posture_positions: tuple[float, ...]
+    solver_damping: float
+    solver_regularization: float
+    solver_max_iterations: int
+    command_timeout: float
+    joint_state_timeout: float
+    max_target_step_linear: float
+    max_target_step_angular: float
+    target_jump_policy: str
+    limits_position_margin: tuple[float, ...]
+    limits_velocity_scale: float
+    limits_acceleration_scale: float
+    joint_limits: tuple[JointLimitSettings, ...]
+    barriers_recheck: bool
+    barriers: tuple[BarrierSettings, ...]
+    outputs: tuple[OutputSettings, ...]
+    publish_when_idle: bool
+    status_rate: float
+    diagnostics_period: float
+
+    @property
+    def period(self) -> float:
+        """Duration of a tick [s]."""
+        return 1.0 / self.control_rate

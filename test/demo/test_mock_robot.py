@@ -1,0 +1,265 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The mock robot and the description publisher as processes of their own, over real DDS."""
+
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import time
+
+from diagnostic_msgs.msg import DiagnosticArray
+import pytest
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+from ros_ik.demo.robot_description_publisher import LATCHED
+from ros_ik.demo.robots import find_robot
+
+pytestmark = pytest.mark.dds
+
+ROOT = Path(__file__).parents[2]
+ARM = [f'panda_joint{k}' for k in range(1, 8)]
+PANDA = find_robot('panda').urdf_path
+DOMAIN = 20 + os.getpid() % 5
+# Where a process must not meet those of the rig.
+APART = DOMAIN + 5
+PATIENCE = 20.0
+
+
+class Listener:
+    """Hears joint states, diagnostics and descriptions; sends trajectories."""
+
+    def __init__(self, domain):
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context, domain_id=domain)
+        self.node = rclpy.create_node('listener', context=self.context)
+        self._executor = SingleThreadedExecutor(context=self.context)
+        self._executor.add_node(self.node)
+        self.states, self.counts, self.reasons, self.heard = [], {}, [], {}
+        self._subscribe(JointState, 'joint_states', self.states.append, qos_profile_sensor_data)
+        self._subscribe(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
+        self.command = self.node.create_publisher(JointTrajectory, 'controller/commands', 1)
+
+    def _subscribe(self, kind, topic, callback, qos):
+        self.node.create_subscription(kind, topic, lambda message: callback(message), qos)
+
+    def hear_description(self, topic):
+        self._subscribe(String, topic, lambda m: self.heard.update({topic: m.data}), LATCHED)
+
+    def _on_diagnostics(self, message):
+        for status in message.status:
+            self.counts = {entry.key: int(entry.value) for entry in status.values}
+            self.reasons.append(status.message)
+
+    def spin_until(self, condition, what):
+        give_up = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < give_up, f'no {what} within {PATIENCE} s'
+            self._executor.spin_once(timeout_sec=0.01)
+
+    def send(self, position, seconds=0.5, names=ARM):
+        point = JointTrajectoryPoint(positions=[float(position)] * len(names))
+        point.time_from_start.nanosec = round(seconds * 1e9)
+        self.spin_until(lambda: self.command.get_subscription_count() > 0, 'controller')
+        self.command.publish(JointTrajectory(joint_names=names, points=[point]))
+
+    def position(self, name):
+        return self.states[-1].position[self.states[-1].name.index(name)]
+
+    def close(self):
+        self._executor.shutdown()
+        self.node.destroy_node()
+        rclpy.shutdown(context=self.context)
+
+
+def start(domain, module, log, *arguments):
+    """Start an executable of the demo with ROS arguments."""
+    return subprocess.Popen(
+        [sys.executable, '-m', f'ros_ik.demo.{module}', '--ros-args', *arguments],
+        env={
+            **os.environ,
+            'ROS_DOMAIN_ID': str(domain),
+            'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+            'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
+        },
+        stdout=log.open('a'),
+        stderr=subprocess.STDOUT,
+    )
+
+
+def parameters(**values):
+    """Return ROS arguments that set parameters, dots as double underscores."""
+    pairs = [f'{name.replace("__", ".")}:={value}' for name, value in values.items()]
+    return [argument for pair in pairs for argument in ('-p', pair)]
+
+
+def wait_for_text(log, text):
+    give_up = time.monotonic() + PATIENCE
+    while text not in log.read_text():
+        assert time.monotonic() < give_up, log.read_text()
+        time.sleep(0.05)
+
+
+def end(process, number=signal.SIGINT):
+    """Return the exit code after a signal."""
+    process.send_signal(number)
+    try:
+        return process.wait(5.0)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise
+
+
+@pytest.fixture(scope='module')
+def rig(tmp_path_factory):
+    """Yield a listener and the log of a mock robot that has its description."""
+    log = tmp_path_factory.mktemp('mock') / 'log'
+    processes = [
+        start(DOMAIN, 'robot_description_publisher', log, *parameters(urdf_path=PANDA)),
+        start(
+            DOMAIN,
+            'mock_robot',
+            log,
+            *parameters(
+                command_topic='controller/commands',
+                controller_joints=f'[{", ".join(ARM)}]',
+                initial_positions__names='[panda_joint4, panda_finger_joint1]',
+                initial_positions__values='[-1.5, 0.03]',
+            ),
+        ),
+    ]
+    listener = Listener(DOMAIN)
+    try:
+        listener.spin_until(lambda: listener.states, 'joint states')
+        yield listener, log
+    finally:
+        listener.close()
+        for process in processes:
+            process.send_signal(signal.SIGTERM)
+        assert [process.wait(5.0) for process in processes] == [0, 0]
+
+
+def test_starts_where_it_is_told(rig):
+    listener, _ = rig
+    assert listener.position('panda_joint4') == -1.5
+    assert listener.position('panda_finger_joint2') == 0.03
+    assert len(listener.states[-1].velocity) == len(listener.states[-1].name) == 9
+
+
+def test_joint_states_come_at_least_at_100_hz(rig):
+    listener, _ = rig
+    listener.states.clear()
+    listener.spin_until(lambda: len(listener.states) > 400, 'joint states')
+    stamps = [state.header.stamp for state in listener.states]
+    times = [stamp.sec + 1e-9 * stamp.nanosec for stamp in stamps]
+    assert len(times) / (times[-1] - times[0]) >= 100.0
+    assert all(after > before for before, after in zip(times, times[1:], strict=False))
+
+
+def test_follows_a_trajectory_to_its_end(rig):
+    listener, _ = rig
+    accepted = listener.counts.get('accepted', 0)
+    listener.send(-0.5)
+    listener.states.clear()
+    listener.spin_until(
+        lambda: listener.states and abs(listener.position('panda_joint4') + 0.5) < 1e-6, 'arrival'
+    )
+    moved = [s.position[s.name.index('panda_joint4')] for s in listener.states]
+    assert len(moved) > 20 and moved == sorted(moved)
+    assert listener.position('panda_finger_joint1') == 0.03
+    listener.spin_until(lambda: listener.counts.get('accepted') == accepted + 1, 'count')
+
+
+@pytest.mark.parametrize(
+    ('position', 'names', 'reason'),
+    (
+        (float('nan'), ARM, "nan in positions for joint 'panda_joint1'"),
+        (0.1, ARM[:6], "joint 'panda_joint7' is missing"),
+        (0.1, [*ARM[:6], 'elbow'], "joint 'elbow' is not one of the controller's joints"),
+    ),
+    ids=('nan', 'partial', 'unknown joint'),
+)
+def test_refuses_loudly_and_stays(rig, position, names, reason):
+    listener, log = rig
+    listener.spin_until(lambda: listener.counts, 'diagnostics')
+    rejected, before = listener.counts['rejected'], listener.position('panda_joint1')
+    listener.reasons.clear()
+    listener.send(position, names=names)
+    listener.spin_until(lambda: any(reason in r for r in listener.reasons), 'reason')
+    listener.spin_until(lambda: 'trajectory rejected: ' in log.read_text(), 'log')
+    assert reason in log.read_text()
+    assert listener.counts['rejected'] == rejected + 1
+    assert listener.position('panda_joint1') == pytest.approx(before, abs=1e-6)
+
+
+@pytest.mark.parametrize('number', (signal.SIGINT, signal.SIGTERM))
+@pytest.mark.parametrize(
+    ('module', 'arguments', 'ready'),
+    (
+        ('mock_robot', ['--remap', 'robot_description:=none'], 'waiting for robot_description'),
+        ('robot_description_publisher', parameters(urdf_path=PANDA), 'characters of'),
+    ),
+    ids=('mock robot', 'description publisher'),
+)
+def test_signal_ends_it_with_exit_code_zero(tmp_path, module, arguments, ready, number):
+    log = tmp_path / 'log'
+    process = start(APART, module, log, *arguments)
+    try:
+        wait_for_text(log, ready)
+        assert end(process, number) == 0, log.read_text()
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize(
+    ('module', 'arguments', 'reason'),
+    (
+        ('mock_robot', parameters(publish_rate=0.0), 'publish_rate must be > 0 Hz, got 0.0'),
+        (
+            'mock_robot',
+            parameters(initial_positions__names='[a, b]'),
+            'initial_positions has 2 names and 1 values',
+        ),
+        ('robot_description_publisher', [], 'urdf_path must name a URDF or xacro file'),
+        ('robot_description_publisher', parameters(urdf_path='/no/such.urdf'), '/no/such.urdf'),
+    ),
+)
+def test_wrong_parameter_is_named(tmp_path, module, arguments, reason):
+    log = tmp_path / 'log'
+    process = start(APART, module, log, *arguments)
+    try:
+        assert process.wait(PATIENCE) == 2
+    finally:
+        process.kill()
+        process.wait()
+    assert reason in log.read_text()
+    assert 'Traceback' not in log.read_text()
+
+
+def test_late_joiner_gets_both_descriptions(tmp_path):
+    log = tmp_path / 'log'
+    srdf = find_robot('panda').srdf_path
+    given = parameters(urdf_path=PANDA, srdf_path=srdf)
+    process = start(APART, 'robot_description_publisher', log, *given)
+    topics = {'robot_description': PANDA, 'robot_description_semantic': srdf}
+    listener = None
+    try:
+        wait_for_text(log, 'robot_description_semantic')
+        listener = Listener(APART)
+        for topic in topics:
+            listener.hear_description(topic)
+        listener.spin_until(lambda: set(listener.heard) == set(topics), 'descriptions')
+        assert listener.heard == {topic: path.read_text() for topic, path in topics.items()}
+    finally:
+        if listener:
+            listener.close()
+        end(process)

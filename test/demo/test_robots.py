@@ -1,0 +1,122 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Every robot that the demo knows is found and loads; what it does not know is named."""
+
+import numpy as np
+import pytest
+
+from ros_ik.demo.chain import choose_chain
+from ros_ik.demo.description import read_description
+from ros_ik.demo.robot_joints import RobotJoints
+from ros_ik.demo.robots import find_robot
+from ros_ik.demo.robots import robot_names
+from ros_ik.demo.scenario import home_configuration
+from ros_ik.errors import ArgumentError
+from ros_ik.model import Model
+
+XACRO = """<robot name="two" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:macro name="segment" params="number">
+    <link name="link${number}"/>
+    <joint name="joint${number}" type="revolute">
+      <parent link="${'base' if number == 1 else 'link%d' % (number - 1)}"/>
+      <child link="link${number}"/>
+      <origin xyz="0 0 0.4"/>
+      <axis xyz="0 1 0"/>
+      <limit lower="-2" upper="2" velocity="1" effort="1"/>
+    </joint>
+  </xacro:macro>
+  <link name="base"/>
+  <xacro:segment number="1"/>
+  <xacro:segment number="2"/>
+</robot>
+"""
+
+
+def load(robot):
+    files = find_robot(robot)
+    return files, Model.from_urdf(read_description(files.urdf_path), device='cpu')
+
+
+def test_the_robots_of_the_manual_are_known():
+    arms = {'panda', 'ur3', 'ur5', 'ur10', 'talos_left_arm', 'tiago', 'g1', 'baxter'}
+    assert arms | {'allegro_right_hand'} <= set(robot_names())
+
+
+@pytest.mark.parametrize('robot', robot_names())
+def test_known_robot_loads_with_its_chain_and_home(robot):
+    files, model = load(robot)
+    assert files.srdf_path is None or files.srdf_path.is_file()
+    group = model.joint_group(f'{files.base_link}:{files.tip_link}')
+    assert group.n_variables >= 4
+    home = home_configuration(model, group, dict(files.home))
+    joints = RobotJoints(model)
+    lower, upper, _, _ = model.limits64()
+    dofs = model.joint_qd_start.numpy()
+    for name, coord in zip(joints.names, joints.coords, strict=True):
+        dof = dofs[model.joint_index(name)]
+        assert lower[dof] <= home[coord] <= upper[dof], name
+        if name in group.joint_names:
+            # Room to move in both directions, more than the node keeps from the limits.
+            assert lower[dof] + 0.05 < home[coord] < upper[dof] - 0.05, name
+    assert set(files.home) <= set(joints.names)
+
+
+@pytest.mark.parametrize(
+    ('robot', 'tip'), (('panda', 'panda_hand_tcp'), ('ur5', 'tool0'), ('baxter', 'left_gripper'))
+)
+def test_path_gets_a_chain_by_itself(robot, tip):
+    known = find_robot(robot)
+    files = find_robot(str(known.urdf_path))
+    assert files.tip_link == '' and files.urdf_path == known.urdf_path
+    model = Model.from_urdf(read_description(files.urdf_path), device='cpu')
+    base, chosen = choose_chain(model)
+    assert model.joint_group(f'{base}:{chosen}').n_variables >= 6
+    assert chosen != base
+
+
+def test_unknown_robot_is_named_with_the_closest_known():
+    with pytest.raises(ArgumentError, match="'pandda' is neither a file nor a known robot.*panda"):
+        find_robot('pandda')
+
+
+def test_xacro_is_expanded(tmp_path):
+    path = tmp_path / 'two.urdf.xacro'
+    path.write_text(XACRO)
+    files, model = load(str(path))
+    assert files.name == 'two'
+    assert RobotJoints(model).driven == ('joint1', 'joint2')
+    assert choose_chain(model) == ('base', 'link2')
+
+
+@pytest.mark.parametrize('text', ('<robot', '<robot name="a"><xacro:b xmlns:xacro="x"/></robot'))
+def test_broken_xacro_is_an_error_that_names_the_file(tmp_path, text):
+    path = tmp_path / 'broken.xacro'
+    path.write_text(text)
+    with pytest.raises(ArgumentError, match='broken.xacro'):
+        read_description(path)
+
+
+def test_missing_and_unreadable_files_are_named(tmp_path):
+    with pytest.raises(ArgumentError, match='nowhere.urdf'):
+        read_description(tmp_path / 'nowhere.urdf')
+    (tmp_path / 'binary.urdf').write_bytes(b'\xff\xfe\x00\x9f')
+    with pytest.raises(ArgumentError, match='binary.urdf'):
+        read_description(tmp_path / 'binary.urdf')
+
+
+def test_robot_without_joints_is_refused():
+    model = Model.from_urdf('<robot name="stone"><link name="stone"/></robot>', device='cpu')
+    with pytest.raises(ArgumentError, match='no movable joint'):
+        choose_chain(model)
+
+
+def test_mimic_joints_are_in_the_state_and_not_driven():
+    _, model = load('panda')
+    joints = RobotJoints(model)
+    assert 'panda_finger_joint2' in joints.names
+    assert 'panda_finger_joint2' not in joints.driven
+    joint_q = joints.configuration({'panda_finger_joint1': 0.03})
+    fingers = joints.coords_of(['panda_finger_joint1', 'panda_finger_joint2'])
+    np.testing.assert_allclose(joint_q[fingers], 0.03)
+    with pytest.raises(ArgumentError, match="'elbow' is not a revolute or prismatic joint"):
+        joints.coords_of(['elbow'])

@@ -1,0 +1,111 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Robot descriptions while the node runs: bad ones change nothing, good ones are taken over."""
+
+import re
+
+import pytest
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+from support.ros_rig import start_robot
+
+from ros_ik_interfaces.msg import IkStatus
+
+pytestmark = pytest.mark.dds
+
+BAD = {
+    'no XML': 'this is not a robot',
+    'empty': '<robot name="x"></robot>',
+    'entity expansion': '<!DOCTYPE r [<!ENTITY a "aaaa">]><robot name="&a;"><link '
+    'name="a"/></robot>',
+    'missing link': '<robot name="x"><link name="a"/><joint name="j" type="fixed"><parent '
+    'link="a"/>'
+    '<child link="b"/></joint></robot>',
+    'without the frame': '<robot name="x"><link name="a"/><link name="b"/><joint name="j" '
+    'type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>',
+    'zero axis': None,
+}
+
+
+@pytest.fixture(scope='module')
+def client(tmp_path_factory):
+    with ros_rig(tmp_path_factory.mktemp('description')) as client:
+        start_node(client)
+        start_robot(client)
+        client.wait_for_code(IkStatus.WAITING_FOR_MODEL)
+        yield client
+
+
+def test_a_bad_first_description_is_refused_with_its_reason(client):
+    client.describe(BAD['missing link'])
+    status = client.wait_for_code(IkStatus.INVALID, text="'b'")
+    assert status.model_generation == 0
+    client.describe(panda_urdf())
+    client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=60.0)
+    assert client.status.model_generation == 1
+
+
+@pytest.mark.parametrize('kind', BAD)
+def test_a_bad_description_keeps_the_model_and_says_why(client, kind):
+    text = BAD[kind] or re.sub(r'<axis xyz="[^"]*"', '<axis xyz="0 0 0"', panda_urdf(), count=1)
+    client.describe(text)
+    status = client.wait_for_code(
+        IkStatus.OK, IkStatus.COMMAND_STALE, text='robot description refused'
+    )
+    assert status.model_generation == 1
+    target = client.moved_pose((0.0, 0.02, 0.0))
+    client.stream('pose', target)
+    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival with the old model')
+    client.stream('pose', None)
+
+
+def test_the_same_description_again_changes_nothing(client):
+    client.describe(panda_urdf() + '\n')
+    client.wait_for(lambda: client.status.model_generation == 2, 'a second model', timeout=60.0)
+    client.describe(panda_urdf() + '\n')
+    client.spin(0.5)
+    assert client.status.model_generation == 2
+    assert 'refused' not in client.status.text
+
+
+def test_a_good_description_is_taken_over_in_motion(client):
+    client.stream('pose', client.moved_pose((0.0, 0.2, 0.0)))
+    client.wait_for_code(IkStatus.OK, text='tracking')
+    generation = client.status.model_generation
+    client.trajectories.clear()
+    client.describe(panda_urdf() + '\n\n')
+    client.wait_for(lambda: client.status.model_generation == generation + 1, 'a new model', 60.0)
+    client.wait_for_code(IkStatus.OK, text='tracking')
+    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival with the new model')
+    points = [message.points[0].positions for message in client.trajectories]
+    jumps = [
+        max(abs(b - a) for a, b in zip(p, q, strict=True))
+        for p, q in zip(points[:-1], points[1:], strict=True)
+    ]
+    assert max(jumps) < 0.03
+    client.stream('pose', None)
+    client.assert_trajectories_are_accepted()
+
+
+def test_ignore_and_deactivate_are_honoured(client):
+    generation = client.status.model_generation
+    assert client.set(on_description_change='ignore')['on_description_change'].successful
+    client.describe(panda_urdf() + '\n\n\n')
+    client.spin(0.5)
+    assert client.status.model_generation == generation
+    assert client.set(on_description_change='deactivate')['on_description_change'].successful
+    client.describe(panda_urdf() + '\n\n\n\n')
+    client.wait_for(lambda: client.status.model_generation == generation + 1, 'a new model', 60.0)
+    assert client.state() == 'inactive'
+    assert client.transition(3)
+    client.wait_for_code(IkStatus.OK, text='waiting for a target')
+
+
+def test_other_joints_lead_to_inactive(client):
+    assert client.set(on_description_change='hold_and_swap')['on_description_change'].successful
+    generation = client.status.model_generation
+    client.describe(panda_urdf().replace('panda_joint3', 'panda_elbow'))
+    client.wait_for(lambda: client.status.model_generation == generation + 1, 'a new model', 60.0)
+    client.wait_for(lambda: client.state() == 'inactive', 'the inactive state')
+    assert client.processes.is_alive('node')

@@ -1,0 +1,85 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Transitions asked for by a lifecycle manager, and the end by a signal."""
+
+import signal
+import time
+
+from lifecycle_msgs.msg import Transition
+import pytest
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+from support.ros_rig import start_robot
+
+from ros_ik_interfaces.msg import IkStatus
+
+pytestmark = pytest.mark.dds
+
+
+def test_a_lifecycle_manager_leads_it_through_its_states(tmp_path):
+    with ros_rig(tmp_path) as client:
+        start_node(client, autostart=False, robot_description_timeout=0.5)
+        start_robot(client)
+        client.wait_for_code(IkStatus.WAITING_FOR_MODEL)
+        assert client.state() == 'unconfigured'
+        assert not client.transition(Transition.TRANSITION_CONFIGURE)
+        client.wait_for_code(IkStatus.INVALID, text='no robot_description within 0.5 s')
+        client.describe(panda_urdf())
+        client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=60.0)
+        assert client.transition(Transition.TRANSITION_CONFIGURE)
+        assert client.state() == 'inactive'
+        client.wait_for_code(IkStatus.OK, text='inactive')
+        client.stream('pose', client.moved_pose((0.0, 0.3, 0.0)))
+        client.spin(0.3)
+        assert client.trajectories == [], 'it moves while inactive'
+        assert client.transition(Transition.TRANSITION_ACTIVATE)
+        client.wait_for_code(IkStatus.OK, text='tracking')
+        client.spin(0.3)
+        assert client.transition(Transition.TRANSITION_DEACTIVATE)
+        client.spin(0.2)
+        count = len(client.trajectories)
+        last = client.trajectories[-1].points
+        assert list(last[0].positions) == list(last[1].positions)
+        client.spin(0.3)
+        assert len(client.trajectories) == count
+        assert client.transition(Transition.TRANSITION_CLEANUP)
+        client.wait_for_code(IkStatus.WARMING_UP)
+        assert client.transition(Transition.TRANSITION_CONFIGURE)
+        assert client.transition(Transition.TRANSITION_ACTIVATE)
+        client.wait_for_code(IkStatus.OK, text='tracking')
+        client.assert_trajectories_are_accepted()
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_in_motion_ends_it_at_rest_with_exit_code_0(tmp_path, number):
+    with ros_rig(tmp_path) as client:
+        start_node(client, outputs__default__publish_velocities=True)
+        start_robot(client)
+        client.describe(panda_urdf())
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=60.0)
+        client.stream('pose', client.moved_pose((0.0, 0.3, -0.1)))
+        client.wait_for_code(IkStatus.OK, text='tracking')
+        client.spin(0.4)
+        fastest = max(abs(v) for v in client.trajectories[-1].points[0].velocities)
+        assert fastest > 0.2
+        client.processes.signal('node', number)
+        started = time.monotonic()
+        process = client.processes
+        client.wait_for(lambda: not process.is_alive('node'), 'end of the node', timeout=5.0)
+        assert time.monotonic() - started < 2.0
+        assert process.wait('node', 1.0) == 0, process.text('node')
+        client.spin(0.2)
+        last = client.trajectories[-1].points
+        assert all(v == 0.0 for point in last for v in point.velocities)
+        assert list(last[0].positions) == list(last[1].positions)
+        assert 'Traceback' not in process.text('node')
+        client.assert_trajectories_are_accepted()
+
+
+def test_a_signal_while_it_waits_ends_it_with_exit_code_0(tmp_path):
+    with ros_rig(tmp_path) as client:
+        start_node(client)
+        client.wait_for_code(IkStatus.WAITING_FOR_MODEL)
+        client.processes.signal('node', signal.SIGINT)
+        assert client.processes.wait('node', 5.0) == 0

@@ -1,0 +1,151 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters over DDS: wrong values at the start and later, and changes that take effect."""
+
+from lifecycle_msgs.msg import Transition
+import pytest
+from rcl_interfaces.srv import DescribeParameters
+from rclpy.parameter import Parameter
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+from support.ros_rig import start_robot
+
+from ros_ik.settings import expand_parameters
+from ros_ik_interfaces.msg import IkStatus
+
+pytestmark = pytest.mark.dds
+
+WRONG_FOR_ITSELF = [
+    ({'control_rate': 5000.0}, 'control_rate', '5000'),
+    ({'ee__gain': 'high'}, 'ee.gain', 'high'),
+    ({'ee__frame': ''}, 'ee.frame', "''"),
+    ({'frame_tasks': ['ee', 'ee']}, 'frame_tasks', 'twice'),
+]
+WRONG_FOR_THE_ROBOT = [
+    ({'ee__frame': 'panda_hend'}, 'ee.frame', 'panda_hend'),
+    ({'joint_group': 'leg'}, 'joint_group', 'leg'),
+    ({'outputs__default__joints': ['elbow']}, 'outputs.default.joints', 'elbow'),
+]
+
+
+@pytest.mark.parametrize(('values', 'parameter', 'value'), WRONG_FOR_ITSELF)
+def test_a_wrong_value_leaves_the_node_alive_and_unconfigured(tmp_path, values, parameter, value):
+    with ros_rig(tmp_path) as client:
+        start_node(client, **values)
+        status = client.wait_for_code(IkStatus.INVALID, text=f"'{parameter}'")
+        assert value in status.text
+        assert not client.transition(Transition.TRANSITION_CONFIGURE)
+        assert client.state() == 'unconfigured'
+
+
+@pytest.mark.parametrize(('values', 'parameter', 'value'), WRONG_FOR_THE_ROBOT)
+def test_what_the_robot_lacks_is_named(tmp_path, values, parameter, value):
+    with ros_rig(tmp_path) as client:
+        start_node(client, **values)
+        client.wait_for_code(IkStatus.WAITING_FOR_MODEL)
+        client.describe(panda_urdf())
+        status = client.wait_for_code(IkStatus.INVALID, text=f"'{parameter}'", timeout=60.0)
+        assert value in status.text
+        assert not client.transition(Transition.TRANSITION_CONFIGURE)
+        assert client.state() == 'unconfigured'
+
+
+@pytest.fixture(scope='module')
+def client(tmp_path_factory):
+    with ros_rig(tmp_path_factory.mktemp('parameters')) as client:
+        start_node(client, ee__fraem='panda_hand', control_rate=200)
+        start_robot(client)
+        client.describe(panda_urdf())
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=60.0)
+        yield client
+
+
+def test_a_misspelt_name_is_reported_and_an_integer_is_a_number(client):
+    assert "did you mean 'ee.frame'" in client.processes.text('node')
+    assert client.status.control_rate == 200.0
+
+
+def test_descriptors_are_those_of_the_schema(client):
+    schema = expand_parameters({})
+    request = DescribeParameters.Request(names=list(schema))
+    response = client.call(DescribeParameters, 'ros_ik/describe_parameters', request)
+    for described, parameter in zip(response.descriptors, schema.values(), strict=True):
+        assert described.description == parameter.description
+        assert described.read_only == parameter.read_only
+    speed = response.descriptors[list(schema).index('control_rate')]
+    assert speed.floating_point_range[0].to_value == 1000.0
+
+
+def ros_parameter(parameter):
+    """Return a ROS parameter with the default of the schema."""
+    value = list(parameter.default) if isinstance(parameter.default, tuple) else parameter.default
+    if value == []:
+        return Parameter(parameter.name, Parameter.Type.DOUBLE_ARRAY, [])
+    return Parameter(parameter.name, value=value)
+
+
+def test_every_dynamic_parameter_can_be_set_and_no_other(client):
+    for name, parameter in expand_parameters({}).items():
+        if name.startswith(('locked_joints', 'outputs.default.joints')):
+            continue
+        result = client.set(**{name: ros_parameter(parameter)})[name]
+        assert result.successful != parameter.read_only, f'{name}: {result.reason}'
+
+
+@pytest.mark.parametrize(
+    ('name', 'value', 'reason'),
+    [
+        ('ee.gain', 0.0, "'ee.gain'"),
+        ('ee.gain', 2.0, 'ee.gain'),
+        ('ee.position_weight', [1.0, 2.0], '3 entries'),
+        ('ee.position_weight', 'heavy', 'heavy'),
+        ('limits.position_margin', [0.1, 0.1], 'one per controlled joint'),
+        ('posture.positions', [0.0], 'one per controlled joint'),
+        ('target_jump_policy', 'hope', "'saturate'"),
+        ('command_timeout', -1.0, 'command_timeout'),
+        ('no_such_parameter', 1.0, 'undeclared'),
+    ],
+)
+def test_a_wrong_change_is_refused_with_the_reason(client, name, value, reason):
+    result = client.set(**{name: value})[name]
+    assert not result.successful
+    assert reason in result.reason
+
+
+def test_changes_take_effect_while_it_moves(client):
+    client.set(ee__max_linear_speed=0.05)
+    client.stream('pose', client.moved_pose((0.0, 0.2, 0.0)))
+    client.wait_for_code(IkStatus.OK, text='tracking')
+    client.spin(0.5)
+
+    def speed():
+        client.spin(0.1)
+        first, at = client.status.tasks[0].linear, client.status.header.stamp
+        client.spin(0.4)
+        last, until = client.status.tasks[0].linear, client.status.header.stamp
+        return (first - last) / (until.sec - at.sec + 1e-9 * (until.nanosec - at.nanosec))
+
+    assert speed() == pytest.approx(0.05, rel=0.2)
+    client.set(ee__max_linear_speed=0.1)
+    client.spin(0.2)
+    assert speed() == pytest.approx(0.1, rel=0.2)
+    client.set(limits__position_margin=[0.05], solver__max_iterations=100)
+    client.wait_for_code(IkStatus.OK, text='tracking')
+    client.set(ee__linear_tolerance=1.0, ee__angular_tolerance=3.0)
+    client.wait_for(lambda: client.status.tasks[0].reached, 'a tolerance of 1 m')
+    client.stream('pose', None)
+
+
+def test_idle_publication_and_status_rate_take_effect(client):
+    client.wait_for_code(IkStatus.COMMAND_STALE)
+    client.spin(0.3)
+    client.trajectories.clear()
+    client.set(publish_when_idle=True)
+    client.wait_for(lambda: len(client.trajectories) > 20, 'trajectories while idle')
+    client.set(publish_when_idle=False, status_rate=20.0)
+    client.spin(0.3)
+    client.statuses.clear()
+    client.spin(1.0)
+    assert 15 <= len(client.statuses) <= 25
+    client.assert_trajectories_are_accepted()

@@ -1,0 +1,252 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that begins and ends motion: each row of the table of defined behaviours."""
+
+import numpy as np
+import pytest
+from support.servo_rig import Rig
+
+from ros_ik.servo import StatusCode
+from ros_ik.solvers import SolveStatus
+
+
+@pytest.fixture
+def moving():
+    """Return a rig in full motion."""
+    rig = Rig()
+    rig.aim(rig.moved((0.0, 0.4, -0.2)))
+    rig.tick(40)
+    assert np.abs(rig.speeds()[-1]).max() > 0.2
+    return rig
+
+
+def assert_comes_to_rest(rig, code, silent=True):
+    """Check deceleration within the limits, the last point at rest, then silence."""
+    published = len(rig.published)
+    codes = [rig.tick().code for _ in range(60)]
+    assert set(codes) == {code}
+    assert np.all(rig.published[-1].joint_qd == 0.0)
+    assert len(rig.published) > published + 2
+    last = rig.published[-1].joint_q.copy()
+    count = len(rig.published)
+    rig.tick(20)
+    assert (len(rig.published) == count) == silent
+    np.testing.assert_array_equal(rig.published[-1].joint_q, last)
+    rig.assert_within_limits()
+
+
+def test_a_stale_target_stops_within_the_limits_and_is_followed_by_silence(moving):
+    moving.quiet()
+    moving.tick(20)
+    assert_comes_to_rest(moving, StatusCode.COMMAND_STALE)
+
+
+def test_publish_when_idle_repeats_the_held_position():
+    rig = Rig(publish_when_idle=True)
+    rig.tick(3)
+    assert rig.outputs[-1].publish
+    rig.aim(rig.moved((0.0, 0.2, 0.0)))
+    rig.tick(40)
+    rig.quiet()
+    rig.tick(20)
+    assert_comes_to_rest(rig, StatusCode.COMMAND_STALE, silent=False)
+
+
+def test_stale_joint_states_stop_and_tracking_goes_on_without_a_jump(moving):
+    moving.received = moving.now
+    moving.tick(10)
+    codes = [moving.tick().code for _ in range(60)]
+    assert set(codes) == {StatusCode.JOINT_STATE_STALE}
+    assert moving.outputs[-1].waiting_for[0] == 'panda_joint1'
+    count = len(moving.published)
+    moving.tick(5)
+    assert len(moving.published) == count
+    moving.q = moving.q + 0.01 * np.where(np.arange(len(moving.q)) < 7, 1.0, 0.0)
+    moved_by_hand = moving.q.copy()
+    moving.received = None
+    moving.tick()
+    assert moving.outputs[-1].code == StatusCode.OK
+    np.testing.assert_allclose(moving.published[-1].joint_q, moved_by_hand, atol=1e-3)
+
+
+def test_joint_states_that_were_never_heard_are_named():
+    rig = Rig(activate=False)
+    rig.received = -np.inf
+    output = rig.tick()
+    assert output.code == StatusCode.WAITING_FOR_JOINT_STATES
+    assert set(output.waiting_for) == {f'panda_joint{k}' for k in range(1, 8)}
+    assert 'panda_joint1' in output.text
+
+
+def test_pause_holds_and_drops_the_targets(moving):
+    moving.change(paused=True)
+    assert_comes_to_rest(moving, StatusCode.PAUSED)
+    moving.quiet()
+    moving.change(paused=False)
+    output = moving.tick()
+    assert not output.publish, 'a target from before the pause moved the robot'
+    moving.aim(moving.moved((0.0, 0.05, 0.0)))
+    moving.tick(2)
+    assert moving.outputs[-1].code == StatusCode.OK and moving.outputs[-1].publish
+
+
+def test_stop_latches_until_reset(moving):
+    moving.command = moving.command.with_stop()
+    assert_comes_to_rest(moving, StatusCode.STOPPED)
+    moving.change(paused=True)
+    moving.change(paused=False)
+    assert moving.tick().code == StatusCode.STOPPED
+    moving.quiet()
+    moving.command = moving.command.with_reset()
+    assert moving.tick().code == StatusCode.OK
+    assert not moving.outputs[-1].publish
+
+
+def test_a_stop_request_outlasts_a_reset(moving):
+    moving.command = moving.command.with_stop_request(True)
+    assert_comes_to_rest(moving, StatusCode.STOPPED)
+    moving.command = moving.command.with_reset()
+    assert moving.tick().code == StatusCode.STOPPED
+    moving.command = moving.command.with_stop_request(False)
+    assert moving.tick().code == StatusCode.STOPPED
+    moving.command = moving.command.with_reset()
+    moving.tick()
+    assert moving.tick().code == StatusCode.OK
+
+
+def test_deactivation_comes_to_rest_and_activation_starts_from_the_measured_state(moving):
+    moving.change(active=False)
+    assert_comes_to_rest(moving, StatusCode.OK)
+    moving.q[:7] += 0.2
+    where = moving.q.copy()
+    moving.change(active=True)
+    moving.tick(2)
+    np.testing.assert_allclose(moving.published[-1].joint_q, where, atol=2e-3)
+
+
+def test_the_first_command_after_silence_starts_from_the_measured_state(moving):
+    moving.quiet()
+    moving.tick(80)
+    moving.q[:7] -= 0.1
+    where = moving.q.copy()
+    moving.aim(moving.moved((0.0, 0.0, 0.2)))
+    moving.tick()
+    np.testing.assert_allclose(moving.published[-1].joint_q, where, atol=2e-3)
+
+
+def test_tracking_integrates_the_command_and_not_the_measured_state(moving):
+    # A robot that lags behind must not hold the command back.
+    q = moving.q.copy()
+    reference = Rig()
+    reference.aim(reference.moved((0.0, 0.4, -0.2)))
+    reference.tick(40)
+    for _ in range(20):
+        moving.q = q.copy()
+        moving.tick()
+        reference.tick()
+    np.testing.assert_allclose(
+        moving.outputs[-1].joint_q, reference.outputs[-1].joint_q, atol=1e-12
+    )
+
+
+def test_a_reset_in_motion_drops_targets_and_brakes(moving):
+    moving.command = moving.command.with_reset()
+    moving.quiet()
+    moving.tick(60)
+    assert not moving.outputs[-1].publish
+    moving.assert_within_limits()
+
+
+def test_a_clock_that_goes_backwards_drops_targets(moving):
+    moving.quiet()
+    moving.now -= 10.0
+    codes = {moving.tick().code for _ in range(60)}
+    assert codes == {StatusCode.CLOCK_JUMP}
+    assert not moving.outputs[-1].publish
+    moving.assert_within_limits()
+    moving.aim(moving.moved((0.0, 0.05, 0.0)))
+    moving.tick(3)
+    assert moving.outputs[-1].code == StatusCode.OK
+    moving.quiet()
+    moving.now += 100.0
+    assert moving.tick().code == StatusCode.COMMAND_STALE
+
+
+def test_a_step_that_is_not_finite_never_leaves(moving, monkeypatch):
+    def poisoned(joint_q, last_step, step):
+        step[:] = np.nan
+        return SolveStatus.CONVERGED
+
+    monkeypatch.setattr(moving.servo._solver, 'solve', poisoned)
+    for _ in range(40):
+        output = moving.tick()
+        assert output.code == StatusCode.NON_FINITE_BLOCKED
+        assert np.isfinite(output.joint_q).all() and np.isfinite(output.joint_qd).all()
+    assert output.still
+    monkeypatch.undo()
+    moving.tick(3)
+    assert moving.outputs[-1].code == StatusCode.OK
+    moving.assert_within_limits()
+
+
+def test_a_failed_solve_holds(moving, monkeypatch):
+    def failing(joint_q, last_step, step):
+        step[:] = 0.0
+        return SolveStatus.ITERATION_LIMIT
+
+    monkeypatch.setattr(moving.servo._solver, 'solve', failing)
+    codes = {moving.tick().code for _ in range(40)}
+    assert codes == {StatusCode.SOLVER_FAILED} and moving.outputs[-1].still
+    moving.assert_within_limits()
+
+
+def test_a_step_over_a_limit_never_leaves(moving, monkeypatch):
+    def hasty(joint_q, last_step, step):
+        step[:] = 0.0
+        step[0] = 1.0
+        return SolveStatus.CONVERGED
+
+    monkeypatch.setattr(moving.servo._solver, 'solve', hasty)
+    output = moving.tick()
+    assert output.code == StatusCode.SOLVER_FAILED and 'velocity' in output.text
+    moving.assert_within_limits()
+
+
+def test_a_joint_at_its_limit_is_named():
+    rig = Rig()
+    rig.aim_joints(panda_joint4=0.0)
+    rig.tick(seconds=4.0)
+    assert rig.outputs[-1].code == StatusCode.JOINT_BOUND
+    assert 'panda_joint4' in rig.outputs[-1].text
+    limit = rig.robot.upper[rig.robot.group.variable_dof[3]]
+    assert rig.q[rig.robot.coords[3]] == pytest.approx(limit - 0.02, abs=1e-5)
+
+
+def test_jumps_are_refused_where_asked_for(moving):
+    rig = Rig(target_jump_policy='reject')
+    near = rig.moved((0.0, 0.1, 0.0))
+    rig.aim(near)
+    rig.tick(20)
+    rig.aim(rig.moved((0.0, 0.0, 0.3)))
+    codes = [rig.tick().code for _ in range(19)]
+    assert set(codes) == {StatusCode.TARGET_JUMP}
+    assert rig.servo.goals.trackers[0].jumps == 19
+    np.testing.assert_allclose(rig.servo.goals.trackers[0].goal, near)
+    codes = [rig.tick().code for _ in range(40)]
+    assert set(codes) == {StatusCode.TARGET_JUMP} and rig.outputs[-1].still
+    rig.set(target_jump_policy='saturate')
+    rig.tick(seconds=3.0)
+    assert rig.outputs[-1].tasks[0].reached
+
+
+def test_dynamic_settings_change_the_limits_at_once(moving):
+    moving.set(limits__velocity_scale=0.1, limits__acceleration_scale=0.5)
+    moving.tick(30)
+    dofs = moving.robot.group.variable_dof
+    assert np.all(np.abs(moving.speeds()[-1]) <= 0.1 * moving.robot.velocity[dofs] + 1e-9)
+    margin = Rig()
+    margin.aim_joints(panda_joint4=0.0)
+    margin.set(limits__position_margin=[0.3])
+    margin.tick(seconds=4.0)
+    limit = margin.robot.upper[dofs[3]]
+    assert margin.q[margin.robot.coords[3]] == pytest.approx(limit - 0.3, abs=1e-5)

@@ -1,0 +1,218 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Pose targets: arrival, accuracy, limits, speed, several tasks, frames, barriers."""
+
+import numpy as np
+import pytest
+from support.servo_rig import Rig
+
+from ros_ik.servo import StatusCode
+from ros_ik.servo.pose_math import pose_difference
+
+ROBOTS = ['panda', 'ur5', 'talos_left_arm']
+
+
+@pytest.mark.parametrize('rate', [100.0, 500.0])
+@pytest.mark.parametrize('robot', ROBOTS)
+def test_a_steady_target_is_reached_smoothly_and_exactly(robot, rate):
+    rig = Rig(robot, control_rate=rate)
+    target = rig.reachable(seed=3, spread=0.4)
+    rig.aim(target)
+    rig.tick(seconds=4.0)
+    report = rig.outputs[-1].tasks[0]
+    assert report.reached and report.active
+    assert report.linear_error < 1e-4 and report.angular_error < np.radians(0.01)
+    rig.assert_within_limits()
+    errors = np.array([o.tasks[0].linear_error for o in rig.outputs[2:]])
+    closest = int(np.argmax(errors < 1e-3))
+    assert np.all(errors[closest:] < 2e-3), 'it swings'
+    rest = rig.speeds()[-20:]
+    assert np.all(np.abs(rest) < 1e-3)
+
+
+def test_speed_and_acceleration_towards_the_target_are_bounded():
+    rig = Rig(ee__max_linear_speed=0.1, ee__max_angular_speed=0.2)
+    rig.aim(rig.moved((0.0, 0.2, -0.1)))
+    start = rig.pose()
+    points = [start[:3]]
+    for _ in range(150):
+        rig.tick()
+        points.append(rig.pose()[:3])
+    speed = np.linalg.norm(np.diff(points, axis=0), axis=1) / rig.dt
+    assert speed.max() == pytest.approx(0.1, rel=0.02)
+    rig.set(ee__max_linear_speed=0.05)
+    before = rig.pose()[:3]
+    rig.tick()
+    assert np.linalg.norm(rig.pose()[:3] - before) / rig.dt < 0.055
+
+
+def test_a_moving_target_is_followed_closely():
+    rig = Rig()
+    centre, errors = rig.pose(), []
+    for k in range(400):
+        angle = 2.0 * np.pi * 0.25 * k * rig.dt
+        pose = centre.copy()
+        pose[:3] += 0.1 * np.array([0.0, np.sin(angle), np.cos(angle) - 1.0])
+        rig.aim(pose)
+        rig.tick()
+        errors.append(np.linalg.norm(rig.pose()[:3] - pose[:3]))
+    assert max(errors[100:]) < 0.012
+    rig.assert_within_limits()
+
+
+def test_out_of_reach_comes_as_near_as_possible_and_back():
+    rig = Rig()
+    home = rig.pose()
+    far = home.copy()
+    far[:3] = [0.0, 2.0, 0.6]
+    rig.aim(far)
+    rig.tick(seconds=6.0)
+    assert not rig.outputs[-1].tasks[0].reached
+    assert np.abs(rig.speeds()[-10:]).max() < 0.05
+    rig.aim(home)
+    rig.tick(seconds=6.0)
+    assert rig.outputs[-1].tasks[0].reached
+    rig.assert_within_limits()
+
+
+def test_zero_weights_leave_axes_free():
+    rig = Rig(ee__position_weight=[1.0, 1.0, 0.0], ee__orientation_weight=0.0)
+    target = rig.moved((0.1, 0.1, 0.5))
+    rig.aim(target)
+    rig.tick(seconds=2.0)
+    assert rig.outputs[-1].tasks[0].reached
+    np.testing.assert_allclose(rig.pose()[:2], target[:2], atol=1e-4)
+    assert abs(rig.pose()[2] - target[2]) > 0.1
+
+
+def test_the_offset_is_applied_and_changes_at_run_time():
+    rig = Rig(ee__offset_xyz=[0.0, 0.0, 0.1], ee__offset_rpy=[0.0, 0.0, 0.3])
+    plain = Rig()
+    tool = rig.pose()
+    assert np.linalg.norm(tool[:3] - plain.pose()[:3]) == pytest.approx(0.1)
+    rig.aim(tool)
+    rig.tick(50)
+    rig.set(ee__offset_xyz=[0.0, 0.0, 0.0], ee__offset_rpy=[0.0, 0.0, 0.0])
+    rig.tick(seconds=2.0)
+    np.testing.assert_allclose(rig.pose()[:3], tool[:3], atol=1e-4)
+
+
+def test_a_target_in_a_link_is_taken_where_the_link_was():
+    rig = Rig()
+    start = rig.pose()
+    rig.quiet()
+    pose = np.array([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0])
+    poses = rig.servo._solver.diff.body_poses(rig.q)
+    assert np.allclose(poses[rig.robot.task_links[0]], start, atol=1e-9)
+    target = rig.reader.pose(0, 'panda_hand_tcp', pose[:3], pose[3:], rig.now)
+    for _ in range(15):
+        rig.change(poses=(target,))
+        rig.tick()
+    goal = rig.servo.goals.trackers[0].goal
+    linear, angular = pose_difference(goal, start)
+    assert np.linalg.norm(linear) == pytest.approx(0.1, abs=1e-9)
+    assert np.linalg.norm(angular) < 1e-9
+
+
+def test_two_tasks_and_the_one_without_target_rests():
+    rig = Rig(
+        'baxter',
+        home={'right_s0': 0.3, 'right_s1': -0.6, 'right_e1': 1.3, 'right_w1': 0.8},
+        frame_tasks=['left', 'right'],
+        left__frame='left_gripper',
+        right__frame='right_gripper',
+    )
+    right = rig.pose(task=1)
+    rig.aim(rig.pose(task=0) + np.array([0.0, 0.05, 0.1, 0, 0, 0, 0]), task=0)
+    rig.tick(seconds=2.0)
+    left, other = rig.outputs[-1].tasks
+    assert left.reached and not other.active
+    np.testing.assert_allclose(rig.pose(task=1), right, atol=1e-9)
+    rig.aim(rig.pose(task=1) + np.array([0.0, 0.0, 0.05, 0, 0, 0, 0]), task=1)
+    rig.tick(seconds=2.0)
+    assert all(report.reached for report in rig.outputs[-1].tasks)
+    rig.assert_within_limits()
+
+
+def test_a_barrier_holds_the_frame_in_its_box_and_is_named():
+    start = Rig().pose()
+    top = [float(v) for v in start[:3] + np.array([1.0, 0.1, 1.0])]
+    rig = Rig(
+        barriers__position__wall__frame='panda_hand_tcp',
+        barriers__position__wall__max=top,
+    )
+    rig.aim(rig.moved((0.0, 0.3, 0.0)))
+    codes, values = set(), []
+    for _ in range(300):
+        output = rig.tick()
+        codes.add(output.code)
+        values.append(top[1] - rig.pose()[1])
+    assert min(values[1:]) >= -1e-6
+    assert values[-1] < 2e-3
+    assert StatusCode.SLOWED_BY_BARRIER in codes
+    assert rig.outputs[-1].code == StatusCode.HALTED_BY_BARRIER
+    assert rig.outputs[-1].limiting_barrier == 'wall'
+    assert rig.outputs[-1].barrier_distance == pytest.approx(values[-1], abs=1e-6)
+    rig.aim(rig.moved((0.0, -0.2, 0.0)))
+    rig.tick(seconds=2.0)
+    assert rig.outputs[-1].tasks[0].reached
+
+
+def test_a_violated_barrier_only_lets_distance_grow():
+    start = Rig().pose()
+    top = [1.0, float(start[1]) - 0.05, 2.0]
+    rig = Rig(barriers__position__wall__frame='panda_hand_tcp', barriers__position__wall__max=top)
+    rig.aim(rig.moved((0.0, 0.1, -0.05)))
+    values = []
+    for _ in range(200):
+        rig.tick()
+        values.append(top[1] - rig.pose()[1])
+    assert values[0] < -0.04
+    assert np.all(np.diff(values[2:]) >= -1e-9)
+    rig.aim(rig.moved((0.0, -0.2, 0.0)))
+    rig.tick(seconds=2.0)
+    assert rig.outputs[-1].tasks[0].reached
+
+
+def test_a_start_outside_the_position_limits_moves_inwards_only():
+    rig = Rig(activate=False)
+    upper = rig.robot.upper[rig.robot.group.variable_dof]
+    rig.q[rig.robot.coords[5]] = upper[5] + 0.1
+    rig.change(active=True)
+    rig.tick()
+    rig.aim(rig.moved((0.0, 0.1, 0.0)))
+    before = upper[5] + 0.1
+    for _ in range(200):
+        rig.tick()
+        now = rig.q[rig.robot.coords[5]]
+        assert now <= before + 1e-12
+        before = max(now, upper[5])
+
+
+def test_uncommanded_joints_do_not_drift_over_many_cycles():
+    rig = Rig()
+    q, centre = rig.q.copy(), rig.pose()
+    for k in range(2000):
+        angle = 2.0 * np.pi * k / 200
+        pose = centre.copy()
+        pose[:3] += 0.05 * np.array([0.0, np.sin(angle), np.cos(angle) - 1.0])
+        rig.aim(pose)
+        rig.tick()
+    rig.aim(centre)
+    rig.tick(seconds=3.0)
+    np.testing.assert_allclose(rig.q, q, atol=0.02)
+
+
+def test_the_posture_moves_the_elbow_and_not_the_hand():
+    rig = Rig()
+    target = rig.pose()
+    rig.aim(target)
+    rig.tick(5)
+    posture = rig.q[rig.robot.coords].copy()
+    posture[0] += 0.5
+    rig.set(posture__positions=[float(p) for p in posture])
+    before = rig.q[rig.robot.coords].copy()
+    rig.tick(seconds=4.0)
+    assert np.abs(rig.q[rig.robot.coords] - before).max() > 0.05
+    linear, angular = pose_difference(target, rig.pose())
+    assert np.linalg.norm(linear) < 1e-4 and np.linalg.norm(angular) < np.radians(0.02)

@@ -1,0 +1,341 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Processes on a ROS domain of their own, and a client that knows public messages only."""
+
+import collections
+import contextlib
+import itertools
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import time
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped
+from lifecycle_msgs.srv import ChangeState
+from lifecycle_msgs.srv import GetState
+from rcl_interfaces.srv import SetParameters
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy
+from rclpy.qos import QoSProfile
+from rclpy.qos import ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+from std_msgs.msg import String
+from std_srvs.srv import SetBool
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
+import yaml
+
+from ros_ik.demo.mock_robot import trajectory_from_message
+from ros_ik.demo.robots import find_robot
+from ros_ik.demo.trajectory_rules import check_trajectory
+from ros_ik_interfaces.msg import IkStatus
+
+ROOT = Path(__file__).parents[2]
+ARM = tuple(f'panda_joint{k}' for k in range(1, 8))
+LATCHED = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+PATIENCE = 20.0
+_count = itertools.count()
+
+
+def panda_urdf():
+    """Return the robot description of the Panda."""
+    return find_robot('panda').urdf_path.read_text()
+
+
+def nested(values):
+    """Return parameters by dotted name as the tree that a parameter file holds."""
+    tree = {}
+    for name, value in values.items():
+        *sections, leaf = name.split('.')
+        branch = tree
+        for section in sections:
+            branch = branch.setdefault(section, {})
+        branch[leaf] = value
+    return tree
+
+
+class Processes:
+    """Child processes on one ROS domain."""
+
+    def __init__(self, folder):
+        self.domain = 40 + (os.getpid() + next(_count)) % 20
+        self._folder = folder
+        self._running = {}
+
+    def start(self, name, module, **parameters):
+        """Start an executable of ros_ik with parameters by name, dots as double underscores."""
+        values = {key.replace('__', '.'): value for key, value in parameters.items()}
+        file = self._folder / f'{name}_{next(_count)}.yaml'
+        file.write_text(yaml.safe_dump({'/**': {'ros__parameters': nested(values)}}))
+        environment = {
+            **os.environ,
+            'ROS_DOMAIN_ID': str(self.domain),
+            'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+            'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
+        }
+        self.log = self._folder / f'{name}.log'
+        with self.log.open('a') as log:
+            self._running[name] = subprocess.Popen(
+                [sys.executable, '-m', module, '--ros-args', '--params-file', str(file)],
+                env=environment,
+                stdout=log,
+                stderr=log,
+            )
+
+    def text(self, name):
+        """Return what a process has written."""
+        return (self._folder / f'{name}.log').read_text()
+
+    def signal(self, name, number):
+        """Send a signal."""
+        self._running[name].send_signal(number)
+
+    def wait(self, name, timeout):
+        """Return the exit code of a process that is ending."""
+        return self._running.pop(name).wait(timeout)
+
+    def is_alive(self, name):
+        """Return whether a process runs."""
+        return self._running[name].poll() is None
+
+    def end(self):
+        """End every process."""
+        for process in self._running.values():
+            process.send_signal(signal.SIGCONT)
+            process.send_signal(signal.SIGTERM)
+        for process in self._running.values():
+            try:
+                process.wait(5.0)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+class Client:
+    """A user of the node: publishes targets, listens to everything, calls services."""
+
+    def __init__(self, processes):
+        self.processes = processes
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context, domain_id=processes.domain)
+        self.node = rclpy.create_node('client', context=self.context)
+        self._executor = SingleThreadedExecutor(context=self.context)
+        self._executor.add_node(self.node)
+        self._streams = {}
+        self.statuses = collections.deque(maxlen=20000)
+        self.trajectories = []
+        self.trajectory_times = []
+        self.states = collections.deque(maxlen=20000)
+        self.poses = collections.deque(maxlen=100)
+        self.diagnostics = collections.deque(maxlen=100)
+        node = self.node
+        self._keep(IkStatus, 'ros_ik/status', self.statuses, 10)
+        node.create_subscription(
+            JointTrajectory, 'ros_ik/joint_trajectory', self._on_trajectory, 100
+        )
+        self._keep(JointState, 'joint_states', self.states, 1)
+        self._keep(PoseStamped, 'ros_ik/ee/current_pose', self.poses, 1)
+        node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
+        self._description = node.create_publisher(String, 'robot_description', LATCHED)
+        self._stop_request = node.create_publisher(Bool, 'ros_ik/stop_request', LATCHED)
+        self._targets = {
+            'pose': node.create_publisher(PoseStamped, 'ros_ik/target_pose', 1),
+            'ee': node.create_publisher(PoseStamped, 'ros_ik/ee/target_pose', 1),
+            'joints': node.create_publisher(JointState, 'ros_ik/target_joints', 1),
+        }
+
+    def _keep(self, kind, topic, kept, depth):
+        # rclpy wants a callback with a Python signature, which a deque's append lacks.
+        self.node.create_subscription(kind, topic, lambda message: kept.append(message), depth)
+
+    def end(self):
+        """Leave the domain."""
+        self._executor.shutdown()
+        self.node.destroy_node()
+        rclpy.shutdown(context=self.context)
+
+    def describe(self, text):
+        """Publish a robot description."""
+        self._description.publish(String(data=text))
+
+    def stream(self, topic, message):
+        """Repeat a message at 50 Hz while the client spins; None ends that."""
+        self._streams.pop(topic, None)
+        if message is not None:
+            self._streams[topic] = message
+
+    def send(self, topic, message):
+        """Publish once, after the node listens."""
+        self.wait_for(lambda: self._targets[topic].get_subscription_count() > 0, 'a subscriber')
+        self._targets[topic].publish(message)
+
+    def spin(self, seconds):
+        """Stream and listen."""
+        give_up = time.monotonic() + seconds
+        while time.monotonic() < give_up:
+            self._turn()
+
+    def wait_for(self, condition, what, timeout=PATIENCE):
+        """Stream and listen until a condition holds; fail with the last status otherwise."""
+        give_up = time.monotonic() + timeout
+        while time.monotonic() < give_up:
+            if condition():
+                return
+            self._turn()
+        status = self.status
+        last = f'{status.code} {status.text!r}' if status else 'none'
+        raise AssertionError(f'no {what} within {timeout} s; last status: {last}')
+
+    def wait_for_code(self, *codes, text='', timeout=PATIENCE):
+        """Wait for a status received from now on; return it."""
+        self.statuses.clear()
+        found = []
+
+        def seen():
+            found.extend(s for s in self.statuses if s.code in codes and text in s.text)
+            return bool(found)
+
+        self.wait_for(seen, f'status {codes} with {text!r}', timeout)
+        return found[0]
+
+    @property
+    def status(self):
+        """The last status, None before the first."""
+        return self.statuses[-1] if self.statuses else None
+
+    def dropped(self):
+        """Return the counters of dropped messages."""
+        return {entry.name: entry.count for entry in self.status.dropped_messages}
+
+    def moved_pose(self, xyz=(0.0, 0.0, 0.0), frame=None):
+        """Return the newest measured pose, displaced."""
+        self.poses.clear()
+        self.wait_for(lambda: self.poses, 'current pose')
+        pose = self.poses[-1]
+        for axis, shift in zip('xyz', xyz, strict=True):
+            setattr(pose.pose.position, axis, getattr(pose.pose.position, axis) + shift)
+        if frame is not None:
+            pose.header.frame_id = frame
+        return pose
+
+    def positions(self):
+        """Return the newest measured positions by joint."""
+        self.states.clear()
+        self.wait_for(lambda: self.states, 'joint states')
+        return dict(zip(self.states[-1].name, self.states[-1].position, strict=True))
+
+    def wait_for_rest(self):
+        """Wait until the robot, which lags behind its commands, has come to rest too."""
+        self.states.clear()
+        self.wait_for(
+            lambda: self.states and all(abs(v) < 1e-4 for v in self.states[-1].velocity), 'rest'
+        )
+
+    def call(self, kind, name, request):
+        """Call a service and return its response."""
+        client = self.node.create_client(kind, name)
+        try:
+            self.wait_for(client.service_is_ready, f'service {name}')
+            future = client.call_async(request)
+            self.wait_for(future.done, f'answer of {name}')
+            return future.result()
+        finally:
+            self.node.destroy_client(client)
+
+    def pause(self, held):
+        """Call ~/pause."""
+        return self.call(SetBool, 'ros_ik/pause', SetBool.Request(data=held))
+
+    def trigger(self, name):
+        """Call ~/stop or ~/reset."""
+        return self.call(Trigger, f'ros_ik/{name}', Trigger.Request())
+
+    def request_stop(self, stop):
+        """Publish ~/stop_request."""
+        self._stop_request.publish(Bool(data=stop))
+
+    def transition(self, number):
+        """Ask for a lifecycle transition; return whether it succeeded."""
+        request = ChangeState.Request()
+        request.transition.id = number
+        return self.call(ChangeState, 'ros_ik/change_state', request).success
+
+    def state(self):
+        """Return the label of the lifecycle state."""
+        return self.call(GetState, 'ros_ik/get_state', GetState.Request()).current_state.label
+
+    def set(self, **values):
+        """Set parameters; return the results by name."""
+        names = [key.replace('__', '.') for key in values]
+        parameters = [
+            value if isinstance(value, Parameter) else Parameter(name, value=value)
+            for name, value in zip(names, values.values(), strict=True)
+        ]
+        request = SetParameters.Request(parameters=[p.to_parameter_msg() for p in parameters])
+        response = self.call(SetParameters, 'ros_ik/set_parameters', request)
+        return dict(zip(names, response.results, strict=True))
+
+    def assert_trajectories_are_accepted(self, joints=ARM):
+        """Check everything received against the rules of joint_trajectory_controller."""
+        assert self.trajectories
+        for message in self.trajectories:
+            now = self.node.get_clock().now().nanoseconds
+            assert check_trajectory(trajectory_from_message(message), joints, now) is None
+
+    def _on_trajectory(self, message):
+        self.trajectories.append(message)
+        self.trajectory_times.append(time.monotonic())
+
+    def _on_diagnostics(self, message):
+        for status in message.status:
+            if status.name.startswith('ros_ik:'):
+                self.diagnostics.append(status)
+
+    _next_stream = 0.0
+
+    def _turn(self):
+        self._executor.spin_once(timeout_sec=0.005)
+        if time.monotonic() >= self._next_stream:
+            self._next_stream = time.monotonic() + 0.02
+            for topic, message in self._streams.items():
+                self._targets[topic].publish(message)
+
+
+@contextlib.contextmanager
+def ros_rig(folder):
+    """Yield a client on a domain of its own, and end every process afterwards."""
+    processes = Processes(folder)
+    client = Client(processes)
+    try:
+        yield client
+    finally:
+        client.end()
+        processes.end()
+
+
+def start_node(client, **parameters):
+    """Start ros_ik_node for the Panda."""
+    client.processes.start(
+        'node', 'ros_ik.node.ros_ik_node', **{'ee__frame': 'panda_hand_tcp', **parameters}
+    )
+
+
+def start_robot(client):
+    """Start the mock robot at a comfortable posture."""
+    home = find_robot('panda').home
+    client.processes.start(
+        'robot',
+        'ros_ik.demo.mock_robot',
+        command_topic='ros_ik/joint_trajectory',
+        controller_joints=list(ARM),
+        initial_positions__names=list(home),
+        initial_positions__values=[float(value) for value in home.values()],
+    )

@@ -1,0 +1,128 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A servo with a robot that does exactly what it is told, and a clock that the test moves."""
+
+import dataclasses
+import functools
+
+import numpy as np
+
+from ros_ik.demo.robots import find_robot
+from ros_ik.model import Model
+from ros_ik.servo import Command
+from ros_ik.servo import Measurement
+from ros_ik.servo import Servo
+from ros_ik.servo import TargetReader
+from ros_ik.settings import read_settings
+
+
+@functools.cache
+def robot_model(name):
+    """Return the model of a robot of the demo."""
+    return Model.from_urdf(find_robot(name).urdf_path.read_text(), device='cpu')
+
+
+class Rig:
+    """Ticks a servo; a target given with :meth:`aim` is repeated each tick until :meth:`quiet`."""
+
+    def __init__(self, name='panda', activate=True, home=None, **values):
+        files, self.model = find_robot(name), robot_model(name)
+        given = {'ee.frame': files.tip_link, 'base_frame': files.base_link}
+        given.update({key.replace('__', '.'): value for key, value in values.items()})
+        self.given = given
+        self.settings = read_settings(given)
+        self.servo = Servo(self.model, self.settings)
+        self.robot = self.servo.robot
+        self.reader = TargetReader(self.robot)
+        self.now, self.dt = 100.0, self.settings.period
+        self.q = self.model.neutral_joint_q()
+        for joint, position in {**files.home, **(home or {})}.items():
+            self.q[self.robot.coord_of[joint]] = position
+        self.q = self.model.apply_mimic(self.q)
+        self.received = None
+        self.command = Command(active=activate, poses=(None,) * len(self.settings.tasks))
+        self._streams = {}
+        self.outputs = []
+        self.published = []
+        self.tick()
+
+    def aim(self, pose, task=0, frame=''):
+        """Stream a pose from the next tick on."""
+        self._streams[task] = lambda: self.reader.pose(task, frame, pose[:3], pose[3:], self.now)
+
+    def aim_joints(self, **positions):
+        """Stream a joint target from the next tick on."""
+        names, values = list(positions), list(positions.values())
+        self._streams['joints'] = lambda: self.reader.joints(names, values, self.now)
+
+    def quiet(self):
+        """Stop streaming targets."""
+        self._streams.clear()
+
+    def change(self, **fields):
+        """Change the command."""
+        self.command = dataclasses.replace(self.command, **fields)
+
+    def set(self, **values):
+        """Change dynamic parameters."""
+        self.given.update({key.replace('__', '.'): value for key, value in values.items()})
+        self.settings = read_settings(self.given)
+        self.servo.apply(self.settings)
+
+    def tick(self, count=1, seconds=None):
+        """Make ticks; return the last output."""
+        for _ in range(count if seconds is None else round(seconds / self.dt)):
+            self.now += self.dt
+            for task, make in self._streams.items():
+                target = make()
+                if task == 'joints':
+                    self.change(joints=target)
+                else:
+                    poses = list(self.command.poses)
+                    poses[task] = target
+                    self.change(poses=tuple(poses))
+            received = self.now if self.received is None else self.received
+            measured = Measurement(self.q.copy(), np.full(len(self.q), received))
+            output = self.servo.step(self.now, measured, self.command)
+            self.outputs.append(output)
+            if output.publish:
+                self.q = output.joint_q.copy()
+                self.published.append(output)
+        return output
+
+    def pose(self, q=None, task=0):
+        """Return the pose of a task's frame in its reference link."""
+        poses = self.servo._solver.diff.body_poses(self.q if q is None else q)
+        return self.servo.goals.trackers[task].frame_pose(poses)
+
+    def reachable(self, seed=1, spread=0.5):
+        """Return a pose that the robot has at a configuration near its home."""
+        rng, q, coords = np.random.default_rng(seed), self.q.copy(), self.robot.coords
+        dofs = self.robot.group.variable_dof
+        low, high = self.robot.lower[dofs] + 0.1, self.robot.upper[dofs] - 0.1
+        q[coords] = np.clip(q[coords] + rng.uniform(-spread, spread, len(coords)), low, high)
+        return self.pose(self.model.apply_mimic(q))
+
+    def moved(self, xyz=(0.0, 0.0, 0.0)):
+        """Return the present pose displaced."""
+        pose = self.pose()
+        pose[:3] += xyz
+        return pose
+
+    def speeds(self):
+        """Return the velocities of the controlled joints at each published tick."""
+        return np.array(
+            [output.joint_qd[self.robot.group.variable_dof] for output in self.published]
+        )
+
+    def assert_within_limits(self):
+        """Check position, velocity and acceleration of everything published since the start."""
+        dofs = self.robot.group.variable_dof
+        q = np.array([output.joint_q[self.robot.coords] for output in self.published])
+        assert np.all(q >= self.robot.lower[dofs] - 1e-9) and np.all(
+            q <= self.robot.upper[dofs] + 1e-9
+        )
+        velocity = self.speeds()
+        assert np.all(np.abs(velocity) <= self.robot.velocity[dofs] * (1.0 + 1e-9))
+        change = np.abs(np.diff(velocity, axis=0)) / self.dt
+        assert np.all(change <= self.robot.acceleration[dofs] * (1.0 + 1e-6))

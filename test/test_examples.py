@@ -1,0 +1,22 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The examples run and do what they say."""
+
+from pathlib import Path
+import subprocess
+import sys
+
+from ros_ik.demo.robots import robot_data_path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_reach_a_pose():
+    urdf = robot_data_path() / 'panda_description/urdf/panda.urdf'
+    result = subprocess.run(
+        [sys.executable, 'examples/reach_a_pose.py', urdf, 'panda_link0', 'panda_hand_tcp'],
+        cwd=ROOT, capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    error = float(result.stdout.split(' is ')[1].split(' mm')[0])
+    assert error < 0.01

@@ -1,0 +1,137 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The schema, its documents, and what becomes of right and wrong values."""
+
+import math
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ros_ik.settings import expand_parameters
+from ros_ik.settings import read_settings
+from ros_ik.settings import SCHEMA
+from ros_ik.settings import SettingsError
+from ros_ik.settings.documents import markdown_text
+from ros_ik.settings.documents import yaml_text
+from ros_ik.settings.reading import unknown_parameters
+
+ROOT = Path(__file__).parents[1]
+FRAME = {'ee.frame': 'hand'}
+
+WRONG = [
+    ({}, 'ee.frame', "''"),
+    ({'ee.frame': 7}, 'ee.frame', '7'),
+    ({'control_rate': 0.5}, 'control_rate', '[1, 1000]'),
+    ({'control_rate': math.nan}, 'control_rate', 'nan'),
+    ({'control_rate': 'fast'}, 'control_rate', "'fast'"),
+    ({'control_rate': True}, 'control_rate', 'True'),
+    ({'autostart': 1}, 'autostart', '1'),
+    ({'on_description_change': 'swap'}, 'on_description_change', "'hold_and_swap'"),
+    ({'device': 'gpu'}, 'device', "'gpu'"),
+    ({'frame_tasks': ['']}, 'frame_tasks', 'at least one name'),
+    ({'frame_tasks': ['a', 'a']}, 'frame_tasks', 'twice'),
+    ({'frame_tasks': ['limits']}, 'frame_tasks', 'choose another'),
+    ({'frame_tasks': ['left arm']}, 'frame_tasks', "'left arm'"),
+    ({'frame_tasks': 'ee'}, 'frame_tasks', 'array'),
+    ({'ee.gain': 0.0}, 'ee.gain', '(0, 1]'),
+    ({'ee.gain': 1.5}, 'ee.gain', '(0, 1]'),
+    ({'ee.offset_xyz': [0.0, 0.0]}, 'ee.offset_xyz', '3 entries'),
+    ({'ee.offset_xyz': [0.0, 0.0, math.inf]}, 'ee.offset_xyz', 'inf'),
+    ({'ee.position_weight': [1.0, 1.0]}, 'ee.position_weight', '3 entries'),
+    ({'ee.position_weight': -1.0}, 'ee.position_weight', '-1'),
+    ({'ee.position_weight': 0.0, 'ee.orientation_weight': 0.0}, 'ee.position_weight', 'above 0'),
+    ({'ee.max_linear_speed': 0.0}, 'ee.max_linear_speed', '(0, inf)'),
+    ({'limits.velocity_scale': 0.0}, 'limits.velocity_scale', '(0, 1]'),
+    ({'limits.position_margin': []}, 'limits.position_margin', 'none'),
+    ({'solver.max_iterations': 1.5}, 'solver.max_iterations', '1.5'),
+    (
+        {'joint_limits.j1.has_velocity_limits': True},
+        'joint_limits.j1.max_velocity',
+        'above 0',
+    ),
+    ({'barriers.position.box.min': [0.0, 0.0, 0.0]}, 'barriers.position.box.frame', "''"),
+    (
+        {
+            'barriers.position.box.frame': 'hand',
+            'barriers.position.box.min': [0.0, 0.0, 1.0],
+            'barriers.position.box.max': [1.0, 1.0, 0.5],
+        },
+        'barriers.position.box.min',
+        'less than max',
+    ),
+    ({'outputs': ['a', 'b']}, 'outputs.b.topic', 'another output'),
+    ({'outputs.default.command_horizon': 0.015}, 'outputs.default.command_horizon', '0.02 s'),
+    ({'outputs.default.stamp': 'later'}, 'outputs.default.stamp', "'now'"),
+]
+
+
+@pytest.mark.parametrize(('given', 'parameter', 'reason'), WRONG)
+def test_a_wrong_value_is_refused_with_its_name_and_reason(given, parameter, reason):
+    values = given if given == {} else {**FRAME, **given}
+    with pytest.raises(SettingsError) as caught:
+        read_settings(values)
+    assert caught.value.parameter == parameter
+    assert reason in caught.value.reason
+
+
+def test_defaults_are_those_of_the_schema():
+    settings = read_settings(FRAME)
+    assert settings.control_rate == 100.0
+    assert settings.tasks[0].orientation_weight == (0.5, 0.5, 0.5)
+    assert settings.outputs[0].topic == '~/joint_trajectory'
+    assert settings.joint_limits == settings.barriers == ()
+
+
+def test_names_of_the_user_become_sections():
+    settings = read_settings(
+        {
+            'frame_tasks': ['left', 'right'],
+            'left.frame': 'l',
+            'right.frame': 'r',
+            'right.position_weight': [1, 2, 3],
+            'joint_limits.joint_1.0.has_velocity_limits': True,
+            'joint_limits.joint_1.0.max_velocity': 2,
+            'barriers.position.table.frame': 'l',
+            'barriers.position.table.min': [-math.inf, -math.inf, 0.1],
+        }
+    )
+    assert [task.frame for task in settings.tasks] == ['l', 'r']
+    assert settings.tasks[1].position_weight == (1.0, 2.0, 3.0)
+    (limit,) = settings.joint_limits
+    assert (limit.joint, limit.max_velocity, limit.max_acceleration) == ('joint_1.0', 2.0, None)
+    assert settings.barriers[0].name == 'table'
+
+
+def test_a_misspelt_name_is_found():
+    given = {**FRAME, 'ee.fraem': 'hand', 'use_sim_time': True}
+    (sentence,) = unknown_parameters(given, expand_parameters(given))
+    assert "'ee.fraem'" in sentence and "'ee.frame'" in sentence
+
+
+def test_every_parameter_has_a_sentence_and_a_permitted_default():
+    for entry in SCHEMA:
+        assert entry.description.rstrip().endswith('.'), entry.name
+        assert entry.checked(entry.default) == entry.default, entry.name
+    assert len({entry.name for entry in SCHEMA}) == len(SCHEMA)
+
+
+def test_the_documents_are_those_of_the_schema():
+    command = 'run python -m ros_ik.settings.documents'
+    assert (ROOT / 'config' / 'ros_ik.yaml').read_text() == yaml_text(), command
+    assert (ROOT / 'docs' / 'parameters.md').read_text() == markdown_text(), command
+
+
+def test_the_shipped_file_holds_the_defaults():
+    given = {}
+
+    def flatten(prefix, value):
+        if isinstance(value, dict):
+            for key, below in value.items():
+                flatten(f'{prefix}{key}.', below)
+        elif value is not None:
+            given[prefix[:-1]] = value
+
+    flatten('', yaml.safe_load(yaml_text())['/**']['ros__parameters'])
+    assert unknown_parameters(given, expand_parameters(given)) == []
+    assert read_settings({**given, **FRAME}) == read_settings(FRAME)
