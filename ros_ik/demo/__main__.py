@@ -150,6 +150,8 @@ def _start(
         },
         'ros_ik': {
             'control_rate': options.rate,
+            # Enough to judge the run by; a message each tick would cost this machine more than the tick.
+            'status_rate': 50.0,
             'device': options.device,
             'joint_group': f'{base}:{tip}',
             'ee.frame': tip,

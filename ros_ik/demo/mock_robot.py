@@ -15,7 +15,6 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 from diagnostic_msgs.msg import DiagnosticStatus
 from diagnostic_msgs.msg import KeyValue
-import rclpy
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
@@ -162,8 +161,7 @@ def nanoseconds(time: Any) -> int:
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run until interrupted; return the exit code."""
-    rclpy.init(args=args)
-    return run_node(MockRobot)
+    return run_node(MockRobot, args)
 
 
 if __name__ == '__main__':

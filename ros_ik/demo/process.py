@@ -5,17 +5,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Sequence
+import signal
+import threading
 
 from rcl_interfaces.msg import ParameterDescriptor
 import rclpy
-from rclpy.executors import ExternalShutdownException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.signals import SignalHandlerOptions
 
 from ros_ik.errors import RosIkError
 
-LONGEST_WAIT = 0.5  # s
+# A signal is noticed after the executor's wait, which ends at least this often [s].
+LONGEST_WAIT = 0.2
 
 
 def describe(kind: Parameter.Type, description: str) -> ParameterDescriptor:
@@ -23,22 +27,33 @@ def describe(kind: Parameter.Type, description: str) -> ParameterDescriptor:
     return ParameterDescriptor(type=kind.value, description=description, read_only=True)
 
 
-def run_node(create: Callable[[], Node]) -> int:
-    """Create a node and spin it until a signal; rclpy is initialised before.
+def run_node(create: Callable[[], Node], args: Sequence[str] | None) -> int:
+    """Create a node and spin it until a signal.
+
+    rclpy's own signal handlers are left out: a signal that meets them between the creation of the
+    node and the executor's first wait leaves the process waiting for ever.
+
+    Args:
+        create: Creates the node.
+        args: Command line with ROS arguments; None for that of the process.
 
     Returns:
         The exit code: 0 after a signal, 2 if the node refuses its parameters.
     """
-    node = None
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    rclpy.init(
+        args=None if args is None else list(args), signal_handler_options=SignalHandlerOptions.NO
+    )
     executor = SingleThreadedExecutor()
+    node = None
     try:
         node = create()
-        # A signal that comes just before the executor waits wakes nobody: look now and then.
         node.create_timer(LONGEST_WAIT, lambda: None)
         executor.add_node(node)
-        executor.spin()
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
+        while not ended.is_set():
+            executor.spin_once()
     except RosIkError as error:
         rclpy.logging.get_logger('ros_ik.demo').fatal(str(error))
         return 2

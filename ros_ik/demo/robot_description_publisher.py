@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 import sys
 
-import rclpy
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy
@@ -62,8 +61,7 @@ class RobotDescriptionPublisher(Node):
 
 def main(args: Sequence[str] | None = None) -> int:
     """Publish until interrupted; return the exit code."""
-    rclpy.init(args=args)
-    return run_node(RobotDescriptionPublisher)
+    return run_node(RobotDescriptionPublisher, args)
 
 
 if __name__ == '__main__':

@@ -35,6 +35,7 @@ BROKEN = {
     'external entity': (
         '<robot', '<!DOCTYPE robot [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot', 'document types',
     ),
+    'document type': ('<robot', '<!DOCTYPE robot><robot', 'document types'),
     'duplicate link': ('<link name="c"/>', '<link name="c"/><link name="b"/>', "link 'b'"),
     'nameless link': ('<link name="c"/>', '<link/><link name="c"/>', 'link: .*name'),
     'duplicate joint': ('name="j2"', 'name="j1"', "joint 'j1'.*more than once"),

@@ -269,7 +269,9 @@ def test_diagnostics_has_an_entry_for_each_concern(client):
     client.diagnostics.clear()
     names = {f'ros_ik: {name}' for name in ('loop', 'joint states', 'command', 'safety', 'model')}
     client.wait_for(lambda: {entry.name for entry in client.diagnostics} == names, 'diagnostics')
-    assert all(entry.level == entry.OK for entry in list(client.diagnostics)[-5:])
+    # The level of the loop depends on how busy the machine is.
+    levels = {e.name: e.level for e in client.diagnostics if e.name != 'ros_ik: loop'}
+    assert set(levels.values()) == {client.diagnostics[-1].OK}
 
 
 def test_status_has_timings(client):
