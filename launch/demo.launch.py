@@ -8,9 +8,6 @@ import tempfile
 
 from ament_index_python.packages import get_package_share_directory
 from ament_index_python.packages import PackageNotFoundError
-from launch import LaunchContext
-from launch import LaunchDescription
-from launch import LaunchDescriptionEntity
 from launch.actions import DeclareLaunchArgument
 from launch.actions import IncludeLaunchDescription
 from launch.actions import OpaqueFunction
@@ -19,21 +16,23 @@ from launch.substitutions import LaunchConfiguration
 from launch.substitutions import PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
-
-from ros_ik.demo.chain import choose_chain
-from ros_ik.demo.description import read_description
-from ros_ik.demo.robots import find_robot
-from ros_ik.demo.scenario import home_configuration
-from ros_ik.model import Model
 import yaml
+
+from launch import LaunchContext
+from launch import LaunchDescription
+from launch import LaunchDescriptionEntity
+from ros_ik.demo.demo_robot import DemoRobot
 
 ARGUMENTS = [
     DeclareLaunchArgument(
-        'robot', default_value='panda', description='Robot of example-robot-data, or a URDF or xacro.'
+        'robot', default_value='panda', description='Name of a robot, or a URDF or xacro file.'
     ),
     DeclareLaunchArgument('namespace', default_value='', description='Namespace of every node.'),
     DeclareLaunchArgument(
-        'rviz', default_value='true', choices=['true', 'false'], description='Start RViz if installed.'
+        'rviz',
+        default_value='true',
+        choices=['true', 'false'],
+        description='Start RViz if installed.',
     ),
     DeclareLaunchArgument('log_level', default_value='info', description='Logging level.'),
 ]
@@ -50,13 +49,7 @@ def is_installed(package: str) -> bool:
 
 def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return the nodes for the robot that was asked for."""
-    files = find_robot(LaunchConfiguration('robot').perform(context))
-    text = read_description(files.urdf_path)
-    model = Model.from_urdf(text, device='cpu')
-    base, tip = (files.base_link, files.tip_link) if files.tip_link else choose_chain(model)
-    group = model.joint_group(f'{base}:{tip}')
-    home = home_configuration(model, group, dict(files.home))
-    starts = model.joint_q_start.numpy()
+    robot = DemoRobot.load(LaunchConfiguration('robot').perform(context))
     namespace = LaunchConfiguration('namespace')
     nodes: list[LaunchDescriptionEntity] = [
         Node(
@@ -64,12 +57,7 @@ def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             executable='mock_robot',
             namespace=namespace,
             output='screen',
-            parameters=[{
-                'command_topic': 'ros_ik/joint_trajectory',
-                'controller_joints': list(group.joint_names),
-                'initial_positions.names': list(group.joint_names),
-                'initial_positions.values': [float(home[starts[j]]) for j in group.joint_indices],
-            }],
+            parameters=[robot.mock_parameters()],
         ),
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(
@@ -77,7 +65,7 @@ def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             ),
             launch_arguments={
                 'namespace': namespace,
-                'params_file': _write_parameters(base, tip),
+                'params_file': _write_parameters(robot),
                 'log_level': LaunchConfiguration('log_level'),
             }.items(),
         ),
@@ -88,7 +76,7 @@ def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
                 package='robot_state_publisher',
                 executable='robot_state_publisher',
                 namespace=namespace,
-                parameters=[{'robot_description': text}],
+                parameters=[{'robot_description': robot.text}],
             )
         )
     else:
@@ -97,7 +85,7 @@ def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
                 package='ros_ik',
                 executable='robot_description_publisher',
                 namespace=namespace,
-                parameters=[{'urdf_path': str(files.urdf_path)}],
+                parameters=[{'urdf_path': str(robot.files.urdf_path)}],
             )
         )
     if LaunchConfiguration('rviz').perform(context) == 'true' and is_installed('rviz2'):
@@ -105,12 +93,13 @@ def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     return nodes
 
 
-def _write_parameters(base: str, tip: str) -> str:
+def _write_parameters(robot: DemoRobot) -> str:
     """Write the parameters of the node to a file that outlives the launch, and return its path."""
-    values = {'joint_group': f'{base}:{tip}', 'ee.frame': tip}
-    with tempfile.NamedTemporaryFile('w', prefix='ros_ik_demo_', suffix='.yaml', delete=False) as file:
+    values = {'joint_group': robot.chain, 'ee.frame': robot.tip_link}
+    handle, path = tempfile.mkstemp(prefix='ros_ik_demo_', suffix='.yaml')
+    with open(handle, 'w') as file:
         yaml.safe_dump({'/**': {'ros__parameters': values}}, file)
-    return file.name
+    return path
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -112,8 +112,8 @@ class PositionBarrier(Barrier):
     def __init__(
         self,
         link_index: int,
-        p_min: Sequence[float],
-        p_max: Sequence[float],
+        p_min: Sequence[float] | np.ndarray,
+        p_max: Sequence[float] | np.ndarray,
         *,
         axes: Sequence[bool] = (True, True, True),
         reference_link_index: int = -1,

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from types import TracebackType
 
 # Time for a child to end after SIGINT before it is killed [s].
@@ -38,7 +38,7 @@ class Children:
     def start(self, module: str, arguments: Sequence[str] = ()) -> None:
         """Start a Python module with ROS arguments in a process of its own."""
         command = [sys.executable, '-m', module, '--ros-args', *arguments]
-        # In a session of its own, so that Ctrl-C reaches only this process, which ends them in order.
+        # In a session of its own: Ctrl-C reaches only this process, which ends them in order.
         self._processes[module] = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=sys.stderr, start_new_session=True
         )

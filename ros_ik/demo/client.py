@@ -1,28 +1,31 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A user of the node: sends targets and writes down what comes back, through public messages only."""
+"""A user of the node: sends targets and writes down what comes back, by public messages only."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
 import math
 import time
-from collections.abc import Callable
 
-import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
+import numpy as np
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
-from ros_ik_interfaces.msg import IkStatus
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
+from ros_ik.demo.demo_robot import COMMAND_TOPIC
+from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.mock_robot import STATUS_SUFFIX
 from ros_ik.demo.poses import pose_errors
+from ros_ik.demo.robot_joints import RobotJoints
 from ros_ik.demo.scenario import CIRCLE_TIME
 from ros_ik.demo.scenario import Phase
+from ros_ik_interfaces.msg import IkStatus
 
 # Period of the targets [s]: 50 Hz, well inside the node's command_timeout.
 _TARGET_PERIOD = 0.02
@@ -77,29 +80,24 @@ class DemoClient(Node):
 
     def __init__(
         self,
-        joint_names: tuple[str, ...],
-        coord_of: dict[str, int],
-        home: np.ndarray,
-        tip_pose: Callable[[np.ndarray], np.ndarray],
-        frame_id: str,
+        robot: DemoRobot,
         *,
         uses_orientation: bool,
     ) -> None:
         """Connect to the node.
 
         Args:
-            joint_names: The controlled joints.
-            coord_of: Coordinate of each joint that appears in joint states.
-            home: Coordinates [joint_coord_count] of joints that do not.
-            tip_pose: Pose [7] of the controlled link from coordinates.
-            frame_id: Frame of the targets.
+            robot: The robot.
             uses_orientation: Whether the orientation counts for arriving.
         """
         super().__init__('ros_ik_demo')
         self.recording = Recording()
-        self._names, self._coord_of, self._frame_id = joint_names, coord_of, frame_id
-        self._joint_q = home.copy()
-        self._tip_pose, self._uses_orientation = tip_pose, uses_orientation
+        self._robot, self._uses_orientation = robot, uses_orientation
+        joints = RobotJoints(robot.model)
+        self._coord_of = dict(zip(joints.names, joints.coords.tolist(), strict=True))
+        # Targets are given in the root link.
+        self._frame_id = robot.model.body_label[0]
+        self._joint_q = robot.home.copy()
         self._started: float | None = None
         self._last_text = ''
         self._heard_state = False
@@ -107,12 +105,16 @@ class DemoClient(Node):
         self._executor.add_node(self)
         self._pose = self.create_publisher(PoseStamped, 'ros_ik/target_pose', 1)
         self._joints = self.create_publisher(JointState, 'ros_ik/target_joints', 1)
-        self.create_subscription(JointState, 'joint_states', self._on_state, qos_profile_sensor_data)
-        self.create_subscription(JointTrajectory, 'ros_ik/joint_trajectory', self._on_command, 100)
+        self.create_subscription(
+            JointState, 'joint_states', self._on_state, qos_profile_sensor_data
+        )
+        self.create_subscription(JointTrajectory, COMMAND_TOPIC, self._on_command, 100)
         self.create_subscription(IkStatus, 'ros_ik/status', self._on_status, 10)
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
 
-    def wait_until_ready(self, timeout: float, fallen: Callable[[], str], say: Callable[[str], None]) -> str:
+    def wait_until_ready(
+        self, timeout: float, fallen: Callable[[], str], say: Callable[[str], None]
+    ) -> str:
         """Wait until the node follows targets; return why not, '' on success.
 
         Args:
@@ -157,7 +159,7 @@ class DemoClient(Node):
         record.end = self._now()
 
     def settle(self, duration: float) -> None:
-        """Listen for a while without sending [s]: the robot's last count of refusals is still to come."""
+        """Listen for a while [s]: the robot's last count of refusals is still to come."""
         give_up = time.monotonic() + duration
         while time.monotonic() < give_up:
             self._executor.spin_once(timeout_sec=0.02)
@@ -170,7 +172,7 @@ class DemoClient(Node):
     def _is_connected(self) -> bool:
         """Return whether joint states arrive and every target topic has its listener."""
         listeners = [p.get_subscription_count() for p in (self._pose, self._joints)]
-        senders = self.count_publishers('ros_ik/joint_trajectory')
+        senders = self.count_publishers(COMMAND_TOPIC)
         return self._heard_state and min(listeners) > 0 and senders > 0
 
     def _now(self) -> float:
@@ -182,7 +184,7 @@ class DemoClient(Node):
             message = JointState(name=list(phase.joints), position=list(phase.joints.values()))
             self._joints.publish(message)
             return True
-        poses = phase.poses
+        poses: np.ndarray = phase.poses  # type: ignore[assignment]
         # The last target is repeated for the rest of the phase.
         index = min(int(elapsed / CIRCLE_TIME * len(poses)), len(poses) - 1)
         broken = phase.nan_messages and count % 2 == 1
@@ -200,7 +202,8 @@ class DemoClient(Node):
         if phase.joints is not None:
             errors = [abs(self._joint_q[self._coord_of[n]] - v) for n, v in phase.joints.items()]
             return max(errors) < _ARRIVED[0]
-        distance, angle = pose_errors(self._tip_pose(self._joint_q), phase.poses[-1])
+        tip_pose = self._robot.tip_poses(self._joint_q[None])[0]
+        distance, angle = pose_errors(tip_pose, phase.poses[-1])  # type: ignore[index]
         return bool(distance < _ARRIVED[0] and (angle < _ARRIVED[1] or not self._uses_orientation))
 
     def _on_state(self, message: JointState) -> None:
@@ -212,7 +215,7 @@ class DemoClient(Node):
             self.recording.states.append(self._joint_q.copy())
 
     def _on_command(self, message: JointTrajectory) -> None:
-        order = [message.joint_names.index(name) for name in self._names]
+        order = [message.joint_names.index(name) for name in self._robot.group.joint_names]
         self.recording.command_times.append(self._now())
         self.recording.commands.append(np.array(message.points[0].positions)[order])
 
@@ -226,4 +229,3 @@ class DemoClient(Node):
             if status.name.endswith(STATUS_SUFFIX):
                 values = {entry.key: entry.value for entry in status.values}
                 self.recording.rejected = int(values['rejected'])
-

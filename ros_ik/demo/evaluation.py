@@ -11,11 +11,9 @@ import numpy as np
 
 from ros_ik.demo.client import PhaseRecord
 from ros_ik.demo.client import Recording
+from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.poses import pose_errors
 from ros_ik.demo.scenario import Scenario
-from ros_ik.kinematics import eval_fk
-from ros_ik.model import JointGroup
-from ros_ik.model import Model
 
 # What the demo demands of a reachable target [m, rad], of the box [m] and of the limits.
 REACHED = (1e-3, math.radians(0.5))
@@ -75,44 +73,33 @@ class Evaluation:
 
 
 def evaluate(
-    model: Model,
-    group: JointGroup,
-    tip_link: str,
-    scenario: Scenario,
-    recording: Recording,
-    period: float,
+    robot: DemoRobot, scenario: Scenario, recording: Recording, period: float
 ) -> Evaluation:
     """Judge a recording.
 
     Args:
-        model: The robot.
-        group: The controlled joints.
-        tip_link: The controlled link.
+        robot: The robot.
         scenario: What was asked.
         recording: What was heard.
         period: Period of the control loop [s].
     """
     times, states = np.array(recording.state_times), np.array(recording.states)
-    body_q = np.zeros((len(states), model.body_count, 7))
-    eval_fk(model, states, body_q)
-    tip = model.body_index(tip_link)
-    tip_poses = body_q[:, tip]
+    tip_poses = robot.tip_poses(states)
     inside = np.concatenate(
         [tip_poses[:, :3] - scenario.box_min, scenario.box_max - tip_poses[:, :3]], axis=1
     )
     barrier = inside.min(axis=1)
     results = tuple(
-        _judge(record, model, tip, times, states, tip_poses, barrier, scenario)
+        _judge(record, robot, times, states, tip_poses, barrier, scenario)
         for record in recording.phases
     )
-    violations = _limit_violations(model, group, recording, states, period)
+    violations = _limit_violations(robot, recording, states, period)
     return Evaluation(results, times, tip_poses, barrier, violations)
 
 
 def _judge(
     record: PhaseRecord,
-    model: Model,
-    tip: int,
+    robot: DemoRobot,
     times: np.ndarray,
     states: np.ndarray,
     tip_poses: np.ndarray,
@@ -125,12 +112,10 @@ def _judge(
     last = int(np.flatnonzero(during)[-1])
     if phase.joints is not None:
         goal = states[last].copy()
-        starts = model.joint_q_start.numpy()
+        starts = robot.model.joint_q_start.numpy()
         for name, value in phase.joints.items():
-            goal[starts[model.joint_index(name)]] = value
-        body_q = np.zeros((1, model.body_count, 7))
-        eval_fk(model, model.apply_mimic(goal)[None], body_q)
-        target = body_q[0, tip]
+            goal[starts[robot.model.joint_index(name)]] = value
+        target = robot.tip_poses(robot.model.apply_mimic(goal)[None])[0]
     else:
         target = phase.poses[-1]  # type: ignore[index]
     linear, angular = (float(error) for error in pose_errors(tip_poses[last], target))
@@ -150,16 +135,16 @@ def _judge(
 
 
 def _limit_violations(
-    model: Model, group: JointGroup, recording: Recording, states: np.ndarray, period: float
+    robot: DemoRobot, recording: Recording, states: np.ndarray, period: float
 ) -> int:
     """Count values outside position limits, and commands faster than velocity limits."""
-    coords = model.joint_q_start.numpy()[list(group.joint_indices)]
-    lower, upper, velocity, _ = (limit[group.variable_dof] for limit in model.limits64())
+    dofs = robot.group.variable_dof
+    lower, upper, velocity, _ = (limit[dofs] for limit in robot.model.limits64())
     commands = np.array(recording.commands)
     count = 0
-    for positions in (states[:, coords], commands):
-        outside = (positions < lower - _POSITION_TOLERANCE) | (positions > upper + _POSITION_TOLERANCE)
-        count += int(outside.sum())
+    for positions in (states[:, robot.coords], commands):
+        below, above = lower - _POSITION_TOLERANCE, upper + _POSITION_TOLERANCE
+        count += int(((positions < below) | (positions > above)).sum())
     # A command lost on the way to this recorder leaves a gap of whole periods.
     gaps = np.maximum(np.round(np.diff(recording.command_times) / period), 1.0)
     fastest = velocity * (1.0 + _VELOCITY_TOLERANCE) * period * gaps[:, None]

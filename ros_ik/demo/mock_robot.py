@@ -9,6 +9,7 @@ the controller's rules, says why, and follows the accepted ones with a small lag
 from __future__ import annotations
 
 from collections.abc import Sequence
+import functools
 import sys
 from typing import Any
 
@@ -94,7 +95,7 @@ class MockRobot(Node):
         except ModelError as error:
             self.get_logger().error(f'robot_description is unusable: {error}')
             return
-        self._robot = SimulatedRobot(
+        robot = SimulatedRobot(
             model,
             self._now(),
             controlled=[name for name in self._value('controller_joints') if name],
@@ -102,35 +103,40 @@ class MockRobot(Node):
             lag=self._value('tracking_lag'),
         )
         topic = self._value('command_topic')
-        self.create_subscription(JointTrajectory, topic, self._on_trajectory, 10)
-        self.create_timer(1.0 / self._value('publish_rate'), self._update)
-        self.create_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics)
+        self.create_subscription(
+            JointTrajectory, topic, functools.partial(self._on_trajectory, robot), 10
+        )
+        self.create_timer(1.0 / self._value('publish_rate'), functools.partial(self._update, robot))
+        self.create_timer(
+            DIAGNOSTICS_PERIOD, functools.partial(self._publish_diagnostics, robot)
+        )
+        self._robot = robot
         self.get_logger().info(
-            f'{len(self._robot.names)} joints, {len(self._robot.controlled)} controlled by {topic}'
+            f'{len(robot.names)} joints, {len(robot.controlled)} controlled by {topic}'
         )
 
-    def _on_trajectory(self, message: JointTrajectory) -> None:
-        reason = self._robot.command(trajectory_from_message(message), self._now())
+    def _on_trajectory(self, robot: SimulatedRobot, message: JointTrajectory) -> None:
+        reason = robot.command(trajectory_from_message(message), self._now())
         if reason is not None:
             self.get_logger().error(f'trajectory rejected: {reason}')
-            self._publish_diagnostics()
+            self._publish_diagnostics(robot)
 
-    def _update(self) -> None:
+    def _update(self, robot: SimulatedRobot) -> None:
         stamp = self.get_clock().now()
-        self._robot.update(stamp.nanoseconds)
-        position, velocity = self._robot.state()
-        message = JointState(name=self._robot.names, position=position, velocity=velocity)
+        robot.update(stamp.nanoseconds)
+        position, velocity = robot.state()
+        message = JointState(name=robot.names, position=position, velocity=velocity)
         message.header.stamp = stamp.to_msg()
         self._joint_states.publish(message)
 
-    def _publish_diagnostics(self) -> None:
-        rejected = self._robot.rejected
+    def _publish_diagnostics(self, robot: SimulatedRobot) -> None:
+        rejected = robot.rejected
         status = DiagnosticStatus(
             level=DiagnosticStatus.ERROR if rejected else DiagnosticStatus.OK,
             name=self.get_name() + STATUS_SUFFIX,
-            message=self._robot.last_reason or 'none rejected',
+            message=robot.last_reason or 'none rejected',
             values=[
-                KeyValue(key='accepted', value=str(self._robot.accepted)),
+                KeyValue(key='accepted', value=str(robot.accepted)),
                 KeyValue(key='rejected', value=str(rejected)),
             ],
         )

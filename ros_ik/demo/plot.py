@@ -5,14 +5,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ros_ik.demo.client import Recording
+from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.evaluation import Evaluation
 from ros_ik.demo.scenario import Scenario
-from ros_ik.model import JointGroup
-from ros_ik.model import Model
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _AXES = (('x', '#d62728'), ('y', '#2ca02c'), ('z', '#1f77b4'))
 
@@ -20,8 +23,7 @@ _AXES = (('x', '#d62728'), ('y', '#2ca02c'), ('z', '#1f77b4'))
 def save_plot(
     path: Path,
     title: str,
-    model: Model,
-    group: JointGroup,
+    robot: DemoRobot,
     scenario: Scenario,
     recording: Recording,
     evaluation: Evaluation,
@@ -31,8 +33,7 @@ def save_plot(
     Args:
         path: File to write.
         title: Heading.
-        model: The robot.
-        group: The controlled joints.
+        robot: The robot.
         scenario: What was asked.
         recording: What was heard.
         evaluation: What came of it.
@@ -47,7 +48,7 @@ def save_plot(
     )
     figure.suptitle(title, fontsize=13)
     _plot_positions(place, recording, evaluation, scenario)
-    _plot_joints(joints, model, group, recording)
+    _plot_joints(joints, robot, recording)
     barrier.plot(evaluation.times, 1e3 * evaluation.barrier, color='#444444', linewidth=1.2)
     barrier.axhline(0.0, color='#d62728', linewidth=1.0)
     barrier.set_ylabel('distance to\nthe box [mm]')
@@ -66,7 +67,9 @@ def save_plot(
     pyplot.close(figure)
 
 
-def _plot_positions(axes, recording: Recording, evaluation: Evaluation, scenario: Scenario) -> None:  # noqa: ANN001
+def _plot_positions(
+    axes: Axes, recording: Recording, evaluation: Evaluation, scenario: Scenario
+) -> None:
     """Targets as dots, achieved positions as lines, faces of the box as dashes."""
     times = np.array([time for time, _ in recording.targets])
     targets = np.array([pose for _, pose in recording.targets])
@@ -74,11 +77,12 @@ def _plot_positions(axes, recording: Recording, evaluation: Evaluation, scenario
     reach = 0.25 * (top - bottom)
     for axis, (label, colour) in enumerate(_AXES):
         near = (targets[:, axis] > bottom - reach) & (targets[:, axis] < top + reach)
+        axes.plot(times[near], targets[near, axis], '.', color=colour, markersize=2.5, alpha=0.35)
         axes.plot(
-            times[near], targets[near, axis], '.', color=colour, markersize=2.5, alpha=0.35
-        )
-        axes.plot(
-            evaluation.times, evaluation.tip_poses[:, axis], color=colour, label=f'{label} achieved'
+            evaluation.times,
+            evaluation.tip_poses[:, axis],
+            color=colour,
+            label=f'{label} achieved',
         )
         for face in (scenario.box_min[axis], scenario.box_max[axis]):
             axes.axhline(face, color=colour, linestyle='--', linewidth=0.8, alpha=0.6)
@@ -89,12 +93,12 @@ def _plot_positions(axes, recording: Recording, evaluation: Evaluation, scenario
     axes.legend(loc='lower right', ncols=5, fontsize=8)
 
 
-def _plot_joints(axes, model: Model, group: JointGroup, recording: Recording) -> None:  # noqa: ANN001
+def _plot_joints(axes: Axes, robot: DemoRobot, recording: Recording) -> None:
     """Positions scaled so that the lower limit of each joint is 0 and the upper one 1."""
     states = np.array(recording.states)
-    lower, upper, _, _ = model.limits64()
-    coords = model.joint_q_start.numpy()[list(group.joint_indices)]
-    for name, coord, dof in zip(group.joint_names, coords, group.variable_dof, strict=True):
+    lower, upper, _, _ = robot.model.limits64()
+    joints = zip(robot.group.joint_names, robot.coords, robot.group.variable_dof, strict=True)
+    for name, coord, dof in joints:
         low, high = max(lower[dof], -np.pi), min(upper[dof], np.pi)
         axes.plot(recording.state_times, (states[:, coord] - low) / (high - low), label=name)
     for limit in (0.0, 1.0):
@@ -104,7 +108,7 @@ def _plot_joints(axes, model: Model, group: JointGroup, recording: Recording) ->
     axes.legend(loc='upper right', ncols=5, fontsize=7)
 
 
-def _shade_phases(axes, recording: Recording) -> None:  # noqa: ANN001
+def _shade_phases(axes: Axes, recording: Recording) -> None:
     """Alternate the background from phase to phase."""
     for number, record in enumerate(recording.phases):
         if number % 2:

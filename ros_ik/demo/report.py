@@ -26,7 +26,7 @@ def table(evaluation: Evaluation) -> str:
 def _line(phase: PhaseResult) -> str:
     angle = '-' if math.isnan(phase.angular) else f'{math.degrees(phase.angular):.3f}'
     if phase.demanded:
-        result = phase.expectation if phase.reached else f'NOT REACHED (expected: {phase.expectation})'
+        result = phase.expectation if phase.reached else f'NOT REACHED: {phase.expectation}'
     elif phase.least_barrier >= -BARRIER_TOLERANCE:
         result = phase.expectation
     else:

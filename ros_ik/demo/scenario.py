@@ -1,29 +1,30 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the demo asks of a robot: targets that it can reach, and some that it must refuse to follow.
+"""What the demo asks of a robot: targets that it can reach, and some that it must not follow.
 
-Reachable targets are poses of configurations near home, tried beforehand with the same solver; the
-box is drawn around them, so that reaching fits inside and the barrier phase presses on a face.
+Reachable targets are poses of configurations near home, tried beforehand with the same solver;
+the box is drawn around them, so that reaching fits inside and the barrier phase presses on a face.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+import dataclasses
+import functools
 
 import numpy as np
 
 from ros_ik.barriers import PositionBarrier
+from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.poses import pose_errors
 from ros_ik.errors import ArgumentError
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
-from ros_ik.model import JointGroup
-from ros_ik.model import Model
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import DifferentialIKSettings
+from ros_ik.solvers import SolveStatus
 from ros_ik.solvers import Task
 
 N_POSES = 5
@@ -82,13 +83,17 @@ class Scenario:
 class _Trial:
     """The robot in the solver alone, without time: does it get there?"""
 
-    def __init__(self, model: Model, group: JointGroup, tip: int, *, uses_orientation: bool) -> None:
-        self._diff = DifferentialIK(model, group, DifferentialIKSettings(dt=0.02))
-        self._tip = tip
-        self._tolerance = (_TRIAL_TOLERANCE[0], _TRIAL_TOLERANCE[1] if uses_orientation else np.inf)
+    def __init__(self, robot: DemoRobot, *, uses_orientation: bool) -> None:
+        model = robot.model
+        self._diff = DifferentialIK(model, robot.group, DifferentialIKSettings(dt=0.02))
+        self._tip = robot.tip
+        self._tolerance = (
+            _TRIAL_TOLERANCE[0],
+            _TRIAL_TOLERANCE[1] if uses_orientation else np.inf,
+        )
         rotation_weight = 0.5 if uses_orientation else 0.0
         self._objective = IKObjectivePose(
-            tip, [0, 0, 0, 0, 0, 0, 1], rotation_weight=rotation_weight
+            robot.tip, [0, 0, 0, 0, 0, 0, 1], rotation_weight=rotation_weight
         )
         self._posture = IKObjectiveJointPosition(model, model.neutral_joint_q())
         self._tasks = [
@@ -116,7 +121,7 @@ class _Trial:
             status = self._diff.solve_ik(
                 joint_q, self._tasks, self._limits, barriers, self._step, 1e-8
             )
-            if not status.ok:
+            if status not in (SolveStatus.CONVERGED, SolveStatus.RELAXED):
                 return joint_q, False
             joint_q = self._diff.integrate(joint_q, self._step)
             distance, angle = pose_errors(self.pose(joint_q), target)
@@ -125,81 +130,53 @@ class _Trial:
         return joint_q, False
 
 
-def make_scenario(
-    model: Model, group: JointGroup, tip_link: str, home: np.ndarray, seed: int
-) -> Scenario:
+def make_scenario(robot: DemoRobot, seed: int) -> Scenario:
     """Draw the run for one robot; the same seed gives the same run.
 
     Args:
-        model: The robot.
-        group: The controlled joints.
-        tip_link: The controlled link.
-        home: Start, shape [joint_coord_count].
+        robot: The robot.
         seed: Seed of the random targets.
 
     Raises:
         ArgumentError: No reachable targets were found around home.
     """
-    uses_orientation = group.n_variables >= 6
-    tip = model.body_index(tip_link)
-    trial = _Trial(model, group, tip, uses_orientation=uses_orientation)
-    start = trial.pose(home)
-    poses = _reachable_poses(model, group, trial, home, np.random.default_rng(seed))
-    size = _chain_length(model, group, tip)
-    radius, circle = _circle(trial, home, start, size)
+    uses_orientation = robot.group.n_variables >= 6
+    trial = _Trial(robot, uses_orientation=uses_orientation)
+    start = trial.pose(robot.home)
+    poses = _reachable_poses(robot, trial, np.random.default_rng(seed))
+    size = _chain_length(robot)
+    radius, circle = _circle(trial, robot.home, start, size)
     around = np.concatenate([poses[:, :3], circle[:, :3], start[None, :3]])
     box_min, box_max = around.min(axis=0) - 0.06 * size, around.max(axis=0) + 0.06 * size
-    beyond = _beyond_box(trial, tip, home, start, box_min, box_max, size)
-    joint, limit = _reachable_limit(model, group, trial, home, box_min, box_max)
-    home_joints = _named(model, group, home)
+    beyond = _beyond_box(robot, trial, box_min, box_max, size)
+    joint, limit = _reachable_limit(robot, trial, box_min, box_max)
+    home_joints = robot.named(robot.home)
     far = start + np.array([20.0 * size, 0, 0, 0, 0, 0, 0])
     reach = [
         Phase(f'pose {k + 1}', 'reached', 4.0, poses=pose[None], reachable=True)
         for k, pose in enumerate(poses)
     ]
+    followed = f'followed, radius {1e3 * radius:.0f} mm'
+    go_home = functools.partial(Phase, joints=home_joints, reachable=True)
     phases = (
         *reach,
-        Phase('circle', f'followed, radius {1e3 * radius:.0f} mm', CIRCLE_TIME + 1.5, circle, reachable=True),
+        Phase('circle', followed, CIRCLE_TIME + 1.5, circle, reachable=True),
         Phase('box', 'held at the face', 2.0, poses=beyond[None]),
-        Phase('home', 'reached', 5.0, joints=home_joints, reachable=True),
+        go_home('home', 'reached', 5.0),
         Phase('joint limit', f'{joint} stops at its limit', 2.0, joints={joint: limit}),
-        Phase('home again', 'reached', 5.0, joints=home_joints, reachable=True),
-        Phase('NaN', 'dropped, the good target reached', 4.0, poses[:1], reachable=True, nan_messages=True),
+        go_home('home again', 'reached', 5.0),
+        Phase('NaN', 'dropped, the good target reached', 4.0, poses[:1], None, True, True),
         Phase('out of reach', 'held inside box and limits', 1.5, poses=far[None]),
-        Phase('return', 'reached', 5.0, joints=home_joints, reachable=True),
+        go_home('return', 'reached', 5.0),
     )
     return Scenario(phases, box_min, box_max, uses_orientation)
 
 
-def home_configuration(model: Model, group: JointGroup, given: dict[str, float]) -> np.ndarray:
-    """Return the start: the given joints, the others at zero or well inside their limits.
-
-    Args:
-        model: The robot.
-        group: The controlled joints; where nothing is given they start in the middle third of their range.
-        given: Positions [rad or m] by joint name.
-    """
-    joint_q = model.neutral_joint_q()
-    starts = model.joint_q_start.numpy()
-    lower, upper, _, _ = model.limits64()
-    if not given:
-        for joint, dof in zip(group.joint_indices, group.variable_dof, strict=False):
-            low, high = max(lower[dof], -np.pi), min(upper[dof], np.pi)
-            third = (high - low) / 3.0
-            # Bent rather than stretched: a straight chain is singular.
-            joint_q[starts[joint]] = np.clip(0.4, low + third, high - third)
-    for name, value in given.items():
-        joint_q[starts[model.joint_index(name)]] = value
-    return model.apply_mimic(joint_q)
-
-
-def _reachable_poses(
-    model: Model, group: JointGroup, trial: _Trial, home: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
+def _reachable_poses(robot: DemoRobot, trial: _Trial, rng: np.random.Generator) -> np.ndarray:
     """Return poses [n, 7] that the solver reaches one after the other, and from home."""
-    lower, upper, _, _ = model.limits64()
-    coords = model.joint_q_start.numpy()[list(group.joint_indices)]
-    low, high = lower[group.variable_dof], upper[group.variable_dof]
+    lower, upper, _, _ = robot.model.limits64()
+    coords, dofs, home = robot.coords, robot.group.variable_dof, robot.home
+    low, high = lower[dofs], upper[dofs]
     spread = np.minimum(_SPREAD, 0.25 * (high - low))
     poses: list[np.ndarray] = []
     at = home
@@ -209,22 +186,23 @@ def _reachable_poses(
         joint_q = home.copy()
         joint_q[coords] += rng.uniform(-spread, spread)
         joint_q[coords] = np.clip(joint_q[coords], low + _MARGIN, high - _MARGIN)
-        target = trial.pose(model.apply_mimic(joint_q))
+        target = trial.pose(robot.model.apply_mimic(joint_q))
         reached_q, reached = trial.follow(at, target, ())
         if reached and trial.follow(home, target, ())[1]:
             poses.append(target)
             at = reached_q
     if len(poses) < N_POSES:
-        raise ArgumentError(f'found only {len(poses)} reachable poses around the home configuration')
+        raise ArgumentError(f'found only {len(poses)} reachable poses around home')
     return np.array(poses)
 
 
-def _chain_length(model: Model, group: JointGroup, tip: int) -> float:
+def _chain_length(robot: DemoRobot) -> float:
     """Return the length of the stretched chain that the group moves [m]."""
+    model = robot.model
     parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
     incoming = {int(body): joint for joint, body in enumerate(child)}
-    length, body = 0.0, tip
-    while body in incoming and incoming[body] != group.joint_indices[0]:
+    length, body = 0.0, robot.tip
+    while body in incoming and incoming[body] != robot.group.joint_indices[0]:
         length += float(np.linalg.norm(model.joint_X_p64[incoming[body], :3]))
         body = int(parent[incoming[body]])
     return max(length, 0.02)
@@ -233,7 +211,7 @@ def _chain_length(model: Model, group: JointGroup, tip: int) -> float:
 def _circle(
     trial: _Trial, home: np.ndarray, start: np.ndarray, size: float
 ) -> tuple[float, np.ndarray]:
-    """Return a circle through the start that the solver can follow: radius [m] and poses [n, 7]."""
+    """Return a circle from the start that the solver can follow: radius [m], poses [n, 7]."""
     angles = np.linspace(0.0, 2.0 * np.pi, 60)
     for radius in size * np.array([0.08, 0.04, 0.02, 0.01]):
         for first, second in ((1, 2), (0, 1), (0, 2)):
@@ -250,22 +228,17 @@ def _circle(
 
 
 def _beyond_box(
-    trial: _Trial,
-    tip: int,
-    home: np.ndarray,
-    start: np.ndarray,
-    box_min: np.ndarray,
-    box_max: np.ndarray,
-    size: float,
+    robot: DemoRobot, trial: _Trial, box_min: np.ndarray, box_max: np.ndarray, size: float
 ) -> np.ndarray:
     """Return a pose beyond the face of the box that the robot presses on hardest."""
     best: tuple[float, np.ndarray] | None = None
-    barrier = PositionBarrier(tip, box_min, box_max, gain=5.0, safe_displacement_gain=0.0)
+    start = trial.pose(robot.home)
+    barrier = PositionBarrier(robot.tip, box_min, box_max, gain=5.0, safe_displacement_gain=0.0)
     for axis in range(3):
         for face, sign in ((box_max, 1.0), (box_min, -1.0)):
             target = start.copy()
             target[axis] = face[axis] + sign * 0.15 * size
-            pressed = trial.pose(trial.follow(home, target, [barrier], steps=150)[0])
+            pressed = trial.pose(trial.follow(robot.home, target, [barrier], steps=150)[0])
             left = float(sign * (face[axis] - pressed[axis]))
             if best is None or left < best[0]:
                 best = (left, target)
@@ -273,48 +246,34 @@ def _beyond_box(
 
 
 def _reachable_limit(
-    model: Model,
-    group: JointGroup,
-    trial: _Trial,
-    home: np.ndarray,
-    box_min: np.ndarray,
-    box_max: np.ndarray,
+    robot: DemoRobot, trial: _Trial, box_min: np.ndarray, box_max: np.ndarray
 ) -> tuple[str, float]:
     """Return the joint that is soonest at a limit without leaving the box, and a target beyond it.
 
-    Where every joint would leave the box, or none has a limit, the soonest one is taken all the same:
-    the box then stops it first.
+    Where every joint would leave the box, the soonest one is taken all the same: the box then
+    stops it first.
     """
-    lower, upper, velocity, _ = model.limits64()
-    starts = model.joint_q_start.numpy()
+    lower, upper, velocity, _ = robot.model.limits64()
+    group, home = robot.group, robot.home
     choices = []
-    for name, joint, dof in zip(group.joint_names, group.joint_indices, group.variable_dof, strict=True):
+    for name, coord, dof in zip(group.joint_names, robot.coords, group.variable_dof, strict=True):
         for limit, sign in ((lower[dof], -1.0), (upper[dof], 1.0)):
             if np.isfinite(limit):
-                way = np.linspace(home[starts[joint]], limit, 20)
+                way = np.linspace(home[coord], limit, 20)
                 leaves = any(
                     np.any(place < box_min) or np.any(place > box_max)
-                    for place in (_tip_at(model, trial, home, starts[joint], q) for q in way)
+                    for place in (_tip_at(robot, trial, coord, q) for q in way)
                 )
                 time = abs(limit - way[0]) / max(velocity[dof], 1e-3)
                 choices.append((leaves, time, name, float(limit + sign * 0.3)))
     if not choices:
-        return group.joint_names[-1], float(home[starts[group.joint_indices[-1]]] + 1.0)
+        return group.joint_names[-1], float(home[robot.coords[-1]] + 1.0)
     _, _, name, target = min(choices)
     return name, target
 
 
-def _tip_at(model: Model, trial: _Trial, home: np.ndarray, coord: int, value: float) -> np.ndarray:
+def _tip_at(robot: DemoRobot, trial: _Trial, coord: int, value: float) -> np.ndarray:
     """Return the position of the tip [m] with one coordinate moved from home."""
-    joint_q = home.copy()
+    joint_q = robot.home.copy()
     joint_q[coord] = value
-    return trial.pose(model.apply_mimic(joint_q))[:3]
-
-
-def _named(model: Model, group: JointGroup, joint_q: np.ndarray) -> dict[str, float]:
-    """Return the positions of the group's joints by name."""
-    starts = model.joint_q_start.numpy()
-    return {
-        name: float(joint_q[starts[joint]])
-        for name, joint in zip(group.joint_names, group.joint_indices, strict=True)
-    }
+    return trial.pose(robot.model.apply_mimic(joint_q))[:3]

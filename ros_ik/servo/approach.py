@@ -29,6 +29,20 @@ def braking_step(distance: np.ndarray, acceleration: np.ndarray, dt: float) -> n
     return np.where(np.isfinite(acceleration), np.minimum(step, distance), distance)
 
 
+def joint_step(
+    way: np.ndarray, speed: np.ndarray, acceleration: np.ndarray, dt: float
+) -> np.ndarray:
+    """Return how far joints may go towards their targets in one tick, braking in time.
+
+    Args:
+        way: What is left to the targets [rad or m], NaN for joints without one.
+        speed: Velocity limits [rad/s or m/s].
+        acceleration: Acceleration limits [rad/s^2 or m/s^2].
+        dt: Duration of the tick [s].
+    """
+    return np.sign(way) * np.minimum(braking_step(np.abs(way), acceleration, dt), speed * dt)
+
+
 @dataclasses.dataclass(frozen=True)
 class ApproachLimits:
     """Bounds on one kind of motion, linear or angular.

@@ -124,21 +124,27 @@ class Goals:
         """Return whether the newest target of a task was refused as a jump a short time ago."""
         return any(self.is_fresh(tracker.rejected, now) for tracker in self.trackers)
 
-    def remaining(self, poses: np.ndarray, positions: np.ndarray) -> float:
+    def remaining(self, positions: np.ndarray) -> float:
         """Return the distance that is left to all targets that count [m plus rad].
 
         Args:
-            poses: Link poses at the commanded configuration [body_count, 7].
-            positions: Commanded positions of the controlled joints.
+            positions: Commanded positions of the controlled joints; poses are those last measured.
         """
         if self.joint_mode:
-            return float(np.nansum(np.abs(self.joints.positions - positions)))  # type: ignore[union-attr]
-        total = 0.0
-        for tracker, active in zip(self.trackers, self.active, strict=True):
-            if active:
-                linear, angular = tracker.measure(poses)
-                total += float(np.linalg.norm(linear) + np.linalg.norm(angular))
-        return total
+            return float(np.nansum(np.abs(self.joint_way(positions))))
+        return sum(
+            tracker.linear_error + tracker.angular_error
+            for tracker, active in zip(self.trackers, self.active, strict=True)
+            if active
+        )
+
+    def joint_way(self, positions: np.ndarray) -> np.ndarray:
+        """Return what is left to the joint target, NaN for joints that are not commanded.
+
+        Args:
+            positions: Commanded positions of the controlled joints.
+        """
+        return self.joints.positions - positions  # type: ignore[union-attr]
 
     def _joints_received(self) -> float:
         return self.joints.received if self.joints is not None else -math.inf

@@ -13,7 +13,7 @@ import numpy as np
 
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.model import Model
-from ros_ik.servo.approach import braking_step
+from ros_ik.servo.approach import joint_step
 from ros_ik.servo.barrier_report import BarrierReport
 from ros_ik.servo.codes import StatusCode
 from ros_ik.servo.command import Command
@@ -117,8 +117,10 @@ class Servo:
             output = self._track(now, measurement)
         else:
             output = self._hold(reason, measurement)
+            if not (command.replacing and output.still):
+                self._report_targets(output, now)
         if not (command.replacing and output.still):
-            self._report_tasks(output, now, measurement)
+            self._report_poses(output, measurement)
         return output
 
     def _notice_events(self, now: float, command: Command) -> None:
@@ -170,9 +172,8 @@ class Servo:
             self._solver.choose(self.goals.active, self.goals.joint_mode)
             self._set_posture()
         diff, coords = self._solver.diff, self.robot.coords
-        poses = diff.body_poses(self.joint_q)
-        before = self.goals.remaining(poses, self.joint_q[coords])
-        wanted = self._set_references(poses)
+        wanted = self._set_references(diff.body_poses(self.joint_q))
+        before = self.goals.remaining(self.joint_q[coords])
         status = self._solver.solve(self.joint_q, self._step, self._next_step)
         if status == SolveStatus.NON_FINITE_INPUT or not np.isfinite(self._next_step).all():
             return self._brake(
@@ -189,17 +190,23 @@ class Servo:
         output = self._output(StatusCode.OK, 'tracking', publish=True)
         if self.goals.jump_refused(now):
             output.code, output.text = StatusCode.TARGET_JUMP, 'a target too far away was refused'
-        achieved = before - self.goals.remaining(diff.body_poses(after), after[coords])
+        self._report_targets(output, now)
+        achieved = before - self.goals.remaining(after[coords])
         self._report.update(output, after, wanted, achieved, cut)
         return output
 
     def _set_references(self, poses: np.ndarray) -> float:
         """Give the solver what to reach; return how much nearer that is [m plus rad]."""
-        coords = self.robot.coords
         if self.goals.joint_mode:
-            target = self._joint_reference()
+            coords, dofs = self.robot.coords, self.robot.group.variable_dof
+            speed = self.robot.velocity[dofs] * self.settings.limits_velocity_scale
+            way = self.goals.joint_way(self.joint_q[coords])
+            step = joint_step(way, speed, self._solver.acceleration, self.settings.period)
+            target = self._posture.copy()
+            commanded = np.isfinite(way)
+            target[coords[commanded]] = (self.joint_q[coords] + step)[commanded]
             self._solver.set_joints(target)
-            return float(np.abs(target[coords] - self.joint_q[coords]).sum())
+            return float(np.nansum(np.abs(step)))
         self._solver.set_joints(self._posture)
         wanted = 0.0
         for index, (tracker, active) in enumerate(
@@ -210,18 +217,6 @@ class Servo:
                 self._solver.set_pose(index, pose)
                 wanted += length
         return wanted
-
-    def _joint_reference(self) -> np.ndarray:
-        """Return coordinates one step nearer the joint target, braking in time."""
-        coords, dofs, dt = self.robot.coords, self.robot.group.variable_dof, self.settings.period
-        goal, target = self.goals.joints.positions, self._posture.copy()  # type: ignore[union-attr]
-        commanded = np.isfinite(goal)
-        way = np.where(commanded, goal - self.joint_q[coords], 0.0)
-        speed = self.robot.velocity[dofs] * self.settings.limits_velocity_scale
-        length = np.minimum(braking_step(np.abs(way), self._solver.acceleration, dt), speed * dt)
-        near = self.joint_q[coords] + np.sign(way) * length
-        target[coords] = np.where(commanded, near, self._posture[coords])
-        return target
 
     def _hold(self, reason: HoldReason, measurement: Measurement) -> ServoOutput:
         """Come to rest, say so once, and be silent."""
@@ -270,27 +265,30 @@ class Servo:
             tasks=[TaskReport(task.name) for task in self.settings.tasks],
         )
 
-    def _report_tasks(self, output: ServoOutput, now: float, measurement: Measurement) -> None:
-        """Fill in the reports of the frame tasks."""
-        known = bool(np.isfinite(measurement.received[self.robot.needed_coords]).all())
-        measured = self._measured_poses(measurement) if known else None
-        commanded = self._solver.diff.body_poses(self.joint_q)
+    def _report_targets(self, output: ServoOutput, now: float) -> None:
+        """Say how far the command is from the targets that are fresh."""
+        poses = self._solver.diff.body_poses(self.joint_q)
         for tracker, report in zip(self.goals.trackers, output.tasks, strict=True):
-            if measured is not None:
-                report.current_pose = tracker.frame_pose(measured)
-            if tracker.goal is None or not self.goals.is_fresh(tracker.received, now):
-                continue
-            linear, angular = tracker.measure(commanded)
-            report.active = not self.goals.joint_mode
-            report.linear_error = float(np.linalg.norm(linear))
-            report.angular_error = float(np.linalg.norm(angular))
-            report.reached = tracker.reached(report.linear_error, report.angular_error)
+            if tracker.goal is not None and self.goals.is_fresh(tracker.received, now):
+                tracker.measure(poses)
+                report.active = not self.goals.joint_mode
+                report.linear_error, report.angular_error = (
+                    tracker.linear_error,
+                    tracker.angular_error,
+                )
+                report.reached = tracker.reached()
 
-    def _measured_poses(self, measurement: Measurement) -> np.ndarray:
-        q = np.where(np.isfinite(measurement.received), measurement.joint_q, self._held)
+    def _report_poses(self, output: ServoOutput, measurement: Measurement) -> None:
+        """Say where the frames are measured, once every joint is known."""
+        known = np.isfinite(measurement.received)
+        if not known[self.robot.needed_coords].all():
+            return
+        q = np.where(known, measurement.joint_q, self._held)
         if self._has_mimics:
             q = self.robot.model.apply_mimic(q)
-        return self._solver.diff.body_poses(q)
+        poses = self._solver.diff.body_poses(q)
+        for tracker, report in zip(self.goals.trackers, output.tasks, strict=True):
+            report.current_pose = tracker.frame_pose(poses)
 
 
 def _commanded_coords(servo: Servo) -> np.ndarray:

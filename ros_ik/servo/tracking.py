@@ -30,6 +30,8 @@ class TaskTracker:
         rejected: Time of receipt of the last target that was refused as a jump [s], -inf for none.
         jumps: Number of targets refused as a jump.
         pose: Commanded pose [7] at the last :meth:`measure`.
+        linear_error: Distance to the target at the last :meth:`measure` [m].
+        angular_error: Angle to the target at the last :meth:`measure` [rad].
     """
 
     def __init__(self, link: int, reference: int, dt: float) -> None:
@@ -42,6 +44,7 @@ class TaskTracker:
         self.rejected = -math.inf
         self.jumps = 0
         self.pose = np.zeros(7)
+        self.linear_error = self.angular_error = math.nan
         self._before: np.ndarray | None = None
 
     def apply(self, task: TaskSettings, settings: Settings) -> None:
@@ -107,7 +110,10 @@ class TaskTracker:
         """Return what is left to the target on the axes that count: vectors [m] and [rad]."""
         self.pose = self.frame_pose(body_q)
         linear, angular = pose_difference(self.goal, self.pose)  # type: ignore[arg-type]
-        return linear * self._linear_axes, angular * self._angular_axes
+        linear, angular = linear * self._linear_axes, angular * self._angular_axes
+        self.linear_error = math.sqrt(float(linear @ linear))
+        self.angular_error = math.sqrt(float(angular @ angular))
+        return linear, angular
 
     def reference(self, body_q: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the pose to reach in this tick, and how much nearer it lies, in m plus rad.
@@ -126,13 +132,13 @@ class TaskTracker:
         pose = self.pose.copy()
         pose[:3] += shift
         pose[3:] = quat_multiply(rotation_exp(turn.tolist()).tolist(), pose[3:].tolist())
-        return pose, float(np.linalg.norm(shift) + np.linalg.norm(turn))
+        return pose, math.sqrt(float(shift @ shift)) + math.sqrt(float(turn @ turn))
 
-    def reached(self, linear: float, angular: float) -> bool:
-        """Return whether errors [m], [rad] are within the tolerances."""
+    def reached(self) -> bool:
+        """Return whether the errors of the last :meth:`measure` are within the tolerances."""
         return (
-            linear <= self._settings.linear_tolerance
-            and angular <= self._settings.angular_tolerance
+            self.linear_error <= self._settings.linear_tolerance
+            and self.angular_error <= self._settings.angular_tolerance
         )
 
     def _is_jump(self, goal: np.ndarray, pose: np.ndarray) -> bool:

@@ -28,13 +28,14 @@ def yaml_text() -> str:
     previous: list[str] = []
     for entry in SCHEMA:
         name = entry.named(_SECTIONS.get(entry.placeholder, entry.name)).name
-        if entry.name == 'outputs':
-            continue
         commented = entry.placeholder not in ('', *_SECTIONS)
-        path = entry.name.split('.') if commented else name.split('.')
+        path = (entry.name if commented else name).split('.')
+        if entry.placeholder == 'output':
+            # `outputs` is a list, which cannot be a section too; ROS takes names with dots.
+            path = [name]
         lines += _yaml_sections(path, previous, commented)
         previous = path
-        lines += _yaml_entry(entry, len(path), commented)
+        lines += _yaml_entry(entry, path, commented)
     return _HEADER + _YAML_INTRODUCTION + '\n'.join(lines) + '\n'
 
 
@@ -72,18 +73,23 @@ def _yaml_sections(path: list[str], previous: list[str], commented: bool) -> Ite
     while common < min(len(path), len(previous)) - 1 and path[common] == previous[common]:
         common += 1
     for depth in range(common, len(path) - 1):
-        yield _yaml_line(f'{path[depth]}:', depth + 1, commented and depth > 0)
+        section = '.'.join(path[: depth + 1]) + '.'
+        # A section without a value is no YAML that ROS takes.
+        empty = commented and not any(
+            entry.name.startswith(section) and not entry.placeholder for entry in SCHEMA
+        )
+        yield _yaml_line(f'{path[depth]}:', depth + 1, empty)
 
 
-def _yaml_entry(entry: Parameter, depth: int, commented: bool) -> Iterator[str]:
+def _yaml_entry(entry: Parameter, path: list[str], commented: bool) -> Iterator[str]:
     """Yield the comment and the value of one parameter."""
+    depth = len(path)
     unit = f' [{entry.unit}]' if entry.unit else ''
     bounds = f' Values: {entry.bounds_text()}.' if entry.bounds_text() else ''
     comment = f'{entry.description}{unit}{bounds}'
     for line in textwrap.wrap(comment, 94 - 2 * depth):
         yield _yaml_line(f'# {line}', depth, False)
-    key = entry.name.split('.')[-1]
-    yield _yaml_line(f'{key}: {_yaml_value(entry.default)}', depth, commented)
+    yield _yaml_line(f'{path[-1]}: {_yaml_value(entry.default)}', depth, commented)
 
 
 def _yaml_line(text: str, depth: int, commented: bool) -> str:

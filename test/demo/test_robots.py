@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from ros_ik.demo.chain import choose_chain
+from ros_ik.demo.demo_robot import home_configuration
 from ros_ik.demo.description import read_description
 from ros_ik.demo.robot_joints import RobotJoints
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import robot_names
-from ros_ik.demo.scenario import home_configuration
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
 

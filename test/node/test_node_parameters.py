@@ -7,6 +7,7 @@ import pytest
 from rcl_interfaces.srv import DescribeParameters
 from rclpy.parameter import Parameter
 from support.ros_rig import panda_urdf
+from support.ros_rig import ROOT
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 from support.ros_rig import start_robot
@@ -54,7 +55,8 @@ def test_what_the_robot_lacks_is_named(tmp_path, values, parameter, value):
 @pytest.fixture(scope='module')
 def client(tmp_path_factory):
     with ros_rig(tmp_path_factory.mktemp('parameters')) as client:
-        start_node(client, ee__fraem='panda_hand', control_rate=200)
+        shipped = ROOT / 'config' / 'ros_ik.yaml'
+        start_node(client, shipped, ee__fraem='panda_hand', control_rate=200)
         start_robot(client)
         client.describe(panda_urdf())
         client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=60.0)

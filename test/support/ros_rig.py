@@ -23,6 +23,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
 from rclpy.qos import ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_msgs.msg import String
@@ -70,8 +71,11 @@ class Processes:
         self._folder = folder
         self._running = {}
 
-    def start(self, name, module, **parameters):
-        """Start an executable of ros_ik with parameters by name, dots as double underscores."""
+    def start(self, name, module, *files, **parameters):
+        """Start an executable of ros_ik with parameters by name, dots as double underscores.
+
+        Parameter files come before the parameters.
+        """
         values = {key.replace('__', '.'): value for key, value in parameters.items()}
         file = self._folder / f'{name}_{next(_count)}.yaml'
         file.write_text(yaml.safe_dump({'/**': {'ros__parameters': nested(values)}}))
@@ -81,10 +85,10 @@ class Processes:
             'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
             'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
         }
-        self.log = self._folder / f'{name}.log'
-        with self.log.open('a') as log:
+        arguments = [word for path in (*files, file) for word in ('--params-file', str(path))]
+        with (self._folder / f'{name}.log').open('a') as log:
             self._running[name] = subprocess.Popen(
-                [sys.executable, '-m', module, '--ros-args', '--params-file', str(file)],
+                [sys.executable, '-m', module, '--ros-args', *arguments],
                 env=environment,
                 stdout=log,
                 stderr=log,
@@ -145,6 +149,7 @@ class Client:
         self._keep(PoseStamped, 'ros_ik/ee/current_pose', self.poses, 1)
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self._description = node.create_publisher(String, 'robot_description', LATCHED)
+        self._clock = None
         self._stop_request = node.create_publisher(Bool, 'ros_ik/stop_request', LATCHED)
         self._targets = {
             'pose': node.create_publisher(PoseStamped, 'ros_ik/target_pose', 1),
@@ -165,6 +170,15 @@ class Client:
     def describe(self, text):
         """Publish a robot description."""
         self._description.publish(String(data=text))
+
+    def simulate(self, seconds):
+        """Publish this simulated time on /clock; None ends that."""
+        if self._clock is None:
+            self._clock = self.node.create_publisher(Clock, '/clock', 10)
+        message = Clock()
+        message.clock.sec = int(seconds)
+        message.clock.nanosec = int(1e9 * (seconds - int(seconds)))
+        self._clock.publish(message)
 
     def stream(self, topic, message):
         """Repeat a message at 50 Hz while the client spins; None ends that."""
@@ -321,10 +335,10 @@ def ros_rig(folder):
         processes.end()
 
 
-def start_node(client, **parameters):
+def start_node(client, *files, **parameters):
     """Start ros_ik_node for the Panda."""
     client.processes.start(
-        'node', 'ros_ik.node.ros_ik_node', **{'ee__frame': 'panda_hand_tcp', **parameters}
+        'node', 'ros_ik.node.ros_ik_node', *files, **{'ee__frame': 'panda_hand_tcp', **parameters}
     )
 
 

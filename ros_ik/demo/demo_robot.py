@@ -1,0 +1,111 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The robot of a demonstration: its model, what of it is controlled, and where it starts."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from ros_ik.demo.chain import choose_chain
+from ros_ik.demo.description import read_description
+from ros_ik.demo.robots import find_robot
+from ros_ik.demo.robots import RobotFiles
+from ros_ik.kinematics import eval_fk
+from ros_ik.model import JointGroup
+from ros_ik.model import Model
+
+# Topic on which the node sends trajectories and the mock robot listens.
+COMMAND_TOPIC = 'ros_ik/joint_trajectory'
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class DemoRobot:
+    """A robot and the chain of it that the demo moves.
+
+    Attributes:
+        files: Where it comes from.
+        text: Its description.
+        model: Its model, on the CPU.
+        chain: The chain as the node's parameter joint_group has it.
+        tip_link: Last link of the chain.
+        group: The controlled joints.
+        home: Start, coordinates [joint_coord_count].
+    """
+
+    files: RobotFiles
+    text: str
+    model: Model
+    chain: str
+    tip_link: str
+    group: JointGroup
+    home: np.ndarray
+
+    @classmethod
+    def load(cls, robot: str) -> DemoRobot:
+        """Load a robot by its name or by the path of its URDF or xacro file.
+
+        Raises:
+            ArgumentError: Neither a known name nor a file, or nothing on it moves.
+            ModelError: The description is malformed.
+        """
+        files = find_robot(robot)
+        text = read_description(files.urdf_path)
+        model = Model.from_urdf(text, device='cpu')
+        base, tip = (files.base_link, files.tip_link) if files.tip_link else choose_chain(model)
+        chain = f'{base}:{tip}'
+        group = model.joint_group(chain)
+        home = home_configuration(model, group, dict(files.home))
+        return cls(files, text, model, chain, tip, group, home)
+
+    @property
+    def tip(self) -> int:
+        """Index of the last link of the chain."""
+        return self.model.body_index(self.tip_link)
+
+    @property
+    def coords(self) -> np.ndarray:
+        """Coordinates of the controlled joints, int [n_variables]."""
+        return self.model.joint_q_start.numpy()[list(self.group.joint_indices)]
+
+    def tip_poses(self, joint_q: np.ndarray) -> np.ndarray:
+        """Return the poses of the tip [n, 7] at coordinates [n, joint_coord_count]."""
+        body_q = np.zeros((len(joint_q), self.model.body_count, 7))
+        eval_fk(self.model, joint_q, body_q)
+        return body_q[:, self.tip]
+
+    def named(self, joint_q: np.ndarray) -> dict[str, float]:
+        """Return the positions of the controlled joints by name."""
+        return dict(zip(self.group.joint_names, joint_q[self.coords].tolist(), strict=True))
+
+    def mock_parameters(self) -> dict[str, object]:
+        """Return the parameters of a mock robot that starts at home."""
+        return {
+            'command_topic': COMMAND_TOPIC,
+            'controller_joints': list(self.group.joint_names),
+            'initial_positions.names': list(self.group.joint_names),
+            'initial_positions.values': self.home[self.coords].tolist(),
+        }
+
+
+def home_configuration(model: Model, group: JointGroup, given: dict[str, float]) -> np.ndarray:
+    """Return the start: the given joints, the others at zero or well inside their limits.
+
+    Args:
+        model: The robot.
+        group: The controlled joints; where nothing is given they start in the middle third.
+        given: Positions [rad or m] by joint name.
+    """
+    joint_q = model.neutral_joint_q()
+    starts = model.joint_q_start.numpy()
+    lower, upper, _, _ = model.limits64()
+    if not given:
+        for joint, dof in zip(group.joint_indices, group.variable_dof, strict=False):
+            low, high = max(lower[dof], -np.pi), min(upper[dof], np.pi)
+            third = (high - low) / 3.0
+            # Bent rather than stretched: a straight chain is singular.
+            joint_q[starts[joint]] = np.clip(0.4, low + third, high - third)
+    for name, value in given.items():
+        joint_q[starts[model.joint_index(name)]] = value
+    return model.apply_mimic(joint_q)

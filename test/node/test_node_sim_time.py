@@ -1,0 +1,61 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Simulated time: the loop follows /clock, says when it stands still, and survives a jump back."""
+
+import time
+
+import pytest
+from sensor_msgs.msg import JointState
+from support.ros_rig import ARM
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+
+from ros_ik_interfaces.msg import IkStatus
+
+pytestmark = pytest.mark.dds
+
+HOME = [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]
+
+
+class Simulation:
+    """Publishes time at a rate of its own, and joint states of a robot at rest."""
+
+    def __init__(self, client):
+        self.client, self.now, self.speed = client, 100.0, 0.5
+        self.states = client.node.create_publisher(JointState, 'joint_states', 1)
+
+    def run(self, seconds):
+        """Let time pass on the wall."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self.client.simulate(self.now)
+            self.states.publish(JointState(name=list(ARM), position=HOME))
+            self.client.spin(0.005)
+            self.now += 0.005 * self.speed
+
+    def run_until(self, condition):
+        """Let time pass until a condition holds."""
+        give_up = time.monotonic() + 20.0
+        while not condition():
+            assert time.monotonic() < give_up, self.client.status
+            self.run(0.05)
+
+
+def test_it_follows_simulated_time(tmp_path):
+    with ros_rig(tmp_path) as client:
+        start_node(client, use_sim_time=True)
+        client.wait_for_code(IkStatus.WAITING_FOR_MODEL)
+        client.describe(panda_urdf())
+        simulation = Simulation(client)
+        simulation.run_until(lambda: 'waiting for a target' in client.status.text)
+        ticks, began = client.status.ticks, simulation.now
+        simulation.run(2.0)
+        passed = simulation.now - began
+        assert client.status.ticks - ticks == pytest.approx(100.0 * passed, rel=0.1)
+        stamp = client.status.header.stamp
+        assert stamp.sec + 1e-9 * stamp.nanosec == pytest.approx(simulation.now, abs=0.1)
+        simulation.now -= 50.0
+        client.statuses.clear()
+        simulation.run_until(lambda: any(s.code == IkStatus.CLOCK_JUMP for s in client.statuses))
+        simulation.run_until(lambda: 'waiting for a target' in client.status.text)
