@@ -106,7 +106,8 @@ class MockRobot(Node):
         self.create_subscription(
             JointTrajectory, topic, functools.partial(self._on_trajectory, robot), 10
         )
-        self.create_timer(1.0 / self._value('publish_rate'), functools.partial(self._update, robot))
+        period = 1.0 / self._value('publish_rate')
+        self.create_timer(period, functools.partial(self._update, robot))
         self.create_timer(
             DIAGNOSTICS_PERIOD, functools.partial(self._publish_diagnostics, robot)
         )

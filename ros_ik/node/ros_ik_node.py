@@ -19,7 +19,7 @@ import warp as wp
 from ros_ik.node.ik_node import IkNode
 
 # The control thread waits for the interpreter at most this long while another thread computes [s].
-_SWITCH_INTERVAL = 0.00002
+_SWITCH_INTERVAL = 0.0005
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -1,0 +1,87 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The whole demo as a user starts it: its last line, its picture, its exit code, and Ctrl-C."""
+
+import json
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from ros_ik.demo.robots import find_robot
+
+pytestmark = pytest.mark.dds
+
+ROOT = Path(__file__).parents[2]
+DOMAIN = 20 + os.getpid() % 10
+PATIENCE = 110.0
+
+
+def start(folder, *arguments):
+    """Start the demo; its output goes to a file."""
+    environment = {
+        **os.environ,
+        'ROS_DOMAIN_ID': str(DOMAIN),
+        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+        'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
+    }
+    with (folder / 'log').open('w') as log:
+        return subprocess.Popen(
+            [sys.executable, '-m', 'ros_ik.demo', '--output', str(folder), *arguments],
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+
+
+def children_of(pid):
+    """Return the pids of the processes that a process has started."""
+    found = []
+    for status in Path('/proc').glob('[0-9]*/stat'):
+        try:
+            fields = status.read_text().rpartition(')')[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid and fields[0] != 'Z':
+            found.append(int(status.parent.name))
+    return found
+
+
+@pytest.mark.parametrize('robot', ('allegro_right_hand', str(find_robot('ur3').urdf_path)))
+def test_reaches_everything_and_says_so(tmp_path, robot):
+    process = start(tmp_path, '--robot', robot)
+    try:
+        code = process.wait(PATIENCE)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait()
+    log = (tmp_path / 'log').read_text()
+    figures = json.loads(log.splitlines()[-1])
+    assert code == 0, log
+    assert figures['reached'] == figures['targets'] > 5
+    assert figures['ticks'] > 500
+    assert (tmp_path / f'{figures["robot"]}.png').read_bytes().startswith(b'\x89PNG')
+
+
+@pytest.mark.parametrize('number', (signal.SIGINT, signal.SIGTERM))
+def test_interrupt_ends_every_child(tmp_path, number):
+    process = start(tmp_path, '--robot', 'allegro_right_hand')
+    give_up = time.monotonic() + PATIENCE
+    while 'pose 1' not in (tmp_path / 'log').read_text():
+        assert time.monotonic() < give_up, (tmp_path / 'log').read_text()
+        time.sleep(0.1)
+    children = children_of(process.pid)
+    assert len(children) == 3
+    process.send_signal(number)
+    assert process.wait(10.0) != 0
+    assert not [pid for pid in children if Path(f'/proc/{pid}').exists()]
+
+
+def test_unknown_robot_is_one_line(tmp_path):
+    process = start(tmp_path, '--robot', 'pandda')
+    assert process.wait(PATIENCE) == 2
+    assert (tmp_path / 'log').read_text().startswith("demo: robot 'pandda' is neither")

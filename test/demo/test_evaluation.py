@@ -1,0 +1,114 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The judge of the demo sees what is wrong with a recording."""
+
+import json
+
+import numpy as np
+import pytest
+
+from ros_ik.demo.client import PhaseRecord
+from ros_ik.demo.client import Recording
+from ros_ik.demo.demo_robot import DemoRobot
+from ros_ik.demo.evaluation import evaluate
+from ros_ik.demo.report import last_line
+from ros_ik.demo.report import succeeded
+from ros_ik.demo.report import summary
+from ros_ik.demo.report import table
+from ros_ik.demo.scenario import make_scenario
+from ros_ik.demo.scenario import Phase
+from ros_ik_interfaces.msg import IkStatus
+
+KEYS = [
+    'robot', 'device', 'duration_s', 'control_rate_hz', 'ticks', 'missed_ticks', 'tick_ms_p50',
+    'tick_ms_p99', 'targets', 'reached', 'max_reached_error_mm', 'max_reached_error_deg',
+    'min_barrier_m', 'limit_violations', 'rejected_trajectories',
+]  # fmt: skip
+PERIOD = 0.01
+
+
+@pytest.fixture
+def robot():
+    return DemoRobot.load('panda')
+
+
+def still(robot, count=50):
+    """A recording in which the robot stands at home and was asked to be there."""
+    pose = robot.tip_poses(robot.home[None])[0]
+    recording = Recording(status=IkStatus(ticks=count))
+    recording.state_times = [PERIOD * k for k in range(count)]
+    recording.command_times = list(recording.state_times)
+    recording.states = [robot.home.copy() for _ in range(count)]
+    recording.commands = [robot.home[robot.coords].copy() for _ in range(count)]
+    phase = Phase('pose 1', 'reached', 1.0, poses=pose[None], reachable=True)
+    recording.phases = [PhaseRecord(phase, 0.0, PERIOD * count)]
+    return recording
+
+
+def figures(robot, recording):
+    scenario = make_scenario(robot, seed=0)
+    evaluation = evaluate(robot, scenario, recording, PERIOD)
+    assert table(evaluation).count('\n') == 2
+    return summary('panda', 'cpu', 100.0, evaluation, recording)
+
+
+def test_a_good_run_succeeds_and_has_every_key(robot):
+    result = figures(robot, still(robot))
+    assert list(json.loads(last_line(result))) == KEYS
+    assert (result['targets'], result['reached'], result['limit_violations']) == (1, 1, 0)
+    assert result['min_barrier_m'] > 0
+    assert succeeded(result)
+
+
+def test_a_missed_target_fails(robot):
+    recording = still(robot)
+    recording.phases[0].phase.poses[0, 0] += 1.1e-3
+    result = figures(robot, recording)
+    assert result['reached'] == 0
+    assert result['max_reached_error_mm'] == pytest.approx(1.1, abs=0.01)
+    assert not succeeded(result)
+
+
+def test_a_turned_tip_fails(robot):
+    recording = still(robot)
+    recording.states[-1][6] += np.radians(0.6)
+    assert not succeeded(figures(robot, recording))
+
+
+def test_leaving_the_box_fails(robot):
+    recording = still(robot)
+    recording.states[10][1] += 1.0
+    result = figures(robot, recording)
+    assert result['min_barrier_m'] < -0.01
+    assert not succeeded(result)
+
+
+@pytest.mark.parametrize('what', ['states', 'commands'])
+def test_leaving_a_position_limit_fails(robot, what):
+    recording = still(robot)
+    upper = robot.model.limits64()[1]
+    getattr(recording, what)[-1][5] = upper[5] + 1e-5
+    result = figures(robot, recording)
+    assert result['limit_violations'] >= 1
+    assert not succeeded(result)
+
+
+def test_a_command_too_fast_fails_and_a_lost_one_does_not(robot):
+    recording = still(robot)
+    speed = robot.model.limits64()[2][0]
+    for k in range(20, 50):
+        recording.commands[k][0] += 0.99 * speed * PERIOD
+    assert figures(robot, recording)['limit_violations'] == 0
+    for k in range(20, 50):
+        recording.commands[k][0] += 0.9 * speed * PERIOD
+    assert figures(robot, recording)['limit_violations'] == 1
+    # The same two steps with the command between them lost on the way.
+    for k in range(20, 50):
+        recording.command_times[k] += PERIOD
+    assert figures(robot, recording)['limit_violations'] == 0
+
+
+def test_a_refused_trajectory_fails(robot):
+    recording = still(robot)
+    recording.rejected = 1
+    assert not succeeded(figures(robot, recording))
