@@ -22,6 +22,7 @@ lint: setup
 	@tools/run mypy
 
 bench: setup
+	@tools/run python benchmarks/kinematics.py
 	@tools/run python benchmarks/control_step.py
 
 clean:

@@ -15,10 +15,12 @@ import argparse
 from collections.abc import Sequence
 import os
 from pathlib import Path
+import signal
 import sys
 import tempfile
 
 import rclpy
+from rclpy.executors import ExternalShutdownException
 import yaml
 
 from ros_ik.demo.children import Children
@@ -53,7 +55,9 @@ def main(args: Sequence[str] | None = None) -> int:
         print(f'demo: {error}', file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        return 130
+        return 128 + signal.SIGINT
+    except ExternalShutdownException:
+        return 128 + signal.SIGTERM
 
 
 def _parse(args: Sequence[str] | None) -> argparse.Namespace:
@@ -75,6 +79,8 @@ def _run(options: argparse.Namespace) -> int:
     if not scenario.uses_orientation:
         print('fewer than six joints: positions count, orientations do not')
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    # A domain of its own, so that two demos on one machine do not hear each other.
+    os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 101))
     rclpy.init(args=[])
     client = DemoClient(robot, uses_orientation=scenario.uses_orientation)
     try:
@@ -149,7 +155,9 @@ def _conclude(
     """Judge the recording, write table, picture and last line; return the exit code."""
     recording, name = client.recording, robot.files.name
     evaluation = evaluate(robot, scenario, recording, 1.0 / options.rate)
-    figures = summary(name, options.device, options.rate, evaluation, recording)
+    # The node takes 'auto' for the CPU: it answers soonest for one robot.
+    device = 'cpu' if options.device == 'auto' else options.device
+    figures = summary(name, device, options.rate, evaluation, recording)
     print()
     print(table(evaluation))
     picture = options.output / f'{name}.png'
@@ -157,7 +165,7 @@ def _conclude(
     save_plot(picture, title, robot, scenario, recording, evaluation)
     print(f'\npicture: {picture}')
     print(last_line(figures), flush=True)
-    return 0 if succeeded(figures) else 1
+    return 0 if succeeded(figures, evaluation) else 1
 
 
 if __name__ == '__main__':

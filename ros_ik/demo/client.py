@@ -24,6 +24,7 @@ from ros_ik.demo.mock_robot import STATUS_SUFFIX
 from ros_ik.demo.poses import pose_errors
 from ros_ik.demo.robot_joints import RobotJoints
 from ros_ik.demo.scenario import CIRCLE_TIME
+from ros_ik.demo.scenario import Demand
 from ros_ik.demo.scenario import Phase
 from ros_ik_interfaces.msg import IkStatus
 
@@ -149,7 +150,7 @@ class DemoClient(Node):
                 next_target += _TARGET_PERIOD
                 last = self._send(phase, now - record.start, sent)
                 sent += 1
-                if not phase.reachable or not last or not self._has_arrived(phase):
+                if phase.demand is not Demand.REACH or not last or not self._has_arrived(phase):
                     settled_since = math.inf
                 elif settled_since == math.inf:
                     settled_since = now

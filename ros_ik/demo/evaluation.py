@@ -13,12 +13,17 @@ from ros_ik.demo.client import PhaseRecord
 from ros_ik.demo.client import Recording
 from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.poses import pose_errors
+from ros_ik.demo.scenario import Demand
 from ros_ik.demo.scenario import Scenario
 
 # What the demo demands of a reachable target [m, rad], of the box [m] and of the limits.
 REACHED = (1e-3, math.radians(0.5))
 BARRIER_TOLERANCE = 1e-4
 _POSITION_TOLERANCE = 1e-6
+# The box counts as pressed on below this distance, in lengths of the chain.
+_PRESSED = 0.02
+# A limit counts as reached below this [rad or m]: the node's default margin and a little.
+_LIMIT_REACHED = 0.025
 # Part by which the speed between two commands may seem too high: their times are those of receipt.
 _VELOCITY_TOLERANCE = 0.01
 
@@ -29,20 +34,20 @@ class PhaseResult:
 
     Attributes:
         name: Name of the phase.
-        expectation: What should have happened.
         seconds: Its duration [s].
-        demanded: Whether its target had to be reached.
-        reached: Whether it was.
+        demand: What it demanded.
+        met: Whether it did that.
+        verdict: What happened, in words with figures.
         linear: Distance to the last target at the end [m].
         angular: Angle to it [rad], NaN where the orientation does not count.
         least_barrier: Least distance to a face of the box [m].
     """
 
     name: str
-    expectation: str
     seconds: float
-    demanded: bool
-    reached: bool
+    demand: Demand
+    met: bool
+    verdict: str
     linear: float
     angular: float
     least_barrier: float
@@ -121,17 +126,39 @@ def _judge(
     linear, angular = (float(error) for error in pose_errors(tip_poses[last], target))
     # Joint targets fix the orientation of any chain.
     counts = scenario.uses_orientation or phase.joints is not None
-    reached = linear <= REACHED[0] and (angular <= REACHED[1] or not counts)
+    least = float(barrier[during].min())
+    if phase.demand is Demand.REACH:
+        met = linear <= REACHED[0] and (angular <= REACHED[1] or not counts)
+        verdict = phase.expectation if met else f'not {phase.expectation}'
+    elif phase.demand is Demand.PRESS_BOX:
+        met = least <= _PRESSED * scenario.size
+        verdict = f'{phase.expectation}, {1e3 * least:.2f} mm inside'
+    elif phase.demand is Demand.PRESS_LIMIT:
+        left = _least_way_to_limit(robot, states[during], phase.joints or {})
+        met = 0.0 <= left <= _LIMIT_REACHED
+        verdict = f'{phase.expectation}, {left:.4f} rad or m before it'
+    else:
+        met, verdict = True, phase.expectation
     return PhaseResult(
         phase.name,
-        phase.expectation,
         record.end - record.start,
-        phase.reachable,
-        reached,
+        phase.demand,
+        met,
+        verdict,
         linear,
         angular if counts else math.nan,
-        float(barrier[during].min()),
+        least,
     )
+
+
+def _least_way_to_limit(robot: DemoRobot, states: np.ndarray, targets: dict[str, float]) -> float:
+    """Return how near the joint of a target beyond its limit came to that limit [rad or m]."""
+    ((name, target),) = targets.items()
+    number = robot.group.joint_names.index(name)
+    lower, upper, _, _ = robot.model.limits64()
+    dof, positions = robot.group.variable_dof[number], states[:, robot.coords[number]]
+    way = upper[dof] - positions if target > upper[dof] else positions - lower[dof]
+    return float(way.min())
 
 
 def _limit_violations(

@@ -11,6 +11,7 @@ from ros_ik.demo.client import Recording
 from ros_ik.demo.evaluation import BARRIER_TOLERANCE
 from ros_ik.demo.evaluation import Evaluation
 from ros_ik.demo.evaluation import PhaseResult
+from ros_ik.demo.scenario import Demand
 
 
 def table(evaluation: Evaluation) -> str:
@@ -25,12 +26,9 @@ def table(evaluation: Evaluation) -> str:
 
 def _line(phase: PhaseResult) -> str:
     angle = '-' if math.isnan(phase.angular) else f'{math.degrees(phase.angular):.3f}'
-    if phase.demanded:
-        result = phase.expectation if phase.reached else f'NOT REACHED: {phase.expectation}'
-    elif phase.least_barrier >= -BARRIER_TOLERANCE:
-        result = phase.expectation
-    else:
-        result = 'LEFT THE BOX'
+    result = phase.verdict if phase.met else f'FAILED: {phase.verdict}'
+    if phase.least_barrier < -BARRIER_TOLERANCE:
+        result = f'LEFT THE BOX: {phase.verdict}'
     return (
         f'{phase.name:<14}{phase.seconds:>7.1f}  {1e3 * phase.linear:>9.3f}  {angle:>9}  '
         f'{1e3 * phase.least_barrier:>8.2f}  {result}'
@@ -49,7 +47,8 @@ def summary(
         evaluation: What came of the run.
         recording: What was heard.
     """
-    demanded = [phase for phase in evaluation.phases if phase.demanded]
+    demanded = [phase for phase in evaluation.phases if phase.demand is Demand.REACH]
+    distances = [phase.linear for phase in demanded]
     angles = [phase.angular for phase in demanded if not math.isnan(phase.angular)]
     status = recording.status
     if status is None:
@@ -64,8 +63,8 @@ def summary(
         'tick_ms_p50': round(status.tick_ms_p50, 3),
         'tick_ms_p99': round(status.tick_ms_p99, 3),
         'targets': len(demanded),
-        'reached': sum(phase.reached for phase in demanded),
-        'max_reached_error_mm': round(1e3 * max(phase.linear for phase in demanded), 4),
+        'reached': sum(phase.met for phase in demanded),
+        'max_reached_error_mm': round(1e3 * max(distances, default=0.0), 4),
         'max_reached_error_deg': round(math.degrees(max(angles, default=0.0)), 4),
         'min_barrier_m': round(evaluation.min_barrier, 6),
         'limit_violations': evaluation.limit_violations,
@@ -73,10 +72,11 @@ def summary(
     }
 
 
-def succeeded(figures: dict[str, object]) -> bool:
-    """Return whether every reachable target was reached, and nothing was violated or refused."""
+def succeeded(figures: dict[str, object], evaluation: Evaluation) -> bool:
+    """Return whether every phase met its demand, and nothing was violated or refused."""
     return (
-        figures['reached'] == figures['targets']
+        all(phase.met for phase in evaluation.phases)
+        and figures['reached'] == figures['targets']
         and float(figures['min_barrier_m']) >= -BARRIER_TOLERANCE  # type: ignore[arg-type]
         and figures['limit_violations'] == 0
         and figures['rejected_trajectories'] == 0

@@ -8,36 +8,35 @@ the box is drawn around them, so that reaching fits inside and the barrier phase
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 import dataclasses
+import enum
 import functools
 
 import numpy as np
 
 from ros_ik.barriers import PositionBarrier
 from ros_ik.demo.demo_robot import DemoRobot
-from ros_ik.demo.poses import pose_errors
+from ros_ik.demo.trial import Trial
 from ros_ik.errors import ArgumentError
-from ros_ik.limits import PositionLimit
-from ros_ik.limits import VelocityLimit
-from ros_ik.objectives import IKObjectiveJointPosition
-from ros_ik.objectives import IKObjectivePose
-from ros_ik.solvers import DifferentialIK
-from ros_ik.solvers import DifferentialIKSettings
-from ros_ik.solvers import SolveStatus
-from ros_ik.solvers import Task
 
 N_POSES = 5
 # Distance of random configurations from home [rad; m for sliding joints as part of their range].
 _SPREAD = 0.35
 # Distance kept from the position limits while drawing, more than the node's own margin [rad or m].
 _MARGIN = 0.05
-_NODE_MARGIN = 0.02
-# A trial counts as reached below this [m, rad]; a tenth of what the demo demands.
-_TRIAL_TOLERANCE = (1e-4, 1e-3)
-_TRIAL_STEPS = 400
 _DRAWS = 60
+# Distance of the box from every reachable target, in lengths of the chain.
+_CLEARANCE = 0.06
 CIRCLE_TIME = 4.0
+
+
+class Demand(enum.Enum):
+    """What a phase demands beside staying inside box and limits."""
+
+    REACH = 'reach'  # the last target, and the phase ends when it is reached
+    PRESS_BOX = 'press the box'
+    PRESS_LIMIT = 'press a joint limit'
+    STAY_INSIDE = 'stay inside'
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -50,7 +49,7 @@ class Phase:
         duration: Longest duration [s].
         poses: Pose targets [n, 7], sent one after the other over the duration; one is repeated.
         joints: Joint targets [rad or m] by name instead of poses.
-        reachable: Whether the last target must be reached; the phase then ends when it is.
+        demand: What the robot must show.
         nan_messages: Whether poses full of NaN are mixed in.
     """
 
@@ -59,7 +58,7 @@ class Phase:
     duration: float
     poses: np.ndarray | None = None
     joints: dict[str, float] | None = None
-    reachable: bool = False
+    demand: Demand = Demand.STAY_INSIDE
     nan_messages: bool = False
 
 
@@ -72,62 +71,14 @@ class Scenario:
         box_min: Lower corner of the box barrier [m], shape [3].
         box_max: Upper corner [m], shape [3].
         uses_orientation: Whether the chain has joints enough to control the orientation too.
+        size: Length of the stretched chain [m].
     """
 
     phases: tuple[Phase, ...]
     box_min: np.ndarray
     box_max: np.ndarray
     uses_orientation: bool
-
-
-class _Trial:
-    """The robot in the solver alone, without time: does it get there?"""
-
-    def __init__(self, robot: DemoRobot, *, uses_orientation: bool) -> None:
-        model = robot.model
-        self._diff = DifferentialIK(model, robot.group, DifferentialIKSettings(dt=0.02))
-        self._tip = robot.tip
-        self._tolerance = (
-            _TRIAL_TOLERANCE[0],
-            _TRIAL_TOLERANCE[1] if uses_orientation else np.inf,
-        )
-        rotation_weight = 0.5 if uses_orientation else 0.0
-        self._objective = IKObjectivePose(
-            robot.tip, [0, 0, 0, 0, 0, 0, 1], rotation_weight=rotation_weight
-        )
-        self._posture = IKObjectiveJointPosition(model, model.neutral_joint_q())
-        self._tasks = [
-            Task(self._objective, gain=0.2, max_error=(0.05, 0.3)),
-            Task(self._posture, gain=0.02, weight=0.01),
-        ]
-        self._limits = [PositionLimit(margin=_NODE_MARGIN), VelocityLimit()]
-        self._step = np.zeros(model.joint_dof_count)
-
-    def pose(self, joint_q: np.ndarray) -> np.ndarray:
-        """Return the pose of the tip [7]."""
-        return self._diff.body_poses(joint_q)[self._tip]
-
-    def follow(
-        self,
-        joint_q: np.ndarray,
-        target: np.ndarray,
-        barriers: Sequence[PositionBarrier],
-        steps: int = _TRIAL_STEPS,
-    ) -> tuple[np.ndarray, bool]:
-        """Go towards a pose; return the configuration at the end and whether it was reached."""
-        self._objective.set_target_pose(0, target)
-        self._posture.set_target_positions(joint_q)
-        for _ in range(steps):
-            status = self._diff.solve_ik(
-                joint_q, self._tasks, self._limits, barriers, self._step, 1e-8
-            )
-            if status not in (SolveStatus.CONVERGED, SolveStatus.RELAXED):
-                return joint_q, False
-            joint_q = self._diff.integrate(joint_q, self._step)
-            distance, angle = pose_errors(self.pose(joint_q), target)
-            if distance < self._tolerance[0] and angle < self._tolerance[1]:
-                return joint_q, True
-        return joint_q, False
+    size: float
 
 
 def make_scenario(robot: DemoRobot, seed: int) -> Scenario:
@@ -141,38 +92,47 @@ def make_scenario(robot: DemoRobot, seed: int) -> Scenario:
         ArgumentError: No reachable targets were found around home.
     """
     uses_orientation = robot.group.n_variables >= 6
-    trial = _Trial(robot, uses_orientation=uses_orientation)
+    trial = Trial(robot, uses_orientation=uses_orientation)
     start = trial.pose(robot.home)
     poses = _reachable_poses(robot, trial, np.random.default_rng(seed))
     size = _chain_length(robot)
     radius, circle = _circle(trial, robot.home, start, size)
     around = np.concatenate([poses[:, :3], circle[:, :3], start[None, :3]])
-    box_min, box_max = around.min(axis=0) - 0.06 * size, around.max(axis=0) + 0.06 * size
+    box_min, box_max = (
+        around.min(axis=0) - _CLEARANCE * size,
+        around.max(axis=0) + _CLEARANCE * size,
+    )
     beyond = _beyond_box(robot, trial, box_min, box_max, size)
-    joint, limit = _reachable_limit(robot, trial, box_min, box_max)
+    blocked, joint, limit = _reachable_limit(robot, trial, box_min, box_max)
     home_joints = robot.named(robot.home)
     far = start + np.array([20.0 * size, 0, 0, 0, 0, 0, 0])
     reach = [
-        Phase(f'pose {k + 1}', 'reached', 4.0, poses=pose[None], reachable=True)
+        Phase(f'pose {k + 1}', 'reached', 4.0, poses=pose[None], demand=Demand.REACH)
         for k, pose in enumerate(poses)
     ]
     followed = f'followed, radius {1e3 * radius:.0f} mm'
-    go_home = functools.partial(Phase, joints=home_joints, reachable=True)
-    phases = (
+    # Back by pose: straight through the box, where a way in joint space may run into a face.
+    go_back = functools.partial(Phase, poses=start[None], demand=Demand.REACH)
+    go_home = functools.partial(Phase, joints=home_joints, demand=Demand.REACH)
+    phases: tuple[Phase, ...] = (
         *reach,
-        Phase('circle', followed, CIRCLE_TIME + 1.5, circle, reachable=True),
-        Phase('box', 'held at the face', 2.0, poses=beyond[None]),
-        go_home('home', 'reached', 5.0),
-        Phase('joint limit', f'{joint} stops at its limit', 2.0, joints={joint: limit}),
-        go_home('home again', 'reached', 5.0),
-        Phase('NaN', 'dropped, the good target reached', 4.0, poses[:1], None, True, True),
+        Phase('circle', followed, CIRCLE_TIME + 1.5, circle, demand=Demand.REACH),
+        Phase('box', 'held at the face', 2.5, poses=beyond[None], demand=Demand.PRESS_BOX),
+        go_back('back', 'reached', 5.0),
+        go_home('home', 'reached by joints', 5.0),
+        Phase(
+            'joint limit', f'{joint} stops at its limit', 2.5, joints={joint: limit},
+            demand=Demand.STAY_INSIDE if blocked else Demand.PRESS_LIMIT,
+        ),
+        go_home('home again', 'reached by joints', 5.0),
+        Phase('NaN', 'dropped, the good target reached', 4.0, poses[:1], None, Demand.REACH, True),
         Phase('out of reach', 'held inside box and limits', 1.5, poses=far[None]),
-        go_home('return', 'reached', 5.0),
-    )
-    return Scenario(phases, box_min, box_max, uses_orientation)
+        go_back('return', 'reached', 5.0),
+    )  # fmt: skip
+    return Scenario(phases, box_min, box_max, uses_orientation, size)
 
 
-def _reachable_poses(robot: DemoRobot, trial: _Trial, rng: np.random.Generator) -> np.ndarray:
+def _reachable_poses(robot: DemoRobot, trial: Trial, rng: np.random.Generator) -> np.ndarray:
     """Return poses [n, 7] that the solver reaches one after the other, and from home."""
     lower, upper, _, _ = robot.model.limits64()
     coords, dofs, home = robot.coords, robot.group.variable_dof, robot.home
@@ -209,7 +169,7 @@ def _chain_length(robot: DemoRobot) -> float:
 
 
 def _circle(
-    trial: _Trial, home: np.ndarray, start: np.ndarray, size: float
+    trial: Trial, home: np.ndarray, start: np.ndarray, size: float
 ) -> tuple[float, np.ndarray]:
     """Return a circle from the start that the solver can follow: radius [m], poses [n, 7]."""
     angles = np.linspace(0.0, 2.0 * np.pi, 60)
@@ -228,30 +188,51 @@ def _circle(
 
 
 def _beyond_box(
-    robot: DemoRobot, trial: _Trial, box_min: np.ndarray, box_max: np.ndarray, size: float
+    robot: DemoRobot, trial: Trial, box_min: np.ndarray, box_max: np.ndarray, size: float
 ) -> np.ndarray:
-    """Return a pose beyond the face of the box that the robot presses on hardest."""
-    best: tuple[float, np.ndarray] | None = None
-    start = trial.pose(robot.home)
+    """Return a pose outside the box that lets the robot press on it."""
     barrier = PositionBarrier(robot.tip, box_min, box_max, gain=5.0, safe_displacement_gain=0.0)
+    for target in _targets_outside(robot, trial, box_min, box_max, size):
+        joint_q, _ = trial.follow(robot.home, target, [barrier], steps=150)
+        place = trial.pose(joint_q)[:3]
+        left = float(np.minimum(place - box_min, box_max - place).min())
+        if left <= 0.01 * size:
+            return target
+    raise ArgumentError('found no target around home that presses on the box')
+
+
+def _targets_outside(
+    robot: DemoRobot, trial: Trial, box_min: np.ndarray, box_max: np.ndarray, size: float
+) -> list[np.ndarray]:
+    """Return poses outside the box: straight through each face, and some the chain can take."""
+    start = trial.pose(robot.home)
+    targets = []
     for axis in range(3):
         for face, sign in ((box_max, 1.0), (box_min, -1.0)):
             target = start.copy()
             target[axis] = face[axis] + sign * 0.15 * size
-            pressed = trial.pose(trial.follow(robot.home, target, [barrier], steps=150)[0])
-            left = float(sign * (face[axis] - pressed[axis]))
-            if best is None or left < best[0]:
-                best = (left, target)
-    return best[1]  # type: ignore[index]
+            targets.append(target)
+    rng = np.random.default_rng(0)
+    lower, upper, _, _ = robot.model.limits64()
+    dofs = robot.group.variable_dof
+    for _ in range(_DRAWS):
+        joint_q = robot.home.copy()
+        joint_q[robot.coords] += rng.uniform(-2.0 * _SPREAD, 2.0 * _SPREAD, len(dofs))
+        joint_q[robot.coords] = np.clip(joint_q[robot.coords], lower[dofs], upper[dofs])
+        pose = trial.pose(robot.model.apply_mimic(joint_q))
+        if np.maximum(box_min - pose[:3], pose[:3] - box_max).max() > 0.05 * size:
+            targets.append(pose)
+    return targets
 
 
 def _reachable_limit(
-    robot: DemoRobot, trial: _Trial, box_min: np.ndarray, box_max: np.ndarray
-) -> tuple[str, float]:
-    """Return the joint that is soonest at a limit without leaving the box, and a target beyond it.
+    robot: DemoRobot, trial: Trial, box_min: np.ndarray, box_max: np.ndarray
+) -> tuple[bool, str, float]:
+    """Return the joint that is soonest at a limit without leaving the box.
 
-    Where every joint would leave the box, the soonest one is taken all the same: the box then
-    stops it first.
+    Returns:
+        Whether the box stops it all the same, because every joint would leave the box or none has
+        a limit; its name; and a target beyond its limit.
     """
     lower, upper, velocity, _ = robot.model.limits64()
     group, home = robot.group, robot.home
@@ -267,12 +248,12 @@ def _reachable_limit(
                 time = abs(limit - way[0]) / max(velocity[dof], 1e-3)
                 choices.append((leaves, time, name, float(limit + sign * 0.3)))
     if not choices:
-        return group.joint_names[-1], float(home[robot.coords[-1]] + 1.0)
-    _, _, name, target = min(choices)
-    return name, target
+        return True, group.joint_names[-1], float(home[robot.coords[-1]] + 1.0)
+    leaves, _, name, target = min(choices)
+    return leaves, name, target
 
 
-def _tip_at(robot: DemoRobot, trial: _Trial, coord: int, value: float) -> np.ndarray:
+def _tip_at(robot: DemoRobot, trial: Trial, coord: int, value: float) -> np.ndarray:
     """Return the position of the tip [m] with one coordinate moved from home."""
     joint_q = robot.home.copy()
     joint_q[coord] = value

@@ -106,6 +106,7 @@ class AccelerationLimit(Limit):
             raise ArgumentError(f'acceleration must not be negative, got {acceleration}')
         self._position_margin = position_margin
         self._is_allocated = False
+        self._last_displacement = np.zeros(1)
         self.scale = scale
 
     @property
@@ -138,12 +139,15 @@ class AccelerationLimit(Limit):
         self._device_acceleration = HostBuffer((dofs,), state.scalar, state.device)
         self._last_step = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
         self._is_allocated = True
+        self.set_last_displacement(self._last_displacement)
         self._write()
 
     def set_last_displacement(self, displacement: np.ndarray) -> None:
         """Give the step taken last [rad or m], shape [joint_dof_count] or [n, joint_dof_count]."""
-        self._last_step.host[:] = displacement
-        self._last_step.upload()
+        self._last_displacement = np.asarray(displacement, dtype=np.float64)
+        if self._is_allocated:
+            self._last_step.host[:] = self._last_displacement
+            self._last_step.upload()
 
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box; see :meth:`Limit.launch`."""

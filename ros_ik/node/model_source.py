@@ -85,6 +85,8 @@ class ModelSource:
         if built is None or self.builder.busy:
             return None
         self.error = built.error
+        # What asked for rest is over, even where nobody took note of it meanwhile.
+        self._rest_requested = False
         return built
 
     def wait(self, timeout: float) -> Built | None:

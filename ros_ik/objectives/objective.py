@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import warp as wp
 
+from ros_ik.errors import ArgumentError
+
 if TYPE_CHECKING:
     from ros_ik.model import Model
 
@@ -28,9 +30,29 @@ class IKObjective:
 
     def __init__(self) -> None:
         """Start without rows; :meth:`set_batch_layout` gives them."""
+        self._owner: object | None = None
         self.total_residuals = 0
         self.residual_offset = 0
         self.n_batch = 0
+
+    def claim(self, owner: object) -> bool:
+        """Register the solver whose graphs hold the buffers; return whether it is the first call.
+
+        Args:
+            owner: What identifies the solver.
+
+        Raises:
+            ArgumentError: Another solver has it already: setting it up again would take the
+                buffers away from that one's graphs.
+        """
+        if self._owner is owner:
+            return False
+        if self._owner is not None:
+            raise ArgumentError(
+                f'{type(self).__name__} already belongs to another solver; make one for each'
+            )
+        self._owner = owner
+        return True
 
     def residual_dim(self) -> int:
         """Return the number of residuals per problem."""

@@ -76,9 +76,14 @@ class Goals:
         joints = command.joints
         return joints if joints is not None and joints.sequence > self._joint_sequence else None
 
-    def accept_joints(self, target: JointTarget) -> None:
-        """Take a joint target."""
-        self.joints, self._joint_sequence = target, target.sequence
+    def accept_joints(self, target: JointTarget) -> bool:
+        """Take a joint target; return whether it names other joints than the one before."""
+        before, self.joints = self.joints, target
+        self._joint_sequence = target.sequence
+        if before is None:
+            return True
+        named, named_before = np.isfinite(target.positions), np.isfinite(before.positions)
+        return bool((named != named_before).any())
 
     def is_fresh(self, received: float, now: float) -> bool:
         """Return whether something received at that time still counts."""

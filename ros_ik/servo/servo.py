@@ -139,20 +139,21 @@ class Servo:
         if (poses or joints) and not self._synchronised and not self.moving:
             self._synchronise(measurement)
         if joints is not None:
-            self.goals.accept_joints(joints)
+            if self.goals.accept_joints(joints):
+                # Joints that are no longer named stay where they are now.
+                self._set_posture()
         if poses:
             body_q = self._solver.diff.body_poses(self.joint_q)
             for tracker, target in poses:
                 tracker.accept(target, body_q)
 
     def _synchronise(self, measurement: Measurement) -> None:
-        """Take the measured state for the command."""
+        """Take the measured state for the command, which is at rest."""
         known = np.isfinite(measurement.received)
         self.joint_q[known] = measurement.joint_q[known]
         if self._has_mimics:
             self.joint_q = self.robot.model.apply_mimic(self.joint_q)
         self._held[:] = self.joint_q
-        self._step[:] = 0.0
         self._report.forget()
         self.goals.rest()
         self._synchronised = self._has_command = True

@@ -69,7 +69,7 @@ class StepSolver:
         self._joint_task = Task(self._joints)
         margin = self._margin()
         self._acceleration_limit = AccelerationLimit(robot.acceleration, position_margin=margin)
-        self._velocity_limit = VelocityLimit(robot.velocity)
+        self._velocity_limit = VelocityLimit(robot.velocity, scale=settings.limits_velocity_scale)
         self._limits = (
             PositionLimit(margin=margin),
             self._velocity_limit,
@@ -90,9 +90,8 @@ class StepSolver:
         """Take over the settings that need no new program."""
         self._settings = settings
         self._acceleration_limit.scale = settings.limits_acceleration_scale
-        self._velocity_limit.scale = settings.limits_velocity_scale
+        self._scale_velocity(max(settings.limits_velocity_scale, self._velocity_limit.scale))
         self.acceleration = self._variable_acceleration() * settings.limits_acceleration_scale
-        self._max_step = self._robot.velocity * settings.limits_velocity_scale * settings.period
         for objective, task_settings in zip(self._poses, settings.tasks, strict=True):
             objective.set_link_offset(link_offset(task_settings))
         for task in self._pose_tasks:
@@ -122,6 +121,9 @@ class StepSolver:
             step: Output [joint_dof_count].
         """
         self._acceleration_limit.set_last_displacement(last_step)
+        wanted = self._settings.limits_velocity_scale
+        if self._velocity_limit.scale > wanted:
+            self._scale_velocity(max(wanted, self._velocity_limit.scale - self._scale_loss()))
         return self._solve(joint_q, step)
 
     def enforce_barriers(self, joint_q: np.ndarray, step: np.ndarray) -> bool:
@@ -226,6 +228,18 @@ class StepSolver:
         return self.diff.solve_ik(  # type: ignore[return-value]
             joint_q, tasks, self._limits, self.barriers, step, self._settings.solver_regularization
         )
+
+    def _scale_velocity(self, scale: float) -> None:
+        self._velocity_limit.scale = scale
+        self._max_step = self._robot.velocity * scale * self._settings.period
+
+    def _scale_loss(self) -> float:
+        """Return how far the scale may fall in a tick, so that no joint brakes too hard."""
+        dofs = self._robot.group.variable_dof
+        velocity = self._robot.velocity[dofs]
+        limited = np.isfinite(velocity) & (velocity > 0.0)
+        loss = self.acceleration[limited] * self._settings.period / velocity[limited]
+        return float(np.min(loss, initial=1.0))
 
     def _set_weights(self) -> None:
         settings = self._settings

@@ -141,9 +141,11 @@ class StepProblem:
             objective = task.objective
             if not objective.supports_analytic():
                 raise ArgumentError(f'{type(objective).__name__} has no analytic Jacobian')
-            objective.bind_device(state.device)
-            objective.init_buffers(state.model)
-            objective.set_batch_layout(total, int(start), state.n_robots)
+            # An objective may serve several combinations; the first one has set it up.
+            if objective.claim(state):
+                objective.bind_device(state.device)
+                objective.init_buffers(state.model)
+                objective.set_batch_layout(total, int(start), state.n_robots)
         sizes = [size for task_blocks in blocks for size in task_blocks]
         tasks = [k for k, task_blocks in enumerate(blocks) for _ in task_blocks]
         start = np.concatenate(([0], np.cumsum(sizes)))

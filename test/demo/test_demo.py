@@ -51,7 +51,7 @@ def children_of(pid):
     return found
 
 
-@pytest.mark.parametrize('robot', ('allegro_right_hand', str(find_robot('ur3').urdf_path)))
+@pytest.mark.parametrize('robot', ('panda', str(find_robot('ur3').urdf_path)))
 def test_reaches_everything_and_says_so(tmp_path, robot):
     process = start(tmp_path, '--robot', robot)
     try:

@@ -15,6 +15,7 @@ from ros_ik.demo.report import last_line
 from ros_ik.demo.report import succeeded
 from ros_ik.demo.report import summary
 from ros_ik.demo.report import table
+from ros_ik.demo.scenario import Demand
 from ros_ik.demo.scenario import make_scenario
 from ros_ik.demo.scenario import Phase
 from ros_ik_interfaces.msg import IkStatus
@@ -40,7 +41,7 @@ def still(robot, count=50):
     recording.command_times = list(recording.state_times)
     recording.states = [robot.home.copy() for _ in range(count)]
     recording.commands = [robot.home[robot.coords].copy() for _ in range(count)]
-    phase = Phase('pose 1', 'reached', 1.0, poses=pose[None], reachable=True)
+    phase = Phase('pose 1', 'reached', 1.0, poses=pose[None], demand=Demand.REACH)
     recording.phases = [PhaseRecord(phase, 0.0, PERIOD * count)]
     return recording
 
@@ -49,38 +50,38 @@ def figures(robot, recording):
     scenario = make_scenario(robot, seed=0)
     evaluation = evaluate(robot, scenario, recording, PERIOD)
     assert table(evaluation).count('\n') == 2
-    return summary('panda', 'cpu', 100.0, evaluation, recording)
+    return summary('panda', 'cpu', 100.0, evaluation, recording), evaluation
 
 
 def test_a_good_run_succeeds_and_has_every_key(robot):
-    result = figures(robot, still(robot))
+    result, evaluation = figures(robot, still(robot))
     assert list(json.loads(last_line(result))) == KEYS
     assert (result['targets'], result['reached'], result['limit_violations']) == (1, 1, 0)
     assert result['min_barrier_m'] > 0
-    assert succeeded(result)
+    assert succeeded(result, evaluation)
 
 
 def test_a_missed_target_fails(robot):
     recording = still(robot)
     recording.phases[0].phase.poses[0, 0] += 1.1e-3
-    result = figures(robot, recording)
+    result, evaluation = figures(robot, recording)
     assert result['reached'] == 0
     assert result['max_reached_error_mm'] == pytest.approx(1.1, abs=0.01)
-    assert not succeeded(result)
+    assert not succeeded(result, evaluation)
 
 
 def test_a_turned_tip_fails(robot):
     recording = still(robot)
     recording.states[-1][6] += np.radians(0.6)
-    assert not succeeded(figures(robot, recording))
+    assert not succeeded(*figures(robot, recording))
 
 
 def test_leaving_the_box_fails(robot):
     recording = still(robot)
     recording.states[10][1] += 1.0
-    result = figures(robot, recording)
+    result, evaluation = figures(robot, recording)
     assert result['min_barrier_m'] < -0.01
-    assert not succeeded(result)
+    assert not succeeded(result, evaluation)
 
 
 @pytest.mark.parametrize('what', ['states', 'commands'])
@@ -88,9 +89,9 @@ def test_leaving_a_position_limit_fails(robot, what):
     recording = still(robot)
     upper = robot.model.limits64()[1]
     getattr(recording, what)[-1][5] = upper[5] + 1e-5
-    result = figures(robot, recording)
+    result, evaluation = figures(robot, recording)
     assert result['limit_violations'] >= 1
-    assert not succeeded(result)
+    assert not succeeded(result, evaluation)
 
 
 def test_a_command_too_fast_fails_and_a_lost_one_does_not(robot):
@@ -98,17 +99,40 @@ def test_a_command_too_fast_fails_and_a_lost_one_does_not(robot):
     speed = robot.model.limits64()[2][0]
     for k in range(20, 50):
         recording.commands[k][0] += 0.99 * speed * PERIOD
-    assert figures(robot, recording)['limit_violations'] == 0
+    assert figures(robot, recording)[0]['limit_violations'] == 0
     for k in range(20, 50):
         recording.commands[k][0] += 0.9 * speed * PERIOD
-    assert figures(robot, recording)['limit_violations'] == 1
+    assert figures(robot, recording)[0]['limit_violations'] == 1
     # The same two steps with the command between them lost on the way.
     for k in range(20, 50):
         recording.command_times[k] += PERIOD
-    assert figures(robot, recording)['limit_violations'] == 0
+    assert figures(robot, recording)[0]['limit_violations'] == 0
 
 
 def test_a_refused_trajectory_fails(robot):
     recording = still(robot)
     recording.rejected = 1
-    assert not succeeded(figures(robot, recording))
+    assert not succeeded(*figures(robot, recording))
+
+
+def ask(recording, **phase):
+    """Replace what the one phase of a recording asked for."""
+    record = recording.phases[0]
+    recording.phases[0] = PhaseRecord(Phase('p', 'held', 1.0, **phase), record.start, record.end)
+
+
+def test_a_box_that_was_never_pressed_fails(robot):
+    recording = still(robot)
+    ask(recording, poses=recording.phases[0].phase.poses, demand=Demand.PRESS_BOX)
+    result, evaluation = figures(robot, recording)
+    assert result['min_barrier_m'] > 0.05
+    assert not succeeded(result, evaluation)
+
+
+def test_a_limit_that_was_never_pressed_fails(robot):
+    recording = still(robot)
+    upper = robot.model.limits64()[1][6]
+    ask(recording, joints={'panda_joint7': upper + 0.3}, demand=Demand.PRESS_LIMIT)
+    assert not succeeded(*figures(robot, recording))
+    recording.states[-1][6] = upper - 0.02
+    assert succeeded(*figures(robot, recording))

@@ -9,6 +9,7 @@ from ros_ik.demo.chain import choose_chain
 from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.demo.robots import robot_names
+from ros_ik.demo.scenario import Demand
 from ros_ik.demo.scenario import make_scenario
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
@@ -21,10 +22,10 @@ def test_every_named_robot_has_a_script(name):
     names = [phase.name for phase in scenario.phases]
     for needed in ('circle', 'box', 'joint limit', 'NaN', 'out of reach'):
         assert needed in names
-    assert sum(phase.reachable for phase in scenario.phases) >= 8
+    assert sum(phase.demand is Demand.REACH for phase in scenario.phases) >= 8
     for phase in scenario.phases:
         assert (phase.poses is None) != (phase.joints is None)
-        if phase.reachable and phase.poses is not None:
+        if phase.demand is Demand.REACH and phase.poses is not None:
             places = phase.poses[:, :3]
             assert np.all(places > scenario.box_min) and np.all(places < scenario.box_max)
         if phase.name in ('box', 'out of reach'):

@@ -21,6 +21,16 @@ def test_named_joints_arrive_and_the_others_stay():
     rig.assert_within_limits()
 
 
+def test_joints_that_are_no_longer_named_stay_where_they_are():
+    rig = Rig()
+    rig.aim_joints(panda_joint1=0.5, panda_joint6=1.2)
+    rig.tick(seconds=3.0)
+    rig.aim_joints(panda_joint7=0.1)
+    rig.tick(seconds=3.0)
+    moved = rig.robot.coords[[0, 5, 6]]
+    np.testing.assert_allclose(rig.q[moved], [0.5, 1.2, 0.1], atol=1e-6)
+
+
 def test_a_target_outside_the_limits_is_moved_to_the_limit():
     rig = Rig(limits__position_margin=[0.0])
     rig.aim_joints(panda_joint2=-9.0)
@@ -37,6 +47,7 @@ def test_the_newest_kind_of_target_wins():
     rig.quiet()
     target = rig.moved((0.0, 0.0, 0.05))
     rig.aim(target)
+    assert rig.tick().tasks[0].active, 'the joint target, still fresh, held the newer pose back'
     rig.tick(seconds=3.0)
     assert rig.outputs[-1].tasks[0].reached
     rig.aim_joints(panda_joint1=-0.2)

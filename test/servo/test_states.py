@@ -234,6 +234,10 @@ def test_jumps_are_refused_where_asked_for(moving):
     np.testing.assert_allclose(rig.servo.goals.trackers[0].goal, near)
     codes = [rig.tick().code for _ in range(40)]
     assert set(codes) == {StatusCode.TARGET_JUMP} and rig.outputs[-1].still
+    rig.aim(near)
+    assert rig.tick().code == StatusCode.OK
+    rig.aim(rig.moved((0.0, 0.0, 0.3)))
+    rig.tick(2)
     rig.set(target_jump_policy='saturate')
     rig.tick(seconds=3.0)
     assert rig.outputs[-1].tasks[0].reached
@@ -241,9 +245,18 @@ def test_jumps_are_refused_where_asked_for(moving):
 
 def test_dynamic_settings_change_the_limits_at_once(moving):
     moving.set(limits__velocity_scale=0.1, limits__acceleration_scale=0.5)
-    moving.tick(30)
+    moving.tick(50)
+    assert {output.code for output in moving.outputs[-50:]} == {StatusCode.OK}
+    moving.assert_within_limits()
     dofs = moving.robot.group.variable_dof
     assert np.all(np.abs(moving.speeds()[-1]) <= 0.1 * moving.robot.velocity[dofs] + 1e-9)
+    moving.set(limits__velocity_scale=1.0)
+    moving.tick(20)
+    assert np.any(np.abs(moving.speeds()[-1]) > 0.15 * moving.robot.velocity[dofs])
+    slow = Rig(limits__velocity_scale=0.02)
+    slow.aim(slow.moved((0.0, 0.4, -0.2)))
+    slow.tick(30)
+    assert np.all(np.abs(slow.speeds()) <= 0.02 * slow.robot.velocity[dofs] + 1e-9)
     margin = Rig()
     margin.aim_joints(panda_joint4=0.0)
     margin.set(limits__position_margin=[0.3])

@@ -470,3 +470,30 @@ def test_mimic_joints_follow_and_their_limits_hold():
     objective.set_target_pose(0, [5.0, 0, 0, 0, 0, 0, 1])
     q = list(run(diff, [Task(objective)], [PositionLimit()], [], q, 100))[-1][0]
     assert q[0] == pytest.approx(0.6, abs=1e-9)
+
+
+def test_tasks_shared_by_several_combinations_keep_their_targets(panda):
+    diff, _, pose, objective, tasks = panda
+    alone, beside, again = np.zeros(9), np.zeros(9), np.zeros(9)
+    diff.solve_ik(HOME, tasks, (), (), alone)
+    diff.task_errors(HOME, tasks)
+    limits = [VelocityLimit()]
+    objective.set_target_pose(0, pose + [0.001, 0, 0, 0, 0, 0, 0])
+    diff.solve_ik(HOME, tasks, limits, (), beside)
+    diff.solve_ik(HOME, tasks, (), (), again)
+    assert np.abs(again - alone).max() > 1e-5
+    np.testing.assert_allclose(again, beside, atol=1e-12)
+    assert np.linalg.norm(diff.task_errors(HOME, tasks)[0][:3]) == pytest.approx(1e-3, rel=1e-6)
+    with pytest.raises(ArgumentError, match='IKObjectivePose'):
+        DifferentialIK(diff.model).solve_ik(HOME, tasks, (), (), alone)
+
+
+def test_last_displacement_may_be_given_before_the_first_solve():
+    model = load(UR5)
+    diff = DifferentialIK(model)
+    limit = AccelerationLimit(np.full(6, 1.0))
+    limit.set_last_displacement(np.full(6, 0.005))
+    task = Task(IKObjectiveJointPosition(model, model.neutral_joint_q()))
+    step = np.zeros(6)
+    diff.solve_ik(model.neutral_joint_q(), [task], [limit], (), step)
+    np.testing.assert_allclose(step, 0.005 - 1.0 * DT**2, rtol=1e-9)

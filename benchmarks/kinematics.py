@@ -6,7 +6,7 @@ Problem: random configurations inside the limits, the Jacobian of the last link.
 control loop's case and replays a captured graph; its time is that of each kernel alone, by
 launching it many times in one graph. Verified: link positions of every batch equal those of the
 float64 kernel to 1e-5 m.
-Run: tools/run python benchmarks/bench_kinematics.py [device]
+Run: make bench, or tools/run python benchmarks/kinematics.py [device]
 """
 
 from importlib import metadata
