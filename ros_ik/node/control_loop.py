@@ -204,6 +204,9 @@ class ControlLoop:
         publishers = self._publishers.get()
         if publishers is not None and output.publish:
             publishers.publish_command(output, controlled.templates, stamp)
+        if self._many_missed and output.code == StatusCode.OK:
+            output.code = StatusCode.DEADLINE_MISSED
+            output.text += f'; more than {_MISSED_PART:.0%} of the deadlines were missed'
         self.output = output
         # Set after publishing: whoever waits for rest finds the last point sent.
         self._resting = output.still and (
@@ -212,7 +215,8 @@ class ControlLoop:
         if self._is_status_due(started, command.active, servo.settings):
             if publishers is not None:
                 publishers.publish_poses(output, controlled.templates, stamp)
-            self._report(output, controlled, started)
+            base = controlled.templates.base_frame
+            self._publish(output, controlled.generation, (), started, base)
 
     def _is_status_due(self, started: float, active: bool, settings: Settings) -> bool:
         rate = settings.status_rate
@@ -222,12 +226,6 @@ class ControlLoop:
             return False
         self._last_status = started
         return True
-
-    def _report(self, output: ServoOutput, controlled: Controlled, started: float) -> None:
-        if self._many_missed and output.code == StatusCode.OK:
-            output.code = StatusCode.DEADLINE_MISSED
-            output.text = f'more than {_MISSED_PART:.0%} of the deadlines were missed'
-        self._publish(output, controlled.generation, (), started, controlled.templates.base_frame)
 
     def _report_waiting(self, started: float) -> None:
         if started - self._last_status < _WAITING_PERIOD:
