@@ -133,6 +133,8 @@ class DemoClient(Node):
             ready = status is not None and status.ticks > 0 and status.code in _READY_CODES
             if ready and self._is_connected():
                 return ''
+            if status is not None and status.code == IkStatus.INVALID:
+                return f'the node says: {status.text}'
             if fallen():
                 return fallen()
         return f'not ready after {timeout:g} s; the node says: {self._last_text or "nothing"}'
