@@ -66,12 +66,12 @@ def joint_transform_function(scalar: type) -> wp.Function:
 
 @no_type_check
 @functools.cache
-def _forward_kernel(scalar: type) -> wp.Kernel:
+def _forward_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
     joint_transform = joint_transform_function(scalar)
     transform = spatial_functions(scalar).transform
     Tree = tree_struct(scalar)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @wp.kernel(enable_backward=differentiable, module='unique')
     def forward_kinematics(
         tree: Tree,
         joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
@@ -89,16 +89,19 @@ def _forward_kernel(scalar: type) -> wp.Kernel:
     return forward_kinematics
 
 
-def launch_forward_kinematics(tree: KinematicTree, joint_q: wp.array, body_q: wp.array) -> None:
+def launch_forward_kinematics(
+    tree: KinematicTree, joint_q: wp.array, body_q: wp.array, *, differentiable: bool = False
+) -> None:
     """Compute link poses; allocates nothing, so a graph can capture it.
 
     Args:
         tree: The tree.
         joint_q: Coordinates, shape [n, joint_coord_count], in the type of the tree.
         body_q: Output: link poses in the world, shape [n, body_count].
+        differentiable: Use the kernel with a backward pass, for a ``wp.Tape``.
     """
     wp.launch(
-        _forward_kernel(tree.scalar),
+        _forward_kernel(tree.scalar, differentiable),
         dim=joint_q.shape[0],
         inputs=[tree.arrays, joint_q],
         outputs=[body_q],

@@ -20,7 +20,7 @@ from ros_ik.model.joint_type import JointType
 
 @no_type_check
 @functools.cache
-def _integrate_kernel(scalar: type) -> wp.Kernel:
+def _integrate_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
     types = spatial_functions(scalar)
     vec3, quat = types.vec3, types.quat
     rotation_exp = types.rotation_exp
@@ -47,7 +47,7 @@ def _integrate_kernel(scalar: type) -> wp.Kernel:
         for k in range(4):
             out[row, start + k] = new[k]
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @wp.kernel(enable_backward=differentiable, module='unique')
     def integrate(
         tree: Tree,
         joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
@@ -77,7 +77,12 @@ def _integrate_kernel(scalar: type) -> wp.Kernel:
 
 
 def launch_integrate(
-    tree: KinematicTree, joint_q: wp.array, joint_qd_step: wp.array, joint_q_out: wp.array
+    tree: KinematicTree,
+    joint_q: wp.array,
+    joint_qd_step: wp.array,
+    joint_q_out: wp.array,
+    *,
+    differentiable: bool = False,
 ) -> None:
     """Compute q (+) dq; allocates nothing, so a graph can capture it.
 
@@ -86,9 +91,11 @@ def launch_integrate(
         joint_q: Coordinates, shape [n, joint_coord_count], in the type of the tree.
         joint_qd_step: Steps, shape [n, joint_dof_count], in rad and m.
         joint_q_out: Output, shape [n, joint_coord_count]; may be ``joint_q`` itself.
+        differentiable: Use the kernel with a backward pass, for a ``wp.Tape``; the output is then
+            an array of its own.
     """
     wp.launch(
-        _integrate_kernel(tree.scalar),
+        _integrate_kernel(tree.scalar, differentiable),
         dim=joint_q.shape[0],
         inputs=[tree.arrays, joint_q, joint_qd_step],
         outputs=[joint_q_out],

@@ -16,6 +16,8 @@ class SolveStatus(enum.IntEnum):
     NON_FINITE_INPUT = 3
     NUMERICAL_FAILURE = 4
     HALTED_BY_BARRIER = 5
+    UNREACHABLE = 6
+    AT_LIMITS = 7
 
     @property
     def message(self) -> str:
@@ -34,5 +36,7 @@ _MESSAGES = {
     SolveStatus.ITERATION_LIMIT: 'iteration limit reached: zero step',
     SolveStatus.NON_FINITE_INPUT: 'NaN or infinity in the state, a target or a parameter: no step',
     SolveStatus.NUMERICAL_FAILURE: 'not strictly convex in floating point: zero step',
+    SolveStatus.UNREACHABLE: 'no solution found: closest configuration inside the limits',
+    SolveStatus.AT_LIMITS: 'no solution inside the limits: closest one rests against them',
     SolveStatus.HALTED_BY_BARRIER: 'step cut: it would have made a violated barrier worse',
 }
