@@ -22,8 +22,14 @@ from ros_ik.model import ModelBuilder
 from ros_ik.objectives import IKObjective
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
+from ros_ik.solvers import ChainIK
+from ros_ik.solvers import ChainIKResult
+from ros_ik.solvers import ChainIKSettings
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import DifferentialIKSettings
+from ros_ik.solvers import inverse_kinematics
+from ros_ik.solvers import PathResult
+from ros_ik.solvers import solve_path
 from ros_ik.solvers import SolveStatus
 from ros_ik.solvers import Task
 
@@ -31,6 +37,9 @@ __all__ = [
     'AccelerationLimit',
     'ArgumentError',
     'Barrier',
+    'ChainIK',
+    'ChainIKResult',
+    'ChainIKSettings',
     'DifferentialIK',
     'DifferentialIKSettings',
     'IKObjective',
@@ -41,6 +50,7 @@ __all__ = [
     'Model',
     'ModelBuilder',
     'ModelError',
+    'PathResult',
     'PositionBarrier',
     'PositionLimit',
     'RosIkError',
@@ -49,4 +59,6 @@ __all__ = [
     'VelocityLimit',
     'eval_fk',
     'eval_jacobian',
+    'inverse_kinematics',
+    'solve_path',
 ]

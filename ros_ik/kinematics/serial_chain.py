@@ -1,0 +1,225 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A serial chain with everything constant folded: what the one-kernel solver iterates over.
+
+Between the base and the tool only joints of one degree of freedom are left, each about or along
+its own z axis:
+
+    X_tool = C_0 Z(q_0) C_1 Z(q_1) ... Z(q_n-1) C_n
+
+Fixed joints and joints that do not take part are inside the constants C; a D6 joint becomes one
+joint per axis; a mimic joint reads the variable of its driver, q = coef0 + coef1 v.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.model.joint_type import JointType
+from ros_ik.model.rotations import matrix_from_quaternion
+
+if TYPE_CHECKING:
+    from ros_ik.model import JointGroup
+    from ros_ik.model import Model
+
+# A joint without limits is sampled over one turn, or one metre to either side.
+_REACH = {True: 1.0, False: np.pi}
+
+
+@dataclasses.dataclass(frozen=True)
+class SerialChain:
+    """A chain of n joints driven by m variables; float64.
+
+    Attributes:
+        slides: Whether each joint slides; the others turn, [n].
+        variables: Variable that drives each joint, [n].
+        coef0: Offset of each joint from its variable [rad or m], [n].
+        coef1: Factor of each joint on its variable, [n].
+        constants: Transforms C_0 .. C_n, homogeneous matrices, shape [n + 1, 4, 4].
+        coordinates: Coordinate of the model that each variable is, [m].
+        lower: Lower limits of the variables [rad or m], -inf for none, [m].
+        upper: Upper limits, [m].
+    """
+
+    slides: tuple[bool, ...]
+    variables: tuple[int, ...]
+    coef0: np.ndarray
+    coef1: np.ndarray
+    constants: np.ndarray
+    coordinates: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables m."""
+        return len(self.coordinates)
+
+    def sampling_range(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the range of each variable to sample in: its limits where it has them, [m]."""
+        reach = np.array(
+            [_REACH[self.slides[self.variables.index(k)]] for k in range(self.n_variables)]
+        )
+        lower = np.where(np.isfinite(self.lower), self.lower, np.minimum(-reach, self.upper))
+        upper = np.where(np.isfinite(self.upper), self.upper, np.maximum(reach, self.lower))
+        return lower, upper
+
+
+class _Builder:
+    """Folds joints from the base to the tool."""
+
+    def __init__(self, model: Model, group: JointGroup, joint_q: np.ndarray) -> None:
+        self._model = model
+        self._joint_q = joint_q
+        self._drivers = set(group.joint_indices)
+        self._lower, self._upper = model.limits64()[:2]
+        self._q_start, self._qd_start = model.joint_q_start.numpy(), model.joint_qd_start.numpy()
+        self._dims = model.joint_dof_dim.numpy()
+        self._types = model.joint_type.numpy()
+        self.constants = [np.eye(4)]
+        self.joints: list[tuple[bool, int, float, float]] = []  # slides, coordinate, coef0, coef1
+        self.bounds: dict[int, tuple[float, float]] = {}
+
+    def add_joint(self, joint: int) -> None:
+        """Append X_p, the joint and X_c^-1."""
+        model = self._model
+        self._append(_matrix(model.joint_X_p64[joint]))
+        driver, coef0, coef1 = model.mimic_driver.get(joint, (joint, 0.0, 1.0))
+        linear = int(self._dims[joint, 0])
+        first = int(self._qd_start[joint])
+        count = int(self._qd_start[joint + 1]) - first
+        coords = int(self._q_start[joint + 1]) - int(self._q_start[joint])
+        if coords > count:
+            self._add_quaternion_joint(joint, coords)
+        for k in range(count if coords == count else 0):
+            axis = model.joint_axis64[first + k]
+            coordinate = int(self._q_start[driver]) + k
+            if driver in self._drivers:
+                self._add_axis(axis, k < linear, coordinate, coef0, coef1)
+                self._bound(coordinate, first + k, int(self._qd_start[driver]) + k, coef0, coef1)
+            else:
+                value = coef0 + coef1 * self._joint_q[coordinate]
+                self._append(_axis_motion(axis, k < linear, value))
+        self._append(np.linalg.inv(_matrix(model.joint_X_c64[joint])))
+
+    def _add_quaternion_joint(self, joint: int, coords: int) -> None:
+        if joint in self._drivers:
+            kind = JointType(int(self._types[joint])).name.lower()
+            raise ArgumentError(
+                f'joint {self._model.joint_label[joint]!r} is a {kind} joint: a chain of joints '
+                'of one degree of freedom is needed; leave it out of the joint group to lock it'
+            )
+        first = int(self._q_start[joint])
+        pose = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+        pose[7 - coords :] = self._joint_q[first : first + coords]
+        self._append(_matrix(pose))
+
+    def _add_axis(
+        self, axis: np.ndarray, slides: bool, coordinate: int, coef0: float, coef1: float
+    ) -> None:
+        turn = np.eye(4)
+        turn[:3, :3] = _frame_along(axis)
+        self._append(turn)
+        self.joints.append((slides, coordinate, coef0, coef1))
+        self.constants.append(turn.T.copy())
+
+    def _bound(
+        self, coordinate: int, dof: int, driver_dof: int, coef0: float, coef1: float
+    ) -> None:
+        """Intersect the limits of the variable with those of the joint and of its driver."""
+        low, high = self.bounds.get(coordinate, (-np.inf, np.inf))
+        low = max(low, float(self._lower[driver_dof]))
+        high = min(high, float(self._upper[driver_dof]))
+        if coef1 != 0.0:
+            ends = sorted(((self._lower[dof] - coef0) / coef1, (self._upper[dof] - coef0) / coef1))
+            low, high = max(low, float(ends[0])), min(high, float(ends[1]))
+        self.bounds[coordinate] = (low, high)
+
+    def _append(self, transform: np.ndarray) -> None:
+        self.constants[-1] = self.constants[-1] @ transform
+
+
+def serial_chain(
+    model: Model,
+    link: str,
+    *,
+    group: JointGroup | None = None,
+    joint_q: np.ndarray | None = None,
+    offset: np.ndarray | None = None,
+) -> SerialChain:
+    """Fold the chain from the world to a frame on a link.
+
+    Args:
+        model: The model.
+        link: Name of the link.
+        group: Joints that may move; None for all of the chain.
+        joint_q: Configuration that tells where the other joints are held, shape
+            [joint_coord_count]; None for the neutral one.
+        offset: Pose of the frame in the link, shape [7]; None for the link itself.
+
+    Raises:
+        ArgumentError: An unknown link, no joint that moves it, or a ball or free joint among
+            those that may move, with its name.
+    """
+    group = group or model.joint_group('')
+    held = model.neutral_joint_q() if joint_q is None else np.asarray(joint_q, dtype=np.float64)
+    builder = _Builder(model, group, held)
+    for joint in joints_to(model, model.body_index(link)):
+        builder.add_joint(joint)
+    if offset is not None:
+        builder.constants[-1] = builder.constants[-1] @ _matrix(np.asarray(offset))
+    if not builder.joints:
+        raise ArgumentError(f'no joint of the group moves link {link!r}')
+    coordinates = list(dict.fromkeys(coordinate for _, coordinate, _, _ in builder.joints))
+    return SerialChain(
+        slides=tuple(slides for slides, _, _, _ in builder.joints),
+        variables=tuple(coordinates.index(coordinate) for _, coordinate, _, _ in builder.joints),
+        coef0=np.array([coef0 for _, _, coef0, _ in builder.joints]),
+        coef1=np.array([coef1 for _, _, _, coef1 in builder.joints]),
+        constants=np.array(builder.constants),
+        coordinates=np.array(coordinates),
+        lower=np.array([builder.bounds[coordinate][0] for coordinate in coordinates]),
+        upper=np.array([builder.bounds[coordinate][1] for coordinate in coordinates]),
+    )
+
+
+def joints_to(model: Model, body: int) -> list[int]:
+    """Return the joints from the world to a body, outermost last."""
+    parent = model.joint_parent.numpy()
+    incoming = {int(child): joint for joint, child in enumerate(model.joint_child.numpy())}
+    joints: list[int] = []
+    while body in incoming:
+        joints.append(incoming[body])
+        body = int(parent[incoming[body]])
+    return joints[::-1]
+
+
+def _matrix(pose: np.ndarray) -> np.ndarray:
+    """Return the homogeneous matrix of a pose x y z qx qy qz qw."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = matrix_from_quaternion(pose[3:])
+    matrix[:3, 3] = pose[:3]
+    return matrix
+
+
+def _axis_motion(axis: np.ndarray, slides: bool, value: float) -> np.ndarray:
+    """Return the homogeneous matrix of a motion along or about a unit axis."""
+    matrix = np.eye(4)
+    if slides:
+        matrix[:3, 3] = value * axis
+    else:
+        half = 0.5 * value
+        matrix[:3, :3] = matrix_from_quaternion(np.append(np.sin(half) * axis, np.cos(half)))
+    return matrix
+
+
+def _frame_along(axis: np.ndarray) -> np.ndarray:
+    """Return a rotation matrix whose z axis is a unit axis."""
+    helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
+    x = np.cross(helper, axis)
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(axis, x), axis])

@@ -1,0 +1,272 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Warp functions of one Levenberg-Marquardt iteration on a serial chain.
+
+They are written for one structure of chain (which joints slide, which variable drives each), so
+that every loop unrolls and the whole state of a problem stays in registers or on the stack. The
+residual is r = [W (p_t - p); L log(R_t R^T)] in world axes, W one or zero, L a length [m]; a step
+minimises
+
+    1/2 |J d - r|^2 + 1/2 lambda |d|^2   subject to   lower - q <= d <= upper - q
+
+with the geometric Jacobian, whose product J^T r is the exact gradient. The damping lambda is
+proportional to the cost (Chan and Lawrence 1988), so steps are never rejected and convergence is
+quadratic; the box is held by fixing the joints that would leave it and solving again for the
+others, so that a joint at its limit does not spoil the direction of the rest.
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import no_type_check
+
+import warp as wp
+
+
+@no_type_check
+@functools.cache
+def chain_struct(scalar: type) -> SimpleNamespace:
+    """Return the types of a chain in one floating-point type."""
+    vec3, mat33 = wp.types.vector(3, scalar), wp.types.matrix((3, 3), scalar)
+
+    @wp.struct
+    class Chain:
+        rotation: wp.array(dtype=mat33)  # [n + 1], of the constants C
+        position: wp.array(dtype=vec3)  # [n + 1]
+        coef0: wp.array(dtype=scalar)  # [n], joint = coef0 + coef1 * variable
+        coef1: wp.array(dtype=scalar)  # [n]
+        lower: wp.array(dtype=scalar)  # [m]
+        upper: wp.array(dtype=scalar)  # [m]
+        sample_lower: wp.array(dtype=scalar)  # [m], finite
+        sample_upper: wp.array(dtype=scalar)  # [m], finite
+
+    return SimpleNamespace(Chain=Chain, vec3=vec3, mat33=mat33)
+
+
+@no_type_check
+@functools.cache
+def sincos_function(scalar: type) -> wp.Function:
+    """Build ``sincos(x) -> (sin x, cos x)``, inlined where the library's are calls.
+
+    Reduction to a quarter turn and the minimax polynomials of fdlibm (Sun Microsystems 1993);
+    to 1e-15 for |x| < 1e5.
+    """
+    vec2 = wp.types.vector(2, scalar)
+    # pi / 2 in two parts: the first has few bits, so that its multiples are exact.
+    half_pi_high, half_pi_low = 1.5707963267341256, 6.0771005065061922e-11
+
+    @wp.func
+    def sincos(x: scalar) -> vec2:
+        turns = wp.floor(x * scalar(0.6366197723675814) + scalar(0.5))
+        r = x - turns * scalar(half_pi_high) - turns * scalar(half_pi_low)
+        z = r * r
+        p = scalar(-2.50507602534068634195e-08) + z * scalar(1.58969099521155010221e-10)
+        p = scalar(-1.98412698298579493134e-04) + z * (scalar(2.75573137070700676789e-06) + z * p)
+        p = scalar(-1.66666666666666324348e-01) + z * (scalar(8.33333333332248946124e-03) + z * p)
+        s = r + r * z * p
+        p = scalar(2.08757232129817482790e-09) - z * scalar(1.13596475577881948265e-11)
+        p = scalar(2.48015872894767294178e-05) + z * (scalar(-2.75573143513906633035e-07) + z * p)
+        p = scalar(4.16666666666666019037e-02) + z * (scalar(-1.38888888888741095749e-03) + z * p)
+        c = scalar(1.0) - scalar(0.5) * z + z * z * p
+        quarter = wp.int32(turns)
+        odd = (quarter & 1) != 0
+        sine = wp.where(odd, c, s)
+        cosine = wp.where(odd, s, c)
+        sine = wp.where((quarter & 2) != 0, -sine, sine)
+        cosine = wp.where(((quarter + 1) & 2) != 0, -cosine, cosine)
+        return vec2(sine, cosine)
+
+    return sincos
+
+
+@no_type_check
+@functools.cache
+def rotation_error_function(scalar: type) -> wp.Function:
+    """Build ``rotation_error(R, R_t) -> log(R_t R^T)`` in world axes, |log| <= pi."""
+    mat33, vec3 = wp.types.matrix((3, 3), scalar), wp.types.vector(3, scalar)
+    small = 1e-7 if scalar is wp.float64 else 1e-4
+
+    @wp.func
+    def rotation_error(R: mat33, R_t: mat33) -> vec3:
+        E = R_t * wp.transpose(R)
+        v = scalar(0.5) * vec3(E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1])
+        cosine = scalar(0.5) * (wp.trace(E) - scalar(1.0))
+        sine = wp.length(v)
+        if sine > scalar(wp.static(small)):
+            return v * (wp.atan2(sine, cosine) / sine)
+        if cosine < scalar(0.0):
+            # Half a turn: E + 1 = 2 a a^T for the axis a, the longest column points along it.
+            axis = vec3()
+            for k in range(3):
+                column = vec3(E[0, k], E[1, k], E[2, k])
+                column[k] += scalar(1.0)
+                if wp.length_sq(column) > wp.length_sq(axis):
+                    axis = column
+            return wp.normalize(axis) * scalar(wp.PI)
+        return v
+
+    return rotation_error
+
+
+@no_type_check
+@functools.cache
+def chain_functions(
+    scalar: type, slides: tuple[bool, ...], variables: tuple[int, ...]
+) -> SimpleNamespace:
+    """Build the functions for one structure of chain.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+        slides: Whether each joint slides.
+        variables: Variable that drives each joint.
+
+    Returns:
+        ``forward(chain, q) -> axes, pivots, R, p``: joint axes and points on them in the world,
+        pose of the tool; ``normal_equations(chain, axes, pivots, p, e_p, e_r, W, L) -> H, g``;
+        ``box_step(H, g, damping, low, high) -> d``; and the type ``vecm`` of q.
+    """
+    n, m = len(slides), max(variables) + 1
+    one_to_one = variables == tuple(range(n))
+    struct = chain_struct(scalar)
+    Chain, vec3 = struct.Chain, struct.vec3
+    vecm, matmm = wp.types.vector(m, scalar), wp.types.matrix((m, m), scalar)
+    matn3 = wp.types.matrix((n, 3), scalar)
+    sincos = sincos_function(scalar)
+    zero, one = scalar(0.0), scalar(1.0)
+
+    @wp.func
+    def forward(chain: Chain, q: vecm):
+        x = vec3(one, zero, zero)
+        y = vec3(zero, one, zero)
+        z = vec3(zero, zero, one)
+        p = vec3()
+        axes = matn3()
+        pivots = matn3()
+        for i in range(n):
+            C = chain.rotation[i]
+            c = chain.position[i]
+            p += x * c[0] + y * c[1] + z * c[2]
+            u = x * C[0, 0] + y * C[1, 0] + z * C[2, 0]
+            v = x * C[0, 1] + y * C[1, 1] + z * C[2, 1]
+            z = x * C[0, 2] + y * C[1, 2] + z * C[2, 2]
+            value = q[wp.static(variables[i])]
+            if wp.static(not one_to_one):
+                value = chain.coef0[i] + chain.coef1[i] * value
+            if wp.static(slides[i]):
+                p += z * value
+                x = u
+                y = v
+            else:
+                sc = sincos(value)
+                x = u * sc[1] + v * sc[0]
+                y = v * sc[1] - u * sc[0]
+            for k in range(3):
+                axes[i, k] = z[k]
+                pivots[i, k] = p[k]
+        C = chain.rotation[n]
+        p += x * chain.position[n][0] + y * chain.position[n][1] + z * chain.position[n][2]
+        R = wp.matrix_from_cols(x, y, z) * C
+        return axes, pivots, R, p
+
+    @wp.func
+    def normal_equations(
+        chain: Chain,
+        axes: matn3,
+        pivots: matn3,
+        p: vec3,
+        e_p: vec3,
+        e_r: vec3,
+        W: scalar,
+        L: scalar,
+    ):
+        """H = J^T J and g = J^T r, summed over the joints that share a variable."""
+        linear = matn3()
+        H = matmm()
+        g = vecm()
+        for i in range(n):
+            axis = vec3(axes[i, 0], axes[i, 1], axes[i, 2])
+            column = axis
+            if wp.static(not slides[i]):
+                column = wp.cross(axis, p - vec3(pivots[i, 0], pivots[i, 1], pivots[i, 2]))
+            column *= W
+            for k in range(3):
+                linear[i, k] = column[k]
+            slope = one
+            if wp.static(not one_to_one):
+                slope = chain.coef1[i]
+            gradient = wp.dot(column, e_p)
+            if wp.static(not slides[i]):
+                gradient += L * L * wp.dot(axis, e_r)
+            g[wp.static(variables[i])] += slope * gradient
+            for j in range(wp.static(i + 1)):
+                product = zero
+                for k in range(3):
+                    product += linear[i, k] * linear[j, k]
+                if wp.static(not slides[i] and not slides[j]):
+                    for k in range(3):
+                        product += L * L * axes[i, k] * axes[j, k]
+                if wp.static(one_to_one):
+                    H[i, j] = product
+                else:
+                    product *= slope * chain.coef1[j]
+                    H[wp.static(variables[i]), wp.static(variables[j])] += product
+                    if wp.static(i != j):
+                        H[wp.static(variables[j]), wp.static(variables[i])] += product
+        return H, g
+
+    @wp.func
+    def solve_free(H: matmm, g: vecm, damping: scalar, fixed: vecm, d: vecm) -> vecm:
+        """Solve (H + damping) x = g by Cholesky for the variables not fixed at d (fixed = 1)."""
+        L = matmm()
+        inverse = vecm()
+        x = vecm()
+        for i in range(m):
+            rhs = g[i]
+            for j in range(m):
+                if wp.static(j < i):
+                    rhs -= H[i, j] * d[j] * fixed[j]
+                if wp.static(j > i):
+                    rhs -= H[j, i] * d[j] * fixed[j]
+            for j in range(wp.static(i)):
+                s = H[i, j] * (one - fixed[i]) * (one - fixed[j])
+                for k in range(wp.static(j)):
+                    s -= L[i, k] * L[j, k]
+                L[i, j] = s * inverse[j]
+            pivot = H[i, i] + damping
+            if fixed[i] > zero:
+                pivot = one
+                rhs = d[i]
+            for k in range(wp.static(i)):
+                pivot -= L[i, k] * L[i, k]
+                rhs -= L[i, k] * x[k]
+            inverse[i] = one / wp.sqrt(pivot)
+            x[i] = rhs * inverse[i]
+        for back in range(m):
+            i = wp.static(m - 1 - back)
+            s = x[i]
+            for k in range(wp.static(m - 1 - back + 1), m):
+                s -= L[k, i] * x[k]
+            x[i] = s * inverse[i]
+        return x
+
+    @wp.func
+    def box_step(H: matmm, g: vecm, damping: scalar, low: vecm, high: vecm) -> vecm:
+        d = vecm()
+        fixed = vecm()
+        again = bool(True)
+        passes = int(0)
+        # More passes change little: what still leaves the box is cut by the caller.
+        while again and passes < 4:
+            again = False
+            passes += 1
+            x = solve_free(H, g, damping, fixed, d)
+            for i in range(m):
+                if fixed[i] == zero:
+                    d[i] = wp.clamp(x[i], low[i], high[i])
+                    if d[i] != x[i]:
+                        fixed[i] = one
+                        again = True
+        return d
+
+    return SimpleNamespace(
+        forward=forward, normal_equations=normal_equations, box_step=box_step, vecm=vecm
+    )

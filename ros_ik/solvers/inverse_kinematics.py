@@ -1,0 +1,101 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Configurations for poses of one link, in one call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.solvers.chain_ik import ChainIK
+from ros_ik.solvers.chain_ik import ChainIKResult
+from ros_ik.solvers.chain_ik import ChainIKSettings
+
+if TYPE_CHECKING:
+    from ros_ik.model import JointGroup
+    from ros_ik.model import Model
+
+# Larger requests are split: at about 300 bytes a problem this bounds the memory to 20 MB.
+MAX_BATCH = 65_536
+
+
+def inverse_kinematics(
+    model: Model,
+    link: str,
+    poses: np.ndarray,
+    seeds: np.ndarray | None = None,
+    position_tolerance: float = 1e-3,
+    rotation_tolerance: float = 1e-2,
+    n_solutions: int = 1,
+    *,
+    joint_group: JointGroup | None = None,
+    joint_q: np.ndarray | None = None,
+    offset: np.ndarray | None = None,
+    settings: ChainIKSettings | None = None,
+    n_threads: int | None = None,
+) -> ChainIKResult:
+    """Find configurations inside the joint limits that bring a link to poses.
+
+    Every answer is verified by a forward kinematics that shares nothing with the search. Mimic
+    joints follow their drivers. To solve again and again, keep a :class:`ChainIK` instead: it
+    allocates and compiles once.
+
+    Args:
+        model: The model.
+        link: Link whose frame is to reach the poses.
+        poses: Targets in the world, shape [n, 7] or [7], x y z qx qy qz qw.
+        seeds: Configurations to start from and to be near to, shape [n, joint_coord_count] or
+            [joint_coord_count]; None for the middle of the limits.
+        position_tolerance: Largest distance of a solution [m]; inf leaves the position free.
+        rotation_tolerance: Largest angle of a solution [rad]; inf leaves the rotation free.
+        n_solutions: Distinct solutions wanted per pose; they come sorted by their distance to
+            the seed.
+        joint_group: Joints that may move; None for every joint between world and link.
+        joint_q: Configuration that holds the other joints, shape [joint_coord_count]; None for
+            the neutral one.
+        offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
+        settings: How to search.
+        n_threads: CPU threads that share a batch; None for one per core.
+
+    Returns:
+        The answers, in the order of the poses.
+
+    Raises:
+        ArgumentError: A wrong shape, type or size, an unknown link, or a chain that has a free
+            or ball joint among those that may move; the message names it.
+    """
+    targets = np.atleast_2d(np.asarray(poses))
+    n = len(targets)
+    if n == 0:
+        raise ArgumentError('poses must have at least one row, got none')
+    starts = None
+    if seeds is not None:
+        starts = np.asarray(seeds)
+        if starts.ndim == 1:
+            starts = np.broadcast_to(starts, (n, len(starts)))
+        if len(starts) != n:
+            raise ArgumentError(f'seeds must have one row per pose ({n}), got {len(starts)}')
+    solver: ChainIK | None = None
+    parts: list[ChainIKResult] = []
+    for first in range(0, n, MAX_BATCH):
+        rows = slice(first, min(first + MAX_BATCH, n))
+        size = rows.stop - first
+        if solver is None or solver.n_problems != size:
+            solver = ChainIK(
+                model,
+                link,
+                size,
+                joint_group=joint_group,
+                joint_q=joint_q,
+                offset=offset,
+                position_tolerance=position_tolerance,
+                rotation_tolerance=rotation_tolerance,
+                n_solutions=n_solutions,
+                settings=settings,
+                n_threads=n_threads,
+            )
+        part = solver.solve(targets[rows], None if starts is None else starts[rows])
+        parts.append(part.copy())
+    return ChainIKResult.concatenate(parts)

@@ -1,0 +1,107 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The folded chain places the tool where the tree of the model does, on every robot."""
+
+import numpy as np
+import pytest
+from support.robots import ALL_URDFS
+from support.robots import IDS
+from support.robots import load
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics import eval_fk
+from ros_ik.kinematics.serial_chain import serial_chain
+from ros_ik.model import Model
+
+# Products of a dozen float64 matrices with entries of order one.
+TOLERANCE = 1e-12
+
+
+def tool_matrix(chain, joint_q):
+    """Return the homogeneous matrix of the tool."""
+    result = chain.constants[0]
+    for i, slides in enumerate(chain.slides):
+        value = joint_q[chain.coordinates[chain.variables[i]]]
+        value = chain.coef0[i] + chain.coef1[i] * value
+        motion = np.eye(4)
+        if slides:
+            motion[2, 3] = value
+        else:
+            motion[:2, :2] = [[np.cos(value), -np.sin(value)], [np.sin(value), np.cos(value)]]
+        result = result @ motion @ chain.constants[i + 1]
+    return result
+
+
+def moving_leaves(model):
+    """Return the links without children that some joint of the model moves."""
+    parents = set(model.joint_parent.numpy().tolist())
+    for body, label in enumerate(model.body_label):
+        if body not in parents:
+            try:
+                yield body, serial_chain(model, label)
+            except ArgumentError:
+                continue  # a sensor bolted to the base
+
+
+@pytest.mark.parametrize('path', ALL_URDFS, ids=IDS)
+def test_tool_is_where_the_tree_puts_it(path):
+    model = load(path)
+    joint_q = model.random_joint_q(2, np.random.default_rng(7))
+    body_q = np.zeros((2, model.body_count, 7))
+    eval_fk(model, joint_q, body_q)
+    leaves = list(moving_leaves(model))
+    assert leaves or model.joint_dof_count == 0
+    for body, chain in leaves[:8]:
+        for row in range(2):
+            matrix = tool_matrix(chain, joint_q[row])
+            pose = body_q[row, body]
+            x, y, z, w = pose[3:]
+            z_axis = [2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y)]
+            np.testing.assert_allclose(matrix[:3, 3], pose[:3], atol=TOLERANCE)
+            np.testing.assert_allclose(matrix[:3, 2], z_axis, atol=TOLERANCE)
+
+
+def test_limits_of_a_mimic_joint_bound_its_driver():
+    model = Model.from_urdf(FINGER, device='cpu')
+    chain = serial_chain(model, 'tip')
+    assert chain.variables == (0, 0)
+    np.testing.assert_allclose(chain.coef1, [1.0, -2.0])
+    # The follower stays in [-1, 0.5]: q = 0.1 - 2 v, so v in [-0.2, 0.55].
+    np.testing.assert_allclose([chain.lower[0], chain.upper[0]], [-0.2, 0.55])
+
+
+FINGER = """<robot name="finger">
+  <link name="base"/><link name="middle"/><link name="tip"/>
+  <joint name="first" type="revolute">
+    <parent link="base"/><child link="middle"/><axis xyz="0 0 1"/>
+    <limit lower="-2" upper="2" velocity="1" effort="1"/>
+  </joint>
+  <joint name="second" type="revolute">
+    <parent link="middle"/><child link="tip"/><origin xyz="0.1 0 0"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="0.5" velocity="1" effort="1"/>
+    <mimic joint="first" multiplier="-2" offset="0.1"/>
+  </joint>
+</robot>"""
+
+
+def test_joints_outside_the_group_are_held():
+    (path,) = (path for path in ALL_URDFS if path.stem == 'tiago')
+    model = load(path)
+    joint_q = model.random_joint_q(1, np.random.default_rng(3))[0]
+    group = model.joint_group('torso_lift_link:arm_tool_link')
+    chain = serial_chain(model, 'arm_tool_link', group=group, joint_q=joint_q)
+    assert chain.n_variables == serial_chain(model, 'arm_tool_link').n_variables - 1
+    body_q = np.zeros((1, model.body_count, 7))
+    eval_fk(model, joint_q[None], body_q)
+    tool = body_q[0, model.body_index('arm_tool_link'), :3]
+    np.testing.assert_allclose(tool_matrix(chain, joint_q)[:3, 3], tool, atol=TOLERANCE)
+
+
+def test_what_a_chain_cannot_hold_is_named():
+    (path,) = (path for path in ALL_URDFS if path.stem == 'panda')
+    with pytest.raises(ArgumentError, match='free joint'):
+        serial_chain(load(path, floating=True), 'panda_hand')
+    with pytest.raises(ArgumentError, match="no joint of the group moves link 'panda_link0'"):
+        serial_chain(load(path), 'panda_link0')
+    with pytest.raises(ArgumentError, match='panda_hnad'):
+        serial_chain(load(path), 'panda_hnad')

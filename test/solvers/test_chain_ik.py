@@ -1,0 +1,344 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Poses of every arm at hand are solved inside the limits; Pinocchio confirms each answer."""
+
+import numpy as np
+import pytest
+from support.robots import ALL_URDFS
+from support.robots import load
+from support.robots import pin
+from support.robots import PinocchioRobot
+from support.robots import urdf_text
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics import eval_fk
+from ros_ik.model import Model
+from ros_ik.solvers.chain_ik import ChainIK
+from ros_ik.solvers.chain_ik import ChainIKSettings
+from ros_ik.solvers.chain_ik_functions import sincos_function
+from ros_ik.solvers.inverse_kinematics import inverse_kinematics
+from ros_ik.solvers.status import SolveStatus
+
+ARMS = (
+    ('panda', 'panda_hand_tcp'),
+    ('ur5_robot', 'tool0'),
+    ('ur10_robot', 'tool0'),
+    ('xarm7', 'link_eef'),
+    ('kinova', 'j2s6s200_end_effector'),
+    ('tiago', 'arm_tool_link'),
+    ('baxter', 'left_gripper'),
+    ('z1', 'gripperStator'),
+    ('talos_full_v2', 'gripper_left_base_link'),
+)
+# Pinocchio and the model differ by rounding of the description; far below any tolerance here.
+ROUNDING = 1e-9
+
+
+def robot(name):
+    """Return the model of the URDF with this file name."""
+    (path,) = (path for path in ALL_URDFS if path.stem == name)
+    return load(path)
+
+
+def reachable(model, link, n, seed=0):
+    """Return poses of a link at random configurations, and random other configurations."""
+    rng = np.random.default_rng(seed)
+    body_q = np.zeros((n, model.body_count, 7))
+    eval_fk(model, model.random_joint_q(n, rng), body_q)
+    return body_q[:, model.body_index(link)].copy(), model.random_joint_q(n, rng)
+
+
+def errors(oracle, link, joint_q, pose):
+    """Return distance and angle between a link in Pinocchio and a pose."""
+    p, R = oracle.poses(joint_q)[link]
+    target = pin.Quaternion(pose[3:] / np.linalg.norm(pose[3:])).toRotationMatrix()
+    return np.linalg.norm(p - pose[:3]), np.linalg.norm(pin.log3(target @ R.T))
+
+
+def assert_solved(name, link, joint_q, poses, position=1e-3, rotation=1e-2):
+    """Assert what a solution is: at the pose, by Pinocchio, and inside the limits."""
+    model = robot(name)
+    lower, upper = model.limits64()[:2]
+    oracle = PinocchioRobot(urdf_text(name), model)
+    coords = np.arange(model.joint_coord_count)
+    assert np.all(joint_q[:, coords] >= lower) and np.all(joint_q[:, coords] <= upper)
+    for q, pose in zip(joint_q, poses, strict=True):
+        distance, angle = errors(oracle, link, q, pose)
+        assert distance <= position + ROUNDING and angle <= rotation + ROUNDING
+
+
+@pytest.mark.parametrize(('name', 'link'), ARMS)
+@pytest.mark.parametrize('tolerance', [(1e-3, 1e-2), (1e-6, 1e-5)])
+def test_every_reachable_pose_is_solved(name, link, tolerance):
+    model = robot(name)
+    poses, seeds = reachable(model, link, 200)
+    for start in (seeds, None):
+        result = inverse_kinematics(model, link, poses, start, *tolerance)
+        assert np.all(result.status == SolveStatus.CONVERGED)
+        assert_solved(name, link, result.joint_q, poses, *tolerance)
+        assert np.all(result.position_error <= tolerance[0])
+        assert np.all(result.rotation_error <= tolerance[1])
+
+
+def test_a_seed_at_the_pose_is_the_answer():
+    model = robot('panda')
+    rng = np.random.default_rng(2)
+    q = model.random_joint_q(5, rng)
+    body_q = np.zeros((5, model.body_count, 7))
+    eval_fk(model, q, body_q)
+    poses = body_q[:, model.body_index('panda_hand_tcp')]
+    result = inverse_kinematics(model, 'panda_hand_tcp', poses, q)
+    moved = np.max(np.abs(result.joint_q - q)[:, :7])
+    assert moved == 0.0
+
+
+def test_solutions_are_distinct_sorted_and_all_verified():
+    # A UR5 inside its workspace has eight branches, and more by whole turns.
+    model = robot('ur5_robot')
+    poses, seeds = reachable(model, 'tool0', 10)
+    result = inverse_kinematics(model, 'tool0', poses, seeds, n_solutions=6)
+    assert np.all(result.n_found == 6)
+    for k in range(10):
+        assert_solved('ur5_robot', 'tool0', result.joint_q[k], np.tile(poses[k], (6, 1)))
+        distance = np.linalg.norm(result.joint_q[k] - seeds[k], axis=1)
+        assert np.all(np.diff(distance) >= 0.0)
+        for i in range(6):
+            for j in range(i):
+                apart = np.max(np.abs(result.joint_q[k, i] - result.joint_q[k, j]))
+                assert apart >= ChainIKSettings().separation
+
+
+def test_places_without_a_solution_repeat_the_first():
+    # A finger of one joint has one solution.
+    model = Model.from_urdf(FINGER, device='cpu')
+    pose = [np.cos(0.3), np.sin(0.3), 0.0, 0.0, 0.0, np.sin(0.15), np.cos(0.15)]
+    result = inverse_kinematics(model, 'tip', pose, n_solutions=3)
+    assert result.n_found[0] == 1 and result.status[0] == SolveStatus.CONVERGED
+    np.testing.assert_array_equal(result.joint_q[0, 1:], result.joint_q[0, [0, 0]])
+
+
+FINGER = """<robot name="finger">
+  <link name="base"/><link name="bone"/><link name="tip"/>
+  <joint name="knuckle" type="revolute">
+    <parent link="base"/><child link="bone"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1" velocity="1" effort="1"/>
+  </joint>
+  <joint name="end" type="fixed">
+    <parent link="bone"/><child link="tip"/><origin xyz="1 0 0"/>
+  </joint>
+</robot>"""
+
+
+def test_mimic_joints_move_with_their_driver():
+    model = Model.from_urdf(COUPLED, device='cpu')
+    q = model.random_joint_q(20, np.random.default_rng(1))
+    body_q = np.zeros((20, model.body_count, 7))
+    eval_fk(model, q, body_q)
+    poses = body_q[:, model.body_index('tip')]
+    result = inverse_kinematics(model, 'tip', poses)
+    assert np.all(result.status == SolveStatus.CONVERGED)
+    np.testing.assert_allclose(result.joint_q, model.apply_mimic(result.joint_q), atol=1e-12)
+    # One driver moves all: the configuration is the only one at its pose.
+    np.testing.assert_allclose(result.joint_q, q, atol=0.02)
+
+
+COUPLED = """<robot name="coupled">
+  <link name="base"/><link name="a"/><link name="b"/><link name="tip"/>
+  <joint name="first" type="revolute">
+    <parent link="base"/><child link="a"/><axis xyz="0 0 1"/>
+    <limit lower="0" upper="1" velocity="1" effort="1"/>
+  </joint>
+  <joint name="second" type="revolute">
+    <parent link="a"/><child link="b"/><origin xyz="1 0 0"/><axis xyz="0 0 1"/>
+    <limit lower="-2" upper="2" velocity="1" effort="1"/>
+    <mimic joint="first" multiplier="1.5" offset="0.1"/>
+  </joint>
+  <joint name="third" type="prismatic">
+    <parent link="b"/><child link="tip"/><origin xyz="0.5 0 0"/><axis xyz="1 0 0"/>
+    <limit lower="-1" upper="1" velocity="1" effort="1"/>
+    <mimic joint="first" multiplier="-0.3" offset="0.2"/>
+  </joint>
+</robot>"""
+
+
+def test_a_pose_out_of_reach_gives_the_best_configuration_and_says_so():
+    model = robot('panda')
+    pose = np.array([3.0, 0.5, 0.6, 0.0, 0.0, 0.0, 1.0])
+    result = inverse_kinematics(model, 'panda_hand_tcp', pose, rotation_tolerance=np.inf)
+    assert result.status[0] in (SolveStatus.UNREACHABLE, SolveStatus.AT_LIMITS)
+    body_q = np.zeros((5000, model.body_count, 7))
+    eval_fk(model, model.random_joint_q(5000, np.random.default_rng(0)), body_q)
+    tool = body_q[:, model.body_index('panda_hand_tcp'), :3]
+    assert result.position_error[0] <= np.min(np.linalg.norm(tool - pose[:3], axis=1))
+    assert result.n_found[0] == 0
+
+
+def test_a_pose_beyond_a_limit_is_told_apart():
+    model = Model.from_urdf(FINGER, device='cpu')
+    turned = [np.cos(1.5), np.sin(1.5), 0.0, 0.0, 0.0, np.sin(0.75), np.cos(0.75)]
+    result = inverse_kinematics(model, 'tip', turned)
+    assert result.status[0] == SolveStatus.AT_LIMITS
+    np.testing.assert_allclose(result.joint_q[0], [1.0])
+
+
+@pytest.mark.parametrize('spoil', ['nan position', 'inf rotation', 'zero quaternion', 'nan seed'])
+def test_bad_rows_are_labelled_and_leave_the_others_alone(spoil):
+    model = robot('panda')
+    poses, seeds = reachable(model, 'panda_hand_tcp', 4)
+    good = inverse_kinematics(model, 'panda_hand_tcp', poses, seeds)
+    bad_poses, bad_seeds = poses.copy(), seeds.copy()
+    if spoil == 'nan position':
+        bad_poses[2, 1] = np.nan
+    elif spoil == 'inf rotation':
+        bad_poses[2, 4] = np.inf
+    elif spoil == 'zero quaternion':
+        bad_poses[2, 3:] = 0.0
+    else:
+        bad_seeds[2, 3] = np.nan
+    result = inverse_kinematics(model, 'panda_hand_tcp', bad_poses, bad_seeds)
+    assert result.status.tolist() == [0, 0, SolveStatus.NON_FINITE_INPUT, 0]
+    assert np.all(np.isfinite(result.joint_q))
+    assert np.isinf(result.position_error[2]) and result.n_found[2] == 0
+    others = [0, 1, 3]
+    np.testing.assert_array_equal(result.joint_q[others], good.joint_q[others])
+
+
+def test_quaternions_need_not_be_unit():
+    model = robot('panda')
+    poses, seeds = reachable(model, 'panda_hand_tcp', 3)
+    scaled = poses * np.array([1, 1, 1, -3, -3, -3, -3])
+    a = inverse_kinematics(model, 'panda_hand_tcp', poses, seeds)
+    b = inverse_kinematics(model, 'panda_hand_tcp', scaled, seeds)
+    np.testing.assert_allclose(a.joint_q, b.joint_q, atol=1e-6)
+
+
+@pytest.mark.parametrize('free', ['position', 'rotation'])
+def test_one_part_of_the_pose_can_be_left_free(free):
+    model = robot('ur5_robot')
+    poses, seeds = reachable(model, 'tool0', 50)
+    tolerances = {f'{free}_tolerance': np.inf}
+    result = inverse_kinematics(model, 'tool0', poses, seeds, **tolerances)
+    assert np.all(result.status == SolveStatus.CONVERGED)
+    moved = np.linalg.norm(result.joint_q - seeds, axis=1)
+    both = inverse_kinematics(model, 'tool0', poses, seeds)
+    assert np.mean(moved) < np.mean(np.linalg.norm(both.joint_q - seeds, axis=1))
+
+
+def test_joints_outside_the_group_stay():
+    model = robot('talos_full_v2')
+    link = 'gripper_left_base_link'
+    held = model.random_joint_q(1, np.random.default_rng(5))[0]
+    group = model.joint_group(f'torso_2_link:{link}')
+    moving = np.array([model.joint_q_start.numpy()[j] for j in group.joint_indices])
+    q = np.tile(held, (30, 1))
+    q[:, moving] = model.random_joint_q(30, np.random.default_rng(6))[:, moving]
+    body_q = np.zeros((30, model.body_count, 7))
+    eval_fk(model, q, body_q)
+    poses = body_q[:, model.body_index(link)]
+    result = inverse_kinematics(model, link, poses, joint_group=group, joint_q=held)
+    assert np.all(result.status == SolveStatus.CONVERGED)
+    others = np.setdiff1d(np.arange(model.joint_coord_count), moving)
+    np.testing.assert_array_equal(result.joint_q[:, others], np.tile(held[others], (30, 1)))
+
+
+def test_the_tool_may_be_offset_from_the_link():
+    model = robot('panda')
+    offset = np.array([0.1, -0.05, 0.2, 0.5, 0.5, -0.5, 0.5])
+    poses, _ = reachable(model, 'panda_hand', 20)
+    tools = np.array([wp.transformd(*pose) * wp.transformd(*offset) for pose in poses])
+    result = inverse_kinematics(model, 'panda_hand', tools, offset=offset)
+    assert np.all(result.status == SolveStatus.CONVERGED)
+    assert_solved('panda', 'panda_hand', result.joint_q, poses, 4e-3, 1e-2)
+
+
+def test_threads_and_lanes_change_who_searches_not_what_counts_as_solved():
+    model = robot('panda')
+    poses, seeds = reachable(model, 'panda_hand_tcp', 600)
+    one = ChainIK(model, 'panda_hand_tcp', 600, n_threads=1).solve(poses, seeds).copy()
+    two = ChainIK(model, 'panda_hand_tcp', 600, n_threads=2).solve(poses, seeds).copy()
+    np.testing.assert_array_equal(one.joint_q, two.joint_q)
+    lanes = ChainIK(model, 'panda_hand_tcp', 600, n_lanes=4).solve(poses, seeds)
+    assert np.all(lanes.status == SolveStatus.CONVERGED)
+    assert_solved('panda', 'panda_hand_tcp', lanes.joint_q[::20], poses[::20])
+    several = ChainIK(model, 'panda_hand_tcp', 600, n_lanes=4, n_solutions=3)
+    assert np.all(several.solve(poses, seeds).n_found == 3)
+
+
+def test_solving_again_gives_the_same():
+    model = robot('panda')
+    poses, seeds = reachable(model, 'panda_hand_tcp', 50)
+    solver = ChainIK(model, 'panda_hand_tcp', 50)
+    first = solver.solve(poses, seeds).copy()
+    solver.solve(poses[::-1], seeds)
+    again = solver.solve(poses, seeds)
+    np.testing.assert_array_equal(first.joint_q, again.joint_q)
+
+
+def test_large_requests_are_split(monkeypatch):
+    model = robot('panda')
+    poses, seeds = reachable(model, 'panda_hand_tcp', 20)
+    monkeypatch.setattr('ros_ik.solvers.inverse_kinematics.MAX_BATCH', 7)
+    result = inverse_kinematics(model, 'panda_hand_tcp', poses, seeds)
+    assert result.joint_q.shape == (20, model.joint_coord_count)
+    assert_solved('panda', 'panda_hand_tcp', result.joint_q, poses)
+
+
+def test_memory_per_problem_is_bounded():
+    small = ChainIK(robot('panda'), 'panda_hand_tcp', 10).bytes_per_problem()
+    large = ChainIK(robot('panda'), 'panda_hand_tcp', 5000).bytes_per_problem()
+    assert small == large < 400
+
+
+def test_the_verification_does_not_trust_the_search(monkeypatch):
+    solver = ChainIK(robot('panda'), 'panda_hand_tcp')
+    poses, seeds = reachable(robot('panda'), 'panda_hand_tcp', 1)
+    solver._chain_arrays.position.assign(1.01 * solver._chain_arrays.position.numpy())
+    wrong = ChainIK.__new__(ChainIK)
+    wrong.__dict__.update(solver.__dict__, _graph=None, _threads=1)
+    assert wrong.solve(poses, seeds).status[0] == SolveStatus.NUMERICAL_FAILURE
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'message'),
+    [
+        ({'poses': np.zeros((0, 7))}, 'poses'),
+        ({'poses': np.zeros((2, 6))}, r'poses must have shape \[2, 7\]'),
+        ({'poses': 'here'}, 'poses must be numbers'),
+        ({'seeds': np.zeros((2, 3))}, r'seeds must have shape'),
+        ({'seeds': np.zeros((3, 9))}, 'one row per pose'),
+        ({'link': 'hand'}, 'hand'),
+        ({'link': 'panda_link0'}, 'no joint of the group moves'),
+        ({'position_tolerance': 0.0}, 'position_tolerance'),
+        ({'rotation_tolerance': np.nan}, 'rotation_tolerance'),
+        ({'position_tolerance': np.inf, 'rotation_tolerance': np.inf}, 'cannot both be inf'),
+        ({'n_solutions': 0}, 'n_solutions'),
+    ],
+)
+def test_bad_arguments_are_named(arguments, message):
+    full = {'link': 'panda_hand_tcp', 'poses': np.ones((2, 7))} | arguments
+    with pytest.raises(ArgumentError, match=message):
+        inverse_kinematics(robot('panda'), **full)
+
+
+@pytest.mark.parametrize('scalar', [wp.float32, wp.float64])
+def test_sine_and_cosine(scalar):
+    sincos = sincos_function(scalar)
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def evaluate(x: wp.array(dtype=scalar), out: wp.array(dtype=wp.types.vector(2, scalar))):
+        out[wp.tid()] = sincos(x[wp.tid()])
+
+    dtype = np.float32 if scalar is wp.float32 else np.float64
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.uniform(-1e4, 1e4, 5000), np.arange(-40, 41) * np.pi / 4]).astype(
+        dtype
+    )
+    out = wp.zeros(len(x), dtype=wp.types.vector(2, scalar), device='cpu')
+    wp.launch(
+        evaluate, dim=len(x), inputs=[wp.array(x, dtype=scalar, device='cpu'), out], device='cpu'
+    )
+    exact = np.stack([np.sin(x.astype(np.float64)), np.cos(x.astype(np.float64))], axis=1)
+    # Rounding of the argument reduction grows with |x| in float32.
+    tolerance = 1e-3 if scalar is wp.float32 else 1e-12
+    np.testing.assert_allclose(out.numpy(), exact, atol=tolerance)
