@@ -3,9 +3,19 @@
 """The robot model: builder, importers for URDF and SRDF, joint groups."""
 
 from ros_ik.model.builder import ModelBuilder
+from ros_ik.model.flags import BodyFlags
+from ros_ik.model.flags import ShapeFlags
 from ros_ik.model.joint_group import JointGroup
 from ros_ik.model.joint_type import GeoType
 from ros_ik.model.joint_type import JointType
 from ros_ik.model.model import Model
 
-__all__ = ['GeoType', 'JointGroup', 'JointType', 'Model', 'ModelBuilder']
+__all__ = [
+    'BodyFlags',
+    'GeoType',
+    'JointGroup',
+    'JointType',
+    'Model',
+    'ModelBuilder',
+    'ShapeFlags',
+]

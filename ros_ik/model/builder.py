@@ -8,253 +8,161 @@ X_wc = X_wp X_p X_j(q) X_c^-1, box scales are half extents, capsules and cylinde
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
-import dataclasses
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-import numpy as np
 import warp as wp
 
-from ros_ik.errors import ArgumentError
-from ros_ik.model.joint_type import GeoType
-from ros_ik.model.joint_type import JointType
+from ros_ik.model.arrays import active_mimics
+from ros_ik.model.arrays import configuration_space
+from ros_ik.model.arrays import limits
+from ros_ik.model.custom_attribute import CustomAttribute
+from ros_ik.model.custom_attribute import CustomFrequency
+from ros_ik.model.joint_dof import DofData
+from ros_ik.model.joint_dof import JointDofConfig
 from ros_ik.model.model import Model
+from ros_ik.model.poses import IDENTITY_POSE
+from ros_ik.model.rows import joint_row
+from ros_ik.model.rows import JointData
+from ros_ik.model.rows import link_row
+from ros_ik.model.rows import LinkData
+from ros_ik.model.rows import mimic_row
+from ros_ik.model.rows import MimicData
+from ros_ik.model.rows import Rows
+from ros_ik.model.rows import shape_row
+from ros_ik.model.rows import ShapeData
+from ros_ik.model.shape_config import ShapeConfig
+from ros_ik.model.srdf import parse_srdf
+from ros_ik.model.srdf import SemanticDescription
+from ros_ik.model.worlds import Worlds
 
-IDENTITY_POSE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-
-
-@dataclasses.dataclass(frozen=True)
-class LinkData:
-    """One link: mass [kg], centre of mass in it [m], inertia about that in its axes [kg m^2]."""
-
-    label: str
-    mass: float
-    com: np.ndarray
-    inertia: np.ndarray
-
-
-@dataclasses.dataclass(frozen=True)
-class DofData:
-    """One degree of freedom of one coordinate: unit axis and limits, +-inf where there is none."""
-
-    axis: tuple[float, float, float]
-    lower: float = -np.inf
-    upper: float = np.inf
-    velocity: float = np.inf
-    effort: float = np.inf
+__all__ = [
+    'CustomAttribute', 'CustomFrequency', 'DofData', 'IDENTITY_POSE', 'JointData',
+    'JointDofConfig', 'LinkData', 'MimicData', 'ModelBuilder', 'ShapeConfig', 'ShapeData',
+]  # fmt: skip
 
 
-@dataclasses.dataclass(frozen=True)
-class JointData:
-    """One joint between two bodies; ``linear`` of its ``dofs`` come first and translate."""
-
-    label: str
-    joint_type: JointType
-    parent: int
-    child: int
-    parent_xform: np.ndarray
-    child_xform: np.ndarray
-    dofs: tuple[DofData, ...] = ()
-    linear: int = 0
-
-    @property
-    def dof_count(self) -> int:
-        """Number of degrees of freedom."""
-        return _FIXED_SIZES.get(self.joint_type, (0, len(self.dofs)))[1]
-
-    @property
-    def coord_count(self) -> int:
-        """Number of coordinates."""
-        return _FIXED_SIZES.get(self.joint_type, (len(self.dofs), 0))[0]
-
-    @property
-    def dof_dim(self) -> tuple[int, int]:
-        """Number of sliding and of turning degrees of freedom."""
-        linear = 3 if self.joint_type in (JointType.FREE, JointType.DISTANCE) else self.linear
-        return linear, self.dof_count - linear
-
-
-@dataclasses.dataclass(frozen=True)
-class ShapeData:
-    """One shape on a body; ``source`` is a mesh where the type is MESH."""
-
-    label: str
-    body: int
-    geo_type: GeoType
-    xform: np.ndarray
-    scale: tuple[float, float, float]
-    source: object | None
-    is_collision: bool
-
-
-@dataclasses.dataclass(frozen=True)
-class MimicData:
-    """q(joint0) = coef0 + coef1 q(joint1)."""
-
-    joint0: int
-    joint1: int
-    coef0: float
-    coef1: float
-
-
-# Coordinates and degrees of freedom of the joints whose dofs have no data of their own.
-_FIXED_SIZES = {
-    JointType.FIXED: (0, 0),
-    JointType.BALL: (4, 3),
-    JointType.FREE: (7, 6),
-    JointType.DISTANCE: (7, 6),
-}
-
-
-class ModelBuilder:
+class ModelBuilder(Worlds):
     """Builds a :class:`Model` link by link.
 
+    Its lists have the names of the model's fields (``joint_q``, ``body_mass``, ..) and hold what
+    was given, in float64; start values such as ``joint_q`` may be written to.
+
     Attributes:
-        links: Links so far; the index is the body index.
-        joints: Joints so far.
-        shapes: Shapes so far.
-        mimics: Mimic constraints so far.
-        warnings: What an importer found and passed over.
+        semantic: The SRDF of the last robot description added with one, None without.
     """
 
-    def __init__(self) -> None:
-        """Start empty."""
-        self.links: list[LinkData] = []
-        self.joints: list[JointData] = []
-        self.shapes: list[ShapeData] = []
-        self.mimics: list[MimicData] = []
-        self.warnings: list[str] = []
+    CustomAttribute = CustomAttribute
+    CustomFrequency = CustomFrequency
+    JointDofConfig = JointDofConfig
+    ShapeConfig = ShapeConfig
 
-    def add_link(
-        self,
-        label: str,
-        *,
-        mass: float = 0.0,
-        com: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0),
-        inertia: np.ndarray | None = None,
-    ) -> int:
-        """Add a link and return its body index.
+    def __init__(self, *, gravity: Any = (0.0, 0.0, -9.81)) -> None:
+        """Start empty.
 
         Args:
-            label: Name.
-            mass: Mass [kg].
-            com: Centre of mass in the link [m], shape [3].
-            inertia: Inertia about the centre of mass in link axes [kg m^2], shape [3, 3].
+            gravity: Gravity [m/s^2], shape [3].
         """
-        matrix = np.zeros((3, 3)) if inertia is None else np.asarray(inertia, dtype=np.float64)
-        self.links.append(LinkData(label, float(mass), np.asarray(com, dtype=np.float64), matrix))
-        return len(self.links) - 1
+        super().__init__()
+        self.gravity = gravity
+        self.semantic: SemanticDescription | None = None
 
-    def add_joint_revolute(self, parent: int, child: int, *, dof: DofData, **joint: Any) -> int:
-        """Add a joint that turns about ``dof.axis``; see :meth:`add_joint`."""
-        return self.add_joint(JointType.REVOLUTE, parent, child, dofs=(dof,), **joint)
+    @property
+    def links(self) -> Rows[LinkData]:
+        """The links; the index is the body index."""
+        return Rows(self.body_count, partial(link_row, self))
 
-    def add_joint_prismatic(self, parent: int, child: int, *, dof: DofData, **joint: Any) -> int:
-        """Add a joint that slides along ``dof.axis``; see :meth:`add_joint`."""
-        return self.add_joint(JointType.PRISMATIC, parent, child, dofs=(dof,), linear=1, **joint)
+    @property
+    def joints(self) -> Rows[JointData]:
+        """The joints."""
+        return Rows(self.joint_count, partial(joint_row, self))
 
-    def add_joint_fixed(self, parent: int, child: int, **joint: Any) -> int:
-        """Add a joint that does not move; see :meth:`add_joint`."""
-        return self.add_joint(JointType.FIXED, parent, child, **joint)
+    @property
+    def shapes(self) -> Rows[ShapeData]:
+        """The shapes."""
+        return Rows(self.shape_count, partial(shape_row, self))
 
-    def add_joint_ball(self, parent: int, child: int, **joint: Any) -> int:
-        """Add a joint that turns freely, coordinates qx qy qz qw; see :meth:`add_joint`."""
-        return self.add_joint(JointType.BALL, parent, child, **joint)
+    @property
+    def mimics(self) -> Rows[MimicData]:
+        """The mimic constraints, those that are not enabled too."""
+        return Rows(self.row_count('constraint_mimic'), partial(mimic_row, self))
 
-    def add_joint_free(self, parent: int, child: int, **joint: Any) -> int:
-        """Add a joint that moves freely, coordinates x y z qx qy qz qw; see :meth:`add_joint`."""
-        return self.add_joint(JointType.FREE, parent, child, **joint)
-
-    def add_joint_d6(
+    def add_body(
         self,
-        parent: int,
-        child: int,
         *,
-        linear_axes: Sequence[DofData] = (),
-        angular_axes: Sequence[DofData] = (),
-        **joint: Any,
+        label: str | None = None,
+        custom_attributes: Mapping[str, Any] | None = None,
+        **link: Any,
     ) -> int:
-        """Add a joint with up to three sliding and three turning axes; see :meth:`add_joint`."""
-        dofs = (*linear_axes, *angular_axes)
-        return self.add_joint(
-            JointType.D6, parent, child, dofs=dofs, linear=len(linear_axes), **joint
-        )
+        """Add a body that moves freely: a link, a free joint, an articulation of both.
 
-    def add_joint(
-        self,
-        joint_type: JointType,
-        parent: int,
-        child: int,
-        *,
-        label: str = '',
-        parent_xform: Sequence[float] | np.ndarray = IDENTITY_POSE,
-        child_xform: Sequence[float] | np.ndarray = IDENTITY_POSE,
-        dofs: Sequence[DofData] = (),
-        linear: int = 0,
-    ) -> int:
-        """Add a joint and return its index.
+        The joint and the articulation are called ``<label>_free_joint`` and
+        ``<label>_articulation``.
 
         Args:
-            joint_type: Kind of joint.
-            parent: Parent body, -1 for the world.
-            child: Child body.
-            label: Name; made from the index where empty.
-            parent_xform: Pose of the joint in the parent, shape [7].
-            child_xform: Pose of the joint in the child, shape [7].
-            dofs: Axes and limits, sliding ones first.
-            linear: How many of ``dofs`` slide.
+            label: Name of the body.
+            custom_attributes: Values of the body by ``namespace:name``.
+            **link: What :meth:`add_link` takes.
+
+        Returns:
+            The body index.
+        """
+        body = self.add_link(label, custom_attributes=custom_attributes, **link)
+        joint = self.add_joint_free(body, label=f'{label}_free_joint' if label else None)
+        self.add_articulation([joint], f'{label}_articulation' if label else None)
+        return body
+
+    def add_urdf(
+        self,
+        text: str,
+        *,
+        srdf: str | None = None,
+        package_paths: Sequence[str | Path] = (),
+        floating: bool = False,
+        xform: Any = None,
+        label_prefix: str | None = None,
+    ) -> None:
+        """Add a robot description to the current world.
+
+        Its links, joints, shapes and mimic joints come as one articulation; its coordinates start
+        at zero moved inside the limits. Adjacent links and pairs that the SRDF disables never
+        collide.
+
+        Args:
+            text: The URDF document.
+            srdf: The SRDF document.
+            package_paths: Folders in which meshes are looked up.
+            floating: Hang the root link on the world by a free joint instead of a fixed one.
+            xform: Pose of the robot, shape [7]; the identity where None.
+            label_prefix: ``prefix/`` is put before every label.
 
         Raises:
-            ArgumentError: A body that does not exist.
+            ModelError: A description is malformed; the error names the element.
         """
-        for name, body, least in (('parent', parent, -1), ('child', child, 0)):
-            if not least <= body < len(self.links):
-                raise ArgumentError(
-                    f'{name} of joint {label!r} is body {body} of {len(self.links)}'
-                )
-        poses = (
-            np.asarray(parent_xform, dtype=np.float64),
-            np.asarray(child_xform, dtype=np.float64),
-        )
-        label = label or f'joint_{len(self.joints)}'
-        self.joints.append(
-            JointData(label, joint_type, parent, child, *poses, tuple(dofs), linear)
-        )
-        return len(self.joints) - 1
+        from ros_ik.model.urdf import parse_urdf  # the importer builds on this module
 
-    def add_shape(
-        self,
-        body: int,
-        geo_type: GeoType,
-        *,
-        label: str = '',
-        xform: Sequence[float] | np.ndarray = IDENTITY_POSE,
-        scale: Sequence[float] = (1.0, 1.0, 1.0),
-        source: object | None = None,
-        is_collision: bool = True,
-    ) -> int:
-        """Add a shape and return its index.
+        described = parse_urdf(text, package_paths=package_paths, floating=floating)
+        semantic = parse_srdf(srdf) if srdf else None
+        described.filter_description(semantic)
+        described.gravity = self.gravity if self.current_world < 0 else self.world_gravity[-1]
+        space = configuration_space(described, limits(described), active_mimics(described))
+        described.joint_q = space.neutral().tolist()
+        self.add_builder(described, xform, label_prefix)
+        if semantic is not None and not label_prefix:
+            self.semantic = semantic
+
+    def finalize(self, device: wp.DeviceLike = None, *, requires_grad: bool = False) -> Model:
+        """Make the model; the builder stays as it is.
 
         Args:
-            body: Body that carries it, -1 for the world.
-            geo_type: Kind of shape.
-            label: Name.
-            xform: Pose in the body, shape [7].
-            scale: Half extents of a box, radius of a sphere, radius and half height of a capsule
-                or cylinder, factors of a mesh [m or 1], shape [3].
-            source: The mesh of a MESH.
-            is_collision: Whether it takes part in collisions; visual shapes do not.
+            device: Warp device; None for the current one.
+            requires_grad: Whether the arrays of real numbers carry gradients.
+
+        Raises:
+            ArgumentError: A body with two incoming joints, a loop, articulations that a joint
+                connects, joints that follow each other, or elements of worlds out of order.
         """
-        pose = np.asarray(xform, dtype=np.float64)
-        size = (float(scale[0]), float(scale[1]), float(scale[2]))
-        self.shapes.append(ShapeData(label, body, geo_type, pose, size, source, is_collision))
-        return len(self.shapes) - 1
-
-    def add_constraint_mimic(self, joint0: int, joint1: int, coef0: float, coef1: float) -> int:
-        """Make joint0 follow joint1: q0 = coef0 + coef1 q1. Return the index of the constraint."""
-        self.mimics.append(MimicData(joint0, joint1, float(coef0), float(coef1)))
-        return len(self.mimics) - 1
-
-    def finalize(self, device: wp.DeviceLike = None) -> Model:
-        """Make the model on ``device``; None for the current one."""
-        return Model(self, device)
+        return Model(self, device, requires_grad=requires_grad)

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-import difflib
+import copy
+import functools
 from pathlib import Path
 from typing import Any
 from typing import TYPE_CHECKING
@@ -14,58 +15,75 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.model.configuration_space import ConfigurationSpace
-from ros_ik.model.configuration_space import resolve_mimics
+from ros_ik.model import arrays
+from ros_ik.model.articulations import closed_articulations
+from ros_ik.model.attribute_enums import AttributeAssignment
+from ros_ik.model.attribute_enums import AttributeFrequency
+from ros_ik.model.attribute_enums import AttributeNamespace
+from ros_ik.model.checks import checked_index
+from ros_ik.model.contact_pairs import contact_pairs
+from ros_ik.model.contact_pairs import packed_pairs
+from ros_ik.model.contact_pairs import unpacked_pairs
+from ros_ik.model.joint_dof import UNLIMITED
 from ros_ik.model.joint_group import JointGroup
 from ros_ik.model.joint_group import make_joint_group
+from ros_ik.model.labels import LabelIndex
+from ros_ik.model.model_fields import ModelFields
+from ros_ik.model.validation import check_articulations
+from ros_ik.model.validation import check_forest
+from ros_ik.model.validation import check_worlds
 
 if TYPE_CHECKING:
     from ros_ik.model.builder import ModelBuilder
-    from ros_ik.model.srdf import SemanticDescription
 
-# Newton's sentinel for a limit that is not there; float32 arrays hold it in the place of infinity.
-UNLIMITED = 1e10
+__all__ = ['Model', 'UNLIMITED']
 
 
-class Model:
-    """A robot for kinematics. Make one with :meth:`from_urdf` or :class:`ModelBuilder`.
+class Model(ModelFields):
+    """A robot, or many in worlds of their own. Make one with :meth:`from_urdf` or ModelBuilder.
 
-    Array fields have the names, shapes and types of ``newton.Model`` (int32, float32, on
-    ``device``). Fields that end in 64 are host copies in float64 that keep the precision of the
-    description.
+    A model of many worlds is one tree of trees: a row of coordinates holds those of all worlds,
+    and forward kinematics moves them together.
 
     Attributes:
-        device: Device of the arrays.
-        body_label: Names of the links, in body order.
-        joint_label: Names of the joints.
-        shape_label: Names of the shapes.
-        shape_source: Mesh of each shape, None for the others.
         warnings: What the importer found and passed over.
         semantic: Groups and collision pairs of the SRDF, None without one.
+        mimic_driver: For each following joint: driver that follows none, offset, factor.
     """
 
-    def __init__(self, builder: ModelBuilder, device: wp.DeviceLike = None) -> None:
+    AttributeAssignment = AttributeAssignment
+    AttributeFrequency = AttributeFrequency
+    AttributeNamespace = AttributeNamespace
+
+    def __init__(
+        self, builder: ModelBuilder, device: wp.DeviceLike = None, *, requires_grad: bool = False
+    ) -> None:
         """Turn what a builder collected into arrays.
 
         Args:
-            builder: The collected links, joints, shapes and constraints.
+            builder: The collected links, joints, shapes and constraints; stays as it is.
             device: Warp device; None for the current one.
+            requires_grad: Whether the arrays of real numbers carry gradients.
+
+        Raises:
+            ArgumentError: What the builder collected is no forest; see ModelBuilder.finalize.
         """
+        super().__init__()
         self.device = wp.get_device(device)
-        self.warnings: tuple[str, ...] = tuple(builder.warnings)
-        self.semantic: SemanticDescription | None = None
-        self._finalize_bodies(builder)
-        self._finalize_joints(builder)
-        self._finalize_dofs(builder)
-        self._finalize_mimics(builder)
-        self._finalize_shapes(builder)
-        self.gravity = wp.array([(0.0, 0.0, -9.81)], dtype=wp.vec3, device=self.device)
-        neutral = self.neutral_joint_q()
-        self.joint_q = self._floats(neutral)
-        self.joint_qd = self._floats(np.zeros(self.joint_dof_count))
-        # newton.ik reads these two; None and False mean: joints in order, none of them a rod.
-        self._fk_joint_order = None
-        self._has_rod_joints = False
+        self.requires_grad = requires_grad
+        self.warnings = tuple(builder.warnings)
+        self.semantic = builder.semantic
+        closed = copy.copy(builder)
+        for name, values in closed_articulations(builder).items():
+            setattr(closed, name, values)
+        check_worlds(closed)
+        check_forest(closed)
+        check_articulations(closed)
+        self._set_counts(closed)
+        self._set_arrays(closed)
+        self._set_joints(closed)
+        self._set_pairs(closed)
+        self._add_custom_attributes(closed)
 
     @classmethod
     def from_urdf(
@@ -76,6 +94,7 @@ class Model:
         device: wp.DeviceLike = None,
         *,
         floating: bool = False,
+        requires_grad: bool = False,
     ) -> Model:
         """Build the model of a robot description.
 
@@ -86,6 +105,7 @@ class Model:
                 them are not read. The kinematics need none.
             device: Warp device; None for the current one.
             floating: Hang the root link on the world by a free joint instead of a fixed one.
+            requires_grad: Whether the arrays of real numbers carry gradients.
 
         Returns:
             The model: one body per link, fixed joints kept.
@@ -93,22 +113,28 @@ class Model:
         Raises:
             ModelError: The description is malformed; the error names the element.
         """
-        from ros_ik.model.srdf import parse_srdf  # the importers build on this module
-        from ros_ik.model.urdf import parse_urdf
+        from ros_ik.model.builder import ModelBuilder  # which makes models
 
-        builder = parse_urdf(text, package_paths=package_paths, floating=floating)
-        semantic = parse_srdf(srdf) if srdf else None
-        model = builder.finalize(device)
-        model.semantic = semantic
-        return model
+        builder = ModelBuilder()
+        builder.add_urdf(text, srdf=srdf, package_paths=package_paths, floating=floating)
+        return builder.finalize(device, requires_grad=requires_grad)
 
-    def body_index(self, name: str) -> int:
-        """Return the index of a link, or raise ArgumentError with the closest names."""
-        return _index('link', name, self._body_index)
+    def body_index(self, name: str, world: int | None = None) -> int:
+        """Return the index of a link.
 
-    def joint_index(self, name: str) -> int:
-        """Return the index of a joint, or raise ArgumentError with the closest names."""
-        return _index('joint', name, self._joint_index)
+        Args:
+            name: Its label.
+            world: The world that it is in, where several have a link of this name; -1 for links
+                of no world.
+
+        Raises:
+            ArgumentError: No link has the name, with the closest ones, or several have it.
+        """
+        return self._bodies.find(name, world)
+
+    def joint_index(self, name: str, world: int | None = None) -> int:
+        """Return the index of a joint; see :meth:`body_index`."""
+        return self._joints.find(name, world)
 
     def joint_group(self, spec: str | Sequence[str] = '') -> JointGroup:
         """Return a set of joints that move together.
@@ -154,141 +180,117 @@ class Model:
         lower, upper, velocity, effort = (limit.copy() for limit in self._limits)
         return lower, upper, velocity, effort
 
-    def _finalize_bodies(self, builder: ModelBuilder) -> None:
-        links = builder.links
-        self.body_count = len(links)
-        self.body_label = [link.label for link in links]
-        self._body_index = {label: index for index, label in enumerate(self.body_label)}
-        self.body_mass = self._floats([link.mass for link in links])
-        self.body_com = self._array([link.com for link in links], wp.vec3)
-        self.body_inertia = self._array([link.inertia for link in links], wp.mat33)
-        self.body_q = self._array([_IDENTITY] * len(links), wp.transform)
-        self.body_qd = self._array(np.zeros((len(links), 6)), wp.spatial_vector)
-        self.body_flags = self._ints([1] * len(links))
-        self.body_mass64 = np.array([link.mass for link in links])
-        self.body_com64 = np.array([link.com for link in links]).reshape(-1, 3)
-        self.body_inertia64 = np.array([link.inertia for link in links]).reshape(-1, 3, 3)
+    def set_gravity(self, gravity: Any, world: int | None = None) -> None:
+        """Set gravity, in place.
 
-    def _finalize_joints(self, builder: ModelBuilder) -> None:
-        joints = builder.joints
-        self.joint_count = len(joints)
-        self.joint_label = [joint.label for joint in joints]
-        self._joint_index = {label: index for index, label in enumerate(self.joint_label)}
-        self._joint_kinds = [joint.joint_type for joint in joints]
-        self._q_start = np.cumsum([0] + [joint.coord_count for joint in joints])
-        self._qd_start = np.cumsum([0] + [joint.dof_count for joint in joints])
-        self.joint_coord_count = int(self._q_start[-1])
-        self.joint_dof_count = int(self._qd_start[-1])
-        incoming = {joint.child: index for index, joint in enumerate(joints)}
-        self.joint_type = self._ints([int(kind) for kind in self._joint_kinds])
-        self.joint_parent = self._ints([joint.parent for joint in joints])
-        self.joint_child = self._ints([joint.child for joint in joints])
-        self.joint_ancestor = self._ints([incoming.get(joint.parent, -1) for joint in joints])
-        self.joint_q_start = self._ints(self._q_start)
-        self.joint_qd_start = self._ints(self._qd_start)
-        self.joint_enabled = self._array([True] * len(joints), wp.bool)
-        self.joint_X_p64 = np.array([joint.parent_xform for joint in joints]).reshape(-1, 7)
-        self.joint_X_c64 = np.array([joint.child_xform for joint in joints]).reshape(-1, 7)
-        self.joint_X_p = self._array(self.joint_X_p64, wp.transform)
-        self.joint_X_c = self._array(self.joint_X_c64, wp.transform)
-        dims = [joint.dof_dim for joint in joints]
-        self.joint_dof_dim = wp.array(
-            np.array(dims, dtype=np.int32).reshape(-1, 2), dtype=wp.int32, device=self.device
+        Args:
+            gravity: One vector [m/s^2] for all worlds and the global elements, one per world, or
+                one per world and one for the global elements.
+            world: The world that one vector is for, -1 for the global elements; None for all.
+
+        Raises:
+            ArgumentError: Another shape, a number that is not finite, or an unknown world.
+        """
+        given, current = np.asarray(gravity, dtype=np.float64), self.gravity.numpy()
+        if not np.all(np.isfinite(given)):
+            raise ArgumentError(f'gravity must be finite, got {given.tolist()}')
+        if world is not None:
+            checked_index('world', world, self.world_count, least=-1)
+        if given.shape == (3,):
+            current[slice(None) if world is None else world] = given
+        elif world is None and given.shape in (current.shape, (self.world_count, 3)):
+            current[: len(given)] = given
+        else:
+            raise ArgumentError(
+                f'gravity must have shape [3], [{self.world_count}, 3] or '
+                f'{list(current.shape)} without world, got {list(given.shape)}'
+            )
+        self.gravity.assign(current)
+
+    @functools.cached_property
+    def shape_collision_filter_pairs(self) -> frozenset[tuple[int, int]]:
+        """Pairs of shapes (s1 < s2) that must not collide."""
+        return frozenset((a, b) for a, b in self.shape_collision_filter_pairs_array().tolist())
+
+    def shape_collision_filter_pairs_array(self) -> np.ndarray:
+        """Return the same pairs, ascending, int [n, 2]."""
+        return unpacked_pairs(self._filtered)
+
+    @functools.cached_property
+    def shape_contact_pairs(self) -> wp.array:
+        """Pairs of shapes (s1 < s2) that may collide, ascending, vec2i [n]; computed once."""
+        pairs = contact_pairs(
+            self.shape_body.numpy(),
+            self.shape_world.numpy(),
+            self.shape_collision_group.numpy(),
+            self.shape_flags.numpy(),
+            self._filtered,
         )
-        # One articulation: a URDF is one tree.
-        self.articulation_count = 1 if joints else 0
-        self.joint_articulation = self._ints([0] * len(joints))
-        self.articulation_start = self._ints([0, len(joints)] if joints else [0])
-        self.articulation_end = self._ints([len(joints)] if joints else [])
-        self.max_joints_per_articulation = len(joints)
+        return arrays.device_array(pairs, wp.vec2i, self.device)
 
-    def _finalize_dofs(self, builder: ModelBuilder) -> None:
-        n = self.joint_dof_count
-        axis = np.zeros((n, 3))
-        limits = np.array([[-np.inf], [np.inf], [np.inf], [np.inf]]) * np.ones(n)
-        for joint, qd in zip(builder.joints, self._qd_start, strict=False):
-            if joint.dofs:
-                for k, dof in enumerate(joint.dofs):
-                    axis[qd + k] = dof.axis
-                    limits[:, qd + k] = dof.lower, dof.upper, dof.velocity, dof.effort
-            elif joint.dof_count:
-                axis[qd : qd + joint.dof_count] = np.tile(np.eye(3), (joint.dof_count // 3, 1))
-        self._limits = limits
-        self.joint_axis64 = axis
-        self.joint_axis = self._array(axis, wp.vec3)
-        finite = np.clip(limits, -UNLIMITED, UNLIMITED)
-        self.joint_limit_lower, self.joint_limit_upper = (
-            self._floats(finite[0]),
-            self._floats(finite[1]),
-        )
-        self.joint_velocity_limit = self._floats(finite[2])
-        self.joint_effort_limit = self._floats(finite[3])
+    @property
+    def shape_contact_pair_count(self) -> int:
+        """Number of pairs of shapes that may collide."""
+        return len(self.shape_contact_pairs)
 
-    def _finalize_mimics(self, builder: ModelBuilder) -> None:
-        mimics = builder.mimics
-        self.constraint_mimic_count = len(mimics)
-        self.constraint_mimic_joint0 = self._ints([mimic.joint0 for mimic in mimics])
-        self.constraint_mimic_joint1 = self._ints([mimic.joint1 for mimic in mimics])
-        self.constraint_mimic_coef0 = self._floats([mimic.coef0 for mimic in mimics])
-        self.constraint_mimic_coef1 = self._floats([mimic.coef1 for mimic in mimics])
-        self.constraint_mimic_enabled = self._array([True] * len(mimics), wp.bool)
-        # following joint -> (driver that is no mimic itself, offset, factor)
-        self.mimic_driver = resolve_mimics(mimics)
-        self._space = self._configuration_space(builder)
+    @functools.cached_property
+    def body_shapes(self) -> dict[int, list[int]]:
+        """Shapes of each body, of the world under -1."""
+        shapes: dict[int, list[int]] = {body: [] for body in range(-1, self.body_count)}
+        for shape, body in enumerate(self.shape_body.numpy().tolist()):
+            shapes[body].append(shape)
+        return shapes
 
-    def _configuration_space(self, builder: ModelBuilder) -> ConfigurationSpace:
-        coords, dofs, reach = [], [], []
-        quaternions = []
-        for joint, q, qd in zip(builder.joints, self._q_start, self._qd_start, strict=False):
-            coords.extend(range(q, q + len(joint.dofs)))
-            dofs.extend(range(qd, qd + len(joint.dofs)))
-            reach.extend(1.0 if k < joint.linear else np.pi for k in range(len(joint.dofs)))
-            if joint.coord_count > joint.dof_count:
-                quaternions.append((int(q), int(q) + joint.coord_count - 4))
-        drivers = [driver for driver, _, _ in self.mimic_driver.values()]
-        return ConfigurationSpace(
-            n_coords=self.joint_coord_count,
-            coords=np.array(coords, dtype=int),
-            lower=self._limits[0][dofs],
-            upper=self._limits[1][dofs],
-            reach=np.array(reach),
-            quaternion_joints=tuple(quaternions),
-            followers=self._q_start[list(self.mimic_driver)],
-            drivers=self._q_start[drivers],
-            coef0=np.array([coef0 for _, coef0, _ in self.mimic_driver.values()]),
-            coef1=np.array([coef1 for _, _, coef1 in self.mimic_driver.values()]),
-        )
+    def _set_counts(self, builder: ModelBuilder) -> None:
+        """Set the number of everything."""
+        self.world_count = max(1, builder.world_count)
+        self.body_count = builder.body_count
+        self.joint_count = builder.joint_count
+        self.joint_coord_count = builder.joint_coord_count
+        self.joint_dof_count = builder.joint_dof_count
+        self.joint_constraint_count = builder.joint_constraint_count
+        self.shape_count = builder.shape_count
+        self.articulation_count = builder.articulation_count
+        self.constraint_mimic_count = builder.row_count('constraint_mimic')
+        longest = arrays.longest_articulation(builder)
+        self.max_joints_per_articulation, self.max_dofs_per_articulation = longest
 
-    def _finalize_shapes(self, builder: ModelBuilder) -> None:
-        shapes = builder.shapes
-        self.shape_count = len(shapes)
-        self.shape_label = [shape.label for shape in shapes]
-        self.shape_source = [shape.source for shape in shapes]
-        self.shape_type = self._ints([int(shape.geo_type) for shape in shapes])
-        self.shape_body = self._ints([shape.body for shape in shapes])
-        self.shape_transform = self._array([shape.xform for shape in shapes], wp.transform)
-        self.shape_scale = self._array([shape.scale for shape in shapes], wp.vec3)
-        # Newton's group 0 collides with nothing; visual shapes have it.
-        self.shape_collision_group = self._ints([int(shape.is_collision) for shape in shapes])
+    def _set_arrays(self, builder: ModelBuilder) -> None:
+        """Set the fields that a builder has as well, and what follows from them."""
+        arrays.fill_arrays(self, builder)
+        arrays.fill_world_starts(self, builder)
+        self.body_inv_mass, self.body_inv_inertia = arrays.body_inverses(self)
+        vectors = [*builder.world_gravity, builder.gravity]
+        self.gravity = arrays.device_array(vectors, wp.vec3, self.device, self.requires_grad)
+        self._bodies = LabelIndex('link', self.body_label, builder.body_world)
+        self._joints = LabelIndex('joint', self.joint_label, builder.joint_world)
 
-    def _array(self, values: Sequence | np.ndarray, dtype: Any) -> wp.array:
-        if not len(values):
-            return wp.empty(0, dtype=dtype, device=self.device)
-        return wp.array(np.asarray(values), dtype=dtype, device=self.device)
+    def _set_joints(self, builder: ModelBuilder) -> None:
+        """Set what joints follow, their limits on the host, and what newton.ik reads."""
+        ancestors = arrays.joint_ancestors(builder)
+        self.joint_ancestor = arrays.device_array(ancestors, wp.int32, self.device)
+        self.mimic_driver = arrays.active_mimics(builder)
+        self._limits = arrays.limits(builder)
+        self._space = arrays.configuration_space(builder, self._limits, self.mimic_driver)
+        leader = np.full(self.joint_count, -1)
+        coefficients = np.tile([0.0, 1.0], (self.joint_count, 1))
+        for joint, (driver, coef0, coef1) in self.mimic_driver.items():
+            leader[joint], coefficients[joint] = driver, (coef0, coef1)
+        self.joint_mimic_joint = arrays.device_array(leader, wp.int32, self.device)
+        self.joint_mimic_coeffs = arrays.device_array(coefficients, wp.vec2, self.device)
+        # newton.ik reads these two; None and False mean: joints in order, none of them a rod.
+        order = arrays.joint_order(builder, ancestors)
+        self._fk_joint_order = None
+        if order is not None:
+            self._fk_joint_order = arrays.device_array(order, wp.int32, self.device)
+        self._has_rod_joints = False
 
-    def _floats(self, values: Sequence[float] | np.ndarray) -> wp.array:
-        return self._array(np.asarray(values, dtype=np.float32), wp.float32)
-
-    def _ints(self, values: Sequence[int] | np.ndarray) -> wp.array:
-        return self._array(np.asarray(values, dtype=np.int32), wp.int32)
-
-
-_IDENTITY = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-
-
-def _index(kind: str, name: str, indices: dict[str, int]) -> int:
-    """Return the index of a name, or raise ArgumentError with the closest ones."""
-    if name not in indices:
-        close = difflib.get_close_matches(name, indices, n=3, cutoff=0.4) or sorted(indices)[:5]
-        raise ArgumentError(f'the model has no {kind} {name!r}; closest: {", ".join(close)}')
-    return indices[name]
+    def _set_pairs(self, builder: ModelBuilder) -> None:
+        """Keep the pairs of shapes that must not collide."""
+        given = np.array(builder.shape_collision_filter_pairs, dtype=np.int64).reshape(-1, 2)
+        for pair in given[np.any((given < 0) | (given >= self.shape_count), axis=1)].tolist():
+            raise ArgumentError(
+                f'shape_collision_filter_pairs: {tuple(pair)} names a shape that does not exist; '
+                f'there are {self.shape_count}'
+            )
+        self._filtered = packed_pairs(given)

@@ -30,11 +30,29 @@ class SemanticDescription:
         groups: Groups by name.
         states: Joint positions [rad or m] by (group, state) name.
         disabled_pairs: Pairs of links that need no collision check, each in alphabetical order.
+        enabled_pairs: Pairs that need one whatever else is said.
+        disabled_links: Links that need no check against any other, unless a pair is enabled.
     """
 
     groups: dict[str, SemanticGroup]
     states: dict[tuple[str, str], dict[str, float]]
     disabled_pairs: frozenset[tuple[str, str]]
+    enabled_pairs: frozenset[tuple[str, str]] = frozenset()
+    disabled_links: frozenset[str] = frozenset()
+
+    def collision_disabled(self, link1: str, link2: str, otherwise: bool = False) -> bool:
+        """Tell whether two links need no collision check.
+
+        Args:
+            link1: Name of a link.
+            link2: Name of another.
+            otherwise: The answer where the document says nothing.
+        """
+        pair = (min(link1, link2), max(link1, link2))
+        if pair in self.enabled_pairs:
+            return False
+        unchecked = link1 in self.disabled_links or link2 in self.disabled_links
+        return unchecked or pair in self.disabled_pairs or otherwise
 
 
 def parse_srdf(text: str) -> SemanticDescription:
@@ -60,13 +78,25 @@ def parse_srdf(text: str) -> SemanticDescription:
     for element in root.iterfind('group_state'):
         name = required(element, 'name', 'group_state')
         states[element.get('group', ''), name] = _state(element, name)
+    return SemanticDescription(
+        groups,
+        states,
+        disabled_pairs=_pairs(root, 'disable_collisions'),
+        enabled_pairs=_pairs(root, 'enable_collisions'),
+        disabled_links=frozenset(
+            required(element, 'link', 'disable_default_collisions')
+            for element in root.iterfind('disable_default_collisions')
+        ),
+    )
+
+
+def _pairs(root: Element, tag: str) -> frozenset[tuple[str, str]]:
+    """Read the pairs of links of all elements with this tag, each in alphabetical order."""
     pairs = set()
-    for element in root.iterfind('disable_collisions'):
-        first, second = sorted(
-            required(element, key, 'disable_collisions') for key in ('link1', 'link2')
-        )
+    for element in root.iterfind(tag):
+        first, second = sorted(required(element, key, tag) for key in ('link1', 'link2'))
         pairs.add((first, second))
-    return SemanticDescription(groups, states, frozenset(pairs))
+    return frozenset(pairs)
 
 
 def _group(element: Element, name: str, virtual: set[str | None]) -> SemanticGroup:

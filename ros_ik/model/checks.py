@@ -1,0 +1,102 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of what is given to a ModelBuilder; every error names the element and the value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import math
+from typing import Any
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.model.poses import IDENTITY_POSE
+
+# Quaternions of float32 origin are unit to about 1e-7; what is further off is no rotation.
+_UNIT_TOLERANCE = 1e-3
+
+
+def checked_pose(where: str, pose: Any) -> np.ndarray:
+    """Return a pose as a read-only float64 [7]; None is the identity.
+
+    Raises:
+        ArgumentError: Not seven finite numbers, or a quaternion that is not unit.
+    """
+    values = checked_array(where, IDENTITY_POSE if pose is None else pose, (7,))
+    norm = float(np.linalg.norm(values[3:]))
+    if abs(norm - 1.0) > _UNIT_TOLERANCE:
+        raise ArgumentError(f'{where}: the quaternion must be unit, got norm {norm:g}')
+    return values
+
+
+def checked_array(where: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Return finite numbers as a read-only float64 array of a shape.
+
+    Raises:
+        ArgumentError: Not numbers, another count of them, or one that is not finite.
+    """
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f'{where}: expected numbers, got {values!r}') from error
+    if array.size != math.prod(shape):
+        raise ArgumentError(f'{where}: expected shape {list(shape)}, got {list(array.shape)}')
+    if not np.all(np.isfinite(array)):
+        raise ArgumentError(f'{where}: must be finite, got {array.tolist()}')
+    array = array.reshape(shape)
+    array.setflags(write=False)
+    return array
+
+
+def checked_amount(where: str, value: float, *, finite: bool = True) -> float:
+    """Return a number that is not negative, or raise ArgumentError."""
+    number = float(value)
+    if math.isnan(number) or number < 0.0 or (finite and math.isinf(number)):
+        expected = 'a finite number' if finite else 'a number'
+        raise ArgumentError(f'{where}: expected {expected} >= 0, got {value}')
+    return number
+
+
+def checked_index(where: str, index: int, count: int, *, least: int = 0) -> int:
+    """Return an index in [least, count), or raise ArgumentError.
+
+    Raises:
+        ArgumentError: Not an integer, or outside the range.
+    """
+    try:
+        number = int(index)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f'{where}: expected an index, got {index!r}') from error
+    if number != index or not least <= number < count:
+        raise ArgumentError(f'{where}: expected an index in [{least}, {count}), got {index!r}')
+    return number
+
+
+def checked_axis(where: str, axis: Any) -> np.ndarray:
+    """Return a unit axis, read-only float64 [3].
+
+    Args:
+        where: What to call it in an error.
+        axis: Three numbers, or a coordinate axis as 0, 1, 2 or 'x', 'y', 'z'.
+
+    Raises:
+        ArgumentError: None of these, not finite, or of zero length.
+    """
+    vector = np.array(checked_array(where, _named_axis(where, axis), (3,)))
+    norm = float(np.linalg.norm(vector))
+    if norm < 1e-9:
+        raise ArgumentError(f'{where}: has zero length: {vector.tolist()}')
+    vector /= norm
+    vector.setflags(write=False)
+    return vector
+
+
+def _named_axis(where: str, axis: Any) -> Sequence[float] | np.ndarray:
+    """Return the vector of a coordinate axis that is given by number or letter."""
+    number = 'xyz'.find(axis.lower()) if isinstance(axis, str) and len(axis) == 1 else axis
+    if isinstance(number, int | np.integer):
+        if not 0 <= number < 3:
+            raise ArgumentError(f'{where}: expected 0, 1, 2, "x", "y", "z", got {axis!r}')
+        return np.eye(3)[int(number)]
+    return axis

@@ -1,0 +1,22 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Bits that bodies and shapes carry, with Newton's numbers."""
+
+from __future__ import annotations
+
+import enum
+
+
+class BodyFlags(enum.IntFlag):
+    """State of a body; the numbers are those of ``newton.BodyFlags``."""
+
+    DYNAMIC = 1
+    KINEMATIC = 2
+
+
+class ShapeFlags(enum.IntFlag):
+    """What a shape takes part in; the numbers are those of ``newton.ShapeFlags``."""
+
+    VISIBLE = 1
+    COLLIDE_SHAPES = 2
+    COLLIDE_PARTICLES = 4

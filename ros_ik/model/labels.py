@@ -1,0 +1,56 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Finds elements of a model by name, in one world of many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import difflib
+
+from ros_ik.errors import ArgumentError
+
+
+class LabelIndex:
+    """The indices of the elements of one kind by label."""
+
+    def __init__(self, kind: str, labels: Sequence[str], worlds: Sequence[int]) -> None:
+        """Note where each label is.
+
+        Args:
+            kind: What the elements are, for errors.
+            labels: Label of each.
+            worlds: World of each, -1 for none.
+        """
+        self._kind, self._worlds = kind, list(worlds)
+        self._indices: dict[str, list[int]] = {}
+        for index, label in enumerate(labels):
+            self._indices.setdefault(label, []).append(index)
+
+    def find(self, name: str, world: int | None) -> int:
+        """Return the index of the one element with a label.
+
+        Args:
+            name: The label.
+            world: The world that it must be in; None where the label says enough.
+
+        Raises:
+            ArgumentError: No element has the label, with the closest ones, or several have it.
+        """
+        if name not in self._indices:
+            close = difflib.get_close_matches(name, self._indices, n=3, cutoff=0.4)
+            close = close or sorted(self._indices)[:5]
+            raise ArgumentError(
+                f'the model has no {self._kind} {name!r}; closest: {", ".join(close)}'
+            )
+        found = self._indices[name]
+        if world is not None:
+            found = [index for index in found if self._worlds[index] == world]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise ArgumentError(f'world {world} of the model has no {self._kind} {name!r}')
+        where = ', '.join(f'{index} (world {self._worlds[index]})' for index in found[:4])
+        raise ArgumentError(
+            f'the model has {len(found)} {self._kind}s {name!r}: {where}'
+            f'{", .." if len(found) > 4 else ""}; give the world or an index'
+        )

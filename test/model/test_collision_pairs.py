@@ -1,0 +1,150 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Pairs of shapes of robot descriptions: neighbours, SRDF, and Pinocchio's list of the same."""
+
+import numpy as np
+import pytest
+from support.robots import ALL_URDFS
+from support.robots import IDS
+from support.robots import load
+from support.robots import pin
+
+from ros_ik.demo.robots import robot_data_path
+from ros_ik.errors import ModelError
+from ros_ik.model import JointType
+from ros_ik.model import Model
+from ros_ik.model import ModelBuilder
+from ros_ik.model.srdf import parse_srdf
+
+
+def link_pairs(model):
+    """Pairs of links with shapes that may collide, in alphabetical order."""
+    body, label = model.shape_body.numpy(), model.body_label
+    pairs = model.shape_contact_pairs.numpy().reshape(-1, 2)
+    return {tuple(sorted((label[body[a]], label[body[b]]))) for a, b in pairs.tolist()}
+
+
+def pinocchio_pairs(path, srdf=None):
+    """The same of Pinocchio: all pairs on different joints but neighbours, less the SRDF."""
+    model = pin.buildModelFromUrdf(str(path))
+    folders = [str(robot_data_path().parents[1]), str(robot_data_path().parent)]
+    try:
+        shapes = pin.buildGeomFromUrdf(model, str(path), pin.GeometryType.COLLISION, folders)
+    except ValueError as error:
+        pytest.skip(f'Pinocchio does not find the meshes: {error}')
+    shapes.addAllCollisionPairs()
+    if srdf:
+        pin.removeCollisionPairsFromXML(model, shapes, srdf)
+    pairs = set()
+    for pair in shapes.collisionPairs:
+        first, second = (shapes.geometryObjects[k] for k in (pair.first, pair.second))
+        joints = first.parentJoint, second.parentJoint
+        neighbours = any(model.parents[j] == other for j, other in (joints, joints[::-1]))
+        if not neighbours:
+            links = (model.frames[shape.parentFrame].name for shape in (first, second))
+            pairs.add(tuple(sorted(links)))
+    return pairs
+
+
+@pytest.mark.oracle
+@pytest.mark.filterwarnings('ignore:You passed package dir')  # of Pinocchio about itself
+@pytest.mark.parametrize('path', ALL_URDFS, ids=IDS)
+def test_pairs_of_robots_equal_pinocchios(path):
+    model = load(path)
+    theirs = pinocchio_pairs(path)
+    assert link_pairs(model) == theirs
+
+
+@pytest.mark.oracle
+@pytest.mark.filterwarnings('ignore:You passed package dir')
+def test_pairs_with_srdf_equal_pinocchios():
+    found = 0
+    for path in ALL_URDFS:
+        candidates = sorted(path.parent.parent.glob(f'srdf/{path.stem}.srdf'))
+        if not candidates:
+            continue
+        text = candidates[0].read_text()
+        model = Model.from_urdf(path.read_text(), srdf=text, device='cpu')
+        assert link_pairs(model) == pinocchio_pairs(path, text), path.stem
+        found += bool(model.semantic.disabled_pairs)
+    assert found > 5
+
+
+LINK = '<link name="{}"><collision><geometry><sphere radius="1"/></geometry></collision></link>'
+JOINT = (
+    '<joint name="{0}{1}" type="{2}"><parent link="{0}"/><child link="{1}"/>'
+    '<axis xyz="0 0 1"/></joint>'
+)
+# a moves b, on which c is fixed, which moves d; e is fixed to a.
+CHAIN = (
+    '<robot name="r">'
+    + ''.join(LINK.format(name) for name in 'abcde')
+    + JOINT.format('a', 'b', 'continuous')
+    + JOINT.format('b', 'c', 'fixed')
+    + JOINT.format('c', 'd', 'continuous')
+    + JOINT.format('a', 'e', 'fixed')
+    + '</robot>'
+)
+
+
+def pairs_with(srdf):
+    """The pairs of that chain under an SRDF."""
+    text = f'<robot name="r">{srdf}</robot>' if srdf is not None else None
+    model = Model.from_urdf(CHAIN, srdf=text, device='cpu')
+    assert len(model.shape_collision_filter_pairs) + model.shape_contact_pair_count == 10
+    return {''.join(pair) for pair in link_pairs(model)}
+
+
+def test_links_that_fixed_joints_hold_together_are_one_neighbour():
+    assert pairs_with(None) == {'ad', 'de'}
+
+
+@pytest.mark.parametrize(
+    'srdf, expected',
+    [
+        ('<disable_collisions link1="d" link2="a" reason="Never"/>', {'de'}),
+        ('<disable_collisions link1="d" link2="gone"/>', {'ad', 'de'}),
+        ('<enable_collisions link1="b" link2="a"/>', {'ab', 'ad', 'de'}),
+        ('<disable_default_collisions link="d"/>', set()),
+        (
+            '<disable_default_collisions link="d"/><enable_collisions link1="d" link2="e"/>',
+            {'de'},
+        ),
+    ],
+)
+def test_what_an_srdf_says(srdf, expected):
+    assert pairs_with(srdf) == expected
+
+
+def test_elements_without_links_are_refused():
+    for tag in ('disable_collisions', 'enable_collisions', 'disable_default_collisions'):
+        with pytest.raises(ModelError, match=tag):
+            parse_srdf(f'<robot name="r"><{tag} link1="a"/></robot>')
+
+
+def test_visual_shapes_never_collide():
+    text = CHAIN.replace('<collision>', '<visual>').replace('</collision>', '</visual>')
+    model = Model.from_urdf(text, device='cpu')
+    assert model.shape_count == 5 and model.shape_contact_pair_count == 0
+    assert not model.shape_collision_filter_pairs
+
+
+def test_joints_to_the_world_let_shapes_collide_unless_fixed():
+    for kind, expected in ((JointType.BALL, 1), (JointType.FIXED, 0)):
+        builder = ModelBuilder()
+        link = builder.add_link('a')
+        builder.add_joint(kind, -1, link)
+        builder.add_ground_plane()
+        builder.add_shape_sphere(link)
+        assert builder.finalize('cpu').shape_contact_pair_count == expected
+
+
+def test_collisions_of_neighbours_may_be_asked_for():
+    builder = ModelBuilder()
+    a, b = builder.add_link('a'), builder.add_link('b')
+    builder.add_shape_sphere(a)
+    builder.add_joint_fixed(-1, a)
+    builder.add_joint_ball(a, b, collision_filter_parent=False)
+    builder.add_shape_sphere(b)
+    model = builder.finalize('cpu')
+    np.testing.assert_array_equal(model.shape_contact_pairs.numpy(), [[0, 1]])
