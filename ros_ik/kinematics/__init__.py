@@ -4,5 +4,8 @@
 
 from ros_ik.kinematics.evaluate import eval_fk
 from ros_ik.kinematics.evaluate import eval_jacobian
+from ros_ik.kinematics.evaluate_dynamics import eval_bias_force
+from ros_ik.kinematics.evaluate_dynamics import eval_com
+from ros_ik.kinematics.evaluate_dynamics import eval_mass_matrix
 
-__all__ = ['eval_fk', 'eval_jacobian']
+__all__ = ['eval_bias_force', 'eval_com', 'eval_fk', 'eval_jacobian', 'eval_mass_matrix']

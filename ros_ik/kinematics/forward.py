@@ -53,12 +53,16 @@ def joint_transform_function(scalar: type) -> wp.Function:
             rotation = read_quat(row, q + 3, joint_q)
         elif kind == wp.static(int(JointType.D6)):
             linear = tree.joint_dof_dim[joint, 0]
-            for k in range(linear):
-                position += tree.joint_axis[dof + k] * joint_q[row, q + k]
-            for k in range(linear, linear + tree.joint_dof_dim[joint, 1]):
-                rotation = rotation * wp.quat_from_axis_angle(
-                    tree.joint_axis[dof + k], joint_q[row, q + k]
-                )
+            # Loops of fixed length unroll: a backward pass through others is wrong in Warp.
+            for k in range(3):
+                if k < linear:
+                    position += tree.joint_axis[dof + k] * joint_q[row, q + k]
+            for k in range(3):
+                if k < tree.joint_dof_dim[joint, 1]:
+                    angular = linear + k
+                    rotation = rotation * wp.quat_from_axis_angle(
+                        tree.joint_axis[dof + angular], joint_q[row, q + angular]
+                    )
         return transform(position, rotation)
 
     return joint_transform
@@ -66,8 +70,34 @@ def joint_transform_function(scalar: type) -> wp.Function:
 
 @no_type_check
 @functools.cache
-def _forward_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
+def place_links_function(scalar: type) -> wp.Function:
+    """Build ``place_links(tree, row, joint_q, body_q)``: the link poses of one configuration."""
     joint_transform = joint_transform_function(scalar)
+    transform = spatial_functions(scalar).transform
+    Tree = tree_struct(scalar)
+
+    @wp.func
+    def place_links(
+        tree: Tree,
+        row: int,
+        joint_q: wp.array2d(dtype=scalar),
+        body_q: wp.array2d(dtype=transform),
+    ):
+        for k in range(tree.joint_order.shape[0]):
+            joint = tree.joint_order[k]
+            pose = tree.joint_X_p[joint] * joint_transform(tree, joint, row, joint_q)
+            parent = tree.joint_parent[joint]
+            if parent >= 0:
+                pose = body_q[row, parent] * pose
+            body_q[row, tree.joint_child[joint]] = pose * tree.joint_X_c_inverse[joint]
+
+    return place_links
+
+
+@no_type_check
+@functools.cache
+def _forward_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
+    place_links = place_links_function(scalar)
     transform = spatial_functions(scalar).transform
     Tree = tree_struct(scalar)
 
@@ -77,14 +107,7 @@ def _forward_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
         joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
     ):
-        row = wp.tid()
-        for k in range(tree.joint_order.shape[0]):
-            joint = tree.joint_order[k]
-            pose = tree.joint_X_p[joint] * joint_transform(tree, joint, row, joint_q)
-            parent = tree.joint_parent[joint]
-            if parent >= 0:
-                pose = body_q[row, parent] * pose
-            body_q[row, tree.joint_child[joint]] = pose * tree.joint_X_c_inverse[joint]
+        place_links(tree, wp.tid(), joint_q, body_q)
 
     return forward_kinematics
 

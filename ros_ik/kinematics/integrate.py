@@ -20,7 +20,8 @@ from ros_ik.model.joint_type import JointType
 
 @no_type_check
 @functools.cache
-def _integrate_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
+def integrate_function(scalar: type) -> wp.Function:
+    """Build ``integrate_row(tree, row, joint_q, step, joint_q_out)``: one configuration."""
     types = spatial_functions(scalar)
     vec3, quat = types.vec3, types.quat
     rotation_exp = types.rotation_exp
@@ -47,14 +48,14 @@ def _integrate_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
         for k in range(4):
             out[row, start + k] = new[k]
 
-    @wp.kernel(enable_backward=differentiable, module='unique')
-    def integrate(
+    @wp.func
+    def integrate_row(
         tree: Tree,
-        joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
-        step: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
-        joint_q_out: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
+        row: int,
+        joint_q: wp.array2d(dtype=scalar),
+        step: wp.array2d(dtype=scalar),
+        joint_q_out: wp.array2d(dtype=scalar),
     ):
-        row = wp.tid()
         for joint in range(tree.joint_type.shape[0]):
             kind = tree.joint_type[joint]
             q = tree.joint_q_start[joint]
@@ -72,6 +73,24 @@ def _integrate_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
             else:
                 for k in range(tree.joint_q_start[joint + 1] - q):
                     joint_q_out[row, q + k] = joint_q[row, q + k] + step[row, dof + k]
+
+    return integrate_row
+
+
+@no_type_check
+@functools.cache
+def _integrate_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
+    integrate_row = integrate_function(scalar)
+    Tree = tree_struct(scalar)
+
+    @wp.kernel(enable_backward=differentiable, module='unique')
+    def integrate(
+        tree: Tree,
+        joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
+        step: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
+        joint_q_out: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
+    ):
+        integrate_row(tree, wp.tid(), joint_q, step, joint_q_out)
 
     return integrate
 

@@ -19,7 +19,8 @@ from ros_ik.model.joint_type import JointType
 
 @no_type_check
 @functools.cache
-def _motion_subspace_kernel(scalar: type) -> wp.Kernel:
+def move_links_function(scalar: type) -> wp.Function:
+    """Build ``move_links(tree, row, joint_q, body_q, joint_S_s)``: twists of one configuration."""
     types = spatial_functions(scalar)
     vec3, transform, twist = types.vec3, types.transform, types.twist
     axis_twist, slide_twist = types.axis_twist, types.slide_twist
@@ -54,14 +55,14 @@ def _motion_subspace_kernel(scalar: type) -> wp.Kernel:
             joint_S_s[row, dof + k] = axis_twist(wp.quat_rotate(rotation, local), pivot)
             rotation = rotation * wp.quat_from_axis_angle(local, joint_q[row, q + k])
 
-    @wp.kernel(enable_backward=False, module='unique')
-    def motion_subspace(
+    @wp.func
+    def move_links(
         tree: Tree,
-        joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
-        body_q: wp.array2d(dtype=transform),  # [n, body_count]
-        joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
+        row: int,
+        joint_q: wp.array2d(dtype=scalar),
+        body_q: wp.array2d(dtype=transform),
+        joint_S_s: wp.array2d(dtype=twist),
     ):
-        row = wp.tid()
         for k in range(tree.joint_order.shape[0]):
             joint = tree.joint_order[k]
             kind = tree.joint_type[joint]
@@ -92,6 +93,26 @@ def _motion_subspace_kernel(scalar: type) -> wp.Kernel:
                     direction = wp.quat_rotate(rotation, unit(axis))
                     joint_S_s[row, dof + axis] = slide_twist(direction)
                     joint_S_s[row, dof + 3 + axis] = axis_twist(direction, pivot)
+
+    return move_links
+
+
+@no_type_check
+@functools.cache
+def _motion_subspace_kernel(scalar: type) -> wp.Kernel:
+    types = spatial_functions(scalar)
+    transform, twist = types.transform, types.twist
+    move_links = move_links_function(scalar)
+    Tree = tree_struct(scalar)
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def motion_subspace(
+        tree: Tree,
+        joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
+        body_q: wp.array2d(dtype=transform),  # [n, body_count]
+        joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
+    ):
+        move_links(tree, wp.tid(), joint_q, body_q, joint_S_s)
 
     return motion_subspace
 

@@ -1,0 +1,155 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Centre of mass, inertia matrix and bias force of a batch of configurations in one call.
+
+For scripts and planners, as ``evaluate``: these functions allocate; a control loop uses the launch
+functions instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from ros_ik.kinematics.batch_arrays import batch_input
+from ros_ik.kinematics.batch_arrays import batch_output
+from ros_ik.kinematics.batch_arrays import copy_back
+from ros_ik.kinematics.bias_force import bias_force_workspace
+from ros_ik.kinematics.bias_force import launch_bias_force
+from ros_ik.kinematics.center_of_mass import launch_center_of_mass
+from ros_ik.kinematics.center_of_mass import launch_center_of_mass_jacobian
+from ros_ik.kinematics.center_of_mass import mass_distribution
+from ros_ik.kinematics.forward import launch_forward_kinematics
+from ros_ik.kinematics.inertia_matrix import body_inertias
+from ros_ik.kinematics.inertia_matrix import inertia_matrix_workspace
+from ros_ik.kinematics.inertia_matrix import launch_inertia_matrix
+from ros_ik.kinematics.motion_subspace import launch_motion_subspace
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.kinematics.tree import KinematicTree
+
+
+@dataclasses.dataclass(frozen=True)
+class _Configurations:
+    """A batch of configurations with link poses and motion subspaces."""
+
+    tree: KinematicTree
+    n: int
+    body_q: wp.array
+    joint_S_s: wp.array
+
+
+def eval_com(
+    model: Any,
+    joint_q: np.ndarray | wp.array,
+    com: np.ndarray | wp.array | None = None,
+    jacobian: np.ndarray | wp.array | None = None,
+    *,
+    bodies: Sequence[int] | np.ndarray | None = None,
+) -> None:
+    """Compute the centre of mass and its Jacobian.
+
+    Args:
+        model: A :class:`Model`, or any object with Newton's joint and body arrays.
+        joint_q: Coordinates, shape [n, joint_coord_count], float32 or float64.
+        com: Output, written in place: centre of mass in the world [m], NumPy [n, 3] or a Warp
+            array of vec3 [n], same precision; None when not wanted.
+        jacobian: Output, written in place: d com / d q over the degrees of freedom, shape
+            [n, 3, joint_dof_count], same precision; None when not wanted.
+        bodies: The bodies that count; None for all.
+
+    Raises:
+        ArgumentError: A wrong shape or type, naming the argument, an unknown body, or bodies
+            without mass.
+    """
+    at = _evaluate(model, joint_q)
+    scalar = at.tree.scalar
+    masses = mass_distribution(model, scalar, bodies)
+    if com is not None:
+        result = batch_output('com', com, (at.n,), spatial_functions(scalar).vec3, model.device)
+        launch_center_of_mass(masses, at.body_q, result)
+        copy_back(result, com)
+    if jacobian is not None:
+        shape = (at.n, 3, model.joint_dof_count)
+        result = batch_output('jacobian', jacobian, shape, scalar, model.device)
+        launch_center_of_mass_jacobian(masses, at.body_q, at.joint_S_s, result)
+        copy_back(result, jacobian)
+
+
+def eval_mass_matrix(
+    model: Any, joint_q: np.ndarray | wp.array, inertia_matrix: np.ndarray | wp.array
+) -> None:
+    """Compute the joint-space inertia matrix, of the links alone, without ``joint_armature``.
+
+    Args:
+        model: A :class:`Model`, or any object with Newton's joint and body arrays.
+        joint_q: Coordinates, shape [n, joint_coord_count], float32 or float64.
+        inertia_matrix: Output, written in place: symmetric, shape
+            [n, joint_dof_count, joint_dof_count], same precision. Mimic joints count as joints
+            of their own.
+
+    Raises:
+        ArgumentError: A wrong shape or type, naming the argument.
+    """
+    at = _evaluate(model, joint_q)
+    shape = (at.n, model.joint_dof_count, model.joint_dof_count)
+    result = batch_output('inertia_matrix', inertia_matrix, shape, at.tree.scalar, model.device)
+    inertias = body_inertias(model, at.tree.scalar)
+    workspace = inertia_matrix_workspace(at.tree, at.n)
+    launch_inertia_matrix(at.tree, inertias, at.body_q, at.joint_S_s, workspace, result)
+    copy_back(result, inertia_matrix)
+
+
+def eval_bias_force(
+    model: Any,
+    joint_q: np.ndarray | wp.array,
+    joint_qd: np.ndarray | wp.array,
+    bias_force: np.ndarray | wp.array,
+) -> None:
+    """Compute the joint forces that hold zero acceleration: C(q, qd) qd + g(q).
+
+    Gravity is ``model.gravity``, for each body that of its world.
+
+    Args:
+        model: A :class:`Model`, or any object with Newton's joint and body arrays.
+        joint_q: Coordinates, shape [n, joint_coord_count], float32 or float64.
+        joint_qd: Velocities [rad/s, m/s], shape [n, joint_dof_count], same precision.
+        bias_force: Output, written in place: forces and torques [N, Nm], shape
+            [n, joint_dof_count], same precision. Mimic joints count as joints of their own.
+
+    Raises:
+        ArgumentError: A wrong shape or type, naming the argument.
+    """
+    at = _evaluate(model, joint_q)
+    shape, scalar = (at.n, model.joint_dof_count), at.tree.scalar
+    velocity, _ = batch_input(
+        'joint_qd', joint_qd, model.joint_dof_count, model.device, n=at.n, scalar=scalar
+    )
+    result = batch_output('bias_force', bias_force, shape, scalar, model.device)
+    launch_bias_force(
+        at.tree,
+        body_inertias(model, scalar),
+        model.gravity,
+        at.body_q,
+        at.joint_S_s,
+        velocity,
+        bias_force_workspace(at.tree, at.n),
+        result,
+    )
+    copy_back(result, bias_force)
+
+
+def _evaluate(model: Any, joint_q: np.ndarray | wp.array) -> _Configurations:
+    """Compute link poses and motion subspaces."""
+    coordinates, scalar = batch_input('joint_q', joint_q, model.joint_coord_count, model.device)
+    n, device, types = coordinates.shape[0], model.device, spatial_functions(scalar)
+    tree = kinematic_tree(model, scalar)
+    body_q = wp.zeros((n, model.body_count), dtype=types.transform, device=device)
+    joint_S_s = wp.zeros((n, model.joint_dof_count), dtype=types.twist, device=device)
+    launch_forward_kinematics(tree, coordinates, body_q)
+    launch_motion_subspace(tree, coordinates, body_q, joint_S_s)
+    return _Configurations(tree, n, body_q, joint_S_s)

@@ -1,0 +1,152 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What a batch solver needs of a model, read through Newton's field names alone.
+
+Our :class:`Model`, a finalized ``newton.Model`` and a plain namespace with these fields are the
+same thing here. Joints outside every articulation (loop closures) place no body, and bodies that
+no joint places stay where ``model.body_q`` has them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.model.joint_type import JointType
+
+# Limits further out than this, in rad or m, mean that there is none; Newton writes 1e10.
+_NO_LIMIT = 1e9
+
+
+@dataclasses.dataclass(frozen=True)
+class Mimic:
+    """A joint with one coordinate that follows another, q0 = coef0 + coef1 q1.
+
+    Attributes:
+        joint0: The follower.
+        joint1: The driver.
+        coef0: Offset [rad or m].
+        coef1: Factor.
+    """
+
+    joint0: int
+    joint1: int
+    coef0: float
+    coef1: float
+
+
+def articulation_tree(model: Any, scalar: type = wp.float32) -> KinematicTree:
+    """Return the tree of the joints that are in an articulation.
+
+    Args:
+        model: Any object with Newton's joint arrays.
+        scalar: ``wp.float32`` or ``wp.float64``.
+
+    Raises:
+        ArgumentError: A joint of a kind that has no kinematics here, or a body with two incoming
+            joints.
+    """
+    kinds = model.joint_type.numpy()
+    known = {int(kind) for kind in JointType}
+    for joint, kind in enumerate(kinds.tolist()):
+        if kind not in known:
+            raise ArgumentError(f'model: joint {joint} has the unsupported type {kind}')
+    tree = kinematic_tree(model, scalar)
+    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
+    inside = np.flatnonzero(model.joint_articulation.numpy() >= 0)
+    bodies, counts = np.unique(child[inside], return_counts=True)
+    if np.any(counts > 1):
+        raise ArgumentError(f'model: body {bodies[counts > 1][0]} has two incoming joints')
+    if len(inside) < len(kinds):
+        order = _parents_first(inside.tolist(), parent, child)
+        tree.arrays.joint_order = wp.array(order, dtype=wp.int32, device=model.device)
+    return tree
+
+
+def _parents_first(joints: list[int], parent: np.ndarray, child: np.ndarray) -> list[int]:
+    """Order joints so that each comes after the one that places its parent body."""
+    waiting = set(child[joints].tolist())
+    order: list[int] = []
+    while len(order) < len(joints):
+        ready = [j for j in joints if parent[j] not in waiting and child[j] in waiting]
+        if not ready:
+            raise ArgumentError('model: the joints of an articulation form a loop')
+        order.extend(ready)
+        waiting.difference_update(child[ready].tolist())
+    return order
+
+
+def moved_bodies(model: Any, tree: KinematicTree) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bodies behind each joint, as rows of a compressed table.
+
+    Args:
+        model: Any object with Newton's joint arrays.
+        tree: Its tree.
+
+    Returns:
+        Start of each joint's bodies, int32 [joint_count + 1], and the bodies, int32.
+    """
+    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
+    order = tree.arrays.joint_order.numpy().tolist()
+    incoming = {int(child[joint]): joint for joint in order}
+    behind: list[list[int]] = [[] for _ in range(model.joint_count)]
+    for body in incoming:
+        at = body
+        while at in incoming:
+            behind[incoming[at]].append(body)
+            at = int(parent[incoming[at]])
+    start = np.cumsum([0] + [len(bodies) for bodies in behind]).astype(np.int32)
+    return start, np.array([body for bodies in behind for body in bodies], dtype=np.int32)
+
+
+def dof_limits(model: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the limits of each degree of freedom, float32 [joint_dof_count], +-inf for none.
+
+    A lower limit above its upper one is Newton's mark of a joint without limits.
+
+    Args:
+        model: Any object with Newton's joint arrays.
+    """
+    lower = model.joint_limit_lower.numpy().astype(np.float32)
+    upper = model.joint_limit_upper.numpy().astype(np.float32)
+    none = lower > upper
+    lower = np.where(none | ~(lower > -_NO_LIMIT), -np.inf, lower)
+    upper = np.where(none | ~(upper < _NO_LIMIT), np.inf, upper)
+    return lower.astype(np.float32), upper.astype(np.float32)
+
+
+def mimic_constraints(model: Any) -> list[Mimic]:
+    """Return the enabled mimic constraints; none where the model has no such arrays.
+
+    Args:
+        model: Any object with Newton's joint arrays.
+
+    Raises:
+        ArgumentError: A constraint on a joint that has more than one coordinate.
+    """
+    joint0 = getattr(model, 'constraint_mimic_joint0', None)
+    if joint0 is None or not joint0.shape[0]:
+        return []
+    columns = [
+        getattr(model, f'constraint_mimic_{name}').numpy().tolist()
+        for name in ('joint0', 'joint1', 'coef0', 'coef1', 'enabled')
+    ]
+    dofs = np.diff(model.joint_qd_start.numpy())
+    coords = np.diff(model.joint_q_start.numpy())
+    found = []
+    for follower, driver, coef0, coef1, enabled in zip(*columns, strict=True):
+        # A fixed joint that carries a mimic has nothing to move.
+        if not enabled or dofs[follower] == 0:
+            continue
+        if any(dofs[j] != 1 or coords[j] != 1 for j in (follower, driver)):
+            raise ArgumentError(
+                f'model: mimic joints must have one coordinate; joint {follower} follows {driver}'
+            )
+        found.append(Mimic(follower, driver, coef0, coef1))
+    return found
