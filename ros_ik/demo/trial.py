@@ -41,7 +41,10 @@ class Trial:
         )
         rotation_weight = 0.5 if uses_orientation else 0.0
         self._objective = IKObjectivePose(
-            robot.tip, [0, 0, 0, 0, 0, 0, 1], rotation_weight=rotation_weight
+            robot.tip,
+            [0, 0, 0, 0, 0, 0, 1],
+            rotation_weight=rotation_weight,
+            exact_jacobian=False,
         )
         self._posture = IKObjectiveJointPosition(model, model.neutral_joint_q())
         self._tasks = [

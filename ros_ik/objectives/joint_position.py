@@ -11,16 +11,19 @@ residual is zero.
 from collections.abc import Sequence
 import functools
 from types import SimpleNamespace
+from typing import Any
 from typing import no_type_check
 from typing import TYPE_CHECKING
 
 import numpy as np
 import warp as wp
 
-from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import dof_coordinates
-from ros_ik.kinematics.host_buffer import HostBuffer
-from ros_ik.objectives.objective import IKObjective
+from ros_ik.objectives.arguments import checked_weight
+from ros_ik.objectives.builtin import BuiltinObjective
+from ros_ik.objectives.functions import objective_functions
+from ros_ik.objectives.record import make_record
+from ros_ik.objectives.record import RecordKind
 
 if TYPE_CHECKING:
     from ros_ik.model import Model
@@ -28,113 +31,85 @@ if TYPE_CHECKING:
 
 @no_type_check
 @functools.cache
-def _joint_position_kernels(scalar: type) -> SimpleNamespace:
-    """Build the residual and Jacobian kernels of one floating-point type."""
+def _joint_position_kernels(scalar: type, stored: type, differentiable: bool) -> SimpleNamespace:
+    problem_row = objective_functions(scalar).problem_row
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @wp.kernel(enable_backward=differentiable, module='unique')
     def joint_position_residuals(
         joint_q: wp.array2d(dtype=scalar),  # [n_batch, joint_coord_count]
-        target_q: wp.array2d(dtype=scalar),  # [n_problems, joint_coord_count]
-        weight: wp.array(dtype=scalar),  # [joint_dof_count]
+        target_q: wp.array2d(dtype=stored),  # [n_problems, joint_coord_count]
+        weight: wp.array2d(dtype=wp.float64),  # [1, joint_dof_count]
         dof_coord: wp.array(dtype=wp.int32),  # [joint_dof_count], -1 where there is none
         problem_idx: wp.array(dtype=wp.int32),  # [n_batch]
         start_idx: int,
         residuals: wp.array2d(dtype=scalar),  # [n_batch, total_residuals]
     ):
-        row = wp.tid()
-        problem = problem_idx[row]
-        for dof in range(dof_coord.shape[0]):
-            coord = dof_coord[dof]
-            value = scalar(0.0)
-            if coord >= 0:
-                value = weight[dof] * (target_q[problem, coord] - joint_q[row, coord])
-            residuals[row, start_idx + dof] = value
+        row, dof = wp.tid()
+        problem = problem_row(row, problem_idx, target_q.shape[0])
+        coord = dof_coord[dof]
+        value = scalar(0.0)
+        if coord >= 0:
+            error = scalar(target_q[problem, coord]) - joint_q[row, coord]
+            value = scalar(weight[0, dof]) * error
+        residuals[row, start_idx + dof] = value
 
     @wp.kernel(enable_backward=False, module='unique')
     def joint_position_jacobian(
-        weight: wp.array(dtype=scalar),  # [joint_dof_count]
+        weight: wp.array2d(dtype=wp.float64),  # [1, joint_dof_count]
         dof_coord: wp.array(dtype=wp.int32),  # [joint_dof_count]
         start_idx: int,
         jacobian: wp.array3d(dtype=scalar),  # [n_batch, total_residuals, joint_dof_count]
     ):
-        row = wp.tid()
-        for dof in range(dof_coord.shape[0]):
-            if dof_coord[dof] >= 0:
-                jacobian[row, start_idx + dof, dof] = -weight[dof]
+        row, dof = wp.tid()
+        if dof_coord[dof] >= 0:
+            jacobian[row, start_idx + dof, dof] = -scalar(weight[0, dof])
 
     return SimpleNamespace(residuals=joint_position_residuals, jacobian=joint_position_jacobian)
 
 
-class IKObjectiveJointPosition(IKObjective):
+class IKObjectiveJointPosition(BuiltinObjective):
     """Joints reach target positions; one residual per degree of freedom of the model."""
 
     def __init__(
-        self,
-        model: 'Model',
-        target_positions: np.ndarray | Sequence[float],
-        *,
-        weight: float | Sequence[float] = 1.0,
+        self, model: 'Model', target_positions: Any, *, weight: float | Sequence[float] = 1.0
     ) -> None:
         """Create the objective.
 
         Args:
             model: The model.
-            target_positions: Targets, shape [joint_coord_count] or [n_problems,
-                joint_coord_count], in rad and m.
+            target_positions: Targets in rad and m: numbers of shape [joint_coord_count] or
+                [n_problems, joint_coord_count], or a Warp array, which is then read where it is.
             weight: Factor on each residual, one or shape [joint_dof_count].
 
         Raises:
-            ArgumentError: A wrong shape or a negative weight.
+            ArgumentError: A wrong shape or type, a NaN, a negative weight.
         """
-        super().__init__()
-        targets = np.atleast_2d(np.array(target_positions, dtype=np.float64))
-        if targets.ndim != 2 or targets.shape[1] != model.joint_coord_count:
-            raise ArgumentError(
-                f'target_positions must have shape [n, {model.joint_coord_count}], got '
-                f'{targets.shape}'
-            )
-        weights = np.asarray(weight, dtype=np.float64)
-        if weights.shape not in ((), (model.joint_dof_count,)) or not np.all(weights >= 0.0):
-            raise ArgumentError(
-                f'weight must be one or {model.joint_dof_count} non-negative numbers, got {weight}'
-            )
-        self.n_problems = len(targets)
-        self._targets = targets
-        self._weights = np.broadcast_to(weights, (model.joint_dof_count,)).copy()
+        super().__init__(checked_weight('weight', weight, model.joint_dof_count))
+        self._set_targets('target_positions', target_positions, model.joint_coord_count)
         self._dof_coord = dof_coordinates(model)
-        self._device: wp.DeviceLike = None
-        self._buffers: dict[type, SimpleNamespace] = {}
-
-    def residual_dim(self) -> int:
-        """Return the number of degrees of freedom of the model."""
-        return len(self._weights)
-
-    def supports_analytic(self) -> bool:
-        """Return True."""
-        return True
 
     def bind_device(self, device: wp.DeviceLike) -> None:
-        """Put the targets on ``device``."""
-        self._device = wp.get_device(device)
-        self._coords = wp.array(self._dof_coord, dtype=wp.int32, device=self._device)
-        self._buffers.clear()
+        """Put targets and weights on ``device``."""
+        super().bind_device(device)
+        self._coords = wp.array(self._dof_coord, dtype=wp.int32, device=self.device)
 
-    def set_batch_layout(self, total_residuals: int, residual_offset: int, n_batch: int) -> None:
-        """Register the rows; see :meth:`IKObjective.set_batch_layout`."""
-        super().set_batch_layout(total_residuals, residual_offset, n_batch)
-        rows = np.arange(n_batch) if self.n_problems > 1 else np.zeros(n_batch)
-        self._row_problem = wp.array(rows.astype(np.int32), dtype=wp.int32, device=self._device)
-
-    def set_target_positions(self, positions: np.ndarray | Sequence[float]) -> None:
-        """Change the targets, shape [joint_coord_count] or [n_problems, joint_coord_count]."""
-        self._targets[:] = positions
-        for buffers in self._buffers.values():
-            buffers.targets.host[:] = self._targets
-            buffers.targets.upload()
+    def set_target_positions(self, positions: Any) -> None:
+        """Change every target: numbers or a Warp array, as given to the constructor."""
+        self._targets.write(positions)
 
     def target_positions(self) -> np.ndarray:
         """Return a copy of the targets, shape [n_problems, joint_coord_count]."""
-        return self._targets.copy()
+        return self._targets.read()
+
+    def record(self) -> Any:
+        """Return the record; see :meth:`IKObjective.record`."""
+        return make_record(
+            RecordKind.JOINT_POSITION,
+            self._weights.array,
+            target=self._targets.array,
+            dof_coord=self._coords,
+            chain_dof=wp.array(np.arange(self.residual_dim()), dtype=wp.int32, device=self.device),
+        )
 
     def compute_residuals(
         self,
@@ -146,17 +121,25 @@ class IKObjectiveJointPosition(IKObjective):
         problem_idx: wp.array | None = None,
     ) -> None:
         """Write the residuals; see :meth:`IKObjective.compute_residuals`."""
-        buffers = self._buffers_for(residuals.dtype)
-        rows = self._row_problem if problem_idx is None else problem_idx
-        wp.launch(
-            buffers.kernels.residuals,
-            dim=joint_q.shape[0],
-            inputs=[
-                joint_q, buffers.targets.array, buffers.weights, self._coords, rows, start_idx,
+        rows = joint_q.shape[0]
+        kernels = _joint_position_kernels(
+            residuals.dtype, self._targets.scalar, residuals.requires_grad
+        )
+        self._launch(
+            kernels.residuals,
+            (rows, self.residual_dim()),
+            [
+                joint_q, self._targets.array, self._weights.array, self._coords,
+                self._problems(problem_idx, rows), start_idx,
             ],
-            outputs=[residuals],
-            device=self._device,
+            residuals,
         )  # fmt: skip
+
+    def compute_jacobian_autodiff(
+        self, tape: wp.Tape, model: 'Model', jacobian: wp.array, start_idx: int, dq_dof: wp.array
+    ) -> None:
+        """Write the diagonal with one backward pass."""
+        self._tape_reader.diagonal(tape, jacobian, start_idx, dq_dof)
 
     def compute_jacobian_analytic(
         self,
@@ -168,24 +151,10 @@ class IKObjectiveJointPosition(IKObjective):
         start_idx: int,
     ) -> None:
         """Write the diagonal Jacobian; see :meth:`IKObjective.compute_jacobian_analytic`."""
-        buffers = self._buffers_for(jacobian.dtype)
-        wp.launch(
-            buffers.kernels.jacobian,
-            dim=jacobian.shape[0],
-            inputs=[buffers.weights, self._coords, start_idx],
-            outputs=[jacobian],
-            device=self._device,
+        kernels = _joint_position_kernels(jacobian.dtype, self._targets.scalar, False)
+        self._launch(
+            kernels.jacobian,
+            (jacobian.shape[0], self.residual_dim()),
+            [self._weights.array, self._coords, start_idx],
+            jacobian,
         )
-
-    def _buffers_for(self, scalar: type) -> SimpleNamespace:
-        """Return the device buffers in one floating-point type, made at first use."""
-        if scalar not in self._buffers:
-            targets = HostBuffer(self._targets.shape, scalar, self._device)
-            targets.host[:] = self._targets
-            targets.upload()
-            self._buffers[scalar] = SimpleNamespace(
-                kernels=_joint_position_kernels(scalar),
-                targets=targets,
-                weights=wp.array(self._weights, dtype=scalar, device=self._device),
-            )
-        return self._buffers[scalar]

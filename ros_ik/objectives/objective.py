@@ -3,16 +3,20 @@
 """What every objective offers: residuals r(q) and their Jacobian dr/dq, in batches.
 
 The interface is that of ``newton.ik.IKObjective``: an objective is told its rows once
-(:meth:`IKObjective.set_batch_layout`) and then launches kernels that fill them.
+(:meth:`IKObjective.set_batch_layout`) and then launches kernels that fill them. Objectives written
+for one library run in the solvers of the other.
 """
 
 from __future__ import annotations
 
+from typing import Any
 from typing import TYPE_CHECKING
 
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.objectives.autodiff import TapeReader
+from ros_ik.objectives.jacobian_type import IKJacobianType
 
 if TYPE_CHECKING:
     from ros_ik.model import Model
@@ -21,16 +25,34 @@ if TYPE_CHECKING:
 class IKObjective:
     """Base class of objectives.
 
+    An objective of one's own overrides :meth:`residual_dim` and :meth:`compute_residuals`, with
+    kernels that have a backward pass; the Jacobian then comes from a tape. With
+    :meth:`supports_analytic` and :meth:`compute_jacobian_analytic` it comes from a formula.
+
+    A solver calls :meth:`set_batch_layout`, :meth:`bind_device` and :meth:`init_buffers` once, in
+    any order but the last one after :meth:`bind_device`, and the compute methods every iteration.
+
     Arrays are batch first: ``body_q`` [n_batch, body_count] transforms in the world,
     ``joint_q`` [n_batch, joint_coord_count], ``residuals`` [n_batch, total_residuals],
     ``jacobian`` [n_batch, total_residuals, joint_dof_count], ``joint_S_s`` [n_batch,
     joint_dof_count] motion subspaces in world axes at the world origin, linear part first. The
     built-in objectives accept them in float32 and in float64.
+
+    Attributes:
+        device: Device of the buffers, None before :meth:`bind_device`.
+        total_residuals: Rows of all objectives of the solve together.
+        residual_offset: First row of this objective.
+        n_batch: Rows of the batch evaluated together.
     """
+
+    # Whether record() returns one: a property of the class, known before the set-up.
+    has_record = False
 
     def __init__(self) -> None:
         """Start without rows; :meth:`set_batch_layout` gives them."""
         self._owner: object | None = None
+        self._tape_reader = TapeReader()
+        self.device: wp.Device | None = None
         self.total_residuals = 0
         self.residual_offset = 0
         self.n_batch = 0
@@ -63,10 +85,18 @@ class IKObjective:
         return (self.residual_dim(),)
 
     def bind_device(self, device: wp.DeviceLike) -> None:
-        """Allocate device buffers on ``device``. Called before the other set-up methods."""
+        """Allocate device buffers on ``device``."""
+        self.device = wp.get_device(device)
 
-    def init_buffers(self, model: Model, jacobian_mode: object = None) -> None:
-        """Prepare what the Jacobian needs of ``model``, such as the chain of a link."""
+    def init_buffers(self, model: Model, jacobian_mode: object = IKJacobianType.ANALYTIC) -> None:
+        """Prepare what residuals and Jacobian need of ``model``, such as the chain of a link.
+
+        Args:
+            model: The model.
+            jacobian_mode: :class:`IKJacobianType`, its value, or Newton's: which of the two
+                Jacobian methods will be called. What autodiff alone needs is allocated by its
+                first call.
+        """
 
     def set_batch_layout(self, total_residuals: int, residual_offset: int, n_batch: int) -> None:
         """Register where the rows of this objective lie among all rows.
@@ -80,6 +110,14 @@ class IKObjective:
         self.total_residuals = total_residuals
         self.residual_offset = residual_offset
         self.n_batch = n_batch
+
+    def record(self) -> Any | None:
+        """Return what a kernel that evaluates the objective itself reads of it, None without one.
+
+        Built-in objectives return a record (:mod:`ros_ik.objectives.record`) once they are set up;
+        solvers then need not call their methods.
+        """
+        return None
 
     def supports_analytic(self) -> bool:
         """Return whether :meth:`compute_jacobian_analytic` is implemented."""
@@ -106,6 +144,24 @@ class IKObjective:
         """
         raise NotImplementedError
 
+    def compute_jacobian_autodiff(
+        self, tape: wp.Tape, model: Model, jacobian: wp.array, start_idx: int, dq_dof: wp.array
+    ) -> None:
+        """Write dr/dq into the rows of this objective from a tape, one backward pass per row.
+
+        The tape recorded q (+) dq at dq = 0, forward kinematics and the residuals of all
+        objectives. Its gradients are zero again on return.
+
+        Args:
+            tape: The tape; ``tape.outputs[0]`` are the residuals, flat, or of shape [n_batch,
+                total_residuals].
+            model: The model the objective was set up with.
+            jacobian: Output, shape [n_batch, total_residuals, joint_dof_count].
+            start_idx: First row of this objective.
+            dq_dof: The step dq that the tape starts from, shape [n_batch, joint_dof_count].
+        """
+        self._tape_reader.rows(tape, jacobian, start_idx, self.residual_dim(), dq_dof)
+
     def compute_jacobian_analytic(
         self,
         body_q: wp.array,
@@ -115,7 +171,7 @@ class IKObjective:
         joint_S_s: wp.array,
         start_idx: int,
     ) -> None:
-        """Write dr/dq into the rows of this objective, but for columns that are always zero.
+        """Write dr/dq into the rows of this objective, all but columns that are always zero.
 
         Args:
             body_q: Link poses, shape [n_batch, body_count].

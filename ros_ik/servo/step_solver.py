@@ -182,6 +182,7 @@ class StepSolver:
             IDENTITY,
             link_offset=link_offset(settings),
             reference_link_index=self._robot.task_references[index],
+            exact_jacobian=False,
         )
 
     def _barrier(self, index: int) -> PositionBarrier:

@@ -32,7 +32,7 @@ def steps_on(device):
     tip = model.body_index('panda_hand_tcp')
     solver = DifferentialIK(model, n_robots=N_ROBOTS)
     tasks = [
-        Task(IKObjectivePose(tip, targets), gain=0.3),
+        Task(IKObjectivePose(tip, targets, exact_jacobian=False), gain=0.3),
         Task(IKObjectiveJointPosition(model, model.neutral_joint_q()), weight=0.1),
     ]
     barriers = [PositionBarrier(tip, [-0.6, -0.6, -0.2], [0.6, 0.6, 0.9])]

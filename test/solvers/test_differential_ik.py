@@ -52,7 +52,9 @@ class Step:
         self.rng = np.random.default_rng(seed)
         self.link = deepest_link(self.model)
         self.diff = DifferentialIK(self.model, '', DifferentialIKSettings(dt=DT))
-        self.frame = IKObjectivePose(self.link, np.array([0, 0, 0, 0, 0, 0, 1.0]))
+        self.frame = IKObjectivePose(
+            self.link, np.array([0, 0, 0, 0, 0, 0, 1.0]), exact_jacobian=False
+        )
         self.posture = IKObjectiveJointPosition(self.model, np.zeros(self.model.joint_coord_count))
         self.tasks = [Task(self.frame, gain=GAIN), Task(self.posture, weight=POSTURE_WEIGHT)]
         self.limits = [PositionLimit(), VelocityLimit()]
@@ -156,7 +158,7 @@ def panda():
     diff = DifferentialIK(model, 'panda_link0:panda_hand_tcp')
     tip = model.body_index('panda_hand_tcp')
     pose = diff.body_poses(HOME)[tip]
-    objective = IKObjectivePose(tip, pose)
+    objective = IKObjectivePose(tip, pose, exact_jacobian=False)
     posture = IKObjectiveJointPosition(model, HOME)
     return diff, tip, pose, objective, [Task(objective, gain=0.3), Task(posture, weight=0.01)]
 
@@ -204,7 +206,9 @@ def test_pose_in_another_link_ignores_common_motion():
         return pin.SE3ToXYZQUAT(poses[reference].actInv(poses[tip]))
 
     target_q = HOME + np.array([0, 0, 0, 0, 0.2, -0.2, 0.3, 0, 0])
-    objective = IKObjectivePose(tip, relative(target_q), reference_link_index=reference)
+    objective = IKObjectivePose(
+        tip, relative(target_q), reference_link_index=reference, exact_jacobian=False
+    )
     steps = list(run(diff, [Task(objective)], [], [], HOME, 30))
     for _, delta_q, _ in steps:
         np.testing.assert_allclose(delta_q[:4], 0.0, atol=1e-15)
@@ -276,12 +280,16 @@ def test_batch_equals_single_robots(panda):
     steps = np.zeros((n, model.joint_dof_count))
     limits = [PositionLimit(), VelocityLimit()]
     status = batch.solve_ik(
-        joint_q, [Task(IKObjectivePose(tip, targets), damping=0.1)], limits, (), steps
+        joint_q,
+        [Task(IKObjectivePose(tip, targets, exact_jacobian=False), damping=0.1)],
+        limits,
+        (),
+        steps,
     )
     assert np.all(status == SolveStatus.CONVERGED)
     for q, target, step in zip(joint_q, targets, steps, strict=True):
         alone = np.zeros(model.joint_dof_count)
-        tasks = [Task(IKObjectivePose(tip, target), damping=0.1)]
+        tasks = [Task(IKObjectivePose(tip, target, exact_jacobian=False), damping=0.1)]
         DifferentialIK(model, single.group).solve_ik(
             q, tasks, [PositionLimit(), VelocityLimit()], (), alone
         )
@@ -421,7 +429,7 @@ def test_an_object_serves_one_solver(panda):
     limit = VelocityLimit()
     diff.solve_ik(HOME, tasks, [limit], (), np.zeros(9))
     other = DifferentialIK(diff.model)
-    objective = IKObjectivePose(3, [0, 0, 0, 0, 0, 0, 1])
+    objective = IKObjectivePose(3, [0, 0, 0, 0, 0, 0, 1], exact_jacobian=False)
     with pytest.raises(ArgumentError, match='VelocityLimit'):
         other.solve_ik(HOME, [Task(objective)], [limit], (), np.zeros(9))
 
@@ -439,7 +447,12 @@ def test_two_hands_approach_each_other():
         poses = [pin.XYZQUATToSE3(pose) for pose in diff.body_poses(joint_q)]
         return poses[right].actInv(poses[left])
 
-    objective = IKObjectivePose(left, pin.SE3ToXYZQUAT(relative(goal)), reference_link_index=right)
+    objective = IKObjectivePose(
+        left,
+        pin.SE3ToXYZQUAT(relative(goal)),
+        reference_link_index=right,
+        exact_jacobian=False,
+    )
     reached, moved, _ = list(run(diff, [Task(objective)], [], [], q, 20))[-1]
     assert np.abs(reached - q)[[int(k) for k in diff.group.variable_dof]].max() > 1e-3
     np.testing.assert_allclose(
@@ -460,7 +473,9 @@ def test_mimic_joints_follow_and_their_limits_hold():
     """Link b is at x = q + 0.1 - q / 2; the follower allows |dq| <= 0.8 dt and q <= 0.6."""
     model = Model.from_urdf(MIMIC_URDF, device='cpu')
     diff = DifferentialIK(model, ['drive'])
-    objective = IKObjectivePose(model.body_index('b'), [0.3, 0, 0, 0, 0, 0, 1])
+    objective = IKObjectivePose(
+        model.body_index('b'), [0.3, 0, 0, 0, 0, 0, 1], exact_jacobian=False
+    )
     limits = [PositionLimit(), VelocityLimit()]
     for q, delta_q, _ in run(diff, [Task(objective)], limits, [], model.neutral_joint_q(), 100):
         np.testing.assert_allclose(delta_q[1], -0.5 * delta_q[0], atol=1e-15)

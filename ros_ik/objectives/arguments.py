@@ -1,0 +1,86 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of the arguments of objectives; each raises ArgumentError with the argument's name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+
+
+def checked_vector(name: str, value: Any, length: int) -> np.ndarray:
+    """Return finite numbers as float64 [length], or raise ArgumentError naming the argument."""
+    vector = _numbers(name, value)
+    if vector.shape != (length,) or not np.all(np.isfinite(vector)):
+        raise ArgumentError(f'{name} must be {length} finite numbers, got {value}')
+    return vector
+
+
+def checked_unit(name: str, value: Any, length: int) -> np.ndarray:
+    """Return finite numbers scaled to length one, or raise ArgumentError naming the argument."""
+    vector = checked_vector(name, value, length)
+    norm = np.linalg.norm(vector)
+    if norm < 1e-9:
+        raise ArgumentError(f'{name} must not be zero, got {value}')
+    return np.asarray(vector / norm)
+
+
+def checked_pose(name: str, pose: Any) -> np.ndarray:
+    """Return a pose x y z qx qy qz qw with a unit quaternion as float64 [7], or raise."""
+    value = checked_vector(name, pose, 7)
+    value[3:] = checked_unit(f'the quaternion of {name}', value[3:], 4)
+    return value
+
+
+def checked_quaternions(name: str, values: Any, start: int) -> Any:
+    """Return rows whose last four numbers are unit quaternions.
+
+    Args:
+        name: Name of the argument.
+        values: Rows from the host, which are scaled, or a Warp array, which stays as it is: it may
+            be written later, and a solve reports what is no rotation.
+        start: Column in which the quaternions begin.
+
+    Raises:
+        ArgumentError: A quaternion that is zero or not finite.
+    """
+    if isinstance(values, wp.array):
+        return values
+    table = np.atleast_2d(_numbers(name, values))
+    if table.ndim != 2 or table.shape[1] != start + 4:
+        return values  # whoever takes the table over says which shape it wants
+    norms = np.linalg.norm(table[:, start:], axis=1, keepdims=True)
+    if not np.all(np.isfinite(table)) or np.any(norms < 1e-9):
+        raise ArgumentError(f'{name} must be finite with quaternions that are not zero: {table}')
+    table[:, start:] /= norms
+    return table
+
+
+def checked_weight(name: str, weight: Any, count: int = 1) -> np.ndarray:
+    """Return ``count`` finite non-negative numbers, given as one or as many, or raise."""
+    value = _numbers(name, weight)
+    if value.shape not in ((), (count,)) or not np.all(np.isfinite(value)) or np.any(value < 0.0):
+        wanted = 'a non-negative number' if count == 1 else f'one or {count} non-negative numbers'
+        raise ArgumentError(f'{name} must be {wanted}, got {weight}')
+    return np.broadcast_to(value, (count,)).copy()
+
+
+def checked_links(name: str, links: Any, body_count: int, least: int = 0) -> np.ndarray:
+    """Return body indices as int32 [n] that lie in [least, body_count), or raise."""
+    indices = np.atleast_1d(np.asarray(links))
+    if indices.ndim != 1 or not np.issubdtype(indices.dtype, np.integer):
+        raise ArgumentError(f'{name} must be body indices, got {links}')
+    if np.any(indices < least) or np.any(indices >= body_count):
+        raise ArgumentError(f'{name} must lie in [{least}, {body_count}), got {links}')
+    return indices.astype(np.int32)
+
+
+def _numbers(name: str, value: Any) -> np.ndarray:
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f'{name} must be numbers, got {value!r}') from error

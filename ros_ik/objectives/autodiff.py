@@ -1,0 +1,121 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Jacobian rows from a tape: backward passes from the residuals to the step.
+
+The tape recorded step -> q (+) step -> link poses -> residuals, at step 0. A backward pass seeded
+with one in row i of every problem leaves row i of dr/dstep of each of them in the gradient of the
+step, because the problems of a batch do not depend on each other.
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import no_type_check
+
+import warp as wp
+
+
+@no_type_check
+@functools.cache
+def _row_kernels(scalar: type) -> SimpleNamespace:
+    @wp.kernel(enable_backward=False, module='unique')
+    def seed_rows(
+        total: int,
+        first: int,
+        last: int,
+        seed: wp.array(dtype=scalar),  # [n_batch * total]
+    ):
+        k = wp.tid()
+        row = k % total
+        value = scalar(0.0)
+        if row >= first and row < last:
+            value = scalar(1.0)
+        seed[k] = value
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def copy_row(
+        gradient: wp.array2d(dtype=scalar),  # [n_batch, joint_dof_count]
+        row: int,
+        jacobian: wp.array3d(dtype=scalar),  # [n_batch, total_residuals, joint_dof_count]
+    ):
+        problem, dof = wp.tid()
+        jacobian[problem, row, dof] = gradient[problem, dof]
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def copy_diagonal(
+        gradient: wp.array2d(dtype=scalar),  # [n_batch, joint_dof_count]
+        first: int,
+        jacobian: wp.array3d(dtype=scalar),  # [n_batch, total_residuals, joint_dof_count]
+    ):
+        problem, dof = wp.tid()
+        jacobian[problem, first + dof, dof] = gradient[problem, dof]
+
+    return SimpleNamespace(seed_rows=seed_rows, copy_row=copy_row, copy_diagonal=copy_diagonal)
+
+
+class TapeReader:
+    """Fills rows of a Jacobian from a tape; keeps the one array it needs for the next time."""
+
+    def __init__(self) -> None:
+        """Start without an array: objectives whose Jacobian is analytic never need one."""
+        self._seed: wp.array | None = None
+
+    def rows(
+        self, tape: wp.Tape, jacobian: wp.array, start: int, count: int, dq_dof: wp.array
+    ) -> None:
+        """Fill ``jacobian[:, start:start + count]`` with one backward pass per row.
+
+        Args:
+            tape: The tape; ``tape.outputs[0]`` are the residuals, [n_batch, total_residuals] or
+                flat.
+            jacobian: Output, shape [n_batch, total_residuals, joint_dof_count].
+            start: First row.
+            count: Number of rows.
+            dq_dof: The step that the tape starts from, shape [n_batch, joint_dof_count].
+        """
+        kernels = _row_kernels(jacobian.dtype)
+        for row in range(start, start + count):
+            gradient = self._backward(tape, jacobian, row, row + 1, dq_dof)
+            self._launch(kernels.copy_row, jacobian, gradient, row)
+            tape.zero()
+
+    def diagonal(self, tape: wp.Tape, jacobian: wp.array, start: int, dq_dof: wp.array) -> None:
+        """Fill ``jacobian[:, start + dof, dof]`` for every dof with one backward pass.
+
+        For residuals that each depend on the degree of freedom of their own only; arguments as in
+        :meth:`rows`.
+        """
+        last = start + jacobian.shape[2]
+        gradient = self._backward(tape, jacobian, start, last, dq_dof)
+        self._launch(_row_kernels(jacobian.dtype).copy_diagonal, jacobian, gradient, start)
+        tape.zero()
+
+    def _backward(
+        self, tape: wp.Tape, jacobian: wp.array, first: int, last: int, dq_dof: wp.array
+    ) -> wp.array:
+        """Return the gradient of the sum of some rows over the step."""
+        total = jacobian.shape[1]
+        size = jacobian.shape[0] * total
+        seed = self._seed
+        if seed is None or seed.shape != (size,) or seed.dtype != jacobian.dtype:
+            seed = wp.zeros(size, dtype=jacobian.dtype, device=jacobian.device)
+            self._seed = seed
+        wp.launch(
+            _row_kernels(jacobian.dtype).seed_rows,
+            dim=size,
+            inputs=[total, first, last],
+            outputs=[seed],
+            device=jacobian.device,
+        )
+        residuals = tape.outputs[0]  # type: ignore[attr-defined]  # solvers set it
+        tape.backward(grads={residuals: seed.reshape(residuals.shape)})
+        return tape.gradients[dq_dof]
+
+    @staticmethod
+    def _launch(kernel: wp.Kernel, jacobian: wp.array, gradient: wp.array, row: int) -> None:
+        wp.launch(
+            kernel,
+            dim=(jacobian.shape[0], jacobian.shape[2]),
+            inputs=[gradient, row],
+            outputs=[jacobian],
+            device=jacobian.device,
+        )

@@ -1,0 +1,136 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What the built-in objectives share: their numbers on the device, and which target a row has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from typing import TYPE_CHECKING
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.chain import relative_chain
+from ros_ik.objectives.arguments import checked_weight
+from ros_ik.objectives.objective import IKObjective
+from ros_ik.objectives.parameter import Parameter
+
+if TYPE_CHECKING:
+    from ros_ik.model import Model
+
+
+class BuiltinObjective(IKObjective):
+    """Base of the built-in objectives; each has kernels in float32 and float64.
+
+    A residual kernel has a backward pass where the residual array wants gradients, as it does when
+    a tape records the launch.
+
+    Attributes:
+        n_problems: Number of targets; one serves every problem.
+    """
+
+    has_record = True
+
+    def __init__(self, weights: np.ndarray) -> None:
+        """Start with the weights as the only parameter.
+
+        Args:
+            weights: Factor on each residual, shape [residual_dim].
+        """
+        super().__init__()
+        self._parameters: list[Parameter] = []
+        self._problem_idx: dict[int, wp.array] = {}
+        self._weights = self._parameter('weight', weights[None], len(weights))
+        self.n_problems = 1
+
+    def residual_dim(self) -> int:
+        """Return the number of residuals per problem."""
+        return int(self._weights.array.shape[1])
+
+    @property
+    def weight(self) -> np.ndarray:
+        """Factors on the residuals, shape [residual_dim]; may be set, one for all or each."""
+        return np.array(self._weights.read()[0])
+
+    @weight.setter
+    def weight(self, value: float | Sequence[float]) -> None:
+        self._weights.write(checked_weight('weight', value, self.residual_dim())[None])
+
+    def supports_analytic(self) -> bool:
+        """Return True."""
+        return True
+
+    def bind_device(self, device: wp.DeviceLike) -> None:
+        """Put targets and weights on ``device``."""
+        super().bind_device(device)
+        for parameter in self._parameters:
+            parameter.bind(device)
+
+    def _parameter(self, name: str, values: Any, width: int, **options: Any) -> Parameter:
+        """Return new numbers that :meth:`bind_device` brings to the device."""
+        parameter = Parameter(name, values, width, **options)
+        self._parameters.append(parameter)
+        return parameter
+
+    def _set_targets(self, name: str, values: Any, width: int) -> None:
+        """Take over the targets, one row for every problem or a row for each."""
+        self._targets = self._parameter(name, values, width)
+        self.n_problems = len(self._targets)
+
+    def _set_chain(self, model: Model, link_index: int, reference_link_index: int = -1) -> None:
+        """Find the degrees of freedom that move a link as seen from another, or raise."""
+        dofs, signs = relative_chain(model, link_index, reference_link_index)
+        self._chain_dof = wp.array(dofs, dtype=wp.int32, device=self.device)
+        self._chain_sign = wp.array(signs, dtype=wp.int32, device=self.device)
+
+    def _problems(self, problem_idx: wp.array | None, rows: int) -> wp.array | None:
+        """Check and remember which problem each row of a batch belongs to.
+
+        The Jacobian that is asked for next has no argument that tells: rows of a batch of the same
+        size belong to the same problems.
+        """
+        if problem_idx is None:
+            if 1 < self.n_problems < rows:
+                raise ArgumentError(
+                    f'{type(self).__name__} has {self.n_problems} targets for a batch of {rows} '
+                    'rows; give problem_idx, one target, or one for each row'
+                )
+            self._problem_idx.pop(rows, None)
+        else:
+            self._problem_idx[rows] = problem_idx
+        return problem_idx
+
+    def _launch(
+        self, kernel: wp.Kernel, dim: int | tuple[int, ...], inputs: list, output: wp.array
+    ) -> None:
+        wp.launch(kernel, dim=dim, inputs=inputs, outputs=[output], device=output.device)
+
+
+class PositionTargetObjective(BuiltinObjective):
+    """Base of the objectives whose targets are positions."""
+
+    def __init__(self, target_positions: Any, weights: np.ndarray) -> None:
+        """Take over targets and weights.
+
+        Args:
+            target_positions: Targets [m]: numbers of shape [3] or [n_problems, 3], or a Warp array
+                [n_problems] of vec3, which is then read where it is.
+            weights: Factor on each residual, shape [residual_dim].
+        """
+        super().__init__(weights)
+        self._set_targets('target_positions', target_positions, 3)
+
+    @property
+    def target_positions(self) -> wp.array:
+        """The targets on the device, shape [n_problems, 3]; the next solve reads them."""
+        return self._targets.array
+
+    def set_target_position(self, problem_idx: int, new_position: Any) -> None:
+        """Change one target, shape [3]; a solve reports values that are not finite."""
+        self._targets.write_row(problem_idx, new_position)
+
+    def set_target_positions(self, new_positions: Any) -> None:
+        """Change every target: numbers or a Warp array, as given to the constructor."""
+        self._targets.write(new_positions)

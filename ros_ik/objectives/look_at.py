@@ -1,0 +1,285 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Objective: an axis fixed in a link points at a target, as a camera looks at it.
+
+    d = (t - p) / |t - p|,   s = a x d,   r = w theta s / |s|,   theta = atan2(|s|, a . d)
+
+a is the axis, p the point of the link it starts from, t the target, all seen in the reference link
+(in world axes when there is none). r is the rotation vector that turns the axis to the target, so
+its length grows up to pi where the axis points away: unlike d - a, whose cost is flat there, it
+has no stationary point but the solution. With f = theta / |s| and c = a . d,
+
+    dr = w (f ds - g dc s),   g = (1 - c f) / |s|^2,   ds = da x d + a x dd,   dc = da . d + a . dd
+
+Turning about the axis itself is free. Where axis and direction are opposite to rounding, r is pi
+about one axis normal to a and dr its change along that axis; where the target is at p, both are 0.
+"""
+
+from collections.abc import Sequence
+import functools
+from types import SimpleNamespace
+from typing import Any
+from typing import no_type_check
+from typing import TYPE_CHECKING
+
+import warp as wp
+
+from ros_ik.objectives.arguments import checked_unit
+from ros_ik.objectives.arguments import checked_vector
+from ros_ik.objectives.arguments import checked_weight
+from ros_ik.objectives.builtin import PositionTargetObjective
+from ros_ik.objectives.functions import objective_functions
+from ros_ik.objectives.jacobian_type import IKJacobianType
+from ros_ik.objectives.record import make_record
+from ros_ik.objectives.record import RecordKind
+
+if TYPE_CHECKING:
+    from ros_ik.model import Model
+
+
+@no_type_check
+@functools.cache
+def look_functions(scalar: type) -> SimpleNamespace:
+    """Build ``turn_to(a, d) -> vec3`` and ``turn_velocity(a, d, da, dd) -> vec3``."""
+    vec3 = objective_functions(scalar).vec3
+    # Sine below which f = 1 and g = 1/3, or the form at the opposite direction, are exact to
+    # rounding: what they miss is of the order of its square.
+    small = 1e-8 if scalar is wp.float64 else 1e-4
+
+    @wp.func
+    def normal_to(a: vec3) -> vec3:
+        """A unit vector normal to a."""
+        helper = vec3(scalar(1.0), scalar(0.0), scalar(0.0))
+        if wp.abs(a[0]) > scalar(0.7):
+            helper = vec3(scalar(0.0), scalar(1.0), scalar(0.0))
+        return wp.normalize(wp.cross(a, helper))
+
+    @wp.func
+    def turn_to(a: vec3, d: vec3) -> vec3:
+        """Rotation vector that turns the unit vector a to d on the shortest way."""
+        s = wp.cross(a, d)
+        c = wp.dot(a, d)
+        sine = wp.length(s)
+        turn = s
+        if sine > scalar(wp.static(small)):
+            turn = s * (wp.atan2(sine, c) / sine)
+        elif c < scalar(0.0):
+            n = normal_to(a)
+            turn = n * (scalar(wp.PI) - wp.dot(n, s))
+        return turn
+
+    @wp.func
+    def turn_velocity(a: vec3, d: vec3, da: vec3, dd: vec3) -> vec3:
+        """Derivative of turn_to."""
+        s = wp.cross(a, d)
+        c = wp.dot(a, d)
+        ds = wp.cross(da, d) + wp.cross(a, dd)
+        dc = wp.dot(da, d) + wp.dot(a, dd)
+        sine = wp.length(s)
+        rate = ds
+        if sine > scalar(wp.static(small)):
+            f = wp.atan2(sine, c) / sine
+            g = (scalar(1.0) - c * f) / (sine * sine)
+            rate = ds * f - s * (g * dc)
+        elif c < scalar(0.0):
+            n = normal_to(a)
+            rate = -n * wp.dot(n, ds)
+        return rate
+
+    return SimpleNamespace(turn_to=turn_to, turn_velocity=turn_velocity)
+
+
+@no_type_check
+@functools.cache
+def _residual_kernel(scalar: type, stored: type, differentiable: bool) -> wp.Kernel:
+    functions = objective_functions(scalar)
+    transform, read_vec3 = functions.transform, functions.read_vec3
+    problem_row, link_pose = functions.problem_row, functions.link_pose
+    turn_to = look_functions(scalar).turn_to
+
+    @wp.kernel(enable_backward=differentiable, module='unique')
+    def look_at_residuals(
+        body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
+        target_position: wp.array2d(dtype=stored),  # [n_problems, 3]
+        weight: wp.array2d(dtype=wp.float64),  # [1, 3]
+        link: int,
+        reference: int,
+        link_axis: wp.array2d(dtype=wp.float64),  # [1, 3]
+        offset: wp.array2d(dtype=wp.float64),  # [1, 3]
+        problem_idx: wp.array(dtype=wp.int32),  # [n_batch]
+        start_idx: int,
+        residuals: wp.array2d(dtype=scalar),  # [n_batch, total_residuals]
+    ):
+        row = wp.tid()
+        target = read_vec3(
+            target_position, problem_row(row, problem_idx, target_position.shape[0])
+        )
+        pose = wp.transform_inverse(link_pose(row, reference, body_q)) * body_q[row, link]
+        a = wp.transform_vector(pose, read_vec3(link_axis, 0))
+        d = wp.normalize(target - wp.transform_point(pose, read_vec3(offset, 0)))
+        turn = turn_to(a, d)
+        for axis in range(3):
+            residuals[row, start_idx + axis] = scalar(weight[0, axis]) * turn[axis]
+
+    return look_at_residuals
+
+
+@no_type_check
+@functools.cache
+def _jacobian_kernel(scalar: type, stored: type) -> wp.Kernel:
+    functions = objective_functions(scalar)
+    vec3, transform, twist = functions.vec3, functions.transform, functions.twist
+    read_vec3, point_velocity = functions.read_vec3, functions.point_velocity
+    problem_row, link_pose = functions.problem_row, functions.link_pose
+    turn_velocity = look_functions(scalar).turn_velocity
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def look_at_jacobian(
+        body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
+        joint_S_s: wp.array2d(dtype=twist),  # [n_batch, joint_dof_count]
+        target_position: wp.array2d(dtype=stored),  # [n_problems, 3]
+        weight: wp.array2d(dtype=wp.float64),  # [1, 3]
+        link: int,
+        reference: int,
+        link_axis: wp.array2d(dtype=wp.float64),  # [1, 3]
+        offset: wp.array2d(dtype=wp.float64),  # [1, 3]
+        chain_dof: wp.array(dtype=wp.int32),  # [n_chain]
+        chain_sign: wp.array(dtype=wp.int32),  # [n_chain]
+        problem_idx: wp.array(dtype=wp.int32),  # [n_batch]
+        start_idx: int,
+        jacobian: wp.array3d(dtype=scalar),  # [n_batch, total_residuals, joint_dof_count]
+    ):
+        row = wp.tid()
+        target = read_vec3(
+            target_position, problem_row(row, problem_idx, target_position.shape[0])
+        )
+        frame = link_pose(row, reference, body_q)
+        to_reference = wp.transform_inverse(frame)
+        point = wp.transform_point(body_q[row, link], read_vec3(offset, 0))
+        pose = to_reference * body_q[row, link]
+        a = wp.transform_vector(pose, read_vec3(link_axis, 0))
+        sight = target - wp.transform_point(to_reference, point)
+        length = wp.length(sight)
+        d = wp.normalize(sight)
+        for k in range(chain_dof.shape[0]):
+            dof = chain_dof[k]
+            S = joint_S_s[row, dof] * scalar(chain_sign[k])
+            omega = wp.transform_vector(to_reference, vec3(S[3], S[4], S[5]))
+            velocity = wp.transform_vector(to_reference, point_velocity(S, point))
+            dd = vec3()
+            if length > scalar(0.0):
+                dd = (d * wp.dot(d, velocity) - velocity) / length
+            rate = turn_velocity(a, d, wp.cross(omega, a), dd)
+            for axis in range(3):
+                jacobian[row, start_idx + axis, dof] = scalar(weight[0, axis]) * rate[axis]
+
+    return look_at_jacobian
+
+
+class IKObjectiveLookAt(PositionTargetObjective):
+    """An axis of a link points at a target; three residuals, the angle about each axis.
+
+    Attributes:
+        link_index: The link that carries the axis.
+        reference_link_index: The link in which targets are given; -1 for the world.
+    """
+
+    def __init__(
+        self,
+        link_index: int,
+        link_axis: Any,
+        target_positions: Any,
+        *,
+        link_offset: Any = (0.0, 0.0, 0.0),
+        reference_link_index: int = -1,
+        weight: float | Sequence[float] = 1.0,
+    ) -> None:
+        """Create the objective.
+
+        Args:
+            link_index: Index of the link.
+            link_axis: The axis in the link, of any length but zero, shape [3].
+            target_positions: What to look at, in the reference link [m]: numbers of shape [3] or
+                [n_problems, 3], or a Warp array [n_problems] of vec3, which is then read where it
+                is.
+            link_offset: Point of the link that the axis starts from [m], shape [3].
+            reference_link_index: Link in which the targets are given; -1 for the world.
+            weight: Factor on the residuals [1/rad], one or per axis.
+
+        Raises:
+            ArgumentError: A wrong shape or type, a zero axis, a NaN, a negative weight.
+        """
+        super().__init__(target_positions, checked_weight('weight', weight, 3))
+        self.link_index = int(link_index)
+        self.reference_link_index = int(reference_link_index)
+        self._axis = self._parameter('link_axis', checked_unit('link_axis', link_axis, 3), 3)
+        offset = checked_vector('link_offset', link_offset, 3)
+        self._offset = self._parameter('link_offset', offset, 3)
+
+    def init_buffers(
+        self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC
+    ) -> None:
+        """Find the degrees of freedom between the reference link and the link.
+
+        Raises:
+            ArgumentError: A link index outside the model.
+        """
+        self._set_chain(model, self.link_index, self.reference_link_index)
+
+    def record(self) -> Any:
+        """Return the record; see :meth:`IKObjective.record`."""
+        return make_record(
+            RecordKind.LOOK_AT,
+            self._weights.array,
+            link=self.link_index,
+            reference=self.reference_link_index,
+            target=self._targets.array,
+            offset=self._offset.array,
+            axis=self._axis.array,
+            chain_dof=self._chain_dof,
+            chain_sign=self._chain_sign,
+        )
+
+    def compute_residuals(
+        self,
+        body_q: wp.array,
+        joint_q: wp.array,
+        model: 'Model',
+        residuals: wp.array,
+        start_idx: int,
+        problem_idx: wp.array | None = None,
+    ) -> None:
+        """Write the three residuals; see :meth:`IKObjective.compute_residuals`."""
+        rows = body_q.shape[0]
+        self._launch(
+            _residual_kernel(residuals.dtype, self._targets.scalar, residuals.requires_grad),
+            rows,
+            [
+                body_q, self._targets.array, self._weights.array, self.link_index,
+                self.reference_link_index, self._axis.array, self._offset.array,
+                self._problems(problem_idx, rows), start_idx,
+            ],
+            residuals,
+        )  # fmt: skip
+
+    def compute_jacobian_analytic(
+        self,
+        body_q: wp.array,
+        joint_q: wp.array,
+        model: 'Model',
+        jacobian: wp.array,
+        joint_S_s: wp.array,
+        start_idx: int,
+    ) -> None:
+        """Write the three rows; see :meth:`IKObjective.compute_jacobian_analytic`."""
+        rows = body_q.shape[0]
+        self._launch(
+            _jacobian_kernel(jacobian.dtype, self._targets.scalar),
+            rows,
+            [
+                body_q, joint_S_s, self._targets.array, self._weights.array, self.link_index,
+                self.reference_link_index, self._axis.array, self._offset.array,
+                self._chain_dof, self._chain_sign, self._problem_idx.get(rows), start_idx,
+            ],
+            jacobian,
+        )  # fmt: skip

@@ -1,0 +1,180 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers that an objective reads on the device: targets, weights, offsets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.host_buffer import HostBuffer
+
+
+class Parameter:
+    """A table of numbers, shape [count, width], that kernels read and the host changes.
+
+    Numbers from the host are kept once, in float64, and kernels convert what they read, so one
+    table serves float32 and float64 solves. A Warp array is not copied: it stays the caller's,
+    and what is written to it, also by kernels of the caller, is what the next solve reads.
+
+    Attributes:
+        name: Name of the argument, for errors.
+        array: The numbers on the device, shape [count, width].
+    """
+
+    def __init__(
+        self, name: str, values: Any, width: int, *, count: int | None = None, device: Any = None
+    ) -> None:
+        """Take over the numbers.
+
+        Args:
+            name: Name of the argument, for errors.
+            values: Numbers, shape [width] or [count, width]; or a Warp array of float32 or
+                float64, shape [count, width], or [count] of vectors, quaternions, transforms.
+            width: Numbers per row.
+            count: Rows that are wanted; None for any number, at least one.
+            device: Where to put them; None for the current device.
+
+        Raises:
+            ArgumentError: A wrong shape or type, or a number that is NaN.
+        """
+        self.name = name
+        self._buffer: HostBuffer | None = None
+        if isinstance(values, wp.array):
+            self.array = _table(name, values, width)
+            self._source = values  # its memory lives as long as the view of it
+        else:
+            table = _host_table(name, values, width)
+            self._buffer = _filled(table, device)
+            self.array = self._buffer.array
+        if not len(self) or (count is not None and len(self) != count):
+            raise ArgumentError(
+                f'{name} must have shape [{"n" if count is None else count}, {width}], '
+                f'got {list(self.array.shape)}'
+            )
+        if np.any(np.isnan(self.read())):
+            raise ArgumentError(f'{name} must not hold NaN, got {self.read()}')
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return int(self.array.shape[0])
+
+    @property
+    def scalar(self) -> type:
+        """Floating-point type in which the numbers are stored."""
+        return self.array.dtype  # type: ignore[no-any-return]
+
+    def bind(self, device: wp.DeviceLike) -> None:
+        """Move the numbers to ``device``; those that are there already stay where they are."""
+        if self.array.device == wp.get_device(device):
+            return
+        if self._buffer is None:
+            self.array = self.array.to(device)
+        else:
+            self._buffer = _filled(self.read(), device)
+            self.array = self._buffer.array
+
+    def read(self) -> np.ndarray:
+        """Return a copy in float64, shape [count, width]."""
+        host = self.array.numpy() if self._buffer is None else self._buffer.host
+        return np.array(host, dtype=np.float64)
+
+    def write(self, values: Any) -> None:
+        """Replace every row; values that are not finite are left for the solve to report.
+
+        Args:
+            values: As in the constructor, with the same number of rows.
+
+        Raises:
+            ArgumentError: A wrong shape or type.
+        """
+        if isinstance(values, wp.array):
+            values = _table(self.name, values, self.array.shape[1])
+            if self._buffer is None and values.dtype == self.scalar:
+                self._check_count(len(values))
+                wp.copy(self.array, values)
+                return
+            values = values.numpy()
+        table = _host_table(self.name, values, self.array.shape[1])
+        self._check_count(len(table))
+        if self._buffer is None:
+            self.array.assign(table.astype(wp.dtype_to_numpy(self.scalar)))
+        else:
+            self._buffer.host[:] = table
+            self._buffer.upload()
+
+    def write_row(self, row: int, values: Any) -> None:
+        """Replace one row; values that are not finite are left for the solve to report.
+
+        Args:
+            row: Which.
+            values: Numbers, shape [width].
+
+        Raises:
+            ArgumentError: A wrong shape, or no such row.
+        """
+        if not 0 <= row < len(self):
+            raise ArgumentError(f'{self.name} has {len(self)} rows, got row {row}')
+        value = np.asarray(values, dtype=np.float64)
+        if value.shape != (self.array.shape[1],):
+            raise ArgumentError(
+                f'a row of {self.name} must have shape [{self.array.shape[1]}], '
+                f'got {list(value.shape)}'
+            )
+        if self._buffer is None:
+            self.array[row : row + 1].assign(value[None].astype(wp.dtype_to_numpy(self.scalar)))
+        else:
+            self._buffer.host[row] = value
+            self._buffer.upload()
+
+    def _check_count(self, count: int) -> None:
+        if count != len(self):
+            raise ArgumentError(f'{self.name} must have {len(self)} rows, got {count}')
+
+
+def _host_table(name: str, values: Any, width: int) -> np.ndarray:
+    """Return numbers as float64 [count, width], or raise ArgumentError."""
+    try:
+        table = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f'{name} must be numbers, got {values!r}') from error
+    if table.ndim == 1 and table.shape != (width,) and width == 1:
+        table = table[:, None]
+    table = np.atleast_2d(table)
+    if table.ndim != 2 or table.shape[1] != width:
+        raise ArgumentError(f'{name} must have shape [n, {width}], got {list(np.shape(values))}')
+    return table
+
+
+def _table(name: str, values: wp.array, width: int) -> wp.array:
+    """Return a view of a Warp array as rows of scalars, or raise ArgumentError."""
+    scalar = getattr(values.dtype, '_wp_scalar_type_', values.dtype)
+    rows_of_vectors = scalar is not values.dtype
+    length = getattr(values.dtype, '_length_', 1)
+    shape = (*values.shape, length) if rows_of_vectors or values.ndim == 1 else tuple(values.shape)
+    if scalar not in (wp.float32, wp.float64) or len(shape) != 2 or shape[1] != width:
+        raise ArgumentError(
+            f'{name} must be float32 or float64 of shape [n, {width}], got shape {list(shape)} '
+            f'of {scalar.__name__}'
+        )
+    size = wp.types.type_size_in_bytes(scalar)
+    last = size if rows_of_vectors or values.ndim == 1 else values.strides[1]
+    return wp.array(
+        ptr=values.ptr,
+        dtype=scalar,
+        shape=shape,
+        strides=(values.strides[0], last),
+        device=values.device,
+        copy=False,
+    )
+
+
+def _filled(table: np.ndarray, device: wp.DeviceLike) -> HostBuffer:
+    """Return a buffer on a device that holds the numbers."""
+    buffer = HostBuffer(table.shape, wp.float64, device)
+    buffer.host[:] = table
+    buffer.upload()
+    return buffer

@@ -1,0 +1,254 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Objective: a frame on a link reaches a target orientation in the world.
+
+    r = w theta,   theta = log(R R_t^-1),   dr/dq_j = w J_l^-1(theta) omega_j
+
+theta is the rotation vector from the target to the frame, in world axes; J_l the left Jacobian of
+SO(3), see :mod:`ros_ik.objectives.functions`. Newton takes J_l for the identity.
+"""
+
+from collections.abc import Sequence
+import functools
+from types import SimpleNamespace
+from typing import Any
+from typing import no_type_check
+from typing import TYPE_CHECKING
+
+import warp as wp
+
+from ros_ik.objectives.arguments import checked_quaternions
+from ros_ik.objectives.arguments import checked_unit
+from ros_ik.objectives.arguments import checked_weight
+from ros_ik.objectives.builtin import BuiltinObjective
+from ros_ik.objectives.functions import objective_functions
+from ros_ik.objectives.jacobian_type import IKJacobianType
+from ros_ik.objectives.record import make_record
+from ros_ik.objectives.record import RecordKind
+
+if TYPE_CHECKING:
+    from ros_ik.model import Model
+
+# Newton's bound on the length of the vector part below which the axis is not computed.
+_NO_AXIS = 1e-8
+
+
+@no_type_check
+@functools.cache
+def error_functions(scalar: type) -> SimpleNamespace:
+    """Build ``rotation_error(..) -> quat`` and ``rotation_vector(quat) -> vec3``."""
+    functions = objective_functions(scalar)
+    vec3, quat, transform = functions.vec3, functions.quat, functions.transform
+
+    @wp.func
+    def rotation_error(pose: transform, offset: quat, target: quat, shorter: int) -> quat:
+        """Rotation from the target to the frame; the one of the two quaternions that is asked."""
+        error = wp.transform_get_rotation(pose) * offset * wp.quat_inverse(target)
+        if shorter != 0 and error[3] < scalar(0.0):
+            error = -error
+        return error
+
+    @wp.func
+    def rotation_vector(q: quat) -> vec3:
+        """Axis times angle, the angle up to a full turn, where the axis is not defined."""
+        v = vec3(q[0], q[1], q[2])
+        sine = wp.length(v)
+        factor = scalar(0.0)
+        if sine > scalar(wp.static(_NO_AXIS)):
+            factor = scalar(2.0) * wp.atan2(sine, q[3]) / sine
+        else:
+            factor = scalar(2.0) / wp.abs(q[3])  # not finite for a quaternion of zeros
+        return factor * v
+
+    return SimpleNamespace(rotation_error=rotation_error, rotation_vector=rotation_vector)
+
+
+@no_type_check
+@functools.cache
+def _residual_kernel(scalar: type, stored: type, differentiable: bool) -> wp.Kernel:
+    functions, errors = objective_functions(scalar), error_functions(scalar)
+    transform, read_quat = functions.transform, functions.read_quat
+    problem_row = functions.problem_row
+    rotation_error, rotation_vector = errors.rotation_error, errors.rotation_vector
+
+    @wp.kernel(enable_backward=differentiable, module='unique')
+    def rotation_residuals(
+        body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
+        target_rotation: wp.array2d(dtype=stored),  # [n_problems, 4]
+        weight: wp.array2d(dtype=wp.float64),  # [1, 3]
+        link: int,
+        offset: wp.array2d(dtype=wp.float64),  # [1, 4]
+        shorter: int,
+        problem_idx: wp.array(dtype=wp.int32),  # [n_batch]
+        start_idx: int,
+        residuals: wp.array2d(dtype=scalar),  # [n_batch, total_residuals]
+    ):
+        row = wp.tid()
+        problem = problem_row(row, problem_idx, target_rotation.shape[0])
+        target = read_quat(target_rotation, problem, 0)
+        theta = rotation_vector(
+            rotation_error(body_q[row, link], read_quat(offset, 0, 0), target, shorter)
+        )
+        for axis in range(3):
+            residuals[row, start_idx + axis] = scalar(weight[0, axis]) * theta[axis]
+
+    return rotation_residuals
+
+
+@no_type_check
+@functools.cache
+def _jacobian_kernel(scalar: type, stored: type) -> wp.Kernel:
+    functions, errors = objective_functions(scalar), error_functions(scalar)
+    vec3, transform, twist = functions.vec3, functions.transform, functions.twist
+    read_quat, problem_row = functions.read_quat, functions.problem_row
+    log_velocity = functions.log_velocity
+    rotation_error, rotation_vector = errors.rotation_error, errors.rotation_vector
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def rotation_jacobian(
+        body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
+        joint_S_s: wp.array2d(dtype=twist),  # [n_batch, joint_dof_count]
+        target_rotation: wp.array2d(dtype=stored),  # [n_problems, 4]
+        weight: wp.array2d(dtype=wp.float64),  # [1, 3]
+        link: int,
+        offset: wp.array2d(dtype=wp.float64),  # [1, 4]
+        shorter: int,
+        chain_dof: wp.array(dtype=wp.int32),  # [n_chain]
+        problem_idx: wp.array(dtype=wp.int32),  # [n_batch]
+        start_idx: int,
+        jacobian: wp.array3d(dtype=scalar),  # [n_batch, total_residuals, joint_dof_count]
+    ):
+        row = wp.tid()
+        problem = problem_row(row, problem_idx, target_rotation.shape[0])
+        target = read_quat(target_rotation, problem, 0)
+        theta = rotation_vector(
+            rotation_error(body_q[row, link], read_quat(offset, 0, 0), target, shorter)
+        )
+        for k in range(chain_dof.shape[0]):
+            dof = chain_dof[k]
+            S = joint_S_s[row, dof]
+            rate = log_velocity(theta, vec3(S[3], S[4], S[5]))
+            for axis in range(3):
+                jacobian[row, start_idx + axis, dof] = scalar(weight[0, axis]) * rate[axis]
+
+    return rotation_jacobian
+
+
+class IKObjectiveRotation(BuiltinObjective):
+    """A frame on a link reaches an orientation; named and signed as in ``newton.ik``.
+
+    Attributes:
+        link_index: The link that carries the frame.
+        canonicalize_quat_err: Whether the error is the shorter way round.
+    """
+
+    def __init__(
+        self,
+        link_index: int,
+        link_offset_rotation: Any,
+        target_rotations: Any,
+        canonicalize_quat_err: bool = True,
+        weight: float | Sequence[float] = 1.0,
+    ) -> None:
+        """Create the objective.
+
+        Args:
+            link_index: Index of the link.
+            link_offset_rotation: Orientation of the frame in the link, x y z w, shape [4].
+            target_rotations: Orientations of the frame in the world, x y z w: numbers of shape
+                [4] or [n_problems, 4], which are normalised, or a Warp array [n_problems] of vec4
+                or quaternions, which is then read where it is.
+            canonicalize_quat_err: Take the shorter way round, up to half a turn. Otherwise the
+                sign of the quaternions decides, up to a full turn, near which the Jacobian grows
+                without bound.
+            weight: Factor on the residuals [1/rad], one or per axis.
+
+        Raises:
+            ArgumentError: A wrong shape or type, a zero quaternion, a negative weight.
+        """
+        super().__init__(checked_weight('weight', weight, 3))
+        self.link_index = int(link_index)
+        self.canonicalize_quat_err = bool(canonicalize_quat_err)
+        offset = checked_unit('link_offset_rotation', link_offset_rotation, 4)
+        self._offset = self._parameter('link_offset_rotation', offset, 4)
+        targets = checked_quaternions('target_rotations', target_rotations, 0)
+        self._set_targets('target_rotations', targets, 4)
+
+    @property
+    def target_rotations(self) -> wp.array:
+        """The targets on the device, shape [n_problems, 4]; the next solve reads them."""
+        return self._targets.array
+
+    def set_target_rotation(self, problem_idx: int, new_rotation: Any) -> None:
+        """Change one target, x y z w of any length but zero, which a solve reports."""
+        self._targets.write_row(problem_idx, new_rotation)
+
+    def set_target_rotations(self, new_rotations: Any) -> None:
+        """Change every target: numbers or a Warp array, as given to the constructor."""
+        self._targets.write(new_rotations)
+
+    def init_buffers(
+        self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC
+    ) -> None:
+        """Find the degrees of freedom that move the link.
+
+        Raises:
+            ArgumentError: A link index outside the model.
+        """
+        self._set_chain(model, self.link_index)
+
+    def record(self) -> Any:
+        """Return the record; see :meth:`IKObjective.record`."""
+        return make_record(
+            RecordKind.ROTATION,
+            self._weights.array,
+            link=self.link_index,
+            flag=int(self.canonicalize_quat_err),
+            target=self._targets.array,
+            offset=self._offset.array,
+            chain_dof=self._chain_dof,
+        )
+
+    def compute_residuals(
+        self,
+        body_q: wp.array,
+        joint_q: wp.array,
+        model: 'Model',
+        residuals: wp.array,
+        start_idx: int,
+        problem_idx: wp.array | None = None,
+    ) -> None:
+        """Write the three residuals; see :meth:`IKObjective.compute_residuals`."""
+        rows = body_q.shape[0]
+        self._launch(
+            _residual_kernel(residuals.dtype, self._targets.scalar, residuals.requires_grad),
+            rows,
+            [
+                body_q, self._targets.array, self._weights.array, self.link_index,
+                self._offset.array, int(self.canonicalize_quat_err),
+                self._problems(problem_idx, rows), start_idx,
+            ],
+            residuals,
+        )  # fmt: skip
+
+    def compute_jacobian_analytic(
+        self,
+        body_q: wp.array,
+        joint_q: wp.array,
+        model: 'Model',
+        jacobian: wp.array,
+        joint_S_s: wp.array,
+        start_idx: int,
+    ) -> None:
+        """Write the three rows; see :meth:`IKObjective.compute_jacobian_analytic`."""
+        rows = body_q.shape[0]
+        self._launch(
+            _jacobian_kernel(jacobian.dtype, self._targets.scalar),
+            rows,
+            [
+                body_q, joint_S_s, self._targets.array, self._weights.array, self.link_index,
+                self._offset.array, int(self.canonicalize_quat_err), self._chain_dof,
+                self._problem_idx.get(rows), start_idx,
+            ],
+            jacobian,
+        )  # fmt: skip

@@ -1,0 +1,93 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The joints of one degree of freedom each between a link and one that carries it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.center_of_mass import precise_array
+from ros_ik.model.joint_type import JointType
+
+if TYPE_CHECKING:
+    from ros_ik.model import Model
+
+
+@dataclasses.dataclass(frozen=True)
+class SerialJoints:
+    """Joints from a reference link to a link, in this order, each with its axis in its child.
+
+    The axis of a joint lies still in its child as it does in its parent, so that the poses of the
+    links tell where it is.
+
+    Attributes:
+        dofs: Degree of freedom of each joint, int32 [n].
+        links: Child of each joint, int32 [n].
+        slides: Whether each joint translates, bool [n].
+        axes: Unit axis in the child, shape [n, 3].
+        points: Point on the axis in the child [m], shape [n, 3].
+    """
+
+    dofs: np.ndarray
+    links: np.ndarray
+    slides: np.ndarray
+    axes: np.ndarray
+    points: np.ndarray
+
+
+def serial_joints(model: Model, link_index: int, reference_link_index: int = -1) -> SerialJoints:
+    """Walk from a link to the reference link; joints that do not move are passed over.
+
+    Args:
+        model: Any object with Newton's joint arrays.
+        link_index: The link.
+        reference_link_index: A link that carries it; -1 for the world.
+
+    Raises:
+        ArgumentError: A link outside the model, a reference that does not carry the link, or a
+            joint between them with more than one degree of freedom.
+    """
+    if not 0 <= link_index < model.body_count:
+        raise ArgumentError(f'link_index must lie in [0, {model.body_count}), got {link_index}')
+    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
+    start, kinds = model.joint_qd_start.numpy(), model.joint_type.numpy()
+    incoming = {int(body): joint for joint, body in reversed(list(enumerate(child)))}
+    joints = []
+    body = link_index
+    while body != reference_link_index and body in incoming:
+        joint = incoming[body]
+        count = start[joint + 1] - start[joint]
+        if count > 1:
+            kind = JointType(int(kinds[joint])).name.lower()
+            raise ArgumentError(
+                f'reference_link_index must leave only joints of one degree of freedom on the way '
+                f'to link {link_index}; joint {joint} is a {kind} joint with {count}'
+            )
+        if count == 1:
+            joints.append(joint)
+        body = int(parent[joint])
+    if body != reference_link_index:
+        raise ArgumentError(
+            f'reference_link_index must be a link that carries link {link_index}, or -1, '
+            f'got {reference_link_index}'
+        )
+    return _gathered(model, np.array(joints[::-1], dtype=int))
+
+
+def _gathered(model: Model, joints: np.ndarray) -> SerialJoints:
+    dofs = model.joint_qd_start.numpy()[joints]
+    poses = precise_array(model, 'joint_X_c').reshape(-1, 7)[joints]
+    axes = precise_array(model, 'joint_axis').reshape(-1, 3)[dofs]
+    vector, w = poses[:, 3:6], poses[:, 6:]
+    turned = axes + 2.0 * np.cross(vector, np.cross(vector, axes) + w * axes)
+    return SerialJoints(
+        dofs=dofs.astype(np.int32),
+        links=model.joint_child.numpy()[joints].astype(np.int32),
+        slides=model.joint_dof_dim.numpy().reshape(-1, 2)[joints, 0] == 1,
+        axes=turned,
+        points=poses[:, :3],
+    )
