@@ -21,7 +21,6 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.serial_chain import joints_to
 from ros_ik.kinematics.serial_chain import serial_chain
-from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.solvers.chain_ik_collect import collect_kernel
 from ros_ik.solvers.chain_ik_collect import placement_struct

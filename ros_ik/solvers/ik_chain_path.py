@@ -1,0 +1,178 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The joints of a chain: which variable drives each, between which limits."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.model.joint_type import JointType
+
+if TYPE_CHECKING:
+    from ros_ik.model import Model
+
+_ONE_AXIS = (JointType.REVOLUTE, JointType.PRISMATIC)
+
+
+class IkChainError(ArgumentError, RuntimeError):
+    """A chain that cannot be: an unknown link, or a joint that is not supported, by name."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ChainPath:
+    """A chain of m variables.
+
+    A variable is the position of a joint of the chain that is no mimic.
+
+    Attributes:
+        bodies: Links from the start link to the end link.
+        base_joints: Joints from the world to the start link's parent, in this order.
+        joints: Joints of the chain, that of the start link first, fixed ones among them, [n].
+        joint_variable: Variable that drives each joint, -1 for fixed joints, [n].
+        coef0: Offset of each joint from its variable [rad or m], [n].
+        coef1: Factor of each joint on its variable, [n].
+        coordinates: Coordinate of the model that is each variable, [m].
+        dofs: Degree of freedom of the model that is each variable, [m].
+        dof_map: Velocities of the model over those of the variables, mimics of the whole model
+            among them, shape [joint_dof_count, m].
+        lower: Lower limits of the variables, intersected with those of their mimics [rad or m],
+            -inf for none, [m].
+        upper: Upper limits, inf for none, [m].
+    """
+
+    bodies: tuple[int, ...]
+    base_joints: tuple[int, ...]
+    joints: tuple[int, ...]
+    joint_variable: tuple[int, ...]
+    coef0: np.ndarray
+    coef1: np.ndarray
+    coordinates: np.ndarray
+    dofs: np.ndarray
+    dof_map: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+def chain_path(model: Model, end_link: str, start_link: str | None) -> ChainPath:
+    """Find the chain between two links.
+
+    Args:
+        model: The model.
+        end_link: Last link.
+        start_link: First link, whose own joint belongs to the chain; None for the root.
+
+    Raises:
+        IkChainError: An unknown link, one that is not behind the other, a joint that is neither
+            revolute nor prismatic nor fixed, a mimic whose driver is not in the chain, limits of
+            a mimic that exclude those of its driver, or a chain that cannot move.
+    """
+    last = _body_index(model, 'end_link', end_link)
+    first = None if start_link is None else _body_index(model, 'start_link', start_link)
+    base_joints, joints, bodies = _split_path(model, first, last)
+    if first is not None and bodies[0] != first:
+        raise IkChainError(f'end_link {end_link!r} does not lie behind start_link {start_link!r}')
+    for joint in joints:
+        kind = JointType(int(model.joint_type.numpy()[joint]))
+        if kind not in (*_ONE_AXIS, JointType.FIXED):
+            raise IkChainError(
+                f'joint {model.joint_label[joint]!r} of the chain is a {kind.name.lower()} joint; '
+                'expected revolute, prismatic or fixed'
+            )
+    movable = [joint for joint in joints if model.joint_type.numpy()[joint] in _ONE_AXIS]
+    drivers = [joint for joint in movable if joint not in model.mimic_driver]
+    _check_mimics(model, base_joints, movable, drivers)
+    if not drivers:
+        raise IkChainError(f'no joint moves between the start and end_link {end_link!r}')
+    followed = [model.mimic_driver.get(joint, (joint, 0.0, 1.0)) for joint in joints]
+    dofs = model.joint_qd_start.numpy()[drivers]
+    lower, upper = _limits(model, drivers)
+    return ChainPath(
+        bodies=bodies,
+        base_joints=base_joints,
+        joints=joints,
+        joint_variable=tuple(
+            drivers.index(followed[k][0]) if joint in movable else -1
+            for k, joint in enumerate(joints)
+        ),
+        coef0=np.array([coef0 for _, coef0, _ in followed]),
+        coef1=np.array([coef1 for _, _, coef1 in followed]),
+        coordinates=model.joint_q_start.numpy()[drivers],
+        dofs=dofs,
+        dof_map=_dof_map(model, drivers),
+        lower=lower,
+        upper=upper,
+    )
+
+
+def _body_index(model: Model, argument: str, link: str) -> int:
+    try:
+        return model.body_index(link)
+    except ArgumentError as error:
+        raise IkChainError(f'{argument}: {error}') from None
+
+
+def _split_path(
+    model: Model, first: int | None, last: int
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Return the joints before the chain, those of the chain, and its links."""
+    parent = model.joint_parent.numpy()
+    incoming = {int(body): joint for joint, body in enumerate(model.joint_child.numpy())}
+    path = [(incoming.get(last, -1), last)]  # (joint, its child), outermost first
+    while path[-1][0] >= 0 and parent[path[-1][0]] >= 0:
+        body = int(parent[path[-1][0]])
+        path.append((incoming.get(body, -1), body))
+    path.reverse()
+    bodies = [body for _, body in path]
+    begin = bodies.index(first) if first in bodies else 0
+    before = tuple(joint for joint, _ in path[:begin] if joint >= 0)
+    return before, tuple(joint for joint, _ in path[begin:] if joint >= 0), tuple(bodies[begin:])
+
+
+def _check_mimics(
+    model: Model, base_joints: tuple[int, ...], movable: list[int], drivers: list[int]
+) -> None:
+    """Refuse mimics that the variables of the chain cannot place, or that would move its base."""
+    for joint in (*movable, *base_joints):
+        driver = model.mimic_driver.get(joint, (joint,))[0]
+        if driver != joint and (driver in drivers) != (joint in movable):
+            where = 'is in the chain' if joint in movable else 'lies before the chain'
+            raise IkChainError(
+                f'joint {model.joint_label[joint]!r} {where} and mimics '
+                f'{model.joint_label[driver]!r}; expected both in the chain or neither'
+            )
+
+
+def _limits(model: Model, drivers: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the limits of the variables inside which their mimics keep theirs too."""
+    start = model.joint_qd_start.numpy()
+    of_dof_lower, of_dof_upper, _, _ = model.limits64()
+    lower, upper = of_dof_lower[start[drivers]], of_dof_upper[start[drivers]]
+    for follower, (driver, coef0, coef1) in model.mimic_driver.items():
+        if driver in drivers and coef1 != 0.0:
+            dof, k = start[follower], drivers.index(driver)
+            ends = sorted(
+                ((of_dof_lower[dof] - coef0) / coef1, (of_dof_upper[dof] - coef0) / coef1)
+            )
+            lower[k], upper[k] = max(lower[k], ends[0]), min(upper[k], ends[1])
+            if not lower[k] <= upper[k]:
+                raise IkChainError(
+                    f'no position of joint {model.joint_label[driver]!r} lies inside its limits '
+                    f'and inside those of its mimic {model.joint_label[follower]!r}'
+                )
+    return lower, upper
+
+
+def _dof_map(model: Model, drivers: list[int]) -> np.ndarray:
+    """Return d qd / d (velocities of the variables), shape [joint_dof_count, m]."""
+    start = model.joint_qd_start.numpy()
+    dof_map = np.zeros((model.joint_dof_count, len(drivers)))
+    for variable, joint in enumerate(drivers):
+        dof_map[start[joint], variable] = 1.0
+    for follower, (driver, _, coef1) in model.mimic_driver.items():
+        if driver in drivers:
+            dof_map[start[follower], drivers.index(driver)] = coef1
+    return dof_map
