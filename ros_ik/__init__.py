@@ -10,8 +10,11 @@ from ros_ik.barriers import PositionBarrier
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
 from ros_ik.errors import RosIkError
+from ros_ik.kinematics import eval_bias_force
+from ros_ik.kinematics import eval_com
 from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics import eval_jacobian
+from ros_ik.kinematics import eval_mass_matrix
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
@@ -19,15 +22,34 @@ from ros_ik.model import JointGroup
 from ros_ik.model import JointType
 from ros_ik.model import Model
 from ros_ik.model import ModelBuilder
+from ros_ik.objectives import IKJacobianType
 from ros_ik.objectives import IKObjective
+from ros_ik.objectives import IKObjectiveCenterOfMass
+from ros_ik.objectives import IKObjectiveJointLimit
 from ros_ik.objectives import IKObjectiveJointPosition
+from ros_ik.objectives import IKObjectiveLookAt
+from ros_ik.objectives import IKObjectiveManipulability
 from ros_ik.objectives import IKObjectivePose
+from ros_ik.objectives import IKObjectivePosition
+from ros_ik.objectives import IKObjectiveRotation
+from ros_ik.objectives import IKObjectiveSelfDistance
 from ros_ik.solvers import ChainIK
 from ros_ik.solvers import ChainIKResult
 from ros_ik.solvers import ChainIKSettings
+from ros_ik.solvers import ChainLink
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import DifferentialIKSettings
+from ros_ik.solvers import DlsSolver
+from ros_ik.solvers import GaussNewtonSolver
+from ros_ik.solvers import IkChain
+from ros_ik.solvers import IkChainError
+from ros_ik.solvers import IKOptimizer
+from ros_ik.solvers import IKOptimizerLBFGS
+from ros_ik.solvers import IKOptimizerLM
+from ros_ik.solvers import IKSampler
+from ros_ik.solvers import IKSolver
 from ros_ik.solvers import inverse_kinematics
+from ros_ik.solvers import JointState
 from ros_ik.solvers import PathResult
 from ros_ik.solvers import solve_path
 from ros_ik.solvers import SolveStatus
@@ -40,12 +62,31 @@ __all__ = [
     'ChainIK',
     'ChainIKResult',
     'ChainIKSettings',
+    'ChainLink',
     'DifferentialIK',
     'DifferentialIKSettings',
+    'DlsSolver',
+    'GaussNewtonSolver',
+    'IKJacobianType',
     'IKObjective',
+    'IKObjectiveCenterOfMass',
+    'IKObjectiveJointLimit',
     'IKObjectiveJointPosition',
+    'IKObjectiveLookAt',
+    'IKObjectiveManipulability',
     'IKObjectivePose',
+    'IKObjectivePosition',
+    'IKObjectiveRotation',
+    'IKObjectiveSelfDistance',
+    'IKOptimizer',
+    'IKOptimizerLBFGS',
+    'IKOptimizerLM',
+    'IKSampler',
+    'IKSolver',
+    'IkChain',
+    'IkChainError',
     'JointGroup',
+    'JointState',
     'JointType',
     'Model',
     'ModelBuilder',
@@ -57,8 +98,11 @@ __all__ = [
     'SolveStatus',
     'Task',
     'VelocityLimit',
+    'eval_bias_force',
+    'eval_com',
     'eval_fk',
     'eval_jacobian',
+    'eval_mass_matrix',
     'inverse_kinematics',
     'solve_path',
 ]

@@ -5,10 +5,21 @@
 from ros_ik.solvers.chain_ik import ChainIK
 from ros_ik.solvers.chain_ik import ChainIKResult
 from ros_ik.solvers.chain_ik import ChainIKSettings
+from ros_ik.solvers.chain_ik_batch import inverse_kinematics
+from ros_ik.solvers.chain_solvers import DlsSolver
+from ros_ik.solvers.chain_solvers import GaussNewtonSolver
 from ros_ik.solvers.dense_qp import DenseQP
 from ros_ik.solvers.differential_ik import DifferentialIK
 from ros_ik.solvers.differential_ik import DifferentialIKSettings
-from ros_ik.solvers.inverse_kinematics import inverse_kinematics
+from ros_ik.solvers.ik_chain import ChainLink
+from ros_ik.solvers.ik_chain import IkChain
+from ros_ik.solvers.ik_chain import JointState
+from ros_ik.solvers.ik_chain_path import IkChainError
+from ros_ik.solvers.ik_enums import IKOptimizer
+from ros_ik.solvers.ik_enums import IKSampler
+from ros_ik.solvers.ik_lbfgs import IKOptimizerLBFGS
+from ros_ik.solvers.ik_lm import IKOptimizerLM
+from ros_ik.solvers.ik_solver import IKSolver
 from ros_ik.solvers.path_ik import PathResult
 from ros_ik.solvers.path_ik import solve_path
 from ros_ik.solvers.status import SolveStatus
@@ -18,9 +29,20 @@ __all__ = [
     'ChainIK',
     'ChainIKResult',
     'ChainIKSettings',
+    'ChainLink',
     'DenseQP',
     'DifferentialIK',
     'DifferentialIKSettings',
+    'DlsSolver',
+    'GaussNewtonSolver',
+    'IKOptimizer',
+    'IKOptimizerLBFGS',
+    'IKOptimizerLM',
+    'IKSampler',
+    'IKSolver',
+    'IkChain',
+    'IkChainError',
+    'JointState',
     'PathResult',
     'SolveStatus',
     'Task',

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from typing import Any
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -188,8 +189,8 @@ def _frame_pose(
     pose = body_q[0, model.body_index(link)]
     if offset is None:
         return pose
-    tool = wp.transformd(*np.asarray(offset, dtype=np.float64))
-    return np.array(wp.transform_multiply(wp.transformd(*pose), tool))
+    body: Any = wp.transformd(*pose)
+    return np.array(body * wp.transformd(*np.asarray(offset, dtype=np.float64)))
 
 
 def _halfway(a: np.ndarray, b: np.ndarray) -> np.ndarray:

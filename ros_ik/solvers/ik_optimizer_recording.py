@@ -1,0 +1,109 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Launches recorded as graphs by solvers that live in different threads.
+
+Warp has one tape and one capture of the CPU for the whole process: while they record, launches and
+copies of another thread would end up in them or fail. Making a solver therefore excludes other
+solvers, which run side by side otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+import contextlib
+import threading
+
+import warp as wp
+
+from ros_ik.solvers.graph import Graph
+
+
+class SharedLock:
+    """Many threads at once, or one alone; a thread that holds it may take it again."""
+
+    def __init__(self) -> None:
+        """Start with nobody inside."""
+        self._condition = threading.Condition()
+        self._inside = 0
+        self._owner: int | None = None
+        self._own = threading.local()
+
+    @contextlib.contextmanager
+    def shared(self) -> Iterator[None]:
+        """Hold it beside others."""
+        if self._owner == threading.get_ident() or getattr(self._own, 'inside', False):
+            yield
+            return
+        with self._condition:
+            self._condition.wait_for(lambda: self._owner is None)
+            self._inside += 1
+        self._own.inside = True
+        try:
+            yield
+        finally:
+            self._own.inside = False
+            with self._condition:
+                self._inside -= 1
+                self._condition.notify_all()
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold it with nobody else inside; not from within :meth:`shared`."""
+        if self._owner == threading.get_ident():
+            yield
+            return
+        with self._condition:
+            self._condition.wait_for(lambda: self._owner is None)
+            self._owner = threading.get_ident()
+            self._condition.wait_for(lambda: self._inside == 0)
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._owner = None
+                self._condition.notify_all()
+
+
+LAUNCHES = SharedLock()
+
+
+def hold_launches(
+    device: wp.Device, *, use_graph: bool
+) -> contextlib.AbstractContextManager[None]:
+    """Return what a solve holds: shared when it replays graphs, alone when it may record a tape.
+
+    Args:
+        device: Device of the solve; while the caller captures it, nothing is replayed.
+        use_graph: Whether there are graphs to replay.
+    """
+    return LAUNCHES.shared() if use_graph and not device.is_capturing else LAUNCHES.alone()
+
+
+class Recording:
+    """Launches that are replayed as a graph, or made one by one where that cannot be.
+
+    A solve inside a capture of the caller becomes part of that capture. With ``use_graph`` False
+    every launch is made anew, for objectives that do more than launch kernels and copies.
+    """
+
+    def __init__(
+        self, launch: Callable[[], None], device: wp.Device, *, use_graph: bool = True
+    ) -> None:
+        """Record; the caller holds ``LAUNCHES`` alone.
+
+        Args:
+            launch: Function that launches the kernels.
+            device: Device they run on.
+            use_graph: Whether to capture them.
+        """
+        self._launch = launch
+        self._device = device
+        self._graph = Graph(launch, device) if use_graph else None
+
+    def run(self) -> None:
+        """Launch; the caller holds what :func:`hold_launches` returns."""
+        if self._graph is None or self._device.is_capturing:
+            self._launch()
+        else:
+            self._graph.launch()

@@ -1,0 +1,264 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""One kernel gives the answers of the modular path, for every built-in objective."""
+
+import numpy as np
+import pytest
+from support.robots import ALL_URDFS
+from support.robots import load
+import warp as wp
+
+from ros_ik.kinematics import eval_fk
+from ros_ik.objectives import IKObjective
+from ros_ik.objectives import IKObjectiveCenterOfMass
+from ros_ik.objectives import IKObjectiveJointLimit
+from ros_ik.objectives import IKObjectiveJointPosition
+from ros_ik.objectives import IKObjectiveLookAt
+from ros_ik.objectives import IKObjectiveManipulability
+from ros_ik.objectives import IKObjectivePose
+from ros_ik.objectives import IKObjectivePosition
+from ros_ik.objectives import IKObjectiveRotation
+from ros_ik.objectives import IKObjectiveSelfDistance
+from ros_ik.solvers.bounded_step import bounded_step_functions
+from ros_ik.solvers.bounded_step import elimination
+from ros_ik.solvers.bounded_step import make_step_workspace
+from ros_ik.solvers.bounded_step import step_workspace_struct
+from ros_ik.solvers.ik_fused_lm import IKFusedLM
+from ros_ik.solvers.ik_lm import IKOptimizerLM
+from ros_ik.solvers.ik_solver import IKSolver
+
+N = 12
+HANDS = ('gripper_left_base_link', 'gripper_right_base_link')
+
+
+def robot(name, floating=False):
+    """Return the model of the URDF with this file name."""
+    (path,) = (path for path in ALL_URDFS if path.stem == name)
+    return load(path, floating=floating)
+
+
+class Rig:
+    """A robot with targets at random configurations."""
+
+    def __init__(self, name, links, floating):
+        self.model = robot(name, floating)
+        rng = np.random.default_rng(8)
+        self.links = [self.model.body_index(link) for link in links]
+        self.goal = self.model.random_joint_q(N, rng)
+        self.start = self.model.random_joint_q(N, rng).astype(np.float32)
+        self.poses = np.zeros((N, self.model.body_count, 7))
+        eval_fk(self.model, self.goal, self.poses)
+
+    def objectives(self, kind):
+        """Return one or more objectives of a kind; new ones, as each belongs to one solver."""
+        model, link = self.model, self.links[0]
+        pose = self.poses[:, link]
+        make = {
+            'position': lambda: [IKObjectivePosition(link, (0.1, 0.0, 0.2), pose[:, :3], 2.0)],
+            'rotation': lambda: [
+                IKObjectiveRotation(link, (0.5, 0.5, 0.5, 0.5), pose[:, 3:], True, (1.0, 0.5, 2.0))
+            ],
+            'pose': lambda: [
+                IKObjectivePose(link, pose, link_offset=(0.0, 0.1, 0.0, 0.0, 0.0, 0.6, 0.8))
+            ],
+            'geometric pose': lambda: [IKObjectivePose(link, pose, exact_jacobian=False)],
+            'relative pose': lambda: [
+                IKObjectivePose(
+                    link, [0.2, 0.1, 0.3, 0, 0, 0, 1], reference_link_index=self.links[-1]
+                )
+            ],
+            'look at': lambda: [IKObjectiveLookAt(link, (0.0, 0.0, 1.0), (2.0, 0.5, 1.0))],
+            'center of mass': lambda: [
+                IKObjectiveCenterOfMass((0.05, 0.02, 0.8), weight=(1.0, 1.0, 0.2))
+            ],
+            'posture': lambda: [IKObjectiveJointPosition(model, self.goal, weight=0.3)],
+            'limits': lambda: [
+                IKObjectiveJointLimit(model.joint_limit_lower, model.joint_limit_upper),
+                IKObjectivePosition(link, (0.0, 0.0, 0.0), 2.0 * pose[:, :3]),
+            ],
+            'self distance': lambda: [
+                IKObjectiveSelfDistance(
+                    [link, self.links[-1], -1],
+                    [[0.0, 0.0, 0.0], [0.0, 0.0, 0.1], [0.3, 0.0, 0.9]],
+                    [0.3, 0.3, 0.5],
+                    [[0, 2], [1, 2]] + ([[0, 1]] if len(self.links) > 1 else []),
+                    minimum_distance=0.4,
+                )
+            ],
+            'manipulability': lambda: [
+                IKObjectiveManipulability(
+                    link, 0.4, axes=(0, 1, 2), reference_link_index=self.carrier
+                )
+            ],
+        }
+        if kind == 'all':
+            return [o for name in make for o in make[name]()]
+        return make[kind]()
+
+    @property
+    def carrier(self):
+        """A link that carries the first one by joints of one degree of freedom."""
+        return self.model.body_index('torso_2_link') if len(self.links) > 1 else -1
+
+
+RIGS = {
+    'panda': ('panda', ('panda_hand_tcp',), False),
+    'talos': ('talos_full_v2', HANDS, False),
+    'floating talos': ('talos_full_v2', HANDS, True),
+}
+KINDS = (
+    'position', 'rotation', 'pose', 'geometric pose', 'relative pose', 'look at', 'center of mass',
+    'posture', 'limits', 'self distance', 'manipulability', 'all',
+)  # fmt: skip
+
+
+@pytest.fixture(scope='module', params=list(RIGS))
+def rig(request):
+    return Rig(*RIGS[request.param])
+
+
+def fused(model, objectives, n=N, **options):
+    """Return the backend with the defaults of IKSolver."""
+    rules = {
+        'joint_dof_mask': None, 'respect_limits': True, 'cost_tolerance': 1e-6,
+        'gradient_tolerance': 1e-3, 'use_graph': True, 'lambda_initial': 0.1,
+        'lambda_factor': 2.0, 'lambda_min': 1e-5, 'lambda_max': 1e10, 'rho_min': 1e-3,
+    } | options  # fmt: skip
+    rows = wp.array(np.arange(n, dtype=np.int32), device='cpu')
+    return IKFusedLM(model, n, objectives, problem_idx=rows, **rules)
+
+
+def solve(solver, start, iterations):
+    """Return where a solver ends."""
+    joint_q = wp.array(start, dtype=wp.float32, device='cpu')
+    solver.step(joint_q, joint_q, iterations=iterations)
+    return joint_q.numpy()
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_costs_are_those_of_the_modular_path(rig, kind):
+    if kind == 'relative pose' and len(rig.links) == 1:
+        pytest.skip('one link')
+    start = wp.array(rig.start, dtype=wp.float32, device='cpu')
+    a = fused(rig.model, rig.objectives(kind)).compute_costs(start).numpy()
+    modular = IKOptimizerLM(rig.model, N, rig.objectives(kind), jacobian_mode='analytic')
+    b = modular.compute_costs(start).numpy()
+    assert np.max(b) > 0.0
+    # The modular path is in float32: squares of residuals of some metres.
+    np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_one_step_is_that_of_the_modular_path(rig, kind):
+    if kind == 'relative pose' and len(rig.links) == 1:
+        pytest.skip('one link')
+    a = solve(fused(rig.model, rig.objectives(kind), lambda_initial=1.0), rig.start, 1)
+    modular = IKOptimizerLM(
+        rig.model, N, rig.objectives(kind), lambda_initial=1.0, jacobian_mode='analytic'
+    )
+    b = solve(modular, rig.start, 1)
+    # A step within rounding of its acceptance may be taken by one of them: not in most rows.
+    same = np.max(np.abs(a - b), axis=1) < 2e-3
+    assert np.mean(same) >= 0.9
+    assert np.any(a != rig.start)
+
+
+@pytest.mark.parametrize('kind', ['pose', 'all'])
+def test_a_solve_ends_as_low(rig, kind):
+    a = fused(rig.model, rig.objectives(kind))
+    b = IKOptimizerLM(rig.model, N, rig.objectives(kind), jacobian_mode='analytic')
+    solve(a, rig.start, 60)
+    solve(b, rig.start, 60)
+    cost_a, cost_b = a.costs.numpy(), b.costs.numpy()
+    # Iterates part where a step is accepted by one only, and may then end in other minima.
+    close = np.abs(np.sqrt(cost_a) - np.sqrt(cost_b)) < 1e-2
+    assert np.mean(close) >= 0.75
+    assert np.mean(cost_a) <= 1.3 * np.mean(cost_b) + 1e-6
+
+
+def test_the_solver_chooses_by_its_objectives():
+    class Posture(IKObjective):
+        """An objective of a user."""
+
+        def residual_dim(self):
+            return 1
+
+        def compute_residuals(
+            self, body_q, joint_q, model, residuals, start_idx, problem_idx=None
+        ):
+            wp.launch(
+                _first_joint, dim=joint_q.shape[0], inputs=[joint_q, start_idx],
+                outputs=[residuals], device=joint_q.device,
+            )  # fmt: skip
+
+    rig = Rig(*RIGS['panda'])
+    assert isinstance(IKSolver(rig.model, N, rig.objectives('pose'))._backend, IKFusedLM)
+    mixed = IKSolver(rig.model, N, [*rig.objectives('pose'), Posture()])
+    assert isinstance(mixed._backend, IKOptimizerLM)
+    plain = IKSolver(rig.model, N, rig.objectives('pose'), use_fused=False)
+    assert isinstance(plain._backend, IKOptimizerLM)
+
+
+@wp.kernel
+def _first_joint(joint_q: wp.array2d(dtype=float), start: int, residuals: wp.array2d(dtype=float)):
+    row = wp.tid()
+    residuals[row, start] = joint_q[row, 0]
+
+
+def test_what_is_written_to_a_target_is_what_the_next_solve_reads():
+    rig = Rig(*RIGS['panda'])
+    targets = wp.array(rig.poses[:, rig.links[0], :3], dtype=wp.vec3, device='cpu')
+    solver = fused(rig.model, [IKObjectivePosition(rig.links[0], (0.0, 0.0, 0.0), targets)])
+    start = wp.array(rig.goal, dtype=wp.float32, device='cpu')
+    assert np.max(solver.compute_costs(start).numpy()) < 1e-10
+    targets.assign(targets.numpy() + 1.0)
+    np.testing.assert_allclose(solver.compute_costs(start).numpy(), 3.0, rtol=1e-4)
+
+
+@pytest.mark.parametrize('name', ['talos_full_v2', 'tiago', 'panda'])
+def test_the_envelope_solves_what_a_dense_solver_does(name):
+    model = robot(name)
+    rng = np.random.default_rng(2)
+    n = model.joint_dof_count
+    start, ancestor = model.joint_qd_start.numpy(), model.joint_ancestor.numpy()
+    dof_parent = np.full(n, -1)
+    for joint in range(model.joint_count):
+        above = ancestor[joint]
+        while above >= 0 and start[above] == start[above + 1]:
+            above = ancestor[above]
+        for dof in range(start[joint], start[joint + 1]):
+            dof_parent[dof] = start[above + 1] - 1 if above >= 0 else -1
+    coupled = np.zeros((n, n), dtype=bool)
+    H = np.zeros((n, n))
+    for leaf in range(n):
+        chain = [leaf]
+        while dof_parent[chain[-1]] >= 0:
+            chain.append(dof_parent[chain[-1]])
+        J = rng.normal(size=(6, len(chain)))
+        H[np.ix_(chain, chain)] += J.T @ J
+        coupled[np.ix_(chain, chain)] = True
+    order = elimination(coupled, dof_parent)
+    assert sorted(order.order.tolist()) == list(range(n))
+    places = np.arange(n)
+    assert np.sum(places - order.first) < np.sum(places)  # it does save work
+    work = make_step_workspace(1, order, 'cpu')
+    g = rng.normal(size=n)
+    work.hessian.assign(H[None])
+    work.gradient.assign(g[None])
+    low, high = np.full(n, -np.inf), np.full(n, np.inf)
+    work.low.assign(low[None])
+    work.high.assign(high[None])
+    wp.launch(_step_kernel(), dim=1, inputs=[work, 0.1], device='cpu')
+    exact = np.linalg.solve(H + 0.1 * np.eye(n), -g)
+    np.testing.assert_allclose(work.step.numpy()[0], exact, atol=1e-9)
+
+
+def _step_kernel():
+    bounded_step = bounded_step_functions().bounded_step
+    Work = step_workspace_struct()
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def take(work: Work, damping: wp.float64):
+        bounded_step(work, wp.tid(), damping)
+
+    return take
