@@ -22,8 +22,8 @@ lint: setup
 	@tools/run mypy
 
 bench: setup
-	@tools/run python benchmarks/kinematics.py
-	@tools/run python benchmarks/control_step.py
+	@tools/setup_bench
+	@tools/run python -m benchmarks $(BENCH_ARGS)
 
 clean:
-	rm -rf .venv .cache build install log demo_output
+	rm -rf .venv .venv-bench .cache build install log demo_output

@@ -1,101 +1,158 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Times one control step of DifferentialIK on several robots.
+"""Times one control step of DifferentialIK beside Oink, pink and mink.
 
-Problem: the deepest link follows a circle of 5 cm with gain 0.2, a posture with weight 0.03,
-position and velocity limits, dt 10 ms; with a box barrier where the row says so. Each step solves
-from the configuration the last one reached. Verified: every step has a success status.
-Run: make bench
+Problem: the tip follows a circle of 5 cm with gain 0.2, a posture with weight 0.03, position and
+velocity limits, dt 10 ms; with a box barrier where the row says so. Each step solves from the
+configuration the last one reached. Ours takes the whole robot and a group of its joints; the
+peers get the chain alone. Verified: configurations stay inside position and velocity limits; how
+far the tip is behind the circle and at most outside the box stands in the rows.
 """
 
-from importlib import metadata
-import json
-import platform
-import time
+import functools
 
 import numpy as np
+import pinocchio as pin
 
-from ros_ik.barriers import PositionBarrier
+from benchmarks.job import bound_values
+from benchmarks.job import Job
+from benchmarks.job import WARM_UP_STEPS
+from benchmarks.measure import Runner
+from benchmarks.process import Answer
+from benchmarks.process import PEER_PYTHON
+from benchmarks.process import run_jobs
+from benchmarks.robots import Robot
+from benchmarks.robots import robot_from_urdf
+from benchmarks.table import call_statistics
+from benchmarks.table import our_versions
+from benchmarks.table import row
+from benchmarks.table import Side
+from benchmarks.verify import Arm
 from ros_ik.demo.robots import robot_data_path
-from ros_ik.limits import PositionLimit
-from ros_ik.limits import VelocityLimit
-from ros_ik.model import Model
-from ros_ik.objectives import IKObjectiveJointPosition
-from ros_ik.objectives import IKObjectivePose
-from ros_ik.solvers import DifferentialIK
-from ros_ik.solvers import Task
 
 ROBOTS = {
-    'panda': ('panda_description/urdf/panda.urdf', 'panda_link0:panda_hand_tcp'),
-    'ur5': ('ur_description/urdf/ur5_robot.urdf', 'base_link:ee_link'),
-    'talos': ('talos_data/robots/talos_full_v2.urdf', 'base_link:arm_left_7_link'),
+    'panda': ('panda_description/urdf/panda.urdf', 'panda_link0', 'panda_hand_tcp'),
+    'ur5': ('ur_description/urdf/ur5_robot.urdf', 'base_link', 'ee_link'),
+    'talos': ('talos_data/robots/talos_full_v2.urdf', 'base_link', 'arm_left_7_link'),
 }
-STEPS = 5000
-POSTURE_WEIGHT = 0.03
-GAIN = 0.2
+PEERS = (
+    ('roboplan Oink', 'step_oink', ('limits', 'box')),
+    ('pink, daqp', 'step_pink', ('limits', 'box')),
+    ('mink, daqp', 'step_mink', ('limits',)),
+)
+PROBLEMS = {'limits': 'frame + posture + limits', 'box': 'frame + posture + limits + box'}
+DT, GAIN, POSTURE_WEIGHT = 0.01, 0.2, 0.03
+# Half the box around the start: the circle leaves it at the top, so the barrier is at work.
+BOX = np.array([0.5, 0.5, 0.03])
+# Rounding of the solvers, rad or m.
+SLACK = 1e-6
 
 
-def middle(model):
-    """A configuration well inside the limits."""
-    low, high, _, _ = model.limits64()
-    q = model.neutral_joint_q()
-    bounded = np.isfinite(low) & np.isfinite(high)
-    if model.joint_coord_count == model.joint_dof_count:
-        q[bounded] = (0.6 * low + 0.4 * high)[bounded]
-    return model.apply_mimic(q)
-
-
-def time_ours(model, chain, *, barrier):
-    """Return the times of the steps [us]."""
-    solver = DifferentialIK(model, chain)
-    joint_q = middle(model)
-    tip = model.body_index(chain.split(':')[1])
-    start = solver.body_poses(joint_q)[tip]
-    objective = IKObjectivePose(tip, start)
-    posture = IKObjectiveJointPosition(model, joint_q)
-    tasks = [Task(objective, gain=GAIN), Task(posture, weight=POSTURE_WEIGHT)]
-    limits = [PositionLimit(), VelocityLimit()]
-    corner = np.array([0.5, 0.5, 0.03])
-    box = PositionBarrier(tip, start[:3] - corner, start[:3] + corner, safe_displacement_gain=0.0)
-    barriers = [box] if barrier else []
-    step, times = np.zeros(model.joint_dof_count), []
-    target = start.copy()
-    for k in range(STEPS + 100):
-        target[:3] = start[:3] + 0.05 * np.array([0.0, np.sin(0.01 * k), 1.0 - np.cos(0.01 * k)])
-        begin = time.perf_counter_ns()
-        objective.set_target_pose(0, target)
-        status = solver.solve_ik(joint_q, tasks, limits, barriers, step)
-        times.append((time.perf_counter_ns() - begin) / 1e3)
-        if not status.ok:
-            raise RuntimeError(f'step {k} came to {status.name}')
-        joint_q = solver.integrate(joint_q, step)
-    return np.array(times[100:])
-
-
-def main():
-    """Print the table, then the same as JSON."""
+def measure(runner: Runner, quick: bool) -> list[dict]:
+    """Return the rows of every robot, problem and peer."""
+    steps = 1000 if quick else 5000
+    answers = {}
+    for name, module, variants in PEERS:
+        keys = [(robot, variant) for robot in ROBOTS for variant in variants]
+        found = _run(runner, f'benchmarks.peers.{module}', keys, steps, PEER_PYTHON)
+        answers |= {(name, *key): answer for key, answer in found.items()}
+    keys = [(robot, variant) for robot in ROBOTS for variant in PROBLEMS]
+    ours = _run(runner, 'benchmarks.ours_step', keys, steps, None)
     rows = []
-    for robot, (urdf, chain) in ROBOTS.items():
-        model = Model.from_urdf((robot_data_path() / urdf).read_text(), device='cpu')
-        for barrier in (False, True):
-            times = time_ours(model, chain, barrier=barrier)
-            rows.append({
-                'benchmark': 'control_step', 'robot': robot, 'n': STEPS, 'unit': 'us',
-                'device': 'cpu',
-                'problem': 'frame + posture + limits' + (' + box' if barrier else ''),
-                'p50': round(float(np.median(times)), 1),
-                'p99': round(float(np.percentile(times, 99)), 1),
-                'worst': round(float(times.max()), 1),
-                'machine': platform.processor() or platform.machine(),
-                'versions': {'warp-lang': metadata.version('warp-lang')},
-            })  # fmt: skip
-    print(f'{"robot":8} {"problem":34} {"p50 us":>8} {"p99 us":>8} {"worst us":>9}')
-    for row in rows:
-        print(
-            f'{row["robot"]:8} {row["problem"]:34} {row["p50"]:8} {row["p99"]:8} {row["worst"]:9}'
+    for name, robot, variant in answers:
+        mine = _side(robot, variant, ours[robot, variant], our_versions())
+        peer = _side(robot, variant, answers[name, robot, variant], {})
+        problem, limits = PROBLEMS[variant], 'inside limits'
+        rows.append(row('control_step', robot, problem, steps, limits, mine, name, peer))
+    order = list(ROBOTS)
+    return sorted(rows, key=lambda entry: (order.index(entry['robot']), entry['problem']))
+
+
+@functools.cache
+def _chain(name: str) -> Robot:
+    path, base, tip = ROBOTS[name]
+    return robot_from_urdf(name, (robot_data_path() / path).read_text(), base, tip)
+
+
+def _start(name):
+    """Return a configuration of the chain well inside its limits."""
+    robot = _chain(name)
+    return 0.6 * robot.lower + 0.4 * robot.upper
+
+
+def _targets(name, steps):
+    """Return the poses on the circle [steps, 7]."""
+    robot = _chain(name)
+    start = Arm(robot.urdf, robot.tip, robot.joints).poses(_start(name)[None])[0]
+    poses, angle = np.tile(start, (steps, 1)), 0.01 * np.arange(steps)
+    poses[:, 1] += 0.05 * np.sin(angle)
+    poses[:, 2] += 0.05 * (1.0 - np.cos(angle))
+    return poses
+
+
+def _run(runner, module, keys, steps, python):
+    folder = runner.folder / module.rsplit('.', 1)[1]
+    folder.mkdir(exist_ok=True)
+    jobs = {}
+    for robot, variant in keys:
+        chain, poses = _chain(robot), _targets(robot, steps + WARM_UP_STEPS)
+        start = _start(robot)
+        np.savez(folder / f'{robot}.npz', poses=poses, starts=np.tile(start, (len(poses), 1)))
+        jobs[robot, variant] = Job(
+            key=f'{robot}-{variant}',
+            mode='step',
+            variant=variant,
+            urdf=chain.urdf,
+            tip=chain.tip,
+            joints=chain.joints,
+            lower=bound_values(chain.lower),
+            upper=bound_values(chain.upper),
+            problems=f'{robot}.npz',
+            n=len(poses),
+            position_tolerance=0.0,
+            rotation_tolerance=0.0,
+            options=_options(robot, start, poses[0]),
         )
-    print(json.dumps(rows))
+    answers = run_jobs(module, list(jobs.values()), folder, 200.0, python=python)
+    return {key: answers[job.key] for key, job in jobs.items()}
 
 
-if __name__ == '__main__':
-    main()
+def _options(robot, start, pose):
+    path, base, _ = ROBOTS[robot]
+    return {
+        'base': base,
+        'path': path,
+        'dt': DT,
+        'gain': GAIN,
+        'posture': start.tolist(),
+        'posture_weight': POSTURE_WEIGHT,
+        'velocity_limits': _velocity_limits(robot).tolist(),
+        'box_low': (pose[:3] - BOX).tolist(),
+        'box_high': (pose[:3] + BOX).tolist(),
+    }
+
+
+def _velocity_limits(name):
+    return pin.buildModelFromXML(_chain(name).urdf).velocityLimit
+
+
+def _side(name: str, variant: str, answer: Answer, versions: dict) -> Side:
+    """Judge the configurations of a run."""
+    versions = {**answer.versions, **versions}
+    if answer.error:
+        return Side(None, versions=versions, error=answer.error)
+    robot, q = _chain(name), answer.joint_q
+    targets = _targets(name, len(q) + WARM_UP_STEPS)
+    tip = Arm(robot.urdf, robot.tip, robot.joints).poses(q)[:, :3]
+    largest = _velocity_limits(name) * DT + SLACK
+    slow = (np.abs(np.diff(q, axis=0, prepend=q[:1])) <= largest).all(axis=1)
+    inside = ((q >= robot.lower - SLACK) & (q <= robot.upper + SLACK)).all(axis=1)
+    statistics = call_statistics(answer.seconds)
+    statistics['worst'] = 1e6 * float(answer.seconds.max())
+    behind = np.linalg.norm(tip - targets[WARM_UP_STEPS:, :3], axis=1)
+    statistics['behind_mm'] = 1e3 * float(np.median(behind))
+    if variant == 'box':
+        outside = np.abs(tip - targets[0, :3]) - BOX
+        statistics['outside_mm'] = 1e3 * max(0.0, float(outside.max()))
+    success = float((slow & inside).mean())
+    return Side(statistics['median'], success, statistics, versions)

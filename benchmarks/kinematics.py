@@ -6,18 +6,18 @@ Problem: random configurations inside the limits, the Jacobian of the last link.
 control loop's case and replays a captured graph; its time is that of each kernel alone, by
 launching it many times in one graph. Verified: link positions of every batch equal those of the
 float64 kernel to 1e-5 m.
-Run: make bench, or tools/run python benchmarks/kinematics.py [device]
 """
 
 from importlib import metadata
-import json
-import platform
-import sys
 import time
 
 import numpy as np
+import pinocchio as pin
 import warp as wp
 
+from benchmarks.table import our_versions
+from benchmarks.table import row
+from benchmarks.table import Side
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics.chain import link_dofs
@@ -85,18 +85,50 @@ def time_robot(model, scalar, rows):
     return {**times, 'max_error_m': error}
 
 
-def main():
-    """Print one JSON object per robot, precision and batch."""
-    device = sys.argv[1] if len(sys.argv) > 1 else 'cpu'
-    versions = {name: metadata.version(name) for name in ('warp-lang', 'numpy')}
-    print(json.dumps({'machine': platform.processor() or platform.machine(), **versions}))
+def time_pinocchio(text, calls=2000):
+    """Return Pinocchio's times of a call from Python [us]: forward kinematics, frame Jacobian."""
+    model = pin.buildModelFromXML(text)
+    data, q = model.createData(), pin.randomConfiguration(model)
+    frame, axes = model.nframes - 1, pin.LOCAL_WORLD_ALIGNED
+    pin.computeJointJacobians(model, data, q)
+    work = {
+        'forward_us': lambda: pin.framesForwardKinematics(model, data, q),
+        'jacobian_us': lambda: pin.getFrameJacobian(model, data, frame, axes),
+    }
+    times = {}
+    for name, call in work.items():
+        spent = []
+        for _ in range(calls):
+            start = time.perf_counter_ns()
+            call()
+            spent.append(time.perf_counter_ns() - start)
+        times[name] = float(np.median(spent)) / 1e3
+    return times
+
+
+PARTS = {
+    'forward_us': 'forward kinematics',
+    'subspace_us': 'motion subspace',
+    'jacobian_us': 'frame Jacobian',
+}
+
+
+def measure(_runner, quick):
+    """Return the rows: kernels in a captured graph beside Pinocchio called from Python."""
+    rows = []
     for name, path in ROBOTS.items():
-        model = Model.from_urdf((robot_data_path() / path).read_text(), device=device)
-        for scalar in (wp.float32, wp.float64):
-            for rows in ROWS:
-                row = {'robot': name, 'scalar': scalar.__name__, 'rows': rows}
-                print(json.dumps({**row, **time_robot(model, scalar, rows)}))
+        text = (robot_data_path() / path).read_text()
+        model = Model.from_urdf(text, device='cpu')
+        peer = time_pinocchio(text)
+        for count in (1,) if quick else ROWS:
+            ours = time_robot(model, wp.float32, count)
+            for part, label in PARTS.items():
+                mine = Side(ours[part], versions=our_versions())
+                alone = count == 1 and part in peer
+                theirs = Side(peer[part] if alone else None, versions=_PIN if alone else {})
+                shown = 'Pinocchio, called from Python' if alone else ''
+                rows.append(row('kinematics', name, label, count, '1e-05 m', mine, shown, theirs))
+    return rows
 
 
-if __name__ == '__main__':
-    main()
+_PIN = {'pin': metadata.version('pin')}

@@ -1,0 +1,101 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the benchmarks: ``make bench``, or ``make bench BENCH_ARGS='--quick --only single'``."""
+
+import argparse
+import os
+from pathlib import Path
+import sys
+import tempfile
+import time
+import traceback
+
+from benchmarks import control_step
+from benchmarks import kinematics
+from benchmarks import sections
+from benchmarks.measure import Runner
+from benchmarks.process import ROOT
+from benchmarks.table import note_lines
+from benchmarks.table import row
+from benchmarks.table import SECTIONS
+from benchmarks.table import Side
+from benchmarks.table import table_lines
+from benchmarks.table import write_document
+from benchmarks.table import write_json
+
+BENCHMARKS = {
+    'single': sections.single,
+    'batch': sections.batch,
+    'trac_ik': sections.trac_ik,
+    'chain_solvers': sections.chain_solvers,
+    'newton_interface': sections.newton_interface,
+    'control_step': control_step.measure,
+    'kinematics': kinematics.measure,
+    'gpu': sections.gpu,
+}
+# Load average above which figures are not worth keeping.
+BUSY = 0.5
+RESULTS = ROOT / 'benchmarks' / 'results'
+
+
+def main():
+    """Run what the command line asks for, print the table, write the files."""
+    options = _parse()
+    chosen = options.only or list(BENCHMARKS)
+    whole = not options.quick and not options.only
+    rows, begin = [], time.perf_counter()
+    if os.getloadavg()[0] > BUSY:
+        print('other programs are running: the figures will be off', file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix='ros_ik_bench_') as folder:
+        runner = Runner(Path(folder))
+        for name in chosen:
+            print(f'{name} ...', file=sys.stderr, flush=True)
+            rows += _rows(name, runner, options.quick)
+    _print(rows)
+    output = options.output or RESULTS / ('latest.json' if whole else 'partial.json')
+    write_json(rows, output)
+    if whole and options.output is None:
+        write_document(rows, ROOT / 'docs' / 'benchmarks.md')
+    minutes = (time.perf_counter() - begin) / 60.0
+    print(f'\n{len(rows)} rows in {minutes:.1f} minutes, written to {output.name}')
+
+
+def _rows(name, runner, quick):
+    try:
+        return BENCHMARKS[name](runner, quick)
+    except Exception as error:
+        # The other benchmarks are worth having; this one says why it is missing.
+        traceback.print_exc()
+        side = Side(None, error=f'{type(error).__name__}: {error}')
+        return [row(name, '', '', 0, '', side, '', Side(None))]
+
+
+def _parse():
+    parser = argparse.ArgumentParser(prog='python -m benchmarks', description=__doc__)
+    parser.add_argument('--quick', action='store_true', help='fewer problems, a few minutes')
+    parser.add_argument(
+        '--only', type=_names, help=f'some of {", ".join(BENCHMARKS)}, separated by commas'
+    )
+    parser.add_argument('--output', type=Path, help='JSON file to write instead of the usual one')
+    return parser.parse_args()
+
+
+def _names(text):
+    names = text.split(',')
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f'unknown: {", ".join(unknown)}')
+    return names
+
+
+def _print(rows):
+    for name, (title, _) in SECTIONS.items():
+        chosen = [entry for entry in rows if entry['benchmark'] == name]
+        if chosen:
+            print(f'\n{title}')
+            print('\n'.join(table_lines(chosen)))
+            print('\n'.join(f'  {line}' for line in note_lines(chosen)))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,46 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""motrixsim's chain solvers, one start: variants ``dls`` and ``gauss_newton`` at their defaults.
+
+It gives a URDF's root a free joint, so the chain goes to it as MuJoCo's XML. Its tolerance is on
+the norm of the six errors together; it gets the problem's for positions.
+"""
+
+from pathlib import Path
+import tempfile
+
+import motrixsim
+from motrixsim.ik import DlsSolver
+from motrixsim.ik import GaussNewtonSolver
+from motrixsim.ik import IkChain
+import numpy as np
+
+from benchmarks.job import Job
+from benchmarks.job import serve
+from benchmarks.job import Solve
+from benchmarks.peers.mujoco_model import chain_xml
+
+_SOLVERS = {'dls': DlsSolver, 'gauss_newton': GaussNewtonSolver}
+
+
+def build(job: Job) -> Solve:
+    """Set a solver up for single problems or for a batch."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / 'chain.xml'
+        path.write_text(chain_xml(job))
+        model = motrixsim.load_model(str(path))
+    chain = IkChain(model, job.tip)
+    solver = _SOLVERS[job.variant](tolerance=job.position_tolerance)
+    single = job.mode == 'single'
+    data = motrixsim.SceneData(model) if single else motrixsim.SceneData(model, batch=(job.n,))
+
+    def solve(poses, starts):
+        data.set_dof_pos(starts.astype(np.float32), model)
+        model.forward_kinematic(data)
+        return solver.solve(chain, data, poses.astype(np.float32))[..., 2:]
+
+    return solve
+
+
+if __name__ == '__main__':
+    serve(('motrixsim',), build)

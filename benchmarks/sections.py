@@ -1,0 +1,235 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured: each function runs one benchmark and returns its rows."""
+
+import dataclasses
+
+import warp as wp
+
+from benchmarks.measure import LOOSE
+from benchmarks.measure import OURS
+from benchmarks.measure import Runner
+from benchmarks.measure import Spec
+from benchmarks.measure import TIGHT
+from benchmarks.measure import Tolerance
+from benchmarks.robots import BENCHMARK_ROBOTS
+from benchmarks.table import row
+from benchmarks.table import Side
+
+# Name in the table, module, variant.
+SINGLE_PEERS = (
+    ('roboplan SimpleIk, defaults', 'roboplan', 'default'),
+    ('roboplan SimpleIk, 20 restarts', 'roboplan', 'restarts'),
+    ('Pinocchio CLIK in Python', 'pinocchio_clik', ''),
+    ('pink loop, daqp', 'pink_loop', ''),
+    ('mink loop, daqp', 'mink_loop', ''),
+    ('motrixsim DlsSolver', 'motrixsim', 'dls'),
+    ('newton LM, one seed, captured', 'newton_lm', 'one_seed'),
+    ('newton LM, many seeds, captured', 'newton_lm', 'many_seeds'),
+)
+SIZES = (16, 256, 2048, 16_384, 65_536)
+REFERENCE_SIZE = 2048
+
+# Success and mean time [us] as TRAC-IK publishes them for its Speed mode, tag v1.5.1 (README).
+TRAC_IK = {
+    'panda': (0.9988, 370.0),
+    'iiwa14': (0.9992, 280.0),
+    'baxter_arm': (0.9983, 370.0),
+    'jaco2': (0.9992, 350.0),
+    'pr2_arm': (0.9996, 310.0),
+    'ur10': (0.9933, 360.0),
+    'ur5': (0.9917, 370.0),
+    'ur3': (0.9860, 450.0),
+}
+
+
+def single(runner: Runner, quick: bool) -> list[dict]:
+    """One random pose a call, every robot, every peer."""
+    n, budget = (300, 0.6) if quick else (10_000, 5.0)
+    cases = [(robot, limit) for robot in BENCHMARK_ROBOTS for limit in (LOOSE, TIGHT)]
+    specs = {case: Spec(case[0], 'chain', 'single', n, case[1]) for case in cases}
+    ours = runner.run(OURS, list(specs.values()), 300.0)
+    rows = []
+    for module in dict.fromkeys(module for _, module, _ in SINGLE_PEERS):
+        some = [(name, variant) for name, peer, variant in SINGLE_PEERS if peer == module]
+        theirs = {
+            (case, name): dataclasses.replace(specs[case], variant=variant, budget=budget)
+            for case in cases
+            for name, variant in some
+        }
+        answers = runner.run(f'benchmarks.peers.{module}', list(theirs.values()), 400.0)
+        for ((robot, limit), name), spec in theirs.items():
+            mine = ours[specs[robot, limit]]
+            rows.append(
+                row('single', robot, 'random pose', n, str(limit), mine, name, answers[spec])
+            )
+    return _by_robot(rows)
+
+
+def batch(runner: Runner, quick: bool) -> list[dict]:
+    """Batches: newton at its single seed and at enough seeds, mink-warp; flatness, two cores."""
+    sizes = SIZES[:3] if quick else SIZES
+    cases = [('panda', LOOSE, n) for n in sizes]
+    cases += [('panda', TIGHT, REFERENCE_SIZE)]
+    others = ('ur10',) if quick else BENCHMARK_ROBOTS[1:]
+    cases += [(robot, LOOSE, REFERENCE_SIZE) for robot in others]
+    specs = {case: _batch_spec(case, 'chain') for case in cases}
+    ours = runner.run(OURS, list(specs.values()), 300.0)
+    newton = {
+        (case, variant): _batch_spec(case, variant)
+        for case in cases
+        for variant in ('one_seed', 'many_seeds')
+    }
+    mink = {case: _batch_spec(case, '') for case in cases if case[2] == 256}
+    theirs = runner.run('benchmarks.peers.newton_lm', list(newton.values()), 600.0)
+    theirs |= runner.run('benchmarks.peers.mink_warp_lm', list(mink.values()), 200.0)
+    rows = []
+    names = {'one_seed': 'newton LM, one seed', 'many_seeds': 'newton LM, many seeds'}
+    for (case, variant), spec in newton.items():
+        rows.append(_batch_row(case, ours[specs[case]], names[variant], theirs[spec]))
+    for case, spec in mink.items():
+        rows.append(_batch_row(case, ours[specs[case]], 'mink-warp LM', theirs[spec]))
+    return rows + _flatness(ours, specs, sizes) + _two_cores(runner, quick)
+
+
+def _batch_spec(case, variant, **options):
+    robot, limit, n = case
+    repeats = 3 if n <= 4096 or variant == 'chain' else 1
+    return Spec(robot, variant, 'batch', n, limit, repeats=repeats, options=tuple(options.items()))
+
+
+def _batch_row(case, mine, name, theirs, benchmark='batch', device='cpu'):
+    robot, limit, n = case
+    shown = f'{name}, {theirs.details["setting"]}' if 'setting' in theirs.details else name
+    return row(
+        benchmark, robot, f'batch of {n:,}', n, str(limit), mine, shown, theirs, device=device
+    )
+
+
+def _flatness(ours, specs, sizes):
+    reference = ours[specs['panda', LOOSE, REFERENCE_SIZE]]
+    return [
+        _batch_row(
+            ('panda', LOOSE, n),
+            ours[specs['panda', LOOSE, n]],
+            f'ros_ik, batch of {REFERENCE_SIZE:,}',
+            reference,
+            'flatness',
+        )
+        for n in sizes
+        if n != REFERENCE_SIZE
+    ]
+
+
+def _two_cores(runner, quick):
+    case = ('panda', LOOSE, 2048 if quick else 16_384)
+    one, two = _batch_spec(case, 'chain', threads=1), _batch_spec(case, 'chain', threads=2)
+    sides = runner.run(OURS, [one, two], 120.0)
+    return [_batch_row(case, sides[two], 'ros_ik on one core', sides[one], 'cores')]
+
+
+def trac_ik(runner: Runner, quick: bool) -> list[dict]:
+    """TRAC-IK's protocol on the robots it publishes that are at hand."""
+    n, limit = (300 if quick else 10_000), Tolerance(1e-5, 1e-5, each_component=True)
+    specs = {robot: Spec(robot, 'chain', 'single', n, limit, starts='middle') for robot in TRAC_IK}
+    ours = runner.run(OURS, list(specs.values()), 300.0)
+    return [
+        row(
+            'trac_ik',
+            robot,
+            'reachable pose from the middle',
+            n,
+            str(limit),
+            ours[spec],
+            'TRAC-IK (published)',
+            Side(TRAC_IK[robot][1], TRAC_IK[robot][0], {'mean': TRAC_IK[robot][1]}),
+        )
+        for robot, spec in specs.items()
+    ]
+
+
+def chain_solvers(runner: Runner, quick: bool) -> list[dict]:
+    """Our DlsSolver and GaussNewtonSolver beside motrixsim's."""
+    names = {'dls': 'motrixsim DlsSolver', 'gauss_newton': 'motrixsim GaussNewtonSolver'}
+    robots = ('panda',) if quick else BENCHMARK_ROBOTS
+    specs = [
+        Spec(robot, variant, mode, n, LOOSE, budget=5.0)
+        for robot in robots
+        for variant in names
+        for mode, n in (('single', 1000), ('batch', 256))
+    ]
+    return _same_variant(runner, specs, 'chain_solvers', 'motrixsim', names)
+
+
+def newton_interface(runner: Runner, quick: bool) -> list[dict]:
+    """Our IKSolver beside newton's: same objectives, same iterations, one seed."""
+    robots = ('panda',) if quick else BENCHMARK_ROBOTS
+    specs = [
+        Spec(robot, 'one_seed', mode, n, LOOSE, budget=5.0)
+        for robot in robots
+        for mode, n in (('single', 300), ('batch', 2048))
+    ]
+    names = {'one_seed': 'newton.ik.IKSolver, captured'}
+    return _same_variant(runner, specs, 'newton_interface', 'newton_lm', names)
+
+
+def _same_variant(runner, specs, benchmark, module, names):
+    """Compare per problem: these solvers have one start each, success stands beside the time."""
+    ours = runner.run(OURS, specs, 200.0)
+    theirs = runner.run(f'benchmarks.peers.{module}', specs, 200.0)
+    rows = []
+    for spec in specs:
+        problem = 'one pose a call' if spec.mode == 'single' else f'batch of {spec.n:,}'
+        mine, peer = (_per_problem(sides[spec]) for sides in (ours, theirs))
+        rows.append(
+            row(
+                benchmark,
+                spec.robot,
+                problem,
+                spec.n,
+                str(spec.tolerance),
+                mine,
+                names[spec.variant],
+                peer,
+            )
+        )
+    return rows
+
+
+def _per_problem(side):
+    if 'each' not in side.details:
+        return side
+    return dataclasses.replace(side, value=side.details['each'], error='')
+
+
+def gpu(runner: Runner, quick: bool) -> list[dict]:
+    """Batches on a GPU up to a million problems, where there is one."""
+    wp.config.quiet = True
+    if not wp.is_cuda_available():
+        reason = 'skipped: Warp finds no CUDA device on this machine'
+        return [
+            row('gpu', 'panda', 'batch', 0, str(LOOSE), Side(None, error=reason), '', Side(None))
+        ]
+    device = wp.get_device('cuda:0')
+    sizes = (1, 1024, 65_536) if quick else (1, 256, 1024, 16_384, 65_536, 262_144, 1_000_000)
+    cases = [('panda', limit, n) for n in sizes for limit in (LOOSE, TIGHT)]
+    specs = {case: _batch_spec(case, 'chain', device=str(device)) for case in cases}
+    ours = runner.run(OURS, list(specs.values()), 400.0)
+    # newton expands problems by its seeds: more than this many do not fit every card.
+    shared = [case for case in cases if case[1] is LOOSE and 1 < case[2] <= 65_536]
+    newton = {case: _batch_spec(case, 'many_seeds', device=str(device)) for case in shared}
+    mink = {case: _batch_spec(case, '', device=str(device)) for case in shared}
+    theirs = runner.run('benchmarks.peers.newton_lm', list(newton.values()), 400.0)
+    theirs |= runner.run('benchmarks.peers.mink_warp_lm', list(mink.values()), 300.0)
+    rows = []
+    for case in cases:
+        pairs = [('newton LM, many seeds', newton), ('mink-warp LM', mink)]
+        found = [(name, theirs[of[case]]) for name, of in pairs if case in of]
+        for name, side in found or [('', Side(None))]:
+            rows.append(_batch_row(case, ours[specs[case]], name, side, 'gpu', device=device.name))
+    return rows
+
+
+def _by_robot(rows):
+    order = {robot: k for k, robot in enumerate(BENCHMARK_ROBOTS)}
+    return sorted(rows, key=lambda entry: (order[entry['robot']], entry['tolerance']))
