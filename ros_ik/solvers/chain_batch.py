@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.solvers.active_set import active_set_functions
 from ros_ik.solvers.chain_functions import chain_structs
@@ -32,9 +33,10 @@ class ChainBatch:
             return wp.empty(shape, dtype=dtype, device=device)
 
         transform = spatial_functions(wp.float64).transform
-        self._joint_q = empty(n, chain.tree.joint_coord_count)
-        self._target_pose = empty(n, dtype=transform)
-        self._rows, self._status = empty(n, 2 + m), empty(n, dtype=wp.int32)
+        self._joint_q = HostBuffer((n, chain.tree.joint_coord_count), wp.float64, device)
+        self._target_pose = HostBuffer((n,), transform, device)
+        self._rows = HostBuffer((n, 2 + m), wp.float64, device)
+        self._status = HostBuffer((n,), wp.int32, device)
         iterates = chain_structs(wp.float64).Iterates()
         iterates.q, iterates.error = empty(2 * n, m), empty(2 * n, 6)
         iterates.jacobian = empty(2 * n, 6, m)
@@ -47,6 +49,7 @@ class ChainBatch:
         bounds_rows_solution = empty(n, m), empty(n, m), empty(n, 0, m), empty(n, m)
         self._scratch = [iterates, program, *bounds_rows_solution]
         self._chain_arrays = _chain_arrays(chain)
+        self._rules: tuple[int, float, float, float, bool] | None = None
 
     def solve(
         self,
@@ -74,20 +77,33 @@ class ChainBatch:
             Rows of iterations, residual, positions, shape [n, 2 + m], and
             :class:`SolveStatus` codes, int32 [n].
         """
-        self._joint_q.assign(joint_q)
-        self._target_pose.assign(target_pose)
-        wp.launch(
+        self._joint_q.host[:] = joint_q
+        self._target_pose.host[:] = target_pose
+        rules = max_iterations, step_size, tolerance, damping, is_adaptive
+        if rules != self._rules:
+            self._command, self._rules = self._recorded(rules), rules
+        self._joint_q.upload()
+        self._target_pose.upload()
+        self._command.launch()
+        self._rows.download()
+        self._status.download()
+        wp.synchronize_device(self.chain.tree.device)
+        # The next solve must not change this result.
+        return self._rows.host.copy(), self._status.host.copy()
+
+    def _recorded(self, rules: tuple[int, float, float, float, bool]) -> wp.Launch:
+        """Return the launch with these numbers, its arguments packed once."""
+        return wp.launch(
             chain_kernel(wp.float64),
             dim=self.size,
             inputs=[
-                self.chain.tree.arrays, self._chain_arrays, self._joint_q, self._target_pose,
-                max_iterations, step_size, tolerance, damping, is_adaptive, *self._scratch,
+                self.chain.tree.arrays, self._chain_arrays, self._joint_q.array,
+                self._target_pose.array, *rules, *self._scratch,
             ],
-            outputs=[self._rows, self._status],
+            outputs=[self._rows.array, self._status.array],
             device=self.chain.tree.device,
+            record_cmd=True,
         )  # fmt: skip
-        # Arrays on the CPU are shared with NumPy: the next solve must not change this result.
-        return self._rows.numpy().copy(), self._status.numpy().copy()
 
 
 def _chain_arrays(chain: IkChain) -> object:
