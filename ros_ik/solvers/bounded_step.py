@@ -29,8 +29,8 @@ class Elimination:
     """The order in which unknowns are eliminated.
 
     Attributes:
-        order: Unknowns in this order, int32 [n].
-        first: First place in the order that each place is coupled to, int32 [n].
+        order: Unknowns in this order, int32 [k], k <= n; the step of the others stays zero.
+        first: First place in the order that each place is coupled to, int32 [k].
     """
 
     order: np.ndarray
@@ -41,7 +41,8 @@ def elimination(coupled: np.ndarray, parents: np.ndarray) -> Elimination:
     """Order unknowns from the leaves of the tree to its root, limb by limb.
 
     Args:
-        coupled: Whether two unknowns can have an entry in H, bool [n, n].
+        coupled: Whether two unknowns can have an entry in H, bool [n, n]; one that has none with
+            itself is left out.
         parents: The unknown before each one on the way to the root, -1 for none, [n].
     """
     n = len(parents)
@@ -54,8 +55,10 @@ def elimination(coupled: np.ndarray, parents: np.ndarray) -> Elimination:
         k = stack.pop()
         order.append(k)
         stack.extend(children[k])
-    places = np.array(order[:0:-1], dtype=np.int32)
-    permuted = coupled[np.ix_(places, places)] | np.eye(n, dtype=bool)
+    places = np.array([k for k in order[:0:-1] if coupled[k, k]], dtype=np.int32)
+    if not len(places):  # everything is frozen
+        return Elimination(places, places)
+    permuted = coupled[np.ix_(places, places)]
     return Elimination(places, np.argmax(permuted, axis=1).astype(np.int32))
 
 
@@ -71,28 +74,34 @@ def step_workspace_struct() -> Any:
 
     @wp.struct
     class StepWorkspace:
-        order: wp.array(dtype=wp.int32)  # [n], Elimination
-        first: wp.array(dtype=wp.int32)  # [n]
+        order: wp.array(dtype=wp.int32)  # [k], Elimination
+        first: wp.array(dtype=wp.int32)  # [k]
         hessian: wp.array3d(dtype=wp.float64)  # [rows, n, n], lower triangle
         gradient: wp.array2d(dtype=wp.float64)  # [rows, n]
         low: wp.array2d(dtype=wp.float64)  # [rows, n], range of the step
         high: wp.array2d(dtype=wp.float64)  # [rows, n]
         step: wp.array2d(dtype=wp.float64)  # [rows, n], the result
-        factor: wp.array(dtype=wp.float64)  # [rows * n * n]
+        factor: wp.array(dtype=wp.float64)  # [rows * k * k]
         trial: wp.array2d(dtype=wp.float64)  # [rows, n]
         held: wp.array2d(dtype=wp.int32)  # [rows, n]
 
     return StepWorkspace
 
 
-def make_step_workspace(rows: int, order: Elimination, device: wp.DeviceLike) -> Any:
-    """Return a workspace for ``rows`` problems; H, g and the box are the caller's to fill."""
-    n = len(order.order)
+def make_step_workspace(rows: int, n: int, order: Elimination, device: wp.DeviceLike) -> Any:
+    """Return a workspace for ``rows`` problems; H, g and the box are the caller's to fill.
+
+    Args:
+        rows: Number of problems.
+        n: Number of unknowns, those outside the order among them.
+        order: Order of elimination.
+        device: Device of the arrays.
+    """
     workspace = step_workspace_struct()()
     workspace.order = wp.array(order.order, dtype=wp.int32, device=device)
     workspace.first = wp.array(order.first, dtype=wp.int32, device=device)
     workspace.hessian = wp.zeros((rows, n, n), dtype=wp.float64, device=device)
-    workspace.factor = wp.zeros(rows * n * n, dtype=wp.float64, device=device)
+    workspace.factor = wp.zeros(rows * len(order.order) ** 2, dtype=wp.float64, device=device)
     for name in ('gradient', 'low', 'high', 'step', 'trial'):
         setattr(workspace, name, wp.zeros((rows, n), dtype=wp.float64, device=device))
     workspace.held = wp.zeros((rows, n), dtype=wp.int32, device=device)
@@ -192,9 +201,9 @@ def bounded_step_functions() -> SimpleNamespace:
             if held[i] == 0:
                 value = -gradient[i]
                 if any_held != 0:
-                    for k in range(n):
-                        if held[k] == 1:
-                            value -= entry(hessian, i, k) * step[k]
+                    for c in range(n):
+                        if held[order[c]] == 1:
+                            value -= entry(hessian, i, order[c]) * step[order[c]]
             for k in range(first[p], p):
                 value -= factor[line + k] * trial[order[k]]
             trial[i] = value * factor[line + p]
@@ -213,7 +222,8 @@ def bounded_step_functions() -> SimpleNamespace:
         """Take the trial inside the box; return how many more unknowns are held."""
         held = work.held[row]
         changes = int(0)
-        for i in range(work.order.shape[0]):
+        for p in range(work.order.shape[0]):
+            i = work.order[p]
             if held[i] == 0:
                 wanted = work.trial[row, i]
                 allowed = wp.clamp(wanted, work.low[row, i], work.high[row, i])
@@ -230,11 +240,12 @@ def bounded_step_functions() -> SimpleNamespace:
         hessian = work.hessian[row]
         step = work.step[row]
         changes = int(0)
-        for i in range(work.order.shape[0]):
+        for p in range(work.order.shape[0]):
+            i = work.order[p]
             if held[i] == 1 and work.low[row, i] < work.high[row, i]:
                 slope = work.gradient[row, i] + damping * step[i]
-                for k in range(work.order.shape[0]):
-                    slope += entry(hessian, i, k) * step[k]
+                for c in range(work.order.shape[0]):
+                    slope += entry(hessian, i, work.order[c]) * step[work.order[c]]
                 up = slope < zero and step[i] <= work.low[row, i]
                 down = slope > zero and step[i] >= work.high[row, i]
                 if up or down:
@@ -246,9 +257,9 @@ def bounded_step_functions() -> SimpleNamespace:
     def bounded_step(work: Workspace, row: int, damping: wp.float64):
         held = work.held[row]  # views of one row: fewer indices to compute inside the loops
         hessian = work.hessian[row]
-        for i in range(work.order.shape[0]):
-            held[i] = 0
-            work.step[row, i] = zero
+        for p in range(work.order.shape[0]):
+            held[work.order[p]] = 0
+            work.step[row, work.order[p]] = zero
         any_held = int(0)
         changes = int(1)
         rounds = int(0)

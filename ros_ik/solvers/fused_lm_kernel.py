@@ -168,14 +168,16 @@ def fused_lm_kernel() -> wp.Kernel:
     ) -> int:
         """The status of a row that has not converged, by the test of ``ik_optimizer_kernels``."""
         longest = wp.float64(1e-30)
-        for i in range(work.order.shape[0]):
+        for p in range(work.order.shape[0]):
+            i = work.order[p]
             if not wp.isfinite(work.hessian[row, i, i]):
                 return failure
             longest = wp.max(longest, work.hessian[row, i, i])
         bound = rules.gradient_tolerance * wp.sqrt(longest * cost)
         stationary = bool(True)
         against_limit = bool(False)
-        for i in range(work.order.shape[0]):
+        for p in range(work.order.shape[0]):
+            i = work.order[p]
             slope = work.gradient[row, i]
             if wp.abs(slope) > bound:
                 low = slope > wp.float64(0.0) and work.low[row, i] >= -close

@@ -15,6 +15,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.newton_model import articulation_tree
+from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.objectives.jacobian_type import IKJacobianType
 from ros_ik.objectives.objective import IKObjective
 from ros_ik.objectives.record import record_struct
@@ -91,8 +92,9 @@ class IKFusedLM:
         self._sources = records, list(objectives)
         self._problem_idx = problem_idx
         unknown, scale = _unknowns(model, self._space)
-        order = _elimination(model, records, unknown)
-        self._work = make_step_workspace(n_batch, order, self._device)
+        order = _elimination(model, records, unknown, respect_limits)
+        self._work = make_step_workspace(n_batch, model.joint_dof_count, order, self._device)
+        _leave_out_joints(self._tree, model, records)
         self._allocate(model, n_batch, unknown, scale, records)
         self._rules = fused_rules_struct()()
         for name, value in (
@@ -212,14 +214,42 @@ def _unknowns(model: Any, space: SearchSpace) -> tuple[np.ndarray, np.ndarray]:
     return unknown.astype(np.int32), scale
 
 
-def _elimination(model: Any, records: list[Any], unknown: np.ndarray) -> Elimination:
-    """Return an order of the unknowns in which limbs stay apart."""
+def _leave_out_joints(tree: KinematicTree, model: Any, records: list[Any]) -> None:
+    """Take joints out of the tree's order that place no link which an objective looks at."""
+    if any(record.kind == RecordKind.CENTER_OF_MASS for record in records):
+        return
+    bodies = {record.link for record in records} | {record.reference for record in records}
+    for record in records:
+        if record.kind == RecordKind.SELF_DISTANCE:
+            bodies.update(record.sphere_link.numpy().tolist())
+    order = tree.arrays.joint_order.numpy()
+    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
+    needed = []
+    for joint in order[::-1].tolist():
+        if int(child[joint]) in bodies:
+            bodies.add(int(parent[joint]))
+            needed.append(joint)
+    kept = np.array(needed[::-1], dtype=np.int32)
+    tree.arrays.joint_order = wp.array(kept, dtype=wp.int32, device=tree.device)
+
+
+def _elimination(
+    model: Any, records: list[Any], unknown: np.ndarray, respect_limits: bool
+) -> Elimination:
+    """Return an order of the unknowns in which limbs stay apart.
+
+    Inside hard limits a penalty on limits moves nothing.
+    """
     n = model.joint_dof_count
     coupled = np.zeros((n, n), dtype=bool)
     for record in records:
         of_record = unknown[record.chain_dof.numpy()]
         of_record = np.unique(of_record[of_record >= 0])
-        if record.kind not in _DIAGONAL:
+        if record.kind == RecordKind.JOINT_LIMIT and respect_limits:
+            continue
+        if record.kind in _DIAGONAL:
+            coupled[of_record, of_record] = True
+        else:
             coupled[np.ix_(of_record, of_record)] = True
     start, ancestor = model.joint_qd_start.numpy(), model.joint_ancestor.numpy()
     parents = np.full(n, -1)

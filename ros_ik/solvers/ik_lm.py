@@ -121,7 +121,7 @@ class IKOptimizerLM(BatchOptimizer):
         )
         self._step_size = wp.ones(1, dtype=wp.float32, device=device)
         # Objectives of any kind may couple any two degrees of freedom.
-        self._work = make_step_workspace(rows, dense_elimination(dofs), device)
+        self._work = make_step_workspace(rows, dofs, dense_elimination(dofs), device)
         self._joint_qd_step = wp.zeros((rows, dofs), dtype=wp.float32, device=device)
         self._joint_q_next = wp.zeros(evaluation.joint_q.shape, dtype=wp.float32, device=device)
         self._body_q_next = evaluation.initial_poses(rows)

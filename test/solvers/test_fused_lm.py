@@ -241,7 +241,7 @@ def test_the_envelope_solves_what_a_dense_solver_does(name):
     assert sorted(order.order.tolist()) == list(range(n))
     places = np.arange(n)
     assert np.sum(places - order.first) < np.sum(places)  # it does save work
-    work = make_step_workspace(1, order, 'cpu')
+    work = make_step_workspace(1, n, order, 'cpu')
     g = rng.normal(size=n)
     work.hessian.assign(H[None])
     work.gradient.assign(g[None])
