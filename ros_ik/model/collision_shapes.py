@@ -192,7 +192,7 @@ def reduced_points(points: np.ndarray) -> tuple[np.ndarray, float]:
     Returns:
         The kept points, and an upper bound on the distance [m] of all others from their hull.
     """
-    if len(points) <= _DIRECTIONS:
+    if len(points) <= _DIRECTIONS + _ROUNDS * _PER_ROUND:
         return points, 0.0
     size = float(np.ptp(points, axis=0).max())
     kept = points[np.unique(np.argmax(points @ _directions(_DIRECTIONS).T, axis=0))]

@@ -93,6 +93,13 @@ def test_a_seed_at_the_pose_is_the_answer():
     assert moved == 0.0
 
 
+def test_a_seed_outside_the_limits_starts_at_them():
+    model = Model.from_urdf(FINGER, device='cpu')
+    beyond = [np.cos(1.2), np.sin(1.2), 0.0, 0.0, 0.0, np.sin(0.6), np.cos(0.6)]
+    result = inverse_kinematics(model, 'tip', beyond, [1.2])
+    assert result.status[0] == SolveStatus.AT_LIMITS and result.joint_q[0, 0] == 1.0
+
+
 def test_solutions_are_distinct_sorted_and_all_verified():
     # A UR5 inside its workspace has eight branches, and more by whole turns.
     model = robot('ur5_robot')
@@ -141,6 +148,10 @@ def test_mimic_joints_move_with_their_driver():
     np.testing.assert_allclose(result.joint_q, model.apply_mimic(result.joint_q), atol=1e-12)
     # One driver moves all: the configuration is the only one at its pose.
     np.testing.assert_allclose(result.joint_q, q, atol=0.02)
+    # The gradient counts each joint by its factor: near a solution Newton's steps reach it.
+    solver = ChainIK(model, 'tip', 20, position_tolerance=1e-9, rotation_tolerance=1e-9)
+    solver.solve(poses, q + 0.05)
+    assert np.max(solver.iterations.numpy()) <= 12
 
 
 COUPLED = """<robot name="coupled">
@@ -223,6 +234,18 @@ def test_one_part_of_the_pose_can_be_left_free(free):
     moved = np.linalg.norm(result.joint_q - seeds, axis=1)
     both = inverse_kinematics(model, 'tool0', poses, seeds)
     assert np.mean(moved) < np.mean(np.linalg.norm(both.joint_q - seeds, axis=1))
+
+
+def test_a_free_position_does_not_slow_the_rotation_down():
+    # The damping alone makes Newton's steps; rows that do not count must not be in them.
+    model = robot('ur5_robot')
+    poses, seeds = reachable(model, 'tool0', 100)
+    near = np.clip(seeds + 0.2, *model.limits64()[:2])
+    body_q = np.zeros((100, model.body_count, 7))
+    eval_fk(model, near, body_q)
+    solver = ChainIK(model, 'tool0', 100, position_tolerance=np.inf, rotation_tolerance=1e-6)
+    solver.solve(body_q[:, model.body_index('tool0')], seeds)
+    assert np.max(solver.iterations.numpy()) <= 8
 
 
 def test_joints_outside_the_group_stay():

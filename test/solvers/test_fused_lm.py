@@ -9,6 +9,7 @@ from support.robots import load
 import warp as wp
 
 from ros_ik.kinematics import eval_fk
+from ros_ik.model import Model
 from ros_ik.objectives import IKObjective
 from ros_ik.objectives import IKObjectiveCenterOfMass
 from ros_ik.objectives import IKObjectiveJointLimit
@@ -161,6 +162,35 @@ def test_one_step_is_that_of_the_modular_path(rig, kind):
     same = np.max(np.abs(a - b), axis=1) < 2e-3
     assert np.mean(same) >= 0.9
     assert np.any(a != rig.start)
+
+
+def test_columns_of_mimic_joints_meet_in_their_driver():
+    model = Model.from_urdf(COUPLED, device='cpu')
+    pose = [1.2, 0.4, 0.0, 0.0, 0.0, 0.3, 0.95]
+    start = model.random_joint_q(N, np.random.default_rng(0)).astype(np.float32)
+    link = model.body_index('tip')
+    a = solve(fused(model, [IKObjectivePose(link, pose)], lambda_initial=1.0), start, 1)
+    modular = IKOptimizerLM(
+        model, N, [IKObjectivePose(link, pose)], lambda_initial=1.0, jacobian_mode='analytic'
+    )
+    b = solve(modular, start, 1)
+    assert np.any(np.abs(a - start) > 0.05)
+    np.testing.assert_allclose(a, b, atol=1e-5)
+    np.testing.assert_allclose(a, model.apply_mimic(a), atol=1e-6)
+
+
+COUPLED = """<robot name="coupled">
+  <link name="base"/><link name="a"/><link name="tip"/>
+  <joint name="first" type="revolute">
+    <parent link="base"/><child link="a"/><axis xyz="0 0 1"/>
+    <limit lower="0" upper="1" velocity="1" effort="1"/>
+  </joint>
+  <joint name="second" type="revolute">
+    <parent link="a"/><child link="tip"/><origin xyz="1 0 0"/><axis xyz="0 0 1"/>
+    <limit lower="-2" upper="2" velocity="1" effort="1"/>
+    <mimic joint="first" multiplier="1.5" offset="0.1"/>
+  </joint>
+</robot>"""
 
 
 @pytest.mark.parametrize('kind', ['pose', 'all'])

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Paths are continuous where they can be, and say where they cannot."""
 
+import itertools
+
 import numpy as np
 import pytest
 from support.robots import ALL_URDFS
@@ -11,6 +13,7 @@ from support.robots import urdf_text
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
+from ros_ik.solvers.path_ik import _halfway
 from ros_ik.solvers.path_ik import solve_path
 from ros_ik.solvers.status import SolveStatus
 
@@ -92,6 +95,31 @@ def test_a_flip_is_a_break_and_the_path_goes_on_behind_it():
     broken = solve_path(model, 'tool0', jump, q[0], max_joint_step=1e-3)
     assert broken.breaks == (5,) and broken.fraction == 5 / 8
     assert np.all(broken.status == SolveStatus.CONVERGED)
+
+
+def test_far_poses_are_joined_only_where_the_arm_can_move_between_them():
+    model = robot('ur5_robot')
+    rng = np.random.default_rng(0)
+    near = model.random_joint_q(20, rng)
+    far = np.clip(near + rng.uniform(-1.0, 1.0, near.shape), *model.limits64()[:2])
+    body_q = np.zeros((40, model.body_count, 7))
+    eval_fk(model, np.vstack([near, far]), body_q)
+    poses = body_q[:, model.body_index('tool0')]
+    broken = 0
+    for k in range(20):
+        path = solve_path(model, 'tool0', poses[[k, 20 + k]], near[k])
+        dense = [poses[k], poses[20 + k]]
+        for _ in range(7):
+            middles = [_halfway(a, b) for a, b in itertools.pairwise(dense)]
+            dense = [p for pair in zip(dense, middles, strict=False) for p in pair] + [dense[-1]]
+        followed = solve_path(model, 'tool0', np.array(dense), near[k])
+        if path.breaks:
+            broken += 1
+            assert followed.fraction < 1.0
+        elif not followed.breaks:
+            np.testing.assert_allclose(path.joint_q[1], followed.joint_q[-1], atol=0.02)
+    # Straight lines between far poses often leave the workspace or turn an arm inside out.
+    assert 3 <= broken <= 17
 
 
 @pytest.mark.parametrize(
