@@ -13,14 +13,15 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.batch_arrays import batch_input
+from ros_ik.kinematics.batch_arrays import batch_output
+from ros_ik.kinematics.batch_arrays import copy_back
 from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.jacobian import launch_frame_jacobian
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import kinematic_tree
-
-_SCALARS = {np.dtype(np.float32): wp.float32, np.dtype(np.float64): wp.float64}
 
 
 def eval_fk(model: Any, joint_q: np.ndarray | wp.array, body_q: np.ndarray | wp.array) -> None:
@@ -35,12 +36,12 @@ def eval_fk(model: Any, joint_q: np.ndarray | wp.array, body_q: np.ndarray | wp.
     Raises:
         ArgumentError: A wrong shape or type, naming the argument.
     """
-    coordinates, scalar = _coordinates(model, joint_q)
+    coordinates, scalar = batch_input('joint_q', joint_q, model.joint_coord_count, model.device)
     n = coordinates.shape[0]
     transform = spatial_functions(scalar).transform
-    poses = _output('body_q', body_q, (n, model.body_count), transform, model.device)
+    poses = batch_output('body_q', body_q, (n, model.body_count), transform, model.device)
     launch_forward_kinematics(kinematic_tree(model, scalar), coordinates, poses)
-    _copy_back(poses, body_q)
+    copy_back(poses, body_q)
 
 
 def eval_jacobian(
@@ -58,13 +59,13 @@ def eval_jacobian(
     Raises:
         ArgumentError: A wrong shape or type, naming the argument, or an unknown link.
     """
-    coordinates, scalar = _coordinates(model, joint_q)
+    coordinates, scalar = batch_input('joint_q', joint_q, model.joint_coord_count, model.device)
     n, device = coordinates.shape[0], model.device
     types = spatial_functions(scalar)
     if link_index < 0:
         raise ArgumentError(f'link_index must name a link of the model, got {link_index}')
     chain = wp.array(link_dofs(model, link_index), dtype=wp.int32, device=device)
-    result = _output('jacobian', jacobian, (n, 6, model.joint_dof_count), scalar, device)
+    result = batch_output('jacobian', jacobian, (n, 6, model.joint_dof_count), scalar, device)
     body_q = wp.zeros((n, model.body_count), dtype=types.transform, device=device)
     joint_S_s = wp.zeros((n, model.joint_dof_count), dtype=types.twist, device=device)
     tree = kinematic_tree(model, scalar)
@@ -72,54 +73,4 @@ def eval_jacobian(
     launch_motion_subspace(tree, coordinates, body_q, joint_S_s)
     result.zero_()
     launch_frame_jacobian(body_q, joint_S_s, link_index, chain, result)
-    _copy_back(result, jacobian)
-
-
-def _coordinates(model: Any, joint_q: np.ndarray | wp.array) -> tuple[wp.array, type]:
-    """Return the coordinates as a checked Warp array, and their scalar type."""
-    scalar: type | None
-    if isinstance(joint_q, wp.array):
-        scalar, shape = joint_q.dtype, joint_q.shape
-    else:
-        joint_q = np.asarray(joint_q)
-        scalar, shape = _SCALARS.get(joint_q.dtype), joint_q.shape
-    if scalar is None or scalar not in (wp.float32, wp.float64):
-        raise ArgumentError(f'joint_q must be float32 or float64, got {joint_q.dtype}')
-    if len(shape) != 2 or shape[1] != model.joint_coord_count:
-        raise ArgumentError(
-            f'joint_q must have shape [n, {model.joint_coord_count}], got {list(shape)}'
-        )
-    if isinstance(joint_q, wp.array):
-        return joint_q, scalar
-    return wp.array(joint_q, dtype=scalar, device=model.device), scalar
-
-
-def _output(
-    name: str,
-    given: np.ndarray | wp.array,
-    shape: tuple[int, ...],
-    dtype: Any,
-    device: wp.DeviceLike,
-) -> wp.array:
-    """Return the Warp array to compute into: the given one, or one beside a NumPy array."""
-    if isinstance(given, wp.array):
-        if given.shape != shape or given.dtype != dtype:
-            raise ArgumentError(
-                f'{name} must have shape {list(shape)} of {dtype.__name__}, got '
-                f'{list(given.shape)} of {given.dtype.__name__}'
-            )
-        return given
-    scalar = getattr(dtype, '_wp_scalar_type_', dtype)
-    components = () if scalar is dtype else (dtype._length_,)
-    if given.shape != (*shape, *components) or _SCALARS.get(given.dtype) is not scalar:
-        raise ArgumentError(
-            f'{name} must have shape {[*shape, *components]} of {scalar.__name__}, got '
-            f'{list(given.shape)} of {given.dtype}'
-        )
-    return wp.zeros(shape, dtype=dtype, device=device)
-
-
-def _copy_back(result: wp.array, given: np.ndarray | wp.array) -> None:
-    """Bring the result to a caller that gave a NumPy array."""
-    if not isinstance(given, wp.array):
-        given[...] = result.numpy()
+    copy_back(result, jacobian)

@@ -46,7 +46,7 @@ class Evaluation:
         self,
         model: Any,
         tree: KinematicTree,
-        space: SearchSpace,
+        space: SearchSpace | None,
         objectives: Sequence[Any],
         jacobian_mode: IKJacobianType,
         problem_idx: np.ndarray,
@@ -56,7 +56,7 @@ class Evaluation:
         Args:
             model: Any object with Newton's joint arrays.
             tree: Its tree, float32.
-            space: Which columns of the Jacobian are unknowns.
+            space: Which columns of the Jacobian are unknowns; None leaves all as they are.
             objectives: Ours or Newton's.
             jacobian_mode: Source of the Jacobians.
             problem_idx: Problem of each batch row, shape [n_batch].
@@ -148,7 +148,7 @@ class Evaluation:
                 objective.compute_jacobian_analytic(
                     self.body_q, self.joint_q, self._model, self.jacobian, self._joint_S_s, offset
                 )
-        if not self._space.all_free:
+        if self._space is not None and not self._space.all_free:
             wp.launch(
                 fold_kernel(), dim=self.residuals.shape, inputs=[self._space.arrays],
                 outputs=[self.jacobian], device=self._tree.device,
