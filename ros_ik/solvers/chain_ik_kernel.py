@@ -88,6 +88,8 @@ def chain_ik_kernel(
     unit_pose = unit_pose_function(scalar)
     m = max(variables) + 1
     transform = wp.types.transformation(scalar)
+    # Every loop over joints unrolls; Warp stops at 16 unless told.
+    options = {'max_unroll': max(16, len(slides))}
 
     @wp.func
     def sample(chain: Chain, state: wp.uint32):
@@ -127,7 +129,7 @@ def chain_ik_kernel(
         cost = wp.length_sq(e_p) + search.length * search.length * wp.length_sq(e_r)
         return e_p, e_r, scalar(0.5) * cost, near
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @wp.kernel(enable_backward=False, module='unique', module_options=options)
     def chain_ik(
         chain: Chain,
         search: Search,

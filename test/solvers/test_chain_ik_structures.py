@@ -1,0 +1,61 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Chains of every structure beside each other: a kernel of one must not serve another."""
+
+import numpy as np
+import pytest
+
+from ros_ik.kinematics import eval_fk
+from ros_ik.model import Model
+from ros_ik.solvers import inverse_kinematics
+from ros_ik.solvers import SolveStatus
+
+AXES = ('0 0 1', '0 1 0', '1 0 0')
+
+
+def chain(kinds, mimics=()):
+    """Return a serial robot: 'r' and 'p' joints, and (follower, driver, multiplier)."""
+    text = '<robot name="chain"><link name="l0"/>'
+    for k, kind in enumerate(kinds):
+        follows = ''.join(
+            f'<mimic joint="j{driver}" multiplier="{factor}" offset="0.1"/>'
+            for follower, driver, factor in mimics
+            if follower == k
+        )
+        text += (
+            f'<link name="l{k + 1}"/>'
+            f'<joint name="j{k}" type="{"revolute" if kind == "r" else "prismatic"}">'
+            f'<parent link="l{k}"/><child link="l{k + 1}"/>'
+            f'<origin xyz="0.1 0 0.2" rpy="0.1 0.2 0.3"/><axis xyz="{AXES[k % 3]}"/>'
+            f'<limit lower="-1" upper="1" effort="1" velocity="1"/>{follows}</joint>'
+        )
+    return Model.from_urdf(text + '</robot>', device='cpu')
+
+
+# Lengths come twice and more, with other joints or other mimics.
+STRUCTURES = [
+    ('r', ()), ('p', ()), ('rp', ()), ('pr', ()), ('rrr', ()), ('prr', ()), ('rrp', ()),
+    ('ppp', ()), ('rrr', ((2, 0, 0.5),)), ('rrr', ((2, 1, -0.5),)), ('rrr', ((1, 0, 1.0),)),
+    ('prr', ((2, 1, 0.5),)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize('order', [1, -1])
+def test_each_structure_has_its_own_kernel(order):
+    for kinds, mimics in STRUCTURES[::order]:
+        model = chain(kinds, mimics)
+        joint_q = model.random_joint_q(20, np.random.default_rng(1))
+        body_q = np.zeros((20, model.body_count, 7))
+        eval_fk(model, joint_q, body_q)
+        result = inverse_kinematics(model, f'l{len(kinds)}', body_q[:, -1])
+        assert (result.status == SolveStatus.CONVERGED).all(), (kinds, mimics)
+
+
+def test_a_chain_of_twenty_joints_is_solved():
+    """More than Warp unrolls by itself."""
+    model = chain('rrpr' * 5)
+    joint_q = model.random_joint_q(20, np.random.default_rng(2))
+    body_q = np.zeros((20, model.body_count, 7))
+    eval_fk(model, joint_q, body_q)
+    result = inverse_kinematics(model, 'l20', body_q[:, -1])
+    assert (result.status == SolveStatus.CONVERGED).all()
