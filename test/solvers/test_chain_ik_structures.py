@@ -22,12 +22,13 @@ def chain(kinds, mimics=()):
             for follower, driver, factor in mimics
             if follower == k
         )
+        bound = 3 if follows else 1  # a follower never limits its driver
         text += (
             f'<link name="l{k + 1}"/>'
             f'<joint name="j{k}" type="{"revolute" if kind == "r" else "prismatic"}">'
             f'<parent link="l{k}"/><child link="l{k + 1}"/>'
             f'<origin xyz="0.1 0 0.2" rpy="0.1 0.2 0.3"/><axis xyz="{AXES[k % 3]}"/>'
-            f'<limit lower="-1" upper="1" effort="1" velocity="1"/>{follows}</joint>'
+            f'<limit lower="{-bound}" upper="{bound}" effort="1" velocity="1"/>{follows}</joint>'
         )
     return Model.from_urdf(text + '</robot>', device='cpu')
 
