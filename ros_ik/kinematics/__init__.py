@@ -2,10 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kinematics: Warp functions and kernels over the tree of a model."""
 
+from ros_ik.kinematics.collisions import always_colliding_pairs
+from ros_ik.kinematics.collisions import CollisionChecker
 from ros_ik.kinematics.evaluate import eval_fk
 from ros_ik.kinematics.evaluate import eval_jacobian
 from ros_ik.kinematics.evaluate_dynamics import eval_bias_force
 from ros_ik.kinematics.evaluate_dynamics import eval_com
 from ros_ik.kinematics.evaluate_dynamics import eval_mass_matrix
 
-__all__ = ['eval_bias_force', 'eval_com', 'eval_fk', 'eval_jacobian', 'eval_mass_matrix']
+__all__ = [
+    'CollisionChecker',
+    'always_colliding_pairs',
+    'eval_bias_force',
+    'eval_com',
+    'eval_fk',
+    'eval_jacobian',
+    'eval_mass_matrix',
+]

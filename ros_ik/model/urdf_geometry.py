@@ -13,7 +13,7 @@ import numpy as np
 from ros_ik.errors import ModelError
 from ros_ik.model.builder import ModelBuilder
 from ros_ik.model.joint_type import GeoType
-from ros_ik.model.package_paths import MeshSource
+from ros_ik.model.mesh_files import MeshFile
 from ros_ik.model.package_paths import resolve_mesh
 from ros_ik.model.rotations import quaternion_from_rpy
 from ros_ik.model.xml import float_attribute
@@ -79,12 +79,13 @@ def read_origin(parent: Element, where: str) -> np.ndarray:
 
 def _read_shape(
     shape: Element, where: str, package_paths: Sequence[str | Path]
-) -> tuple[GeoType, tuple[float, float, float], MeshSource | None]:
+) -> tuple[GeoType, tuple[float, float, float], MeshFile | None]:
     """Return type, scale and mesh of a geometry element, in Newton's conventions."""
     where = f'{where} <{shape.tag}>'
     if shape.tag == 'mesh':
         factors = vector_attribute(shape, 'scale', where, (1.0, 1.0, 1.0))
-        source = resolve_mesh(required(shape, 'filename', where), package_paths)
+        found = resolve_mesh(required(shape, 'filename', where), package_paths)
+        source = MeshFile(found.uri, found.path)
         return GeoType.MESH, (float(factors[0]), float(factors[1]), float(factors[2])), source
     if shape.tag == 'box':
         required(shape, 'size', where)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +30,10 @@ def inverse_kinematics(
     position_tolerance: float = 1e-3,
     rotation_tolerance: float = 1e-2,
     n_solutions: int = 1,
+    check_collisions: bool = False,
     *,
+    collision_pairs: Sequence[Sequence[int]] | np.ndarray | None = None,
+    collision_margin: float = 0.0,
     joint_group: JointGroup | None = None,
     joint_q: np.ndarray | None = None,
     offset: np.ndarray | None = None,
@@ -52,6 +56,16 @@ def inverse_kinematics(
         rotation_tolerance: Largest angle of a solution [rad]; inf leaves the rotation free.
         n_solutions: Distinct solutions wanted per pose; they come sorted by their distance to
             the seed.
+        check_collisions: Return solutions out of collision only. Where a solution collides the
+            search goes on for others, up to a bounded effort; a pose that it finds none for is
+            IN_COLLISION, with the solution nearest to the seed. Meshes count as their convex
+            hulls, so that what is told to be free is, and some that is free is passed over.
+        collision_pairs: Pairs of shapes to check, int [n_pairs, 2], indices into the model; None
+            for ``model.shape_contact_pairs`` without those that collide whatever the chain does:
+            shapes that overlap by design and, with a warning, what ``joint_q`` holds in
+            collision.
+        collision_margin: Distance [m] that the shapes of a pair must keep. Of the model's own
+            pairs, those that are always nearer by design are held to no margin.
         joint_group: Joints that may move; None for every joint between world and link.
         joint_q: Configuration that holds the other joints, shape [joint_coord_count]; None for
             the neutral one.
@@ -63,8 +77,10 @@ def inverse_kinematics(
         The answers, in the order of the poses.
 
     Raises:
-        ArgumentError: A wrong shape, type or size, an unknown link, or a chain that has a free
-            or ball joint among those that may move; the message names it.
+        ArgumentError: A wrong shape, type or size, an unknown link, a chain that has a free or
+            ball joint among those that may move, or a shape to check that has no geometry in
+            memory, because the files of meshes were not found; the message names it.
+        ModelError: A mesh file that cannot be read.
     """
     targets = np.atleast_2d(np.asarray(poses))
     n = len(targets)
@@ -93,6 +109,9 @@ def inverse_kinematics(
                 position_tolerance=position_tolerance,
                 rotation_tolerance=rotation_tolerance,
                 n_solutions=n_solutions,
+                check_collisions=check_collisions,
+                collision_pairs=collision_pairs,
+                collision_margin=collision_margin,
                 settings=settings,
                 n_threads=n_threads,
             )

@@ -18,6 +18,7 @@ class SolveStatus(enum.IntEnum):
     HALTED_BY_BARRIER = 5
     UNREACHABLE = 6
     AT_LIMITS = 7
+    IN_COLLISION = 8
 
     @property
     def message(self) -> str:
@@ -38,5 +39,6 @@ _MESSAGES = {
     SolveStatus.NUMERICAL_FAILURE: 'not strictly convex in floating point: zero step',
     SolveStatus.UNREACHABLE: 'no solution found: closest configuration inside the limits',
     SolveStatus.AT_LIMITS: 'no solution inside the limits: closest one rests against them',
+    SolveStatus.IN_COLLISION: 'every solution found is in collision: nearest one to the seed',
     SolveStatus.HALTED_BY_BARRIER: 'step cut: it would have made a violated barrier worse',
 }

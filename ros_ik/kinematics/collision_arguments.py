@@ -1,0 +1,62 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of the arguments of collision checks."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from ros_ik.model.model import Model
+
+
+def checked_pairs(model: Model, pairs: Any, name: str = 'pairs') -> np.ndarray:
+    """Return pairs of shapes as int [n, 2].
+
+    Args:
+        model: The model.
+        pairs: Pairs of shapes; None for ``model.shape_contact_pairs``.
+        name: What to call them in an error.
+
+    Raises:
+        ArgumentError: Not integers [n, 2], an unknown shape, or two shapes of one body.
+    """
+    if pairs is None:
+        return model.shape_contact_pairs.numpy().reshape(-1, 2).astype(int)
+    table = np.asarray(pairs)
+    if table.size == 0:
+        return np.zeros((0, 2), dtype=int)
+    if table.ndim != 2 or table.shape[1] != 2 or not np.issubdtype(table.dtype, np.integer):
+        raise ArgumentError(f'{name} must be integers of shape [n, 2], got {pairs!r}')
+    if np.any((table < 0) | (table >= model.shape_count)):
+        raise ArgumentError(f'{name} must name shapes in [0, {model.shape_count}), got {pairs!r}')
+    same = np.diff(model.shape_body.numpy()[table], axis=1)[:, 0] == 0
+    if np.any(same):
+        raise ArgumentError(f'{name} must join shapes of two bodies, got {table[same].tolist()}')
+    return table.astype(int)
+
+
+def checked_margins(margin: Any, count: int) -> np.ndarray:
+    """Return the margins of so many pairs, float64 [count].
+
+    Args:
+        margin: One number for all, or one for each.
+        count: How many pairs.
+
+    Raises:
+        ArgumentError: Another number of margins, or one that is negative or not finite.
+    """
+    try:
+        margins = np.broadcast_to(np.asarray(margin, dtype=np.float64), (count,))
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(
+            f'margin must be one number or one per pair ({count}), got {margin!r}'
+        ) from error
+    if not np.all(np.isfinite(margins) & (margins >= 0.0)):
+        raise ArgumentError(f'margin must be finite numbers >= 0, got {margin!r}')
+    return margins

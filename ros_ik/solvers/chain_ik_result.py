@@ -1,0 +1,79 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""How a chain is searched, and what is found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+
+import numpy as np
+
+
+@dataclasses.dataclass(frozen=True)
+class ChainIKSettings:
+    """How a chain is searched. The defaults were tuned on Panda, UR10, xArm7 and Tiago.
+
+    Attributes:
+        max_attempts: Starts of one problem, the first from its seed.
+        max_iterations: Iterations of one attempt.
+        window: Iterations between two looks at the progress of an attempt.
+        patient_window: The same for the last tenth of the attempts: poses near a singularity
+            converge slowly from everywhere.
+        progress: Factor by which the cost must shrink in a window for the attempt to go on.
+        damping: Levenberg-Marquardt damping over the cost, dimensionless.
+        relative_length: What an error of one radian counts for, over the reach of the chain.
+        separation: Distance between solutions that count as two, in the joint that differs most
+            [rad or m].
+        seed: Seed of the random restarts; the same one gives the same answers.
+    """
+
+    max_attempts: int = 200
+    max_iterations: int = 60
+    window: int = 4
+    patient_window: int = 12
+    progress: float = 0.5
+    damping: float = 0.1
+    relative_length: float = 0.2
+    separation: float = 0.1
+    seed: int = 12345
+
+
+@dataclasses.dataclass(frozen=True)
+class ChainIKResult:
+    """Answers to n problems; arrays of a :class:`ChainIK` are overwritten by its next solve.
+
+    Attributes:
+        joint_q: Configurations of the whole model, shape [n, joint_coord_count], or [n,
+            n_solutions, joint_coord_count] where more than one was asked for: the nearest to the
+            seed first, places without a solution of their own repeat the first.
+        status: :class:`SolveStatus` codes, shape [n]: CONVERGED; UNREACHABLE and AT_LIMITS, with
+            the best configuration found; IN_COLLISION, with the solution nearest to the seed, all
+            of those found being in collision; NON_FINITE_INPUT, with the configuration that joints
+            outside the chain have; NUMERICAL_FAILURE where the verification disagrees.
+        n_found: Solutions found, shape [n]; with check_collisions those out of collision.
+        position_error: Distance to the pose [m] by an independent forward kinematics, shape [n]
+            or [n, n_solutions].
+        rotation_error: Angle to the pose [rad], same shape.
+    """
+
+    joint_q: np.ndarray
+    status: np.ndarray
+    n_found: np.ndarray
+    position_error: np.ndarray
+    rotation_error: np.ndarray
+
+    def copy(self) -> ChainIKResult:
+        """Return a result whose arrays the solver does not overwrite."""
+        return ChainIKResult(*(array.copy() for array in self._arrays()))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[ChainIKResult]) -> ChainIKResult:
+        """Return the results of several batches as one."""
+        if len(parts) == 1:
+            return parts[0]
+        columns = zip(*(part._arrays() for part in parts), strict=True)
+        return cls(*(np.concatenate(arrays) for arrays in columns))
+
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        return tuple(getattr(self, field.name) for field in dataclasses.fields(self))
