@@ -10,9 +10,11 @@ import tempfile
 import time
 import traceback
 
+from benchmarks import batch_step
 from benchmarks import control_step
 from benchmarks import kinematics
 from benchmarks import sections
+from benchmarks import self_collision
 from benchmarks.measure import Runner
 from benchmarks.process import ROOT
 from benchmarks.table import note_lines
@@ -30,6 +32,8 @@ BENCHMARKS = {
     'chain_solvers': sections.chain_solvers,
     'newton_interface': sections.newton_interface,
     'control_step': control_step.measure,
+    'self_collision': self_collision.measure,
+    'batch_step': batch_step.measure,
     'kinematics': kinematics.measure,
     'gpu': sections.gpu,
 }

@@ -5,8 +5,9 @@
 Problem: the tip follows a circle of 5 cm with gain 0.2, a posture with weight 0.03, position and
 velocity limits, dt 10 ms; with a box barrier where the row says so. Each step solves from the
 configuration the last one reached. Ours takes the whole robot and a group of its joints; the
-peers get the chain alone. Verified: configurations stay inside position and velocity limits; how
-far the tip is behind the circle and at most outside the box stands in the rows.
+peers get the chain alone. A whole humanoid has four tips: its hands follow the circle, its feet
+stay. Verified: configurations stay inside position and velocity limits; how far the first tip is
+behind the circle and at most outside the box stands in the rows.
 """
 
 import functools
@@ -28,19 +29,25 @@ from benchmarks.table import our_versions
 from benchmarks.table import row
 from benchmarks.table import Side
 from benchmarks.verify import Arm
+from benchmarks.whole_body import whole_robot
 from ros_ik.demo.robots import robot_data_path
 
 ROBOTS = {
     'panda': ('panda_description/urdf/panda.urdf', 'panda_link0', 'panda_hand_tcp'),
     'ur5': ('ur_description/urdf/ur5_robot.urdf', 'base_link', 'ee_link'),
     'talos': ('talos_data/robots/talos_full_v2.urdf', 'base_link', 'arm_left_7_link'),
+    'talos_whole': (
+        'talos_data/robots/talos_reduced.urdf',
+        'base_link',
+        'arm_left_7_link,arm_right_7_link,leg_left_6_link,leg_right_6_link',
+    ),
 }
 PEERS = (
     ('roboplan Oink', 'step_oink', ('limits', 'box')),
     ('pink, daqp', 'step_pink', ('limits', 'box')),
     ('mink, daqp', 'step_mink', ('limits',)),
 )
-PROBLEMS = {'limits': 'frame + posture + limits', 'box': 'frame + posture + limits + box'}
+PROBLEMS = {'limits': 'posture + limits', 'box': 'posture + limits + box'}
 DT, GAIN, POSTURE_WEIGHT = 0.01, 0.2, 0.03
 # Half the box around the start: the circle leaves it at the top, so the barrier is at work.
 BOX = np.array([0.5, 0.5, 0.03])
@@ -62,7 +69,8 @@ def measure(runner: Runner, quick: bool) -> list[dict]:
     for name, robot, variant in answers:
         mine = _side(robot, variant, ours[robot, variant], our_versions())
         peer = _side(robot, variant, answers[name, robot, variant], {})
-        problem, limits = PROBLEMS[variant], 'inside limits'
+        frames = {1: 'frame', 4: '4 frames'}[len(_tips(robot))]
+        problem, limits = f'{frames} + {PROBLEMS[variant]}', 'inside limits'
         rows.append(row('control_step', robot, problem, steps, limits, mine, name, peer))
     order = list(ROBOTS)
     return sorted(rows, key=lambda entry: (order.index(entry['robot']), entry['problem']))
@@ -71,7 +79,13 @@ def measure(runner: Runner, quick: bool) -> list[dict]:
 @functools.cache
 def _chain(name: str) -> Robot:
     path, base, tip = ROBOTS[name]
-    return robot_from_urdf(name, (robot_data_path() / path).read_text(), base, tip)
+    text = (robot_data_path() / path).read_text()
+    return whole_robot(name, text) if ',' in tip else robot_from_urdf(name, text, base, tip)
+
+
+def _tips(name):
+    """Return the links whose poses are asked for."""
+    return ROBOTS[name][2].split(',')
 
 
 def _start(name):
@@ -81,13 +95,15 @@ def _start(name):
 
 
 def _targets(name, steps):
-    """Return the poses on the circle [steps, 7]."""
-    robot = _chain(name)
-    start = Arm(robot.urdf, robot.tip, robot.joints).poses(_start(name)[None])[0]
-    poses, angle = np.tile(start, (steps, 1)), 0.01 * np.arange(steps)
-    poses[:, 1] += 0.05 * np.sin(angle)
-    poses[:, 2] += 0.05 * (1.0 - np.cos(angle))
-    return poses
+    """Return the poses on the circle [steps, 7], or of several tips [steps, tips, 7]."""
+    robot, angle = _chain(name), 0.01 * np.arange(steps)
+    poses = np.empty((steps, len(_tips(name)), 7))
+    for k, tip in enumerate(_tips(name)):
+        poses[:, k] = Arm(robot.urdf, tip, robot.joints).poses(_start(name)[None])[0]
+        if k < 2:
+            poses[:, k, 1] += 0.05 * np.sin(angle)
+            poses[:, k, 2] += 0.05 * (1.0 - np.cos(angle))
+    return poses if len(_tips(name)) > 1 else poses[:, 0]
 
 
 def _run(runner, module, keys, steps, python):
@@ -103,7 +119,7 @@ def _run(runner, module, keys, steps, python):
             mode='step',
             variant=variant,
             urdf=chain.urdf,
-            tip=chain.tip,
+            tip=_tips(robot)[0],
             joints=chain.joints,
             lower=bound_values(chain.lower),
             upper=bound_values(chain.upper),
@@ -119,8 +135,10 @@ def _run(runner, module, keys, steps, python):
 
 def _options(robot, start, pose):
     path, base, _ = ROBOTS[robot]
+    pose = np.atleast_2d(pose)[0]
     return {
         'base': base,
+        'tips': _tips(robot),
         'path': path,
         'dt': DT,
         'gain': GAIN,
@@ -142,8 +160,8 @@ def _side(name: str, variant: str, answer: Answer, versions: dict) -> Side:
     if answer.error:
         return Side(None, versions=versions, error=answer.error)
     robot, q = _chain(name), answer.joint_q
-    targets = _targets(name, len(q) + WARM_UP_STEPS)
-    tip = Arm(robot.urdf, robot.tip, robot.joints).poses(q)[:, :3]
+    targets = _targets(name, len(q) + WARM_UP_STEPS).reshape(len(q) + WARM_UP_STEPS, -1)
+    tip = Arm(robot.urdf, _tips(name)[0], robot.joints).poses(q)[:, :3]
     largest = _velocity_limits(name) * DT + SLACK
     slow = (np.abs(np.diff(q, axis=0, prepend=q[:1])) <= largest).all(axis=1)
     inside = ((q >= robot.lower - SLACK) & (q <= robot.upper + SLACK)).all(axis=1)

@@ -6,6 +6,7 @@ Variants ``limits`` and ``box``, with a box barrier; see ``benchmarks/control_st
 """
 
 import numpy as np
+import warp as wp
 
 from benchmarks.job import Job
 from benchmarks.job import serve
@@ -31,29 +32,41 @@ def build(job: Job) -> Solve:
     """Set the solver up for steps."""
     options = job.options
     model = Model.from_urdf((robot_data_path() / options['path']).read_text(), device='cpu')
-    solver = DifferentialIK(model, f'{options["base"]}:{job.tip}')
+    several = len(options['tips']) > 1
+    solver = DifferentialIK(model, '' if several else f'{options["base"]}:{job.tip}')
     joints = [model.joint_index(name) for name in job.joints]
     coordinates = _block(model.joint_q_start.numpy()[joints])
     dofs = _block(model.joint_qd_start.numpy()[joints])
     joint_q = model.neutral_joint_q()
     joint_q[coordinates] = options['posture']
     joint_q = model.apply_mimic(joint_q)
-    tip = model.body_index(job.tip)
-    objective = IKObjectivePose(tip, solver.body_poses(joint_q)[tip], exact_jacobian=False)
-    posture = IKObjectiveJointPosition(model, joint_q)
-    tasks = [
-        Task(objective, gain=options['gain']),
-        Task(posture, weight=options['posture_weight']),
+    # Objectives read their targets where they are; on a CPU that is memory that NumPy sees too.
+    tips = [model.body_index(tip) for tip in options['tips']]
+    targets = [
+        wp.array(pose[None], dtype=wp.transformd, device='cpu')
+        for pose in solver.body_poses(joint_q)[tips]
     ]
+    views = [target.numpy()[0] for target in targets]
+    objectives = [
+        IKObjectivePose(tip, target, exact_jacobian=False)
+        for tip, target in zip(tips, targets, strict=True)
+    ]
+    posture = IKObjectiveJointPosition(model, joint_q)
+    tasks = [Task(objective, gain=options['gain']) for objective in objectives]
+    tasks.append(Task(posture, weight=options['posture_weight']))
     limits, barriers = [PositionLimit(), VelocityLimit()], []
     if job.variant == 'box':
         low, high = np.array(options['box_low']), np.array(options['box_high'])
-        barriers.append(PositionBarrier(tip, low, high, safe_displacement_gain=0.0))
+        barriers.append(PositionBarrier(tips[0], low, high, safe_displacement_gain=0.0))
     step = np.zeros(model.joint_dof_count)
 
     def solve(pose, start):
         joint_q[coordinates] = start
-        objective.set_target_pose(0, pose)
+        if several:
+            for view, wanted in zip(views, pose, strict=True):
+                view[...] = wanted
+        else:
+            views[0][...] = pose
         status = solver.solve_ik(joint_q, tasks, limits, barriers, step)
         if not status.ok:
             raise RuntimeError(f'a step came to {status.name}')

@@ -6,22 +6,32 @@ The node that puts it on topics and services lives in ``ros_ik.node``.
 """
 
 from ros_ik.barriers import Barrier
+from ros_ik.barriers import BodyPairBarrier
+from ros_ik.barriers import CollisionScene
 from ros_ik.barriers import PositionBarrier
+from ros_ik.barriers import SelfCollisionBarrier
+from ros_ik.barriers import WorldCollisionBarrier
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
 from ros_ik.errors import RosIkError
+from ros_ik.kinematics import CollisionChecker
 from ros_ik.kinematics import eval_bias_force
 from ros_ik.kinematics import eval_com
 from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics import eval_jacobian
 from ros_ik.kinematics import eval_mass_matrix
 from ros_ik.limits import AccelerationLimit
+from ros_ik.limits import JerkLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
 from ros_ik.model import JointGroup
 from ros_ik.model import JointType
 from ros_ik.model import Model
 from ros_ik.model import ModelBuilder
+from ros_ik.model.collision_geometry import CollisionGeometry
+from ros_ik.model.collision_primitive import CollisionShape
+from ros_ik.model.round_fit import fit_capsules
+from ros_ik.model.round_fit import fit_spheres
 from ros_ik.objectives import IKJacobianType
 from ros_ik.objectives import IKObjective
 from ros_ik.objectives import IKObjectiveCenterOfMass
@@ -37,9 +47,11 @@ from ros_ik.solvers import ChainIK
 from ros_ik.solvers import ChainIKResult
 from ros_ik.solvers import ChainIKSettings
 from ros_ik.solvers import ChainLink
+from ros_ik.solvers import CommandHeaderBuilder
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import DifferentialIKSettings
 from ros_ik.solvers import DlsSolver
+from ros_ik.solvers import EnforceMode
 from ros_ik.solvers import GaussNewtonSolver
 from ros_ik.solvers import IkChain
 from ros_ik.solvers import IkChainError
@@ -50,22 +62,36 @@ from ros_ik.solvers import IKSampler
 from ros_ik.solvers import IKSolver
 from ros_ik.solvers import inverse_kinematics
 from ros_ik.solvers import JointState
+from ros_ik.solvers import OptimalControl
+from ros_ik.solvers import OptimalControlCommand
+from ros_ik.solvers import OptimalControlCommandBuilder
+from ros_ik.solvers import OptimalControlFeedback
+from ros_ik.solvers import OptimalControlResult
+from ros_ik.solvers import OptimalControlSettings
 from ros_ik.solvers import PathResult
 from ros_ik.solvers import solve_path
 from ros_ik.solvers import SolveStatus
+from ros_ik.solvers import StopReason
 from ros_ik.solvers import Task
 
 __all__ = [
     'AccelerationLimit',
     'ArgumentError',
     'Barrier',
+    'BodyPairBarrier',
     'ChainIK',
     'ChainIKResult',
     'ChainIKSettings',
     'ChainLink',
+    'CollisionChecker',
+    'CollisionGeometry',
+    'CollisionScene',
+    'CollisionShape',
+    'CommandHeaderBuilder',
     'DifferentialIK',
     'DifferentialIKSettings',
     'DlsSolver',
+    'EnforceMode',
     'GaussNewtonSolver',
     'IKJacobianType',
     'IKObjective',
@@ -85,24 +111,36 @@ __all__ = [
     'IKSolver',
     'IkChain',
     'IkChainError',
+    'JerkLimit',
     'JointGroup',
     'JointState',
     'JointType',
     'Model',
     'ModelBuilder',
     'ModelError',
+    'OptimalControl',
+    'OptimalControlCommand',
+    'OptimalControlCommandBuilder',
+    'OptimalControlFeedback',
+    'OptimalControlResult',
+    'OptimalControlSettings',
     'PathResult',
     'PositionBarrier',
     'PositionLimit',
     'RosIkError',
+    'SelfCollisionBarrier',
     'SolveStatus',
+    'StopReason',
     'Task',
     'VelocityLimit',
+    'WorldCollisionBarrier',
     'eval_bias_force',
     'eval_com',
     'eval_fk',
     'eval_jacobian',
     'eval_mass_matrix',
+    'fit_capsules',
+    'fit_spheres',
     'inverse_kinematics',
     'solve_path',
 ]

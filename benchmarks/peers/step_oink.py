@@ -27,10 +27,12 @@ def build(job: Job) -> Solve:
     options, loaded = job.options, scene(job)
     oink = Oink(loaded, 'arm')
     posture = np.array(options['posture'])
-    goal = CartesianConfiguration(options['base'], job.tip, np.asfortranarray(np.eye(4)))
-    frame = FrameTask(oink, loaded, goal, FrameTaskOptions(task_gain=options['gain']))
+    frames = []
+    for tip in options['tips']:
+        goal = CartesianConfiguration(options['base'], tip, np.asfortranarray(np.eye(4)))
+        frames.append(FrameTask(oink, loaded, goal, FrameTaskOptions(task_gain=options['gain'])))
     weights = np.full(len(posture), options['posture_weight'] ** 2)
-    tasks = [frame, ConfigurationTask(oink, posture, weights)]
+    tasks = [*frames, ConfigurationTask(oink, posture, weights)]
     speeds, dt = np.array(options['velocity_limits']), options['dt']
     limits = [PositionLimit(oink), VelocityLimit(oink, dt, speeds)]
     barriers = []
@@ -41,12 +43,15 @@ def build(job: Job) -> Solve:
         )
     step = np.zeros(len(posture))
 
-    def solve(matrix, start):
-        frame.setTargetFrameTransform(matrix)
+    def solve(matrices, start):
+        for frame, matrix in zip(frames, matrices, strict=True):
+            frame.setTargetFrameTransform(matrix)
         oink.solveIk(start, tasks, limits, barriers, step)
         return step
 
-    solve.convert = lambda pose: np.asfortranarray(pin.XYZQUATToSE3(pose).homogeneous)
+    solve.convert = lambda poses: [
+        np.asfortranarray(pin.XYZQUATToSE3(pose).homogeneous) for pose in np.atleast_2d(poses)
+    ]
     return solve
 
 

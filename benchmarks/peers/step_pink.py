@@ -18,7 +18,7 @@ from benchmarks.verify import Arm
 def build(job: Job) -> Solve:
     """Set pink up for steps."""
     options, arm = job.options, Arm(job.urdf, job.tip, job.joints)
-    frame = pink.FrameTask(job.tip, 1.0, 1.0, gain=options['gain'])
+    frames = [pink.FrameTask(tip, 1.0, 1.0, gain=options['gain']) for tip in options['tips']]
     posture = pink.PostureTask(cost=options['posture_weight'])
     posture.set_target(np.array(options['posture']))
     limits = [ConfigurationLimit(arm.model, 1.0), VelocityLimit(arm.model)]
@@ -29,12 +29,13 @@ def build(job: Job) -> Solve:
         gain = np.ones(6)
         barriers.append(PositionBarrier(job.tip, p_min=low, p_max=high, gain=gain))
 
-    def solve(target, start):
+    def solve(targets, start):
         configuration.update(start)
-        frame.set_target(target)
+        for frame, target in zip(frames, targets, strict=True):
+            frame.set_target(target)
         velocity = pink.solve_ik(
             configuration,
-            [frame, posture],
+            [*frames, posture],
             dt,
             solver='daqp',
             limits=limits,
@@ -43,7 +44,7 @@ def build(job: Job) -> Solve:
         )
         return velocity * dt
 
-    solve.convert = pin.XYZQUATToSE3
+    solve.convert = lambda poses: [pin.XYZQUATToSE3(pose) for pose in np.atleast_2d(poses)]
     return solve
 
 

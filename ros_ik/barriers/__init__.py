@@ -3,6 +3,23 @@
 """Control barrier functions."""
 
 from ros_ik.barriers.barrier import Barrier
+from ros_ik.barriers.body_pair_distance import BodyPairBarrier
+from ros_ik.barriers.collision_barrier import CollisionBarrier
+from ros_ik.barriers.collision_pairs import always_close
+from ros_ik.barriers.collision_pairs import never_close
+from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.barriers.position import PositionBarrier
+from ros_ik.barriers.self_collision import SelfCollisionBarrier
+from ros_ik.barriers.world_collision import WorldCollisionBarrier
 
-__all__ = ['Barrier', 'PositionBarrier']
+__all__ = [
+    'Barrier',
+    'BodyPairBarrier',
+    'CollisionBarrier',
+    'CollisionScene',
+    'PositionBarrier',
+    'SelfCollisionBarrier',
+    'WorldCollisionBarrier',
+    'always_close',
+    'never_close',
+]

@@ -11,6 +11,7 @@ positive: the step must let h grow. Subclasses give h and dh/dq; the solver make
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +32,15 @@ class Barrier:
         margin: Value of h that counts as the boundary in the step, in units of h.
         safe_displacement_gain: Weight of the cost gain / |dh/dq|^2 |dq|^2, which calms steps near
             the boundary; 0 switches it off.
+        splits: Whether the launch methods may be called for parts of a large batch, with
+            ``_state`` the state of the part; a barrier with an array per robot then reads its
+            rows through :meth:`StepState.rows`.
+        is_checked: Whether :meth:`launch_values` gives h for any link poses, so that a step can
+            be checked at q + dq; False for a barrier that reads more of the state than them.
     """
+
+    splits = False
+    is_checked = True
 
     _state: StepState
     _is_bound = False
@@ -72,6 +81,10 @@ class Barrier:
     def row_count(self) -> int:
         """Number of values h that the barrier has."""
         raise NotImplementedError
+
+    def links(self) -> Iterable[int] | None:
+        """Return the links whose poses the barrier reads; None for all, which costs more."""
+        return None
 
     def bind(self, state: StepState) -> None:
         """Allocate what the barrier needs; before the first launch.

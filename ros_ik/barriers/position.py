@@ -109,6 +109,8 @@ class PositionBarrier(Barrier):
         p_max: Upper corner [m], shape [3]; inf where there is no bound.
     """
 
+    splits = True
+
     def __init__(
         self,
         link_index: int,
@@ -169,6 +171,10 @@ class PositionBarrier(Barrier):
     def row_count(self) -> int:
         """Number of finite bounds on the selected axes."""
         return len(self._rows)
+
+    def links(self) -> tuple[int, int]:
+        """Return the link and the reference link."""
+        return self.link_index, self.reference_link_index
 
     def launch_values(self, body_q: wp.array, values: wp.array, start_idx: int) -> None:
         """Write the distances to the faces; see :meth:`Barrier.launch_values`."""

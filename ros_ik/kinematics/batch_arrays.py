@@ -37,7 +37,10 @@ def batch_input(
         ArgumentError: Another shape or type.
     """
     if not isinstance(given, wp.array):
-        given = np.asarray(given)
+        try:
+            given = np.asarray(given)
+        except ValueError as error:
+            raise ArgumentError(f'{name} must be numbers: {error}') from error
     found = given.dtype if isinstance(given, wp.array) else _SCALARS.get(given.dtype)
     allowed = (wp.float32, wp.float64) if scalar is None else (scalar,)
     if found is None or found not in allowed:
@@ -79,6 +82,10 @@ def batch_output(
                 f'{list(given.shape)} of {_type_name(given.dtype)}'
             )
         return given
+    if not isinstance(given, np.ndarray):
+        raise ArgumentError(
+            f'{name} must be a NumPy or Warp array to write into, got {type(given).__name__}'
+        )
     scalar = getattr(dtype, '_wp_scalar_type_', dtype)
     components = () if scalar is dtype else (dtype._length_,)
     if given.shape != (*shape, *components) or _SCALARS.get(given.dtype) is not scalar:

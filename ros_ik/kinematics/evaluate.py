@@ -13,6 +13,8 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_link
+from ros_ik.kinematics.arguments import checked_model
 from ros_ik.kinematics.batch_arrays import batch_input
 from ros_ik.kinematics.batch_arrays import batch_output
 from ros_ik.kinematics.batch_arrays import copy_back
@@ -36,6 +38,7 @@ def eval_fk(model: Any, joint_q: np.ndarray | wp.array, body_q: np.ndarray | wp.
     Raises:
         ArgumentError: A wrong shape or type, naming the argument.
     """
+    checked_model(model)
     coordinates, scalar = batch_input('joint_q', joint_q, model.joint_coord_count, model.device)
     n = coordinates.shape[0]
     transform = spatial_functions(scalar).transform
@@ -59,6 +62,8 @@ def eval_jacobian(
     Raises:
         ArgumentError: A wrong shape or type, naming the argument, or an unknown link.
     """
+    checked_model(model)
+    link_index = checked_link('link_index', link_index)
     coordinates, scalar = batch_input('joint_q', joint_q, model.joint_coord_count, model.device)
     n, device = coordinates.shape[0], model.device
     types = spatial_functions(scalar)

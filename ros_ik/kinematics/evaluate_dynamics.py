@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.arguments import checked_model
 from ros_ik.kinematics.batch_arrays import batch_input
 from ros_ik.kinematics.batch_arrays import batch_output
 from ros_ik.kinematics.batch_arrays import copy_back
@@ -145,6 +146,7 @@ def eval_bias_force(
 
 def _evaluate(model: Any, joint_q: np.ndarray | wp.array) -> _Configurations:
     """Compute link poses and motion subspaces."""
+    checked_model(model)
     coordinates, scalar = batch_input('joint_q', joint_q, model.joint_coord_count, model.device)
     n, device, types = coordinates.shape[0], model.device, spatial_functions(scalar)
     tree = kinematic_tree(model, scalar)

@@ -124,25 +124,25 @@ def dof_limits(model: Any) -> tuple[np.ndarray, np.ndarray]:
 def mimic_constraints(model: Any) -> list[Mimic]:
     """Return the enabled mimic constraints; none where the model has no such arrays.
 
+    Newton keeps them in arrays of their own, and from its 1.7 on beside the joints.
+
     Args:
         model: Any object with Newton's joint arrays.
 
     Raises:
         ArgumentError: A constraint on a joint that has more than one coordinate.
     """
-    joint0 = getattr(model, 'constraint_mimic_joint0', None)
-    if joint0 is None or not joint0.shape[0]:
+    given = _constraint_rows(model)
+    constrained = {row[0] for row in given}
+    given += [row for row in _joint_rows(model) if row[0] not in constrained]
+    if not given:
         return []
-    columns = [
-        getattr(model, f'constraint_mimic_{name}').numpy().tolist()
-        for name in ('joint0', 'joint1', 'coef0', 'coef1', 'enabled')
-    ]
     dofs = np.diff(model.joint_qd_start.numpy())
     coords = np.diff(model.joint_q_start.numpy())
     found = []
-    for follower, driver, coef0, coef1, enabled in zip(*columns, strict=True):
+    for follower, driver, coef0, coef1 in given:
         # A fixed joint that carries a mimic has nothing to move.
-        if not enabled or dofs[follower] == 0:
+        if dofs[follower] == 0:
             continue
         if any(dofs[j] != 1 or coords[j] != 1 for j in (follower, driver)):
             raise ArgumentError(
@@ -150,3 +150,28 @@ def mimic_constraints(model: Any) -> list[Mimic]:
             )
         found.append(Mimic(follower, driver, coef0, coef1))
     return found
+
+
+def _constraint_rows(model: Any) -> list[tuple[int, int, float, float]]:
+    """Return follower, driver, offset and factor of the enabled constraints."""
+    joint0 = getattr(model, 'constraint_mimic_joint0', None)
+    if joint0 is None or not joint0.shape[0]:
+        return []
+    columns = [
+        getattr(model, f'constraint_mimic_{name}').numpy().tolist()
+        for name in ('joint0', 'joint1', 'coef0', 'coef1', 'enabled')
+    ]
+    return [row[:4] for row in zip(*columns, strict=True) if row[4]]
+
+
+def _joint_rows(model: Any) -> list[tuple[int, int, float, float]]:
+    """Return the same of the joints that say themselves which one they follow."""
+    driver = getattr(model, 'joint_mimic_joint', None)
+    if driver is None or not driver.shape[0]:
+        return []
+    drivers, coefficients = driver.numpy().tolist(), model.joint_mimic_coeffs.numpy().tolist()
+    return [
+        (joint, drivers[joint], *coefficients[joint])
+        for joint in range(len(drivers))
+        if drivers[joint] >= 0
+    ]

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from ros_ik.model import Model
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class StepState:
     """Arrays of one control step, on one device, batch first.
+
+    A step of many robots may be recorded in parts; the state of a part holds its rows only.
 
     Attributes:
         model: The model.
@@ -31,6 +33,8 @@ class StepState:
             [joint_dof_count].
         dof_scale: Factor from the variable to the degree of freedom, shape [joint_dof_count].
         dof_coord: Coordinate of each degree of freedom, -1 = none, shape [joint_dof_count].
+        moving_dof: Degrees of freedom that a variable drives, ascending, shape [n_moving].
+        first_robot: Number of the first row among all robots.
     """
 
     model: Model
@@ -44,8 +48,35 @@ class StepState:
     dof_variable: wp.array
     dof_scale: wp.array
     dof_coord: wp.array
+    moving_dof: wp.array
+    first_robot: int = 0
 
     @property
     def device(self) -> wp.Device | None:
         """Device of the arrays."""
         return self.joint_q.device
+
+    def part(self, first: int, body_q: wp.array, joint_S_s: wp.array) -> StepState:
+        """Return the state of some rows.
+
+        Args:
+            first: First row of this state.
+            body_q: Link poses of the rows, shape [rows, body_count].
+            joint_S_s: Motion subspaces of the rows, shape [rows, joint_dof_count].
+        """
+        rows = body_q.shape[0]
+        return dataclasses.replace(
+            self,
+            n_robots=rows,
+            joint_q=self.joint_q[first : first + rows],
+            body_q=body_q,
+            joint_S_s=joint_S_s,
+            first_robot=self.first_robot + first,
+        )
+
+    def rows(self, array: wp.array) -> wp.array:
+        """Return the rows of this state of an array with a row per robot."""
+        whole = self.first_robot == 0 and array.shape[0] == self.n_robots
+        if whole or not array.size:  # Warp has no slices of arrays without elements
+            return array
+        return array[self.first_robot : self.first_robot + self.n_robots]

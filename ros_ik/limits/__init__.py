@@ -3,8 +3,9 @@
 """Hard limits on a control step."""
 
 from ros_ik.limits.acceleration import AccelerationLimit
+from ros_ik.limits.jerk import JerkLimit
 from ros_ik.limits.limit import Limit
 from ros_ik.limits.position import PositionLimit
 from ros_ik.limits.velocity import VelocityLimit
 
-__all__ = ['AccelerationLimit', 'Limit', 'PositionLimit', 'VelocityLimit']
+__all__ = ['AccelerationLimit', 'JerkLimit', 'Limit', 'PositionLimit', 'VelocityLimit']

@@ -2,12 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limit: the step changes by no more than an acceleration allows, and can still stop in time.
 
-    |dq - dq_last| <= s,    dq <= s (k / 2 + D / (k + 1)),    s = a dt^2,  D = d / s,
-    k = floor((sqrt(1 + 8 D) - 1) / 2)
+    |dq - dq_last| <= s,    dq <= step(d, s),    s = a dt^2
 
-d is the distance to the position limit ahead. The second bound is the largest step from which
-shrinking by s in each further step ends at the limit: k + 1 steps dq, dq - s, ..., dq - k s sum to
-(k + 1) (dq - k s / 2) = d. (The continuous dt sqrt(2 a d) of roboplan overshoots by up to s / 8.)
+d is the distance to the position limit ahead and step(d, s), of ``braking``, the largest step from
+which shrinking by s in each further step ends at the limit.
 Where these bounds conflict with position or velocity limits, those win.
 """
 
@@ -20,7 +18,10 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.limits.arguments import dof_values
+from ros_ik.limits.braking import braking_function
 from ros_ik.limits.limit import Limit
+from ros_ik.limits.limit import yield_function
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.step_state import StepState
@@ -29,18 +30,12 @@ if TYPE_CHECKING:
 @no_type_check
 @functools.cache
 def _acceleration_kernel(scalar: type) -> wp.Kernel:
-    @wp.func
-    def braking_step(distance: scalar, acceleration: scalar, dt: scalar) -> scalar:
-        step = acceleration * dt * dt
-        if not wp.isfinite(distance) or step <= scalar(0.0):
-            return distance
-        D = distance / step
-        k = wp.floor((wp.sqrt(scalar(1.0) + scalar(8.0) * D) - scalar(1.0)) / scalar(2.0))
-        return step * (k / scalar(2.0) + D / (k + scalar(1.0)))
+    braking_step, tighten_yielding = braking_function(scalar), yield_function(scalar)
 
     @wp.kernel(enable_backward=False, module='unique')
     def apply_acceleration_limit(
         joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
+        moving_dof: wp.array(dtype=wp.int32),  # [n_moving]
         dof_variable: wp.array(dtype=wp.int32),  # [joint_dof_count]
         dof_scale: wp.array(dtype=scalar),  # [joint_dof_count]
         dof_coord: wp.array(dtype=wp.int32),  # [joint_dof_count]
@@ -53,26 +48,20 @@ def _acceleration_kernel(scalar: type) -> wp.Kernel:
         upper: wp.array2d(dtype=scalar),  # [n, n_variables]
     ):
         row = wp.tid()
-        for dof in range(dof_variable.shape[0]):
-            variable = dof_variable[dof]
-            a = acceleration[dof]
-            scale = dof_scale[dof]
-            if variable >= 0 and wp.isfinite(a) and scale != scalar(0.0):
-                low = last_step[row, dof] - a * dt * dt
-                high = last_step[row, dof] + a * dt * dt
+        for k in range(moving_dof.shape[0]):
+            dof = moving_dof[k]
+            shrink = acceleration[dof] * dt * dt
+            if wp.isfinite(shrink):
+                low = last_step[row, dof] - shrink
+                high = last_step[row, dof] + shrink
                 coord = dof_coord[dof]
                 if coord >= 0:
                     q = joint_q[row, coord]
-                    ahead = braking_step(wp.max(position_max[dof] - q, scalar(0.0)), a, dt)
-                    behind = braking_step(wp.max(q - position_min[dof], scalar(0.0)), a, dt)
+                    ahead = braking_step(wp.max(position_max[dof] - q, scalar(0.0)), shrink)
+                    behind = braking_step(wp.max(q - position_min[dof], scalar(0.0)), shrink)
                     high = wp.clamp(ahead, low, high)
                     low = wp.clamp(-behind, low, high)
-                low = low / scale
-                high = high / scale
-                box_low = lower[row, variable]
-                box_high = upper[row, variable]
-                lower[row, variable] = wp.clamp(wp.min(low, high), box_low, box_high)
-                upper[row, variable] = wp.clamp(wp.max(low, high), box_low, box_high)
+                tighten_yielding(row, dof_variable[dof], dof_scale[dof], low, high, lower, upper)
 
     return apply_acceleration_limit
 
@@ -80,7 +69,8 @@ def _acceleration_kernel(scalar: type) -> wp.Kernel:
 class AccelerationLimit(Limit):
     """The step changes by no more than an acceleration allows; yields to the other limits."""
 
-    yields = True
+    yields = 1
+    splits = True
 
     def __init__(
         self,
@@ -101,9 +91,7 @@ class AccelerationLimit(Limit):
         Raises:
             ArgumentError: A negative or NaN acceleration, or a scale outside (0, 1].
         """
-        self._acceleration = np.asarray(acceleration, dtype=np.float64)
-        if not np.all(self._acceleration >= 0.0):
-            raise ArgumentError(f'acceleration must not be negative, got {acceleration}')
+        self._acceleration = dof_values('acceleration', acceleration)
         self._position_margin = position_margin
         self._is_allocated = False
         self._last_displacement = np.zeros(1)
@@ -138,6 +126,7 @@ class AccelerationLimit(Limit):
         self._max = wp.array(high - margin, dtype=state.scalar, device=state.device)
         self._device_acceleration = HostBuffer((dofs,), state.scalar, state.device)
         self._last_step = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
+        self._dt = state.dt
         self._is_allocated = True
         self.set_last_displacement(self._last_displacement)
         self._write()
@@ -146,8 +135,25 @@ class AccelerationLimit(Limit):
         """Give the step taken last [rad or m], shape [joint_dof_count] or [n, joint_dof_count]."""
         self._last_displacement = np.asarray(displacement, dtype=np.float64)
         if self._is_allocated:
-            self._last_step.host[:] = self._last_displacement
+            self._last_step.host[...] = self._last_displacement
             self._last_step.upload()
+
+    def set_last_velocity(self, velocity: np.ndarray) -> None:
+        """Give the last velocity [rad/s or m/s], shape [joint_dof_count] or [n, joint_dof_count].
+
+        Raises:
+            ArgumentError: No solve has told the limit its dt yet.
+        """
+        if not self._is_allocated:
+            raise ArgumentError(
+                'velocity needs the duration of a step, which the first solve gives; use '
+                'set_last_displacement before it'
+            )
+        self.set_last_displacement(self._dt * np.asarray(velocity, dtype=np.float64))
+
+    def reset(self) -> None:
+        """Forget the last step: the robot stands."""
+        self.set_last_displacement(np.zeros(1))
 
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box; see :meth:`Limit.launch`."""
@@ -156,8 +162,10 @@ class AccelerationLimit(Limit):
             _acceleration_kernel(state.scalar),
             dim=state.n_robots,
             inputs=[
-                state.joint_q, state.dof_variable, state.dof_scale, state.dof_coord,
-                self._min, self._max, self._device_acceleration.array, self._last_step.array,
+                state.joint_q, state.moving_dof, state.dof_variable, state.dof_scale,
+                state.dof_coord,
+                self._min, self._max, self._device_acceleration.array,
+                state.rows(self._last_step.array),
                 state.dt,
             ],
             outputs=[lower, upper],

@@ -18,11 +18,15 @@ class Limit:
     """Base of hard limits on a step.
 
     Attributes:
-        yields: Whether this limit gives way to the others where they conflict. Limits that yield
-            are applied last and clamp themselves into the box they find.
+        yields: Where limits conflict, those of a higher number give way to those of a lower one:
+            they are applied later and clamp themselves into the box they find. 0 never yields.
+        splits: Whether :meth:`launch` may be called for parts of a large batch, with ``_state``
+            the state of the part; a limit with an array per robot then reads its rows through
+            :meth:`StepState.rows`.
     """
 
-    yields = False
+    yields: int = 0
+    splits = False
 
     _state: 'StepState'
     _is_bound = False
@@ -82,3 +86,33 @@ def tighten_function(scalar: type) -> wp.Function:
             upper[row, variable] = wp.min(upper[row, variable], low / scale)
 
     return tighten
+
+
+@no_type_check
+@functools.cache
+def yield_function(scalar: type) -> wp.Function:
+    """Build ``tighten_yielding(row, variable, scale, low, high, lower, upper)``.
+
+    It moves low <= scale * step <= high into the box of ``variable`` and makes that the box, which
+    so is never empty.
+    """
+
+    @wp.func
+    def tighten_yielding(
+        row: int,
+        variable: int,
+        scale: scalar,
+        low: scalar,
+        high: scalar,
+        lower: wp.array2d(dtype=scalar),
+        upper: wp.array2d(dtype=scalar),
+    ):
+        if scale != scalar(0.0):
+            one = low / scale
+            other = high / scale
+            box_low = lower[row, variable]
+            box_high = upper[row, variable]
+            lower[row, variable] = wp.clamp(wp.min(one, other), box_low, box_high)
+            upper[row, variable] = wp.clamp(wp.max(one, other), box_low, box_high)
+
+    return tighten_yielding

@@ -31,6 +31,7 @@ def _position_kernel(scalar: type) -> wp.Kernel:
     @wp.kernel(enable_backward=False, module='unique')
     def apply_position_limit(
         joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
+        moving_dof: wp.array(dtype=wp.int32),  # [n_moving]
         dof_variable: wp.array(dtype=wp.int32),  # [joint_dof_count]
         dof_scale: wp.array(dtype=scalar),  # [joint_dof_count]
         dof_coord: wp.array(dtype=wp.int32),  # [joint_dof_count]
@@ -41,10 +42,11 @@ def _position_kernel(scalar: type) -> wp.Kernel:
         upper: wp.array2d(dtype=scalar),  # [n, n_variables]
     ):
         row = wp.tid()
-        for dof in range(dof_variable.shape[0]):
+        for k in range(moving_dof.shape[0]):
+            dof = moving_dof[k]
             variable = dof_variable[dof]
             coord = dof_coord[dof]
-            if variable >= 0 and coord >= 0:
+            if coord >= 0:
                 q = joint_q[row, coord]
                 low = -gain * wp.max(q - position_min[dof], scalar(0.0))
                 high = gain * wp.max(position_max[dof] - q, scalar(0.0))
@@ -55,6 +57,8 @@ def _position_kernel(scalar: type) -> wp.Kernel:
 
 class PositionLimit(Limit):
     """Joints stay between the position limits of the model."""
+
+    splits = True
 
     def __init__(self, *, gain: float = 1.0, margin: float | np.ndarray = 0.0) -> None:
         """Create the limit.
@@ -90,7 +94,8 @@ class PositionLimit(Limit):
             _position_kernel(state.scalar),
             dim=state.n_robots,
             inputs=[
-                state.joint_q, state.dof_variable, state.dof_scale, state.dof_coord,
+                state.joint_q, state.moving_dof, state.dof_variable, state.dof_scale,
+                state.dof_coord,
                 self._min, self._max, self.gain,
             ],
             outputs=[lower, upper],

@@ -11,6 +11,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.limit import Limit
 from ros_ik.limits.limit import tighten_function
 
@@ -25,6 +26,7 @@ def _velocity_kernel(scalar: type) -> wp.Kernel:
 
     @wp.kernel(enable_backward=False, module='unique')
     def apply_velocity_limit(
+        moving_dof: wp.array(dtype=wp.int32),  # [n_moving]
         dof_variable: wp.array(dtype=wp.int32),  # [joint_dof_count]
         dof_scale: wp.array(dtype=scalar),  # [joint_dof_count]
         max_step: wp.array(dtype=scalar),  # [joint_dof_count]
@@ -32,11 +34,11 @@ def _velocity_kernel(scalar: type) -> wp.Kernel:
         upper: wp.array2d(dtype=scalar),  # [n, n_variables]
     ):
         row = wp.tid()
-        for dof in range(dof_variable.shape[0]):
+        for k in range(moving_dof.shape[0]):
+            dof = moving_dof[k]
             variable = dof_variable[dof]
-            if variable >= 0:
-                step = max_step[dof]
-                tighten(row, variable, dof_scale[dof], -step, step, lower, upper)
+            step = max_step[dof]
+            tighten(row, variable, dof_scale[dof], -step, step, lower, upper)
 
     return apply_velocity_limit
 
@@ -47,6 +49,8 @@ class VelocityLimit(Limit):
     Attributes:
         scale: Part of the limit that may be used, in (0, 1]; may be set between solves.
     """
+
+    splits = True
 
     def __init__(self, velocity: np.ndarray | None = None, *, scale: float = 1.0) -> None:
         """Create the limit.
@@ -59,9 +63,7 @@ class VelocityLimit(Limit):
         Raises:
             ArgumentError: A negative or NaN speed, or a scale outside (0, 1].
         """
-        if velocity is not None and not np.all(np.asarray(velocity) >= 0.0):
-            raise ArgumentError(f'velocity must not be negative, got {velocity}')
-        self._velocity = velocity
+        self._velocity = None if velocity is None else dof_values('velocity', velocity)
         self._is_allocated = False
         self.scale = scale
 
@@ -77,22 +79,40 @@ class VelocityLimit(Limit):
         self._scale = value
         self._write()
 
+    @property
+    def velocity(self) -> np.ndarray | None:
+        """Largest speed of each degree of freedom [rad/s or m/s]; None for the model's, unbound.
+
+        May be set between solves, shape [joint_dof_count].
+        """
+        return None if self._velocity is None else self._velocity.copy()
+
+    @velocity.setter
+    def velocity(self, value: np.ndarray) -> None:
+        velocity = dof_values('velocity', value)
+        if self._is_allocated:
+            self._check_shape(velocity, self._max_step.host.shape)
+        self._velocity = velocity
+        self._write()
+
     def _allocate(self, state: 'StepState') -> None:
         """Put the limits on the device.
 
         Raises:
             ArgumentError: The speeds given do not match the model.
         """
-        velocity = state.model.limits64()[2] if self._velocity is None else self._velocity
-        if np.shape(velocity) != (state.model.joint_dof_count,):
-            raise ArgumentError(
-                f'velocity must have shape [{state.model.joint_dof_count}], got '
-                f'{np.shape(velocity)}'
-            )
-        self._full_step = np.asarray(velocity, dtype=np.float64) * state.dt
-        self._max_step = HostBuffer(self._full_step.shape, state.scalar, state.device)
+        if self._velocity is None:
+            self._velocity = state.model.limits64()[2]
+        shape = (state.model.joint_dof_count,)
+        self._check_shape(self._velocity, shape)
+        self._dt = state.dt
+        self._max_step = HostBuffer(shape, state.scalar, state.device)
         self._is_allocated = True
         self._write()
+
+    def _check_shape(self, velocity: np.ndarray, shape: tuple[int, ...]) -> None:
+        if velocity.shape != shape:
+            raise ArgumentError(f'velocity must have shape {list(shape)}, got {velocity.shape}')
 
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box; see :meth:`Limit.launch`."""
@@ -100,13 +120,15 @@ class VelocityLimit(Limit):
         wp.launch(
             _velocity_kernel(state.scalar),
             dim=state.n_robots,
-            inputs=[state.dof_variable, state.dof_scale, self._max_step.array],
+            inputs=[
+                state.moving_dof, state.dof_variable, state.dof_scale, self._max_step.array,
+            ],
             outputs=[lower, upper],
             device=state.device,
-        )
+        )  # fmt: skip
 
     def _write(self) -> None:
         """Bring the scaled limits to the device."""
-        if self._is_allocated:
-            self._max_step.host[:] = self._scale * self._full_step
+        if self._is_allocated and self._velocity is not None:
+            self._max_step.host[...] = self._scale * self._dt * self._velocity
             self._max_step.upload()

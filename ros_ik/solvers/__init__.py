@@ -11,6 +11,7 @@ from ros_ik.solvers.chain_solvers import GaussNewtonSolver
 from ros_ik.solvers.dense_qp import DenseQP
 from ros_ik.solvers.differential_ik import DifferentialIK
 from ros_ik.solvers.differential_ik import DifferentialIKSettings
+from ros_ik.solvers.differential_ik_settings import EnforceMode
 from ros_ik.solvers.ik_chain import ChainLink
 from ros_ik.solvers.ik_chain import IkChain
 from ros_ik.solvers.ik_chain import JointState
@@ -20,6 +21,14 @@ from ros_ik.solvers.ik_enums import IKSampler
 from ros_ik.solvers.ik_lbfgs import IKOptimizerLBFGS
 from ros_ik.solvers.ik_lm import IKOptimizerLM
 from ros_ik.solvers.ik_solver import IKSolver
+from ros_ik.solvers.optimal_control import CommandHeaderBuilder
+from ros_ik.solvers.optimal_control import OptimalControl
+from ros_ik.solvers.optimal_control import OptimalControlCommand
+from ros_ik.solvers.optimal_control import OptimalControlCommandBuilder
+from ros_ik.solvers.optimal_control import OptimalControlFeedback
+from ros_ik.solvers.optimal_control import OptimalControlResult
+from ros_ik.solvers.optimal_control import OptimalControlSettings
+from ros_ik.solvers.optimal_control import StopReason
 from ros_ik.solvers.path_ik import PathResult
 from ros_ik.solvers.path_ik import solve_path
 from ros_ik.solvers.status import SolveStatus
@@ -30,10 +39,12 @@ __all__ = [
     'ChainIKResult',
     'ChainIKSettings',
     'ChainLink',
+    'CommandHeaderBuilder',
     'DenseQP',
     'DifferentialIK',
     'DifferentialIKSettings',
     'DlsSolver',
+    'EnforceMode',
     'GaussNewtonSolver',
     'IKOptimizer',
     'IKOptimizerLBFGS',
@@ -43,8 +54,15 @@ __all__ = [
     'IkChain',
     'IkChainError',
     'JointState',
+    'OptimalControl',
+    'OptimalControlCommand',
+    'OptimalControlCommandBuilder',
+    'OptimalControlFeedback',
+    'OptimalControlResult',
+    'OptimalControlSettings',
     'PathResult',
     'SolveStatus',
+    'StopReason',
     'Task',
     'inverse_kinematics',
     'solve_path',

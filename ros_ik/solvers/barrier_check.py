@@ -4,8 +4,9 @@
 
 The program sees a barrier through its linearisation, which is off by O(|dq|^2). Here
 h(q + dq) itself decides: where h(q + dq) < -tolerance and h(q + dq) < h(q), the joints that move
-that barrier stop (roboplan 0.7, enforceBarriers); a violated barrier that improves is let through.
-Where stopping them was not enough, the whole step becomes zero, which cannot make anything worse.
+that barrier stop (roboplan 0.7, enforceBarriers), or their part of the step is shortened to the
+largest fraction that bisection finds to be good; a violated barrier that improves is let through.
+Where that was not enough, the whole step becomes zero, which cannot make anything worse.
 """
 
 from collections.abc import Sequence
@@ -13,43 +14,49 @@ import functools
 from types import SimpleNamespace
 from typing import no_type_check
 
-import numpy as np
 import warp as wp
 
 from ros_ik.barriers import Barrier
-from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.host_buffer import HostBuffer
-from ros_ik.kinematics.integrate import launch_integrate
-from ros_ik.kinematics.motion_subspace import launch_motion_subspace
 from ros_ik.kinematics.step_state import StepState
 from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.solvers.barrier_evaluation import BarrierEvaluation
+from ros_ik.solvers.differential_ik_settings import EnforceMode
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.status import SolveStatus
+
+# Halvings of the fraction of a step; it is found to one part in 2^10.
+_HALVINGS = 10
 
 
 @no_type_check
 @functools.cache
-def _check_kernels(scalar: type) -> SimpleNamespace:
-    """Build the kernels of one floating-point type."""
+def _check_kernels() -> SimpleNamespace:
+    """Build the kernels, float64."""
+    zero, half = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(0.5))
 
     @wp.func
-    def worsens(h: scalar, h_next: scalar, tolerance: scalar) -> bool:
+    def worsens(h: wp.float64, h_next: wp.float64, tolerance: wp.float64) -> bool:
         """Whether a row is violated after the step, and more than before; NaN counts as worse."""
         return not (h_next >= -tolerance) and not (h_next >= h)
 
     @wp.kernel(enable_backward=False, module='unique')
-    def stop_worsening_joints(
-        values: wp.array2d(dtype=scalar),  # [n, total_rows] at q
-        values_next: wp.array2d(dtype=scalar),  # [n, total_rows] at q + dq
-        jacobian: wp.array3d(dtype=scalar),  # [n, total_rows, n_variables]
+    def mark_worsening_joints(
+        values: wp.array2d(dtype=wp.float64),  # [n, total_rows] at q
+        values_next: wp.array2d(dtype=wp.float64),  # [n, total_rows] at q + dq
+        jacobian: wp.array3d(dtype=wp.float64),  # [n, total_rows, n_variables]
         barrier_start: wp.array(dtype=wp.int32),  # [barriers + 1]
-        tolerance: wp.array(dtype=scalar),  # [1]
+        tolerance: wp.array(dtype=wp.float64),  # [1]
+        whole_step: int,
         dof_variable: wp.array(dtype=wp.int32),  # [joint_dof_count]
-        delta_q: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
+        delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count]
+        is_cut: wp.array2d(dtype=wp.int32),  # [n, joint_dof_count]
         status: wp.array(dtype=wp.int32),  # [n]
     ):
         robot = wp.tid()
         status[robot] = wp.static(int(SolveStatus.CONVERGED))
+        for dof in range(dof_variable.shape[0]):
+            is_cut[robot, dof] = 0
         for barrier in range(barrier_start.shape[0] - 1):
             first = barrier_start[barrier]
             last = barrier_start[barrier + 1]
@@ -61,35 +68,84 @@ def _check_kernels(scalar: type) -> SimpleNamespace:
                 status[robot] = wp.static(int(SolveStatus.HALTED_BY_BARRIER))
                 for dof in range(dof_variable.shape[0]):
                     variable = dof_variable[dof]
-                    if variable >= 0:
+                    if whole_step != 0:
+                        is_cut[robot, dof] = 1
+                    elif variable >= 0:
                         for row in range(first, last):
-                            if jacobian[robot, row, variable] != scalar(0.0):
-                                delta_q[robot, dof] = scalar(0.0)
+                            if jacobian[robot, row, variable] != zero:
+                                is_cut[robot, dof] = 1
+        for dof in range(dof_variable.shape[0]):
+            if not wp.isfinite(delta_q[robot, dof]):
+                status[robot] = wp.static(int(SolveStatus.NON_FINITE_INPUT))
 
     @wp.kernel(enable_backward=False, module='unique')
-    def stop_all_joints(
-        values: wp.array2d(dtype=scalar),  # [n, total_rows] at q
-        values_next: wp.array2d(dtype=scalar),  # [n, total_rows] at q + dq
-        tolerance: wp.array(dtype=scalar),  # [1]
-        whole_step: int,
-        delta_q: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
+    def shorten(
+        delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count]
+        is_cut: wp.array2d(dtype=wp.int32),  # [n, joint_dof_count]
+        span: wp.array2d(dtype=wp.float64),  # [n, 2], largest good fraction and the next bad one
+        part: wp.float64,  # of the span, where to go
+        shorter: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count]
+    ):
+        robot = wp.tid()
+        low = span[robot, 0]
+        fraction = low + part * (span[robot, 1] - low)
+        for dof in range(delta_q.shape[1]):
+            shorter[robot, dof] = delta_q[robot, dof]
+            if is_cut[robot, dof] != 0:
+                shorter[robot, dof] = fraction * delta_q[robot, dof]
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def reset_span(span: wp.array2d(dtype=wp.float64)):  # [n, 2]
+        robot = wp.tid()
+        span[robot, 0] = zero
+        span[robot, 1] = wp.float64(1.0)
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def halve_span(
+        values: wp.array2d(dtype=wp.float64),  # [n, total_rows] at q
+        values_next: wp.array2d(dtype=wp.float64),  # [n, total_rows] in the middle of the span
+        tolerance: wp.array(dtype=wp.float64),  # [1]
+        span: wp.array2d(dtype=wp.float64),  # [n, 2]
+    ):
+        robot = wp.tid()
+        worse = bool(False)
+        for row in range(values.shape[1]):
+            if worsens(values[robot, row], values_next[robot, row], tolerance[0]):
+                worse = True
+        middle = half * (span[robot, 0] + span[robot, 1])
+        if worse:
+            span[robot, 1] = middle
+        else:
+            span[robot, 0] = middle
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def finish(
+        values: wp.array2d(dtype=wp.float64),  # [n, total_rows] at q
+        values_next: wp.array2d(dtype=wp.float64),  # [n, total_rows] after the cut
+        tolerance: wp.array(dtype=wp.float64),  # [1]
+        shorter: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count]
+        delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count]
         status: wp.array(dtype=wp.int32),  # [n]
     ):
         robot = wp.tid()
-        stop = whole_step != 0 and status[robot] != wp.static(int(SolveStatus.CONVERGED))
+        stop = status[robot] == wp.static(int(SolveStatus.NON_FINITE_INPUT))
         for row in range(values.shape[1]):
             if worsens(values[robot, row], values_next[robot, row], tolerance[0]):
                 stop = True
+        if stop and status[robot] == wp.static(int(SolveStatus.CONVERGED)):
+            status[robot] = wp.static(int(SolveStatus.HALTED_BY_BARRIER))
         for dof in range(delta_q.shape[1]):
-            if not wp.isfinite(delta_q[robot, dof]):
-                stop = True
-                status[robot] = wp.static(int(SolveStatus.NON_FINITE_INPUT))
-        if stop:
-            for dof in range(delta_q.shape[1]):
-                delta_q[robot, dof] = scalar(0.0)
+            if stop:
+                delta_q[robot, dof] = zero
+            elif status[robot] != wp.static(int(SolveStatus.CONVERGED)):
+                delta_q[robot, dof] = shorter[robot, dof]
 
     return SimpleNamespace(
-        stop_worsening_joints=stop_worsening_joints, stop_all_joints=stop_all_joints
+        mark_worsening_joints=mark_worsening_joints,
+        shorten=shorten,
+        reset_span=reset_span,
+        halve_span=halve_span,
+        finish=finish,
     )
 
 
@@ -100,7 +156,8 @@ class BarrierCheck:
         delta_q: The step, shape [n, joint_dof_count]; written by the caller, cut by :meth:`run`.
         status: :class:`SolveStatus` codes, shape [n].
         values: h at q, shape [n, total_rows].
-        values_next: h at q + dq after the cut, shape [n, total_rows].
+        values_next: h at q + dq after the cut, shape [n, total_rows]; inf where a barrier is not
+            checked.
     """
 
     def __init__(
@@ -110,7 +167,7 @@ class BarrierCheck:
         joint_q: HostBuffer,
         barriers: Sequence[Barrier],
         *,
-        whole_step: bool,
+        mode: EnforceMode,
     ) -> None:
         """Allocate every array and capture the graph.
 
@@ -119,30 +176,12 @@ class BarrierCheck:
             tree: Kinematic tree of the model in the type of ``state``.
             joint_q: Buffer of ``state.joint_q``, written by the caller before each check.
             barriers: The barriers.
-            whole_step: Zero the whole step instead of the joints that move the barrier.
+            mode: What is cut.
         """
-        self._state, self._tree, self._joint_q = state, tree, joint_q
-        self._barriers, self._whole_step = tuple(barriers), whole_step
-        for barrier in barriers:
-            barrier.bind(state)
-        self._start = np.concatenate(([0], np.cumsum([b.row_count for b in barriers]))).astype(
-            np.int32
-        )
-        n, total, device = state.n_robots, int(self._start[-1]), state.device
-
-        def floats(*shape: int) -> HostBuffer:
-            return HostBuffer(shape, state.scalar, device)
-
-        self._values, self._values_next = floats(n, total), floats(n, total)
-        self._delta_q, self._tolerance = floats(n, state.model.joint_dof_count), floats(1)
-        self._status = HostBuffer((n,), wp.int32, device)
-        self._jacobian = wp.zeros(
-            (n, total, state.group.n_variables), dtype=state.scalar, device=device
-        )
-        self._barrier_start = wp.array(self._start, dtype=wp.int32, device=device)
-        self._next_q = wp.zeros_like(state.joint_q)
-        self._next_body_q = wp.zeros_like(state.body_q)
-        self._graph = Graph(self._record, device)
+        self._state, self._joint_q, self._mode = state, joint_q, mode
+        self._evaluation = BarrierEvaluation(state, tree, barriers)
+        self._allocate()
+        self._graph = Graph(self._record, state.device)
         self.delta_q, self.status = self._delta_q.host, self._status.host
         self.values, self.values_next = self._values.host, self._values_next.host
 
@@ -155,42 +194,70 @@ class BarrierCheck:
         self._tolerance.host[0] = tolerance
         self._graph.launch()
 
+    def _allocate(self) -> None:
+        state = self._state
+        n, total, device = state.n_robots, self._evaluation.n_rows, state.device
+        dofs = state.model.joint_dof_count
+
+        def floats(*shape: int) -> HostBuffer:
+            return HostBuffer(shape, state.scalar, device)
+
+        self._values, self._values_next = floats(n, total), floats(n, total)
+        self._values_next.array.fill_(wp.inf)
+        self._delta_q, self._tolerance = floats(n, dofs), floats(1)
+        self._status = HostBuffer((n,), wp.int32, device)
+        self._jacobian = wp.zeros(
+            (n, total, state.group.n_variables), dtype=state.scalar, device=device
+        )
+        self._barrier_start = wp.array(self._evaluation.start, dtype=wp.int32, device=device)
+        self._shorter = wp.zeros_like(self._delta_q.array)
+        self._is_cut = wp.zeros((n, dofs), dtype=wp.int32, device=device)
+        self._span = wp.zeros((n, 2), dtype=state.scalar, device=device)
+
     def _record(self) -> None:
         """Launch everything one check needs."""
-        state, kernels = self._state, _check_kernels(self._state.scalar)
+        state, kernels = self._state, _check_kernels()
         for buffer in (self._joint_q, self._delta_q, self._tolerance):
             buffer.upload()
-        launch_forward_kinematics(self._tree, state.joint_q, state.body_q)
-        launch_motion_subspace(self._tree, state.joint_q, state.body_q, state.joint_S_s)
-        for barrier, start in zip(self._barriers, self._start, strict=False):
-            barrier.launch_values(state.body_q, self._values.array, int(start))
-            barrier.launch_jacobian(self._jacobian, int(start))
-        self._record_next_values()
+        self._evaluation.launch_now(self._values.array, self._jacobian)
+        self._evaluation.launch_ahead(self._delta_q.array, self._values_next.array)
         both = [self._values.array, self._values_next.array]
-        wp.launch(
-            kernels.stop_worsening_joints,
-            dim=state.n_robots,
-            inputs=[
+        self._launch(
+            kernels.mark_worsening_joints,
+            [
                 *both, self._jacobian, self._barrier_start, self._tolerance.array,
-                state.dof_variable,
+                int(self._mode is EnforceMode.WHOLE), state.dof_variable, self._delta_q.array,
             ],
-            outputs=[self._delta_q.array, self._status.array],
-            device=state.device,
+            [self._is_cut, self._status.array],
         )  # fmt: skip
-        self._record_next_values()
-        wp.launch(
-            kernels.stop_all_joints,
-            dim=state.n_robots,
-            inputs=[*both, self._tolerance.array, int(self._whole_step)],
-            outputs=[self._delta_q.array, self._status.array],
-            device=state.device,
+        self._launch(kernels.reset_span, [], [self._span])
+        if self._mode is EnforceMode.SCALE:
+            for _ in range(_HALVINGS):
+                self._record_shorter(0.5)
+                self._launch(kernels.halve_span, [*both, self._tolerance.array], [self._span])
+        self._record_shorter(0.0)
+        self._launch(
+            kernels.finish,
+            [*both, self._tolerance.array, self._shorter],
+            [self._delta_q.array, self._status.array],
         )
         for buffer in (self._delta_q, self._status, self._values, self._values_next):
             buffer.download()
 
-    def _record_next_values(self) -> None:
-        """Launch the barriers at q + dq."""
-        launch_integrate(self._tree, self._state.joint_q, self._delta_q.array, self._next_q)
-        launch_forward_kinematics(self._tree, self._next_q, self._next_body_q)
-        for barrier, start in zip(self._barriers, self._start, strict=False):
-            barrier.launch_values(self._next_body_q, self._values_next.array, int(start))
+    def _record_shorter(self, part: float) -> None:
+        """Launch the barriers after a shorter step."""
+        self._launch(
+            _check_kernels().shorten,
+            [self._delta_q.array, self._is_cut, self._span, part],
+            [self._shorter],
+        )
+        self._evaluation.launch_ahead(self._shorter, self._values_next.array)
+
+    def _launch(self, kernel: wp.Kernel, inputs: list, outputs: list) -> None:
+        wp.launch(
+            kernel,
+            dim=self._state.n_robots,
+            inputs=inputs,
+            outputs=outputs,
+            device=self._state.device,
+        )

@@ -32,6 +32,7 @@ class DenseQP:
         iterations: Constraints added and dropped, shape [batch].
         bound_multiplier: Shape [batch, n]; positive at an upper bound, negative at a lower one.
         row_multiplier: Shape [batch, rows]; positive where a row binds.
+        workspace: What a kernel of one's own passes to ``qp_function``.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class DenseQP:
         workspace.u, workspace.b, workspace.row_norm = zeros(n + 1), zeros(rows), zeros(rows)
         workspace.active = zeros(n + 1, dtype=wp.int32)
         workspace.is_active = zeros(2 * n + rows, dtype=wp.int32)
-        self._workspace = workspace
+        self.workspace = workspace
 
     def launch(self) -> None:
         """Solve every program; results are in the output arrays."""
@@ -95,7 +96,7 @@ class DenseQP:
             dim=self.c.shape[0],
             inputs=[
                 self.H, self.c, self.lower, self.upper, self.A, self.b,
-                self.max_iterations, self.tolerance, self._workspace,
+                self.max_iterations, self.tolerance, self.workspace,
             ],
             outputs=[
                 self.x, self.status, self.iterations, self.bound_multiplier, self.row_multiplier,

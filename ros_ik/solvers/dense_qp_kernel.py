@@ -44,8 +44,8 @@ _STAGE_RELAXED = 3
 
 @no_type_check
 @functools.cache
-def qp_kernel(scalar: type) -> wp.Kernel:
-    """Build the kernel that solves one program per thread."""
+def qp_function(scalar: type) -> wp.Function:
+    """Build ``solve_program``, the kernel's body for program i; its arguments are the kernel's."""
     method = active_set_functions(scalar)
     Workspace = method.Workspace
     solve = method.solve
@@ -164,8 +164,9 @@ def qp_kernel(scalar: type) -> wp.Kernel:
                 row = constraint - 2 * n
                 row_multiplier[i, row] = ws.u[i, k] / ws.row_norm[i, row]
 
-    @wp.kernel(enable_backward=False, module='unique')
-    def solve_dense_qp(
+    @wp.func
+    def solve_program(
+        i: int,
         # the programs
         H: wp.array3d(dtype=scalar),  # [batch, n, n]
         c: wp.array2d(dtype=scalar),  # [batch, n]
@@ -183,7 +184,6 @@ def qp_kernel(scalar: type) -> wp.Kernel:
         bound_multiplier: wp.array2d(dtype=scalar),  # [batch, n]
         row_multiplier: wp.array2d(dtype=scalar),  # [batch, rows]
     ):
-        i = wp.tid()
         n = x.shape[1]
         rows = b.shape[1]
         for j in range(n):
@@ -237,5 +237,39 @@ def qp_kernel(scalar: type) -> wp.Kernel:
         status[i] = wp.static(int(SolveStatus.NUMERICAL_FAILURE))
         if code == wp.static(ITERATION_LIMIT):
             status[i] = wp.static(int(SolveStatus.ITERATION_LIMIT))
+
+    return solve_program
+
+
+@no_type_check
+@functools.cache
+def qp_kernel(scalar: type) -> wp.Kernel:
+    """Build the kernel that solves one program per thread."""
+    Workspace = active_set_functions(scalar).Workspace
+    solve_program = qp_function(scalar)
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def solve_dense_qp(
+        # the programs
+        H: wp.array3d(dtype=scalar),  # [batch, n, n]
+        c: wp.array2d(dtype=scalar),  # [batch, n]
+        lower: wp.array2d(dtype=scalar),  # [batch, n]
+        upper: wp.array2d(dtype=scalar),  # [batch, n]
+        A: wp.array3d(dtype=scalar),  # [batch, rows, n]
+        b: wp.array2d(dtype=scalar),  # [batch, rows]
+        max_iterations: int,
+        tolerance: scalar,
+        ws: Workspace,
+        # what comes out
+        x: wp.array2d(dtype=scalar),  # [batch, n]
+        status: wp.array(dtype=wp.int32),  # [batch]
+        iterations: wp.array(dtype=wp.int32),  # [batch]
+        bound_multiplier: wp.array2d(dtype=scalar),  # [batch, n]
+        row_multiplier: wp.array2d(dtype=scalar),  # [batch, rows]
+    ):
+        solve_program(
+            wp.tid(), H, c, lower, upper, A, b, max_iterations, tolerance, ws,
+            x, status, iterations, bound_multiplier, row_multiplier,
+        )  # fmt: skip
 
     return solve_dense_qp

@@ -8,9 +8,12 @@ step written in place, and a check of the step against the barriers at q + dq.
 
 from __future__ import annotations
 
-import collections
 from collections.abc import Sequence
-import dataclasses
+from concurrent.futures import ThreadPoolExecutor
+import math
+import os
+from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import warp as wp
@@ -27,44 +30,27 @@ from ros_ik.limits import Limit
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.solvers.barrier_check import BarrierCheck
+from ros_ik.solvers.differential_ik_settings import DifferentialIKSettings
 from ros_ik.solvers.graph import Graph
+from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.status import SolveStatus
+from ros_ik.solvers.step_arguments import checked_parts
+from ros_ik.solvers.step_arguments import sorted_arguments
 from ros_ik.solvers.step_problem import StepProblem
+from ros_ik.solvers.step_residuals import StepResiduals
+from ros_ik.solvers.stopping_check import StoppingCheck
 from ros_ik.solvers.task import Task
 
-# Combinations of tasks, limits and barriers whose graphs are kept; the least recently used goes.
-_MAX_PROBLEMS = 8
+_STATUS = {int(status): status for status in SolveStatus}
 
 
-@dataclasses.dataclass(frozen=True)
-class DifferentialIKSettings:
-    """Settings of :class:`DifferentialIK`.
+class _Recent(NamedTuple):
+    """The last combination solved: copies of the sequences, to see that they are the same."""
 
-    Attributes:
-        dt: Duration of a step [s].
-        max_iterations: Bound on the constraints added and dropped in one solve; it bounds the
-            worst tick. Twice the number of limits and barrier rows is more than is ever needed.
-        feasibility_tolerance: How far a barrier row, scaled to unit length, may be missed [rad or
-            m]. Limits are met exactly.
-        enforce_whole_step: What :meth:`DifferentialIK.enforce_barriers` cuts: False stops the
-            joints that move a violated barrier, True stops all of them.
-    """
-
-    dt: float = 0.01
-    max_iterations: int = 200
-    feasibility_tolerance: float = 1e-10
-    enforce_whole_step: bool = False
-
-    def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            ArgumentError: A value that is not positive.
-        """
-        for name in ('dt', 'max_iterations', 'feasibility_tolerance'):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value > 0):
-                raise ArgumentError(f'{name} must be positive, got {value}')
+    tasks: Sequence[Task]
+    limits: Sequence[Limit]
+    barriers: Sequence[Barrier]
+    problem: StepProblem
 
 
 class DifferentialIK:
@@ -86,6 +72,7 @@ class DifferentialIK:
         settings: DifferentialIKSettings | None = None,
         *,
         n_robots: int = 1,
+        n_threads: int | None = None,
     ) -> None:
         """Create the solver; graphs are made at the first solve with a combination of arguments.
 
@@ -94,16 +81,20 @@ class DifferentialIK:
             group: A joint group or what :meth:`Model.joint_group` takes.
             settings: Settings; None for the defaults.
             n_robots: Number of robots stepped together, at least 1.
+            n_threads: CPU threads that share a large batch; None for one per core.
 
         Raises:
-            ArgumentError: An unknown group, a group without joints, ``n_robots`` below 1.
+            ArgumentError: An unknown group, a group without joints, ``n_robots`` or ``n_threads``
+                below 1.
         """
         self.model = model
         self.group = group if isinstance(group, JointGroup) else model.joint_group(group)
         self.settings = settings or DifferentialIKSettings()
         self.n_robots = n_robots
-        if n_robots < 1:
-            raise ArgumentError(f'n_robots must be at least 1, got {n_robots}')
+        self._n_threads = os.cpu_count() or 1 if n_threads is None else n_threads
+        for name, value in (('n_robots', n_robots), ('n_threads', self._n_threads)):
+            if value < 1:
+                raise ArgumentError(f'{name} must be at least 1, got {value}')
         if self.group.n_variables < 1:
             raise ArgumentError(f'joint group {self.group.name!r} holds no movable joint')
         scalar, device = wp.float64, model.device
@@ -124,9 +115,18 @@ class DifferentialIK:
             dof_variable=wp.array(self.group.dof_variable, dtype=wp.int32, device=device),
             dof_scale=wp.array(self.group.dof_scale, dtype=scalar, device=device),
             dof_coord=wp.array(dof_coordinates(model), dtype=wp.int32, device=device),
+            moving_dof=wp.array(
+                np.flatnonzero(self.group.dof_variable >= 0), dtype=wp.int32, device=device
+            ),
         )
-        self._problems: collections.OrderedDict[tuple, StepProblem] = collections.OrderedDict()
-        self._checks: collections.OrderedDict[tuple, BarrierCheck] = collections.OrderedDict()
+        self._order = self._tree.arrays.joint_order.numpy()
+        self._pool = ThreadPoolExecutor(self._n_threads) if n_robots > 1 else None
+        self._recent: _Recent | None = None
+        self._q_row = self._joint_q.host[0] if n_robots == 1 else None
+        self._problems: GraphCache[StepProblem] = GraphCache()
+        self._residuals: GraphCache[StepResiduals] = GraphCache()
+        self._checks: GraphCache[BarrierCheck] = GraphCache()
+        self._stops: GraphCache[StoppingCheck] = GraphCache()
         self._forward_graph = Graph(self._record_forward, device)
         self._step = HostBuffer((n_robots, model.joint_dof_count), scalar, device)
         self._next_q = HostBuffer((n_robots, model.joint_coord_count), scalar, device)
@@ -136,12 +136,16 @@ class DifferentialIK:
         self,
         joint_q: np.ndarray,
         tasks: Sequence[Task],
-        limits: Sequence[Limit] = (),
-        barriers: Sequence[Barrier] = (),
-        delta_q: np.ndarray | None = None,
+        limits: Any = (),
+        barriers: Any = (),
+        delta_q: Any = None,
         regularization: float = 1e-12,
     ) -> SolveStatus | np.ndarray:
         """Find the best step at ``joint_q``.
+
+        Limits and barriers may be left out, as with roboplan's overloads: ``solve_ik(joint_q,
+        tasks, delta_q)``, ``solve_ik(joint_q, tasks, limits, delta_q)``, ``solve_ik(joint_q,
+        tasks, barriers, delta_q)``, each with a regularization after ``delta_q``.
 
         Args:
             joint_q: Coordinates, shape [joint_coord_count] or [n_robots, joint_coord_count].
@@ -157,27 +161,41 @@ class DifferentialIK:
             A status, or int32 [n_robots] where ``joint_q`` has a leading dimension.
 
         Raises:
-            ArgumentError: A wrong shape, no task, a negative regularization.
+            ArgumentError: A wrong shape, no task, a negative regularization, or arguments of the
+                wrong kind.
         """
-        if delta_q is None:
-            raise ArgumentError('delta_q is missing: pass the array to write the step into')
-        if not (np.isfinite(regularization) and regularization >= 0.0):
-            raise ArgumentError(f'regularization must not be negative, got {regularization}')
-        self._write_joint_q(joint_q)
-        problem = self._problem(tasks, limits, barriers)
-        problem.load_parameters(regularization)
-        problem.solve()
-        step = problem.delta_q if joint_q.ndim == 2 else problem.delta_q[0]
-        if delta_q.shape == step.shape:
-            delta_q[...] = step
-        elif delta_q.shape == (*step.shape[:-1], self.group.n_variables):
-            delta_q[...] = step[..., self.group.variable_dof]
-        else:
-            raise ArgumentError(
-                f'delta_q must have shape {list(step.shape)} or {self.group.n_variables} in its '
-                f'last dimension, got {list(delta_q.shape)}'
+        if not isinstance(delta_q, np.ndarray):
+            limits, barriers, delta_q, regularization = sorted_arguments(
+                limits, barriers, delta_q, regularization
             )
-        return _returned(problem.status, joint_q.ndim)
+        if self._q_row is not None and joint_q.shape == self._q_row.shape:
+            self._q_row[...] = joint_q
+        else:
+            self._write_joint_q(joint_q)
+        recent = self._recent
+        if (
+            recent is None
+            or tasks != recent.tasks
+            or limits != recent.limits
+            or barriers != recent.barriers
+        ):
+            problem = self._problem(tasks, limits, barriers)
+        else:
+            problem = recent.problem
+        if regularization != problem.regularization:
+            if not (math.isfinite(regularization) and regularization >= 0.0):
+                raise ArgumentError(f'regularization must not be negative, got {regularization}')
+            problem.load_regularization(regularization)
+        problem.load_parameters()
+        problem.solve()
+        if joint_q.ndim == 2:
+            _write_step(delta_q, problem.delta_q, problem.x)
+            return problem.status.copy()
+        if delta_q.shape == problem.first_step.shape:
+            delta_q[...] = problem.first_step
+        else:
+            _write_step(delta_q, problem.first_step, problem.x[0])
+        return _STATUS[problem.status.item(0)]
 
     def enforce_barriers(
         self,
@@ -216,6 +234,53 @@ class DifferentialIK:
         delta_q[...] = check.delta_q if joint_q.ndim == 2 else check.delta_q[0]
         return _returned(check.status, joint_q.ndim)
 
+    def enforce_stopping(
+        self,
+        joint_q: np.ndarray,
+        barriers: Sequence[Barrier],
+        delta_q: np.ndarray,
+        last_delta_q: np.ndarray,
+        acceleration: np.ndarray,
+        tolerance: float = 0.0,
+    ) -> SolveStatus | np.ndarray:
+        """Check that the robot can still stop after a step, and cut the step where it cannot.
+
+        Unlike :meth:`enforce_barriers` this never leaves the acceleration limits: the step is
+        drawn towards the stop that the step before it was checked for; see
+        :mod:`ros_ik.solvers.stopping_check`. Use one or the other, at every step.
+
+        Args:
+            joint_q: Coordinates, shape [joint_coord_count] or [n_robots, joint_coord_count].
+            barriers: The barriers.
+            delta_q: The step over all degrees of freedom, [joint_dof_count] or [n_robots,
+                joint_dof_count]; cut in place.
+            last_delta_q: The step before it, same shape; zero at rest.
+            acceleration: Largest deceleration of each degree of freedom [rad/s^2 or m/s^2], shape
+                [joint_dof_count]; inf where one stops at once.
+            tolerance: How far below zero h may be, in units of h.
+
+        Returns:
+            CONVERGED where nothing was cut, HALTED_BY_BARRIER where something was,
+            NON_FINITE_INPUT for NaN or infinity, where the step becomes a stop.
+
+        Raises:
+            ArgumentError: A wrong shape, a negative tolerance, an acceleration not above zero.
+        """
+        if not tolerance >= 0.0:
+            raise ArgumentError(f'tolerance must not be negative, got {tolerance}')
+        self._write_joint_q(joint_q)
+        expected = (*joint_q.shape[:-1], self.model.joint_dof_count)
+        for name, given in (('delta_q', delta_q), ('last_delta_q', last_delta_q)):
+            if given.shape != expected:
+                raise ArgumentError(
+                    f'{name} must have shape {list(expected)}, got {list(given.shape)}'
+                )
+        check = self._stopping(barriers, acceleration)
+        check.delta_q[:], check.last[:] = delta_q, last_delta_q
+        check.run(tolerance)
+        delta_q[...] = check.delta_q if joint_q.ndim == 2 else check.delta_q[0]
+        return _returned(check.status, joint_q.ndim)
+
     def barrier_values(self, joint_q: np.ndarray, barriers: Sequence[Barrier]) -> np.ndarray:
         """Return h of every barrier row, without margins, shape [.., rows], in units of h."""
         self._write_joint_q(joint_q)
@@ -227,11 +292,11 @@ class DifferentialIK:
     def task_errors(self, joint_q: np.ndarray, tasks: Sequence[Task]) -> list[np.ndarray]:
         """Return the residuals of each task at ``joint_q``, a list of [.., residual_dim]."""
         self._write_joint_q(joint_q)
-        problem = self._problem(tasks, (), ())
-        problem.solve()
-        residuals = problem.residuals.numpy()
-        rows = residuals if joint_q.ndim == 2 else residuals[0]
-        return [rows[..., part].copy() for part in problem.task_slices()]
+        key = tuple(tasks)
+        errors = self._residuals.get(
+            key, lambda: StepResiduals(self._state, self._tree, self._joint_q, key)
+        ).evaluate()
+        return errors if joint_q.ndim == 2 else [rows[0] for rows in errors]
 
     def body_poses(self, joint_q: np.ndarray) -> np.ndarray:
         """Return the poses x y z qx qy qz qw of all links in the world, [.., body_count, 7]."""
@@ -263,37 +328,37 @@ class DifferentialIK:
     ) -> StepProblem:
         """Return the captured problem of these tasks, limits and barriers."""
         key = (tuple(tasks), tuple(limits), tuple(barriers))
-        problem = self._problems.get(key)
-        if problem is None:
-            problem = StepProblem(
+
+        def make() -> StepProblem:
+            checked_parts(*key)
+            return StepProblem(
                 self._state,
-                self._tree,
+                self._order,
                 self._joint_q,
                 *key,
-                max_iterations=self.settings.max_iterations,
-                tolerance=self.settings.feasibility_tolerance,
+                rules=self.settings,
+                pool=self._pool,
+                n_threads=self._n_threads,
             )
-            _keep(self._problems, key, problem)
-        else:
-            self._problems.move_to_end(key)
+
+        problem = self._problems.get(key, make)
+        self._recent = _Recent(_copy(tasks), _copy(limits), _copy(barriers), problem)
         return problem
 
     def _check(self, barriers: Sequence[Barrier]) -> BarrierCheck:
         """Return the captured check of these barriers."""
-        key = tuple(barriers)
-        check = self._checks.get(key)
-        if check is None:
-            check = BarrierCheck(
-                self._state,
-                self._tree,
-                self._joint_q,
-                key,
-                whole_step=self.settings.enforce_whole_step,
-            )
-            _keep(self._checks, key, check)
-        else:
-            self._checks.move_to_end(key)
-        return check
+        key, mode = tuple(barriers), self.settings.enforce_mode
+        return self._checks.get(
+            key, lambda: BarrierCheck(self._state, self._tree, self._joint_q, key, mode=mode)
+        )
+
+    def _stopping(self, barriers: Sequence[Barrier], acceleration: np.ndarray) -> StoppingCheck:
+        """Return the captured check of stops before these barriers."""
+        limit = np.asarray(acceleration, dtype=np.float64)
+        key = (tuple(barriers), limit.tobytes())
+        return self._stops.get(
+            key, lambda: StoppingCheck(self._state, self._tree, self._joint_q, key[0], limit)
+        )
 
     def _record_forward(self) -> None:
         self._joint_q.upload()
@@ -307,11 +372,22 @@ class DifferentialIK:
         self._next_q.download()
 
 
-def _keep(cache: collections.OrderedDict, key: tuple, value: object) -> None:
-    """Put a captured graph into a cache of bounded size."""
-    cache[key] = value
-    if len(cache) > _MAX_PROBLEMS:
-        cache.popitem(last=False)
+def _copy(parts: Sequence[Any]) -> Sequence[Any]:
+    """Return a copy that equals the sequence until the caller changes that."""
+    return list(parts) if isinstance(parts, list) else tuple(parts)
+
+
+def _write_step(delta_q: np.ndarray, step: np.ndarray, variables: np.ndarray) -> None:
+    """Write a step in the form that the shape of ``delta_q`` asks for."""
+    if delta_q.shape == step.shape:
+        delta_q[...] = step
+    elif delta_q.shape == variables.shape:
+        delta_q[...] = variables
+    else:
+        raise ArgumentError(
+            f'delta_q must have shape {list(step.shape)} or {variables.shape[-1]} in its last '
+            f'dimension, got {list(delta_q.shape)}'
+        )
 
 
 def _returned(status: np.ndarray, ndim: int) -> SolveStatus | np.ndarray:

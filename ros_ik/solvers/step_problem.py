@@ -2,65 +2,89 @@
 # SPDX-License-Identifier: Apache-2.0
 """One control step as a quadratic program: tasks -> H, c; limits -> box; barriers -> rows; solve.
 
-Everything is allocated and captured as one graph at construction; a step writes parameters that
-changed and the joint coordinates, and replays the graph.
+Everything is allocated and captured as graphs at construction; a step writes parameters that
+changed and the joint coordinates, and replays the graphs. On a CPU a large batch is recorded in
+parts, one graph per thread.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+import contextlib
+import functools
+from typing import Any
 
 import numpy as np
 import warp as wp
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.host_buffer import HostBuffer
-from ros_ik.kinematics.motion_subspace import launch_motion_subspace
 from ros_ik.kinematics.step_state import StepState
-from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.limits import Limit
+from ros_ik.solvers.barrier_evaluation import links_of
 from ros_ik.solvers.dense_qp import DenseQP
+from ros_ik.solvers.differential_ik_settings import DifferentialIKSettings
 from ros_ik.solvers.graph import Graph
-from ros_ik.solvers.step_kernels import step_kernels
+from ros_ik.solvers.step_cost import evaluate_step_kernel
+from ros_ik.solvers.step_order import step_elimination
+from ros_ik.solvers.step_priorities import add_levels_kernel
+from ros_ik.solvers.step_program import every_variable
+from ros_ik.solvers.step_program import make_step_program
+from ros_ik.solvers.step_rows import step_rows_kernels
+from ros_ik.solvers.step_solve import dual_program_struct
+from ros_ik.solvers.step_solve import solve_step_kernel
+from ros_ik.solvers.step_solve import step_barriers_struct
+from ros_ik.solvers.step_tasks import FusedTasks
+from ros_ik.solvers.step_tasks import is_fusible
+from ros_ik.solvers.step_tasks import RowTasks
+from ros_ik.solvers.step_tasks import set_up_objectives
+from ros_ik.solvers.step_tree import make_step_tree
 from ros_ik.solvers.task import Task
+
+# Robots whose scratch memory stays in the cache of a core while a part is stepped.
+_CHUNK = 64
 
 
 class StepProblem:
     """The program of one combination of tasks, limits and barriers.
 
     Attributes:
-        qp: The program and its solution.
         delta_q: Solution over all degrees of freedom, shape [n, joint_dof_count].
+        first_step: Row 0 of ``delta_q``.
+        x: Solution over the variables of the group, shape [n, n_variables].
         status: :class:`SolveStatus` codes, shape [n].
-        residuals: Residuals of the tasks in order, shape [n, total_residuals].
-        barrier_values: h of the barriers in order, shape [n, total_rows].
+        rounds: Rounds of the active-set method, shape [n]; -1 where the dual method took over.
+        regularization: Weight of |dq|^2 that is loaded.
     """
 
     def __init__(
         self,
         state: StepState,
-        tree: KinematicTree,
+        order: np.ndarray,
         joint_q: HostBuffer,
         tasks: Sequence[Task],
         limits: Sequence[Limit],
         barriers: Sequence[Barrier],
         *,
-        max_iterations: int,
-        tolerance: float,
+        rules: DifferentialIKSettings,
+        pool: ThreadPoolExecutor | None = None,
+        n_threads: int = 1,
     ) -> None:
-        """Allocate every array and capture the graph.
+        """Allocate every array and capture the graphs.
 
         Args:
             state: Arrays that limits and barriers read.
-            tree: Kinematic tree of the model in the type of ``state``.
+            order: Joints of the model, parents before children.
             joint_q: Buffer of ``state.joint_q``, written by the caller before each solve.
             tasks: What to reach; at least one.
             limits: Hard limits.
             barriers: Barriers.
-            max_iterations: Bound on the iterations of the program.
-            tolerance: Feasibility tolerance of the program, in rad or m.
+            rules: How programs are solved.
+            pool: Threads that share a large batch.
+            n_threads: Their number.
 
         Raises:
             ArgumentError: No task, an objective without an analytic Jacobian, or a task, limit or
@@ -68,195 +92,257 @@ class StepProblem:
         """
         if not tasks:
             raise ArgumentError('tasks must hold at least one task')
-        self._state, self._tree, self._joint_q = state, tree, joint_q
+        self._state, self._joint_q, self._rules = state, joint_q, rules
         self._tasks, self._barriers = tuple(tasks), tuple(barriers)
         self._limits = tuple(sorted(limits, key=lambda limit: limit.yields))
-        self._kernels = step_kernels(state.scalar)
-        self._versions: list[int] = []
-        self._allocate_tasks()
-        self._allocate_barriers()
+        self._revision, self._versions = -1, [-1] * len(tasks)
+        set_up_objectives(tasks, state)
         for limit in self._limits:
             limit.bind(state)
         for barrier in self._barriers:
             barrier.bind(state)
-        n_rows = int(self.barrier_start[-1])
-        self.qp = DenseQP(
-            state.n_robots,
-            state.group.n_variables,
-            n_rows,
-            max_iterations=max_iterations,
-            tolerance=tolerance,
-            scalar=state.scalar,
-            device=state.device,
-        )
-        n, dofs = state.n_robots, state.model.joint_dof_count
-        self._delta_q = HostBuffer((n, dofs), state.scalar, state.device)
-        self._status = HostBuffer((n,), wp.int32, state.device)
-        self._row_jacobian = wp.zeros(
-            (n, state.group.n_variables), dtype=state.scalar, device=state.device
-        )
-        self.delta_q, self.status = self._delta_q.host, self._status.host
-        self._regularization = HostBuffer((1,), state.scalar, state.device)
-        self.load_parameters(1e-12)
-        self._graph = Graph(self._record, state.device)
+        self._sort_tasks()
+        self._tree = make_step_tree(state.model, order, self._links(), state.scalar)
+        self._allocate()
+        self.load_regularization(1e-12)
+        self.load_parameters()
+        self._graphs, self._scratch = [], []
+        for chunks in self._chunks(n_threads):
+            scratch = _Scratch(self, max(size for _, size in chunks))
+            self._scratch.append(scratch)
+            self._graphs.append(
+                Graph(functools.partial(self._record, scratch, chunks), state.device)
+            )
+        self._pool = pool if len(self._graphs) > 1 else None
 
-    def load_parameters(self, regularization: float) -> None:
-        """Bring parameters that changed since the last solve to the device.
+    def load_regularization(self, regularization: float) -> None:
+        """Bring another weight of |dq|^2 to the device."""
+        self.regularization = regularization
+        self._regularization.host[0] = regularization
+        self._regularization.upload()
 
-        Args:
-            regularization: Weight of |dq|^2 added to the cost.
-        """
-        if self._regularization.host[0] != regularization:
-            self._regularization.host[0] = regularization
-            self._regularization.upload()
-        versions = [task.version for task in self._tasks]
-        if versions == self._versions:
+    def load_parameters(self) -> None:
+        """Bring parameters of the tasks that changed since the last solve to the device."""
+        if self._revision == Task.changes:
             return
-        self._versions = versions
-        self._weight.host[:] = np.concatenate([task.weight for task in self._tasks])
-        self._max_error.host[:] = np.concatenate([task.max_error for task in self._tasks])
-        self._gain.host[:] = [task.gain for task in self._tasks]
-        self._damping.host[:] = [task.damping for task in self._tasks]
-        for buffer in (self._weight, self._max_error, self._gain, self._damping):
-            buffer.upload()
+        self._revision = Task.changes
+        versions = [task.version for task in self._tasks]
+        if versions != self._versions:
+            self._versions = versions
+            self._fused.load()
+            if self._rows is not None:
+                self._rows.load()
 
     def solve(self) -> None:
-        """Solve at the coordinates in the buffer; results are in ``delta_q`` and ``status``."""
-        self._graph.launch()
+        """Solve at the coordinates in the buffer; fills ``x``, ``delta_q`` and ``status``."""
+        if self._pool is None:
+            self._graphs[0].launch()
+        else:
+            list(self._pool.map(Graph.launch, self._graphs))
 
-    def task_slices(self) -> list[slice]:
-        """Return where the residuals of each task lie."""
-        return [
-            slice(a, b) for a, b in zip(self.task_start[:-1], self.task_start[1:], strict=True)
-        ]
+    def _sort_tasks(self) -> None:
+        """Tell tasks that one kernel evaluates from those that come as rows."""
+        by_rows = len({task.priority for task in self._tasks}) > 1
+        fusible = [] if by_rows else [task for task in self._tasks if is_fusible(task)]
+        self._fused = FusedTasks(fusible, self._state)
+        rest = [task for task in self._tasks if task not in self._fused.tasks]
+        self._rows = RowTasks(rest, self._state) if rest else None
 
-    def _allocate_tasks(self) -> None:
-        """Lay out the rows of the tasks and set up their objectives."""
+    def _links(self) -> set[int] | None:
+        """Return the links whose poses are read, None for all."""
+        of_barriers = links_of(self._barriers)
+        if self._rows is not None or self._fused.links is None or of_barriers is None:
+            return None
+        return self._fused.links | of_barriers
+
+    def _splits(self) -> bool:
+        """Return whether the batch may be recorded in parts."""
+        return (
+            not wp.get_device(self._state.device).is_cuda
+            and self._state.n_robots > _CHUNK
+            and self._rows is None
+            and all(limit.splits for limit in self._limits)
+            and all(barrier.splits for barrier in self._barriers)
+        )
+
+    def _chunks(self, n_threads: int) -> list[list[tuple[int, int]]]:
+        """Return the first row and the size of each part that a graph steps, by graph."""
+        n = self._state.n_robots
+        if not self._splits():
+            return [[(0, n)]]
+        chunks = [(first, min(_CHUNK, n - first)) for first in range(0, n, _CHUNK)]
+        count = min(n_threads, len(chunks))
+        # Neighbours take different parts: robots that are harder tend to lie together.
+        return [chunks[k::count] for k in range(count)]
+
+    def _allocate(self) -> None:
         state = self._state
-        blocks = [task.objective.residual_blocks() for task in self._tasks]
-        dims = [task.objective.residual_dim() for task in self._tasks]
-        self.task_start = np.concatenate(([0], np.cumsum(dims))).astype(int)
-        total = int(self.task_start[-1])
-        for task, start in zip(self._tasks, self.task_start, strict=False):
-            objective = task.objective
-            if not objective.supports_analytic():
-                raise ArgumentError(f'{type(objective).__name__} has no analytic Jacobian')
-            # An objective may serve several combinations; the first one has set it up.
-            if objective.claim(state):
-                objective.bind_device(state.device)
-                objective.init_buffers(state.model)
-                objective.set_batch_layout(total, int(start), state.n_robots)
-        sizes = [size for task_blocks in blocks for size in task_blocks]
-        tasks = [k for k, task_blocks in enumerate(blocks) for _ in task_blocks]
-        start = np.concatenate(([0], np.cumsum(sizes)))
-
-        def floats(*shape: int) -> HostBuffer:
-            return HostBuffer(shape, state.scalar, state.device)
-
-        n, dofs = state.n_robots, state.model.joint_dof_count
-        self.residuals = wp.zeros((n, total), dtype=state.scalar, device=state.device)
-        self._jacobian = wp.zeros((n, total, dofs), dtype=state.scalar, device=state.device)
-        self._block_start = wp.array(start, dtype=wp.int32, device=state.device)
-        self._block_task = wp.array(tasks, dtype=wp.int32, device=state.device)
-        self._weight, self._max_error = floats(total), floats(len(sizes))
-        self._gain, self._damping = floats(len(dims)), floats(len(dims))
-
-    def _allocate_barriers(self) -> None:
-        """Lay out the rows of the barriers."""
-        state = self._state
+        n, dofs, variables = state.n_robots, state.model.joint_dof_count, state.group.n_variables
+        device = state.device
         counts = [barrier.row_count for barrier in self._barriers]
-        self.barrier_start = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
-        total = int(self.barrier_start[-1])
-
-        def parameter(values: list[float]) -> wp.array:
-            return wp.array(values, dtype=state.scalar, device=state.device)
-
-        self._barrier_start = wp.array(self.barrier_start, dtype=wp.int32, device=state.device)
-        self._barrier_gain = parameter([barrier.gain for barrier in self._barriers])
-        self._barrier_margin = parameter([barrier.margin for barrier in self._barriers])
-        self._barrier_calm = parameter([b.safe_displacement_gain for b in self._barriers])
-        shape = (state.n_robots, total)
-        self.barrier_values = wp.zeros(shape, dtype=state.scalar, device=state.device)
-        self._barrier_jacobian = wp.zeros(
-            (*shape, state.group.n_variables), dtype=state.scalar, device=state.device
+        self._barrier_start = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
+        order = step_elimination(state, self._fused.variables, self._rows is not None)
+        self._order = every_variable(order, variables)
+        self._delta_q = HostBuffer((n, dofs), wp.float64, device)
+        self._x = HostBuffer((n, variables), wp.float64, device)
+        self._status = HostBuffer((n,), wp.int32, device)
+        self._rounds = HostBuffer((n,), wp.int32, device)
+        self._held = wp.zeros((n, variables), dtype=wp.int32, device=device)
+        self._binding = wp.zeros((n, sum(counts)), dtype=wp.int32, device=device)
+        self.delta_q, self.x = self._delta_q.host, self._x.host
+        self.first_step = self.delta_q[0]
+        self.status, self.rounds = self._status.host, self._rounds.host
+        self._regularization = HostBuffer((1,), wp.float64, device)
+        moving = state.moving_dof.numpy()
+        self._moving_variable = wp.array(
+            state.group.dof_variable[moving], dtype=wp.int32, device=device
         )
+        self._moving_factor = wp.array(
+            state.group.dof_scale[moving], dtype=wp.float64, device=device
+        )
+        self._barrier_arrays = step_barriers_struct()()
+        self._barrier_arrays.start = wp.array(self._barrier_start, dtype=wp.int32, device=device)
+        for name, values in (
+            ('gain', [barrier.gain for barrier in self._barriers]),
+            ('margin', [barrier.margin for barrier in self._barriers]),
+            ('calm', [barrier.safe_displacement_gain for barrier in self._barriers]),
+        ):
+            setattr(self._barrier_arrays, name, wp.array(values, dtype=wp.float64, device=device))
 
-    def _record(self) -> None:
-        """Launch everything one step needs."""
-        state = self._state
+    def _record(self, scratch: _Scratch, chunks: Sequence[tuple[int, int]]) -> None:
+        """Launch everything that the parts of one graph need, in the same scratch memory."""
         self._joint_q.upload()
-        launch_forward_kinematics(self._tree, state.joint_q, state.body_q)
-        launch_motion_subspace(self._tree, state.joint_q, state.body_q, state.joint_S_s)
-        self._record_cost()
-        self._record_box()
-        if self._barriers:
-            self._record_barriers()
-        self.qp.launch()
-        wp.launch(
-            self._kernels.expand_step,
-            dim=state.n_robots,
-            inputs=[self.qp.x, state.dof_variable, state.dof_scale],
-            outputs=[self._delta_q.array],
-            device=state.device,
-        )
-        wp.copy(self._status.array, self.qp.status)
-        self._delta_q.download()
-        self._status.download()
+        for first, size in chunks:
+            self._record_part(scratch, first, size)
+        for buffer in (self._delta_q, self._x, self._status, self._rounds):
+            buffer.download()
 
-    def _record_cost(self) -> None:
-        """Launch the objectives and sum their cost."""
-        state = self._state
-        for task, start in zip(self._tasks, self.task_start, strict=False):
-            objective = task.objective
-            objective.compute_residuals(
-                state.body_q, state.joint_q, state.model, self.residuals, int(start)
-            )
-            objective.compute_jacobian_analytic(
-                state.body_q,
-                state.joint_q,
-                state.model,
-                self._jacobian,
-                state.joint_S_s,
-                int(start),
-            )
+    def _record_part(self, scratch: _Scratch, first: int, size: int) -> None:
+        """Launch the step of some robots."""
+        state = self._state.part(first, scratch.body_q[:size], scratch.joint_S_s[:size])
+        if size == self._state.n_robots:
+            state = self._state
+        program = scratch.program
+        program.x = state.rows(self._x.array)
+        program.held = state.rows(self._held)
+        program.binding = state.rows(self._binding)
         wp.launch(
-            self._kernels.assemble_cost,
-            dim=state.n_robots,
+            evaluate_step_kernel(),
+            dim=size,
             inputs=[
-                self.residuals, self._jacobian, self._weight.array, self._block_start,
-                self._block_task, self._max_error.array, self._gain.array, self._damping.array,
-                self._regularization.array, state.dof_variable, state.dof_scale,
+                self._tree, self._fused.records, self._fused.arrays, state.joint_q,
+                self._regularization.array, first, program.order, program.first, scratch.block,
             ],
-            outputs=[self._row_jacobian, self.qp.H, self.qp.c],
+            outputs=[
+                state.body_q, state.joint_S_s, program.H, program.c, program.lower, program.upper,
+            ],
             device=state.device,
         )  # fmt: skip
-
-    def _record_box(self) -> None:
-        """Launch the limits."""
-        box = [self.qp.lower, self.qp.upper]
-        wp.launch(
-            self._kernels.reset_box,
-            dim=self._state.n_robots,
-            inputs=[],
-            outputs=box,
-            device=self._state.device,
-        )
+        if self._rows is not None:
+            self._record_rows(scratch)
+        box = program.lower[:size], program.upper[:size]
         for limit in self._limits:
-            limit.launch(*box)
+            with _stepping(limit, state):
+                limit.launch(*box)
+        for barrier, start in zip(self._barriers, self._barrier_start, strict=False):
+            with _stepping(barrier, state):
+                barrier.launch_values(state.body_q, scratch.values[:size], int(start))
+                barrier.launch_jacobian(program.J[:size], int(start))
+        self._record_solve(scratch, state)
 
-    def _record_barriers(self) -> None:
-        """Launch the barriers and turn them into rows."""
-        state = self._state
-        for barrier, start in zip(self._barriers, self.barrier_start, strict=False):
-            barrier.launch_values(state.body_q, self.barrier_values, int(start))
-            barrier.launch_jacobian(self._barrier_jacobian, int(start))
+    def _record_rows(self, scratch: _Scratch) -> None:
+        """Launch the tasks that come as rows and add them."""
+        rows, program, n = self._rows, scratch.program, self._state.n_robots
+        assert rows is not None
+        rows.launch_objectives()
+        kernels = step_rows_kernels()
+        device = self._state.device
         wp.launch(
-            self._kernels.assemble_barriers,
+            kernels.fold_rows, dim=n, inputs=[rows.arrays], outputs=[program.H], device=device
+        )
+        if rows.n_levels == 1:
+            wp.launch(
+                kernels.add_rows,
+                dim=n,
+                inputs=[rows.arrays],
+                outputs=[program.H, program.c],
+                device=device,
+            )
+            return
+        wp.launch(
+            add_levels_kernel(),
+            dim=n,
+            inputs=[
+                rows.arrays, rows.level_start, self._regularization.array, *scratch.projection,
+            ],
+            outputs=[program.H, program.c],
+            device=device,
+        )  # fmt: skip
+
+    def _record_solve(self, scratch: _Scratch, state: StepState) -> None:
+        wp.launch(
+            solve_step_kernel(),
             dim=state.n_robots,
             inputs=[
-                self.barrier_values, self._barrier_jacobian, self._barrier_start,
-                self._barrier_gain, self._barrier_margin, self._barrier_calm, state.dt,
+                self._barrier_arrays, scratch.values, state.dt, self._rules.max_iterations,
+                self._rules.feasibility_tolerance, int(self._rules.warm_start), state.moving_dof,
+                self._moving_variable, self._moving_factor, scratch.program, scratch.dual,
             ],
-            outputs=[self.qp.H, self.qp.A, self.qp.b],
+            outputs=[
+                state.rows(self._delta_q.array), state.rows(self._status.array),
+                state.rows(self._rounds.array),
+            ],
             device=state.device,
         )  # fmt: skip
+
+
+class _Scratch:
+    """Memory that the parts of one graph use one after the other."""
+
+    def __init__(self, problem: StepProblem, n: int) -> None:
+        state = problem._state
+        device, variables = state.device, state.group.n_variables
+        rows = int(problem._barrier_start[-1])
+        whole = n == state.n_robots
+
+        def zeros(*shape: int, dtype: Any = wp.float64) -> wp.array:
+            return wp.zeros((n, *shape), dtype=dtype, device=device)
+
+        self.body_q = state.body_q if whole else wp.empty_like(state.body_q[:n])
+        self.joint_S_s = (
+            state.joint_S_s
+            if whole
+            else zeros(state.model.joint_dof_count, dtype=wp.spatial_vectord)
+        )
+        self.block = zeros(problem._fused.longest, dtype=wp.spatial_vectord)
+        self.values = zeros(rows)
+        self.program = make_step_program(n, variables, rows, problem._order, device)
+        self.dual = _dual_program(n, variables, rows, device)
+        self.projection: list[wp.array] = []
+        if problem._rows is not None and problem._rows.n_levels > 1:
+            total = problem._rows.n_rows
+            self.projection = [
+                zeros(total, variables),
+                zeros(total, variables), zeros(total, total), zeros(variables, variables),
+                zeros(variables),
+            ]  # fmt: skip
+
+
+def _dual_program(n: int, variables: int, rows: int, device: Any) -> Any:
+    """Return the memory of the dual method."""
+    qp = DenseQP(n, variables, rows, device=device)
+    dual = dual_program_struct()()
+    dual.A, dual.b, dual.iterations = qp.A, qp.b, qp.iterations
+    dual.bound_multiplier, dual.row_multiplier = qp.bound_multiplier, qp.row_multiplier
+    dual.workspace = qp.workspace
+    return dual
+
+
+@contextlib.contextmanager
+def _stepping(part: Limit | Barrier, state: StepState) -> Iterator[None]:
+    """Let a limit or a barrier see the state of a part of the robots while it launches."""
+    whole, part._state = part._state, state
+    try:
+        yield
+    finally:
+        part._state = whole

@@ -4,24 +4,36 @@
 
 The step minimises 1/2 |W (J dq + gain sat(r))|^2 + 1/2 mu |dq|^2, mu = damping |W gain sat(r)|^2,
 where r, J are the residual and Jacobian of the objective, W = diag(weight), and sat shortens the
-residuals of each block (position, rotation) to e_max tanh(|r| / e_max), as in roboplan.
+residuals of each block (position, rotation) to e_max tanh(|r| / e_max), as in roboplan. Tasks of a
+later priority act in the null space of those before; see ``step_priorities``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.objectives import IKObjective
+from ros_ik.solvers.single_precision_objective import in_step_precision
 
 
 class Task:
     """An objective with gain, weights, Levenberg damping and error saturation.
 
-    Every attribute but the objective may be set between solves; the next one uses it.
+    Every attribute but the objective and the priority may be set between solves; the next one uses
+    it. A residual whose weight is zero counts for nothing, whatever its target holds.
+
+    Attributes:
+        objective: What to reach; an objective of float32 kernels alone is wrapped.
+        priority: Level, 1 or more; lower levels go first.
+        version: Counts the changes of this task.
+        changes: Counts the changes of all tasks, to see quickly that nothing has changed.
     """
+
+    changes: ClassVar[int] = 0
 
     def __init__(
         self,
@@ -31,21 +43,27 @@ class Task:
         weight: float | Sequence[float] = 1.0,
         damping: float = 0.0,
         max_error: float | Sequence[float] | None = None,
+        priority: int = 1,
     ) -> None:
         """Create the task.
 
         Args:
-            objective: What to reach.
+            objective: What to reach: a built-in objective, or any other, of this package's or
+                Newton's interface, whose kernels are in float32.
             gain: Part of the residual to remove in one step, in (0, 1] for a stable loop.
             weight: Factor on the residuals, one or shape [residual_dim]. Its square is the cost.
             damping: Levenberg damping relative to the squared weighted residual, dimensionless.
             max_error: Length to which each block of residuals saturates, one per block (a pose has
                 two: m, rad); None or inf for no saturation.
+            priority: Level, 1 or more: a task acts in the null space of all tasks of lower number.
 
         Raises:
-            ArgumentError: A negative value or a wrong shape.
+            ArgumentError: A negative value, a wrong shape or a priority below 1.
         """
-        self.objective = objective
+        if isinstance(priority, bool) or not isinstance(priority, int) or priority < 1:
+            raise ArgumentError(f'priority must be an integer of at least 1, got {priority}')
+        self.priority = priority
+        self.objective = in_step_precision(objective)
         self.version = 0
         self.gain = gain
         self.weight = weight
@@ -60,7 +78,7 @@ class Task:
     @gain.setter
     def gain(self, value: float) -> None:
         self._gain = float(_non_negative('gain', value, ())[()])
-        self.version += 1
+        self._changed()
 
     @property
     def weight(self) -> np.ndarray:
@@ -70,7 +88,7 @@ class Task:
     @weight.setter
     def weight(self, value: float | Sequence[float]) -> None:
         self._weight = _non_negative('weight', value, (self.objective.residual_dim(),))
-        self.version += 1
+        self._changed()
 
     @property
     def damping(self) -> float:
@@ -80,7 +98,7 @@ class Task:
     @damping.setter
     def damping(self, value: float) -> None:
         self._damping = float(_non_negative('damping', value, ())[()])
-        self.version += 1
+        self._changed()
 
     @property
     def max_error(self) -> np.ndarray:
@@ -93,7 +111,11 @@ class Task:
         self._max_error = _non_negative('max_error', np.inf if value is None else value, blocks)
         if not np.all(self._max_error > 0.0):
             raise ArgumentError(f'max_error must be positive, got {value}')
+        self._changed()
+
+    def _changed(self) -> None:
         self.version += 1
+        Task.changes += 1
 
 
 def _non_negative(name: str, value: float | Sequence[float], shape: tuple[int, ...]) -> np.ndarray:

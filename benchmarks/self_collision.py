@@ -1,0 +1,206 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Times one control step with self-collision beside Oink's.
+
+Problem: Panda's hand follows a circle of 5 cm as in ``control_step``; the links stay 2 cm apart.
+Once by a sphere on each link, whose 27 pairs make rows of the 4 closest, or on our side of all;
+once by the robot's own meshes, in Oink as they are, in ours as the capsules around them. Both get
+the same chain and the same pairs of links. Verified: configurations stay inside position and
+velocity limits, spheres 2 cm apart less what one linear step may miss.
+"""
+
+import functools
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pinocchio as pin
+
+from benchmarks.job import bound_values
+from benchmarks.job import Job
+from benchmarks.job import WARM_UP_STEPS
+from benchmarks.measure import Runner
+from benchmarks.process import Answer
+from benchmarks.process import PEER_PYTHON
+from benchmarks.process import run_jobs
+from benchmarks.robots import robot_from_urdf
+from benchmarks.table import call_statistics
+from benchmarks.table import our_versions
+from benchmarks.table import row
+from benchmarks.table import Side
+from benchmarks.verify import Arm
+from ros_ik.demo.robots import robot_data_path
+
+PATH, BASE, TIP = 'panda_description/urdf/panda.urdf', 'panda_link0', 'panda_hand_tcp'
+# Variant: what the table calls it, and what the peer does.
+PROBLEMS = {
+    'limits': ('frame + posture + limits', 'limits'),
+    'spheres': ('+ self-collision, 27 sphere pairs, 4 closest', 'spheres'),
+    'all_spheres': ('+ self-collision, 27 sphere pairs, all; its 4 closest', 'spheres'),
+    'box_spheres': ('+ box + self-collision, 27 sphere pairs, 4 closest', 'box_spheres'),
+    'meshes': ('+ self-collision, own meshes, 4 closest; ours as capsules', 'meshes'),
+}
+DT, GAIN, POSTURE_WEIGHT = 0.01, 0.2, 0.03
+D_MIN, BOX = 0.02, np.array([0.5, 0.5, 0.03])
+# Rounding of the solvers, rad or m, and the curvature of a distance over one step.
+SLACK, CURVATURE = 1e-6, 1e-3
+# Link, centre [m] and radius [m]: larger than the links, so that the circle brings them near.
+SPHERES = {
+    'panda_link0': ((-0.04, 0.0, 0.06), 0.145),
+    'panda_link1': ((0.0, -0.03, -0.08), 0.135),
+    'panda_link2': ((0.0, -0.08, 0.03), 0.135),
+    'panda_link3': ((0.04, 0.03, -0.06), 0.125),
+    'panda_link4': ((-0.05, 0.05, 0.02), 0.125),
+    'panda_link5': ((0.0, 0.05, -0.15), 0.125),
+    'panda_link6': ((0.05, 0.0, 0.01), 0.115),
+    'panda_link7': ((0.01, 0.01, 0.08), 0.105),
+    'panda_hand': ((0.0, 0.0, 0.04), 0.125),
+}
+
+
+def measure(runner: Runner, quick: bool) -> list[dict]:
+    """Return the rows of every variant."""
+    steps = 1000 if quick else 5000
+    variants = list(dict.fromkeys(peer for _, peer in PROBLEMS.values()))
+    theirs = _run(runner, 'benchmarks.peers.step_oink_collision', variants, steps, PEER_PYTHON)
+    ours = _run(runner, 'benchmarks.ours_step_collision', list(PROBLEMS), steps, None)
+    rows = []
+    for variant, (problem, peer) in PROBLEMS.items():
+        mine, other = _side(variant, ours[variant], our_versions()), _side(peer, theirs[peer], {})
+        rows.append(
+            row(
+                'self_collision', 'panda', problem, steps, 'inside limits', mine,
+                'roboplan Oink', other,
+            )
+        )  # fmt: skip
+    return rows
+
+
+@functools.cache
+def _chain():
+    return robot_from_urdf('panda', (robot_data_path() / PATH).read_text(), BASE, TIP)
+
+
+@functools.cache
+def described(meshes: bool) -> str:
+    """Return the chain with its own meshes, or with the spheres, as collision geometry."""
+    root = ElementTree.fromstring(_chain().urdf)
+    original = ElementTree.parse(robot_data_path() / PATH).getroot()
+    own = {link.get('name'): link for link in original.findall('link')}
+    for link in root.findall('link'):
+        name = link.get('name')
+        if meshes:
+            for part in own[name].findall('collision'):
+                mesh = part.find('geometry/mesh')
+                if mesh is not None:
+                    inside = mesh.get('filename').split('/panda_description/', 1)[1]
+                    mesh.set('filename', str(robot_data_path() / 'panda_description' / inside))
+                    link.append(part)
+        elif name in SPHERES:
+            center, radius = SPHERES[name]
+            part = ElementTree.SubElement(link, 'collision')
+            xyz = ' '.join(map(str, center))
+            ElementTree.SubElement(part, 'origin', xyz=xyz, rpy='0 0 0')
+            geometry = ElementTree.SubElement(part, 'geometry')
+            ElementTree.SubElement(geometry, 'sphere', radius=str(radius))
+    return ElementTree.tostring(root, encoding='unicode')
+
+
+def link_pairs() -> list[tuple[str, str]]:
+    """Return the pairs of links with spheres or meshes that no single joint separates."""
+    links = list(SPHERES)
+    never = {frozenset(pair) for pair in zip(links, links[1:], strict=False)}
+    # The hand is fixed to link 7.
+    never.add(frozenset(('panda_link6', 'panda_hand')))
+    pairs = [(a, b) for k, a in enumerate(links) for b in links[k + 1 :]]
+    return [pair for pair in pairs if frozenset(pair) not in never]
+
+
+def _start():
+    return 0.6 * _chain().lower + 0.4 * _chain().upper
+
+
+def _targets(steps):
+    """Return the poses on the circle [steps, 7]."""
+    robot, angle = _chain(), 0.01 * np.arange(steps)
+    poses = np.tile(Arm(robot.urdf, TIP, robot.joints).poses(_start()[None])[0], (steps, 1))
+    poses[:, 1] += 0.05 * np.sin(angle)
+    poses[:, 2] += 0.05 * (1.0 - np.cos(angle))
+    return poses
+
+
+def _run(runner, module, variants, steps, python):
+    folder = runner.folder / module.rsplit('.', 1)[1]
+    folder.mkdir(exist_ok=True)
+    robot, poses, start = _chain(), _targets(steps + WARM_UP_STEPS), _start()
+    np.savez(folder / 'circle.npz', poses=poses, starts=np.tile(start, (len(poses), 1)))
+    options = {
+        'base': BASE,
+        'dt': DT,
+        'gain': GAIN,
+        'posture': start.tolist(),
+        'posture_weight': POSTURE_WEIGHT,
+        'velocity_limits': pin.buildModelFromXML(robot.urdf).velocityLimit.tolist(),
+        'box_low': (poses[0, :3] - BOX).tolist(),
+        'box_high': (poses[0, :3] + BOX).tolist(),
+        'd_min': D_MIN,
+        'pairs': link_pairs(),
+        'meshes': str(robot_data_path()),
+        'cache': str(Path(runner.folder) / 'fits'),
+    }
+    jobs = [
+        Job(
+            key=variant,
+            mode='step',
+            variant=variant,
+            urdf=described(variant == 'meshes'),
+            tip=TIP,
+            joints=robot.joints,
+            lower=bound_values(robot.lower),
+            upper=bound_values(robot.upper),
+            problems='circle.npz',
+            n=len(poses),
+            position_tolerance=0.0,
+            rotation_tolerance=0.0,
+            options=options,
+        )
+        for variant in variants
+    ]
+    answers = run_jobs(module, jobs, folder, 300.0, python=python)
+    return {job.key: answers[job.key] for job in jobs}
+
+
+def _least_distances(joint_q):
+    """Return the least distance of the pairs of spheres at each configuration, by Pinocchio."""
+    robot = _chain()
+    centers = []
+    for link, (center, _) in SPHERES.items():
+        poses = Arm(robot.urdf, link, robot.joints).poses(joint_q)
+        centers.append([pin.XYZQUATToSE3(pose).act(np.array(center)) for pose in poses])
+    at = dict(zip(SPHERES, np.array(centers), strict=True))
+    gaps = [
+        np.linalg.norm(at[a] - at[b], axis=1) - SPHERES[a][1] - SPHERES[b][1]
+        for a, b in link_pairs()
+    ]
+    return np.min(gaps, axis=0)
+
+
+def _side(variant: str, answer: Answer, versions: dict) -> Side:
+    """Judge the configurations of a run."""
+    versions = {**answer.versions, **versions}
+    if answer.error:
+        return Side(None, versions=versions, error=answer.error)
+    robot, q = _chain(), answer.joint_q
+    largest = pin.buildModelFromXML(robot.urdf).velocityLimit * DT + SLACK
+    good = (np.abs(np.diff(q, axis=0, prepend=q[:1])) <= largest).all(axis=1)
+    good &= ((q >= robot.lower - SLACK) & (q <= robot.upper + SLACK)).all(axis=1)
+    statistics = call_statistics(answer.seconds)
+    statistics['worst'] = 1e6 * float(answer.seconds.max())
+    tip = Arm(robot.urdf, TIP, robot.joints).poses(q)[:, :3]
+    behind = np.linalg.norm(tip - _targets(len(q) + WARM_UP_STEPS)[WARM_UP_STEPS:, :3], axis=1)
+    statistics['behind_mm'] = 1e3 * float(np.median(behind))
+    if 'spheres' in variant:
+        gap = _least_distances(q)
+        statistics['least_mm'] = 1e3 * float(gap.min())
+        good &= gap >= D_MIN - CURVATURE
+    return Side(statistics['median'], float(good.mean()), statistics, versions)

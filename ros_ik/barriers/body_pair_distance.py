@@ -1,0 +1,108 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Barrier: two links, or a point on each, keep a distance.
+
+h = d - d_min,   d the least distance of their primitives, or of the two points
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ros_ik.barriers.collision_barrier import CollisionBarrier
+from ros_ik.barriers.collision_scene import CollisionScene
+from ros_ik.errors import ArgumentError
+from ros_ik.model import Model
+from ros_ik.model.collision_geometry import CollisionGeometry
+from ros_ik.model.collision_geometry import link_index
+
+
+class BodyPairBarrier(CollisionBarrier):
+    """Two links stay at least d_min apart; neighbours at a joint may be asked for as well.
+
+    Attributes:
+        link_indices: The two links, -1 for the world.
+    """
+
+    def __init__(
+        self,
+        source: Model | CollisionGeometry,
+        link_a: int | str,
+        link_b: int | str,
+        *,
+        point_a: Any = None,
+        point_b: Any = None,
+        n_collision_pairs: int | None = 1,
+        gain: float = 1.0,
+        safe_displacement_gain: float = 1.0,
+        margin: float = 0.0,
+        d_min: float = 0.02,
+        d_max: float | None = None,
+        name: str = '',
+    ) -> None:
+        """Create the barrier.
+
+        Args:
+            source: Primitives, or a model whose shapes are taken as they are.
+            link_a: One link, name or index, -1 for the world.
+            link_b: The other link.
+            point_a: A point of the first link [m], [3], that stands for it; None for its
+                primitives.
+            point_b: A point of the second link.
+            n_collision_pairs: Number of closest pairs that make a row; None for all pairs.
+            gain: Part of the distance that may be used up per second [1/s].
+            safe_displacement_gain: Weight of the calming cost; see :class:`Barrier`.
+            margin: Distance kept beyond d_min in the step [m].
+            d_min: Least distance [m].
+            d_max: Distance [m] from which on a pair is switched off; None for never.
+            name: What to call the barrier in a status.
+
+        Raises:
+            ArgumentError: A value outside its range, an unknown link, twice the same one, or a
+                link without primitives and without a point.
+        """
+        geometry = CollisionGeometry.from_model(source) if isinstance(source, Model) else source
+        links = link_index(geometry.model, link_a), link_index(geometry.model, link_b)
+        if links[0] == links[1]:
+            raise ArgumentError(f'link_a and link_b must differ, got {link_a!r} twice')
+        sides = [
+            _side(geometry, label, link, point)
+            for label, link, point in (
+                ('link_a', links[0], point_a), ('link_b', links[1], point_b),
+            )
+        ]  # fmt: skip
+        first, second = np.arange(len(sides[0])), len(sides[0]) + np.arange(len(sides[1]))
+        self._pair_table = np.array([(a, b) for a in first for b in second], dtype=int)
+        super().__init__(
+            CollisionScene(sides[0] + sides[1], max_obstacles=0, max_attached=0),
+            n_collision_pairs=n_collision_pairs,
+            d_min=d_min,
+            d_max=d_max,
+            gain=gain,
+            safe_displacement_gain=safe_displacement_gain,
+            margin=margin,
+            name=name,
+        )
+        self.link_indices = links
+
+    @property
+    def max_pairs(self) -> int:
+        """Number of pairs."""
+        return len(self._pair_table)
+
+    def current_pairs(self) -> np.ndarray:
+        """Return the pairs; see :meth:`CollisionBarrier.current_pairs`."""
+        return self._pair_table
+
+
+def _side(geometry: CollisionGeometry, label: str, link: int, point: Any) -> CollisionGeometry:
+    """Return the primitives of a link, or a point of it."""
+    if point is not None:
+        return CollisionGeometry.from_spheres(geometry.model, [link], [point], 0.0)
+    found = geometry.select(geometry.body == link)
+    if not len(found):
+        name = geometry.model.body_label[link] if link >= 0 else 'world'
+        raise ArgumentError(f'{label}: link {name!r} has no primitives; give a point instead')
+    return found

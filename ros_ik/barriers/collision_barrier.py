@@ -1,0 +1,179 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What collision barriers have in common: rows for the closest pairs of a scene.
+
+    h_i = d_i - d_min,   i over the n closest pairs, closest first
+
+Pairs farther apart than d_max are switched off: h = d_max - d_min and a zero Jacobian. Because
+rows are ordered, h_i shrinks only if some distance does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import TYPE_CHECKING
+
+import numpy as np
+import warp as wp
+
+from ros_ik.barriers.barrier import Barrier
+from ros_ik.barriers.collision_scene import CollisionScene
+from ros_ik.barriers.pair_measurement import PairMeasurement
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.chain import link_dofs
+from ros_ik.kinematics.pair_functions import FAR
+
+if TYPE_CHECKING:
+    from ros_ik.kinematics.step_state import StepState
+
+
+class CollisionBarrier(Barrier):
+    """Base of barriers over pairs of primitives of a scene.
+
+    Attributes:
+        scene: The primitives.
+        n_collision_pairs: Number of rows; None for one per pair.
+        d_min: Distance [m] where h = 0.
+        d_max: Distance [m] from which on a pair is switched off; None for never.
+    """
+
+    splits = True
+
+    def __init__(
+        self,
+        scene: CollisionScene,
+        *,
+        n_collision_pairs: int | None,
+        d_min: float,
+        d_max: float | None,
+        **parameters: Any,
+    ) -> None:
+        """Check and keep the parameters.
+
+        Args:
+            scene: The primitives.
+            n_collision_pairs: Number of rows; None for one per pair.
+            d_min: Distance [m] where h = 0, not negative.
+            d_max: Distance [m] from which on a pair is switched off, above d_min; None for never.
+            **parameters: gain, margin, safe_displacement_gain, name of :class:`Barrier`.
+
+        Raises:
+            ArgumentError: A value outside its range.
+        """
+        super().__init__(**parameters)
+        if not (np.isfinite(d_min) and d_min >= 0.0):
+            raise ArgumentError(f'd_min must be a finite distance >= 0, got {d_min}')
+        if d_max is not None and not (np.isfinite(d_max) and d_min < d_max <= FAR):
+            raise ArgumentError(
+                f'd_max must be above d_min = {d_min} and at most {FAR:g} m, or None, got {d_max}'
+            )
+        rows = n_collision_pairs
+        if rows is not None and (isinstance(rows, bool) or int(rows) != rows or rows < 1):
+            raise ArgumentError(f'n_collision_pairs must be at least 1 or None, got {rows!r}')
+        self.scene = scene
+        self.n_collision_pairs = rows
+        self.d_min = float(d_min)
+        self.d_max = None if d_max is None else float(d_max)
+
+    @property
+    def row_count(self) -> int:
+        """Number of closest pairs that make a row, or of all pairs that there may be."""
+        return self.n_collision_pairs or self.max_pairs
+
+    @property
+    def max_pairs(self) -> int:
+        """Most pairs that the barrier ever watches."""
+        raise NotImplementedError
+
+    def current_pairs(self) -> np.ndarray:
+        """Return the pairs that are watched now, as rows of the scene, int [n, 2]."""
+        raise NotImplementedError
+
+    def links(self) -> set[int] | None:
+        """Return the links that carry primitives; None where any link may carry an object."""
+        if self.scene.max_attached:
+            return None
+        return {int(body) for body in self.scene.geometry.body}
+
+    def launch_values(self, body_q: wp.array, values: wp.array, start_idx: int) -> None:
+        """Write the least distances less d_min; see :meth:`Barrier.launch_values`."""
+        self._measurement.launch_values(body_q, self._work(body_q), values, start_idx)
+
+    def launch_jacobian(self, jacobian: wp.array, start_idx: int) -> None:
+        """Write the derivatives of the values that were written last at the state's poses."""
+        motion = [self._state.joint_S_s, self._dofs, self._variable, self._scale, self._moves]
+        work = self._work(self._state.body_q)
+        self._measurement.launch_jacobian(motion, work, jacobian, start_idx)
+
+    def closest_pairs(self) -> list[list[tuple[str, str]]]:
+        """Return whose distances the rows of the last step were, for each robot.
+
+        A pair is two names of links, carried objects or obstacles; rows that were switched off
+        are missing.
+        """
+        pairs = self._measurement.pairs
+        return [
+            [
+                (self.scene.row_name(pairs[k, 0]), self.scene.row_name(pairs[k, 1]))
+                for k in row
+                if 0 <= k < len(pairs)
+            ]
+            for row in self._work(self._state.body_q).pair.numpy()
+        ]
+
+    def refresh(self) -> None:
+        """Gather the pairs again and bring them to the device."""
+        if self._is_bound:
+            self._measurement.set_pairs(self._moving(self.current_pairs()))
+
+    def bind(self, state: StepState) -> None:
+        """Allocate and gather the pairs; see :meth:`Barrier.bind`."""
+        if self._is_bound and self._state is state:
+            return
+        super().bind(state)
+        self.scene.add_user(self)
+        self.refresh()
+
+    def _allocate(self, state: StepState) -> None:
+        """Put primitives and degrees of freedom on the device.
+
+        Raises:
+            ArgumentError: The scene belongs to another model.
+        """
+        scene, model, device = self.scene, state.model, state.device
+        if scene.model is not model:
+            raise ArgumentError(f'{type(self).__name__}: its scene belongs to another model')
+        group = state.group
+        active = np.flatnonzero(group.dof_variable >= 0)
+        # Which degrees of freedom of the step move each link; the world, row 0, has none.
+        self._moves_host = np.zeros((model.body_count + 1, len(active)), dtype=np.int32)
+        for body in range(model.body_count):
+            self._moves_host[body + 1] = np.isin(active, link_dofs(model, body))
+        self._moves = wp.array(self._moves_host, dtype=wp.int32, device=device)
+        self._dofs = wp.array(active, dtype=wp.int32, device=device)
+        self._variable = wp.array(group.dof_variable[active], dtype=wp.int32, device=device)
+        self._scale = wp.array(group.dof_scale[active], dtype=state.scalar, device=device)
+        self._measurement = PairMeasurement(
+            scene.rows,
+            scene.table(state.scalar, device),
+            state.scalar,
+            device,
+            max_pairs=self.max_pairs,
+            n_closest=self.n_collision_pairs,
+            d_min=self.d_min,
+            d_max=self.d_max,
+            convex=scene.is_convex,
+        )
+
+    def _work(self, body_q: wp.array) -> Any:
+        """Return the work space of poses: that of the state, or of its part, or of others."""
+        n, own = body_q.shape[0], self._state.body_q
+        if body_q.ptr == own.ptr:
+            return self._measurement.work((own.ptr, n), n)
+        shared = self._work(own) if n == own.shape[0] else None
+        return self._measurement.work(n, n, hints_of=shared)
+
+    def _moving(self, pairs: np.ndarray) -> np.ndarray:
+        """Return the pairs that some variable of the step moves."""
+        moves = self._moves_host[self.scene.rows.body[pairs] + 1]  # [n, 2, dofs]
+        return pairs[np.any(moves[:, 0] != moves[:, 1], axis=1)]

@@ -1,0 +1,112 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Which pairs of primitives are always near each other, and which never, by sampling."""
+
+from __future__ import annotations
+
+import numpy as np
+import warp as wp
+
+from ros_ik.barriers.collision_table import CollisionRows
+from ros_ik.barriers.collision_table import CollisionTable
+from ros_ik.barriers.pair_measurement import is_convex
+from ros_ik.barriers.pair_measurement import PairMeasurement
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.forward import launch_forward_kinematics
+from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.model.collision_geometry import CollisionGeometry
+
+# Random configurations that tell which pairs are always close, always the same ones.
+_SAMPLES, _SEED, _FRACTION = 200, 0, 0.95
+
+
+def sample_pair_distances(
+    geometry: CollisionGeometry, pairs: np.ndarray, joint_q: np.ndarray
+) -> np.ndarray:
+    """Return the signed distances of pairs of primitives [m], float64 [k, n].
+
+    Args:
+        geometry: The primitives.
+        pairs: Pairs of them, int [n, 2].
+        joint_q: Configurations, [k, joint_coord_count].
+    """
+    if not len(pairs) or not len(joint_q):
+        return np.zeros((len(joint_q), len(pairs)))
+    model, scalar = geometry.model, wp.float64
+    device, rows = model.device, CollisionRows(geometry, 0)
+    measurement = PairMeasurement(
+        rows,
+        CollisionTable(rows, scalar, device),
+        scalar,
+        device,
+        max_pairs=len(pairs),
+        n_closest=None,
+        d_min=0.0,
+        d_max=None,
+        convex=is_convex(rows.kind[pairs]),
+    )
+    measurement.set_pairs(np.asarray(pairs))
+    q = wp.array(joint_q, dtype=scalar, device=device)
+    body_q = wp.zeros((len(joint_q), model.body_count), dtype=wp.transformd, device=device)
+    launch_forward_kinematics(kinematic_tree(model, scalar), q, body_q)
+    values = wp.zeros((len(joint_q), len(pairs)), dtype=scalar, device=device)
+    measurement.launch_values(body_q, measurement.work('all', len(joint_q)), values, 0)
+    # The measurement has an order of its own.
+    column = {tuple(sorted(pair)): k for k, pair in enumerate(measurement.pairs.tolist())}
+    order = [column[tuple(sorted(pair))] for pair in np.asarray(pairs).tolist()]
+    return values.numpy()[:, order]
+
+
+def always_close(geometry: CollisionGeometry, pairs: np.ndarray, distance: float) -> np.ndarray:
+    """Tell which pairs are nearer than a distance at the neutral configuration and at most others.
+
+    No step can keep such pairs apart: they are near by design.
+
+    Args:
+        geometry: The primitives.
+        pairs: Pairs of them, int [n, 2].
+        distance: Distance [m].
+
+    Returns:
+        bool [n]: nearer at the neutral and at 95 % of 200 random configurations.
+    """
+    model = geometry.model
+    random = model.random_joint_q(_SAMPLES, np.random.default_rng(_SEED))
+    q = np.vstack([model.neutral_joint_q(), random])
+    close = sample_pair_distances(geometry, pairs, q) < distance
+    return close[0] & (close[1:].mean(axis=0) >= _FRACTION)
+
+
+def never_close(
+    geometry: CollisionGeometry,
+    pairs: np.ndarray,
+    distance: float,
+    *,
+    n_samples: int = 10_000,
+    seed: int = 0,
+) -> np.ndarray:
+    """Tell which pairs no sampled configuration brings nearer than a distance.
+
+    Leaving them out saves time; that they can never meet is likely, not proved.
+
+    Args:
+        geometry: The primitives.
+        pairs: Pairs of them, int [n, 2].
+        distance: Distance [m].
+        n_samples: Number of random configurations inside the limits.
+        seed: Seed of the samples.
+
+    Returns:
+        bool [n].
+
+    Raises:
+        ArgumentError: No samples.
+    """
+    if n_samples < 1:
+        raise ArgumentError(f'n_samples must be at least 1, got {n_samples}')
+    rng, never = np.random.default_rng(seed), np.ones(len(pairs), dtype=bool)
+    for start in range(0, n_samples, 1000):
+        count = min(1000, n_samples - start)
+        q = geometry.model.random_joint_q(count, rng)
+        never &= np.all(sample_pair_distances(geometry, pairs, q) >= distance, axis=0)
+    return never

@@ -1,0 +1,322 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What collision barriers share: the robot's primitives, carried objects, obstacles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+import dataclasses
+from typing import Any
+from typing import Protocol
+import weakref
+
+import numpy as np
+import warp as wp
+
+from ros_ik.barriers.collision_table import CollisionRows
+from ros_ik.barriers.collision_table import CollisionTable
+from ros_ik.barriers.pair_measurement import is_convex
+from ros_ik.errors import ArgumentError
+from ros_ik.model import Model
+from ros_ik.model.checks import checked_index
+from ros_ik.model.checks import checked_pose
+from ros_ik.model.collision_geometry import CollisionGeometry
+from ros_ik.model.collision_geometry import link_index
+from ros_ik.model.collision_geometry import rigid_parts
+from ros_ik.model.collision_primitive import CollisionShape
+from ros_ik.model.joint_type import GeoType
+
+_MOST_SLOTS = 100_000
+
+
+class SceneUser(Protocol):
+    """What is told when rows of a scene appear or disappear."""
+
+    def refresh(self) -> None:
+        """Gather the pairs again."""
+
+
+@dataclasses.dataclass
+class _Obstacle:
+    """One obstacle: its row, shape, the links that ignore it, and whether it counts."""
+
+    row: int
+    shape: CollisionShape
+    ignored: frozenset[int]
+    enabled: bool
+
+
+@dataclasses.dataclass
+class _Carried:
+    """One carried object: its row and the links that it may touch."""
+
+    row: int
+    link: int
+    touched: frozenset[int]
+
+
+class CollisionScene:
+    """A robot's primitives with room for obstacles and carried objects.
+
+    Several barriers of one or several solvers may share a scene; what is added, moved or removed
+    counts from their next step on. Graphs stay as they are. Call the methods from the thread that
+    steps, between two steps.
+
+    Attributes:
+        geometry: The primitives of the robot.
+        max_obstacles: Most obstacles at a time.
+        max_attached: Most carried objects at a time.
+        rows: All primitives: those of the robot, carried objects, obstacles.
+    """
+
+    def __init__(
+        self,
+        geometry: CollisionGeometry | Model,
+        *,
+        max_obstacles: int = 16,
+        max_attached: int = 4,
+    ) -> None:
+        """Allocate the rows.
+
+        Args:
+            geometry: The primitives, or a model whose shapes are taken as they are.
+            max_obstacles: Most obstacles at a time.
+            max_attached: Most carried objects at a time.
+
+        Raises:
+            ArgumentError: A number of rows out of range.
+        """
+        if isinstance(geometry, Model):
+            geometry = CollisionGeometry.from_model(geometry)
+        self.geometry = geometry
+        self.max_obstacles = checked_index('max_obstacles', max_obstacles, _MOST_SLOTS)
+        self.max_attached = checked_index('max_attached', max_attached, _MOST_SLOTS)
+        self.rows = CollisionRows(geometry, self.max_obstacles + self.max_attached)
+        self._rigid = rigid_parts(geometry.model)
+        self._obstacles: dict[str, _Obstacle] = {}
+        self._carried: dict[str, _Carried] = {}
+        self._tables: dict[tuple, CollisionTable] = {}
+        self._users: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        return self.geometry.model
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether there may be other shapes than spheres, capsules and half-spaces."""
+        slots = self.max_obstacles + self.max_attached
+        return slots > 0 or is_convex(self.geometry.kind)
+
+    @property
+    def obstacle_names(self) -> tuple[str, ...]:
+        """Names of the obstacles, enabled or not."""
+        return tuple(self._obstacles)
+
+    @property
+    def attached_names(self) -> tuple[str, ...]:
+        """Names of the carried objects."""
+        return tuple(self._carried)
+
+    @property
+    def attached_rows(self) -> range:
+        """Rows for carried objects."""
+        return range(len(self.geometry), len(self.geometry) + self.max_attached)
+
+    @property
+    def obstacle_rows(self) -> range:
+        """Rows for obstacles."""
+        return range(self.attached_rows.stop, self.attached_rows.stop + self.max_obstacles)
+
+    def add_obstacle(
+        self,
+        name: str,
+        shape: CollisionShape,
+        pose: Any = None,
+        *,
+        ignored_links: Iterable[int | str] = (),
+        enabled: bool = True,
+    ) -> None:
+        """Add an obstacle.
+
+        Args:
+            name: Its name, new.
+            shape: Its shape.
+            pose: Its pose in the world, x y z qx qy qz qw; identity where None.
+            ignored_links: Links that may touch it, such as a base on its table.
+            enabled: Whether it counts from the start.
+
+        Raises:
+            ArgumentError: A name in use, an unknown link, a bad pose or no room.
+        """
+        placed = checked_pose(f'obstacle {name!r} pose', pose)
+        ignored = self._links(ignored_links)
+        row = self._free_row('obstacle', name, self._obstacles, self.obstacle_rows)
+        self._obstacles[name] = _Obstacle(row, shape, ignored, bool(enabled))
+        self._fill(row, -1, shape, placed)
+
+    def move_obstacle(self, name: str, pose: Any) -> None:
+        """Move an obstacle to a pose in the world, x y z qx qy qz qw.
+
+        Raises:
+            ArgumentError: There is no such obstacle, or a bad pose.
+        """
+        obstacle = self._obstacle(name)
+        placed = checked_pose(f'obstacle {name!r} pose', pose)
+        self.rows.place(obstacle.row, obstacle.shape, placed)
+        for table in self._tables.values():
+            table.write_pose(obstacle.row)
+
+    def enable_obstacle(self, name: str, enabled: bool = True) -> None:
+        """Let an obstacle count, or not.
+
+        Raises:
+            ArgumentError: There is no such obstacle.
+        """
+        obstacle = self._obstacle(name)
+        if obstacle.enabled != bool(enabled):
+            obstacle.enabled = bool(enabled)
+            self._refresh()
+
+    def remove_obstacle(self, name: str) -> None:
+        """Remove an obstacle.
+
+        Raises:
+            ArgumentError: There is no such obstacle.
+        """
+        self._clear(self._obstacle(name).row, self._obstacles, name)
+
+    def attach(
+        self,
+        name: str,
+        link: int | str,
+        shape: CollisionShape,
+        pose: Any = None,
+        *,
+        touch_links: Iterable[int | str] = (),
+    ) -> None:
+        """Let a link carry an object, which then counts as part of the robot.
+
+        It may touch the links that are fixed to the one that carries it.
+
+        Args:
+            name: Its name, new among carried objects.
+            link: The link that carries it.
+            shape: Its shape, no half-space.
+            pose: Its pose in the link, x y z qx qy qz qw; identity where None.
+            touch_links: More links that it may touch, such as the fingers that hold it.
+
+        Raises:
+            ArgumentError: A name in use, an unknown link, a bad pose or shape, no room.
+        """
+        placed = checked_pose(f'attached object {name!r} pose', pose)
+        body = link_index(self.model, link)
+        if body < 0 or shape.kind == GeoType.PLANE:
+            raise ArgumentError(
+                f'attached object {name!r} must be a bounded shape on a link of the robot, got '
+                f'{shape.kind.name} on link {link!r}'
+            )
+        rigid = np.flatnonzero(self._rigid[:-1] == self._rigid[body])
+        touched = self._links(touch_links) | {int(k) for k in rigid}
+        row = self._free_row('attached object', name, self._carried, self.attached_rows)
+        self._carried[name] = _Carried(row, body, touched)
+        self._fill(row, body, shape, placed)
+
+    def detach(self, name: str) -> None:
+        """Remove a carried object.
+
+        Raises:
+            ArgumentError: There is no such object.
+        """
+        if name not in self._carried:
+            raise ArgumentError(
+                f'there is no attached object {name!r}; there are {sorted(self._carried)}'
+            )
+        self._clear(self._carried[name].row, self._carried, name)
+
+    def carried_pairs(self) -> np.ndarray:
+        """Return the pairs of carried objects with the robot and each other, int [n, 2]."""
+        body = self.geometry.body
+        pairs = []
+        carried = list(self._carried.values())
+        for k, one in enumerate(carried):
+            others = np.flatnonzero(~np.isin(body, list(one.touched)))
+            pairs += [(one.row, int(other)) for other in others]
+            pairs += [(one.row, other.row) for other in carried[k + 1 :]]
+        return np.array(pairs, dtype=int).reshape(-1, 2)
+
+    def world_pairs(self) -> np.ndarray:
+        """Return the pairs of robot and carried objects with enabled obstacles, int [n, 2]."""
+        own = np.array([*range(len(self.geometry)), *(c.row for c in self._carried.values())])
+        own = own[self.rows.kind[own] != int(GeoType.PLANE)] if len(own) else own.astype(int)
+        body = self.rows.body[own]
+        pairs = [np.zeros((0, 2), dtype=int)]
+        for obstacle in self._obstacles.values():
+            if obstacle.enabled:
+                near = own[(body >= 0) & ~np.isin(body, list(obstacle.ignored))]
+                pairs.append(np.column_stack([near, np.full(len(near), obstacle.row)]))
+        return np.concatenate(pairs)
+
+    def table(self, scalar: type, device: wp.DeviceLike) -> CollisionTable:
+        """Return the rows on a device, the same ones at each call."""
+        key = scalar, str(device)
+        if key not in self._tables:
+            self._tables[key] = CollisionTable(self.rows, scalar, device)
+        return self._tables[key]
+
+    def add_user(self, user: SceneUser) -> None:
+        """Tell a barrier when rows appear or disappear; it is held weakly."""
+        self._users.add(user)
+
+    def row_name(self, row: int) -> str:
+        """Return the name of the link, carried object or obstacle of a row."""
+        for entries in (self._obstacles, self._carried):
+            for name, entry in entries.items():
+                if entry.row == row:
+                    return name
+        body = int(self.rows.body[row])
+        return self.model.body_label[body] if body >= 0 else 'world'
+
+    def _links(self, links: Iterable[int | str]) -> frozenset[int]:
+        """Return the indices of links."""
+        return frozenset(link_index(self.model, link) for link in links)
+
+    def _obstacle(self, name: str) -> _Obstacle:
+        """Return an obstacle by name."""
+        if name not in self._obstacles:
+            raise ArgumentError(
+                f'there is no obstacle {name!r}; there are {sorted(self._obstacles)}'
+            )
+        return self._obstacles[name]
+
+    def _free_row(self, what: str, name: str, entries: dict, rows: range) -> int:
+        """Return a row that nothing has, for a name that nothing has."""
+        if name in entries:
+            raise ArgumentError(f'there is already an {what} {name!r}')
+        taken = {entry.row for entry in entries.values()}
+        for row in rows:
+            if row not in taken:
+                return row
+        raise ArgumentError(f'no room for {what} {name!r}: the scene holds at most {len(rows)}')
+
+    def _fill(self, row: int, body: int, shape: CollisionShape, pose: np.ndarray) -> None:
+        """Put a shape into a row, on every device."""
+        self.rows.fill(row, body, shape)
+        self.rows.place(row, shape, pose)
+        for table in self._tables.values():
+            table.write(row)
+        self._refresh()
+
+    def _clear(self, row: int, entries: dict, name: str) -> None:
+        """Forget an entry and empty its row."""
+        del entries[name]
+        self.rows.clear(row)
+        for table in self._tables.values():
+            table.write(row)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Tell the barriers."""
+        for user in list(self._users):
+            user.refresh()

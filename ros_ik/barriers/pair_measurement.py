@@ -1,0 +1,166 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Measures pairs of primitives on a device, in arrays that are allocated once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from ros_ik.barriers.collision_table import CollisionRows
+from ros_ik.barriers.collision_table import CollisionTable
+from ros_ik.kinematics.pair_distance import pair_distance_kernels
+from ros_ik.kinematics.pair_functions import FAR
+from ros_ik.kinematics.pair_functions import pair_structs
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.model.joint_type import GeoType
+
+_ROUND = (int(GeoType.SPHERE), int(GeoType.CAPSULE))
+_PLANE = int(GeoType.PLANE)
+
+
+class PairMeasurement:
+    """Distances of pairs of primitives.
+
+    Attributes:
+        pairs: The pairs as rows of the table: spheres first, then other round ones, then others,
+            half-spaces second, int [n, 2].
+        arrays: Struct that kernels read; see :func:`pair_structs`.
+        n_rows: Number of values.
+    """
+
+    def __init__(
+        self,
+        rows: CollisionRows,
+        table: CollisionTable,
+        scalar: type,
+        device: wp.DeviceLike,
+        *,
+        max_pairs: int,
+        n_closest: int | None,
+        d_min: float,
+        d_max: float | None,
+        convex: bool,
+    ) -> None:
+        """Allocate.
+
+        Args:
+            rows: The primitives on the host.
+            table: The same on the device.
+            scalar: Floating-point type.
+            device: Device of the arrays.
+            max_pairs: Most pairs at a time.
+            n_closest: Number of closest pairs that have a value; None for all.
+            d_min: What is taken off each distance [m].
+            d_max: Distance [m] above which it does not count; None for never.
+            convex: Whether there may be other shapes than spheres, capsules and half-spaces.
+        """
+        self._rows, self._scalar, self._device = rows, scalar, device
+        self._kernels = pair_distance_kernels(scalar, convex)
+        self._max_convex = max_pairs if convex else 0
+        self._every = n_closest is None
+        self.n_rows = n_closest or max_pairs
+        self.arrays = pair_structs(scalar).Pairs()
+        for name in ('shapes', 'cores', 'center', 'axis'):
+            setattr(self.arrays, name, getattr(table, name))
+        self.arrays.used = wp.zeros(len(rows.kind), dtype=wp.int32, device=device)
+        self.arrays.pairs = wp.zeros(max(max_pairs, 1), dtype=wp.vec2i, device=device)
+        self.arrays.counts = wp.zeros(4, dtype=wp.int32, device=device)
+        self.arrays.d_min = scalar(d_min)
+        self.arrays.d_max = scalar(FAR if d_max is None else d_max)
+        self._works: dict[Any, Any] = {}
+        self.pairs = np.zeros((0, 2), dtype=int)
+
+    def set_pairs(self, pairs: np.ndarray) -> None:
+        """Measure these pairs from now on, int [n, 2], n <= max_pairs."""
+        kind = self._rows.kind[pairs]
+        swap = kind[:, :1] == _PLANE
+        pairs, kind = np.where(swap, pairs[:, ::-1], pairs), np.where(swap, kind[:, ::-1], kind)
+        spheres = np.all(kind == _ROUND[0], axis=1)
+        is_round = np.isin(kind[:, 0], _ROUND) & np.isin(kind[:, 1], (*_ROUND, _PLANE))
+        order = np.argsort(np.where(spheres, 0, np.where(is_round, 1, 2)), kind='stable')
+        self.pairs = pairs[order]
+        used = np.unique(pairs)
+        counts = np.array([len(used), spheres.sum(), is_round.sum(), len(pairs)])
+        _write_first(self.arrays.used, used)
+        _write_first(self.arrays.pairs, self.pairs)
+        _write_first(self.arrays.counts, counts)
+        for work in self._works.values():
+            work.hint.zero_()  # they belong to other pairs
+
+    def work(self, key: Any, n: int, hints_of: Any = None) -> Any:
+        """Return the work space with a name, for n robots; allocated at its first use.
+
+        Args:
+            key: Its name.
+            n: Number of robots.
+            hints_of: A work space for as many robots to share hints with, so that searches at
+                nearby poses find the same directions.
+        """
+        if key not in self._works:
+            vec3, device = spatial_functions(self._scalar).vec3, self._device
+            work = pair_structs(self._scalar).PairWork()
+            for name, count in (
+                ('center', len(self._rows.kind)), ('axis', len(self._rows.kind)),
+                ('normal', self._max_convex), ('point', self._max_convex),
+            ):  # fmt: skip
+                setattr(work, name, wp.zeros((n, count), dtype=vec3, device=device))
+            work.hint = hints_of.hint if hints_of is not None else wp.zeros_like(work.normal)
+            work.pair = wp.full((n, self.n_rows), -1, dtype=wp.int32, device=device)
+            work.distance = wp.zeros((n, self.n_rows), dtype=self._scalar, device=device)
+            self._works[key] = work
+        return self._works[key]
+
+    def launch_values(self, body_q: wp.array, work: Any, values: wp.array, start: int) -> None:
+        """Write distances less d_min; the closest first, or those of all pairs in order.
+
+        Args:
+            body_q: Link poses in the world, [n, body_count].
+            work: Work space for n robots; its column ``pair`` says whose distances they are.
+            values: Output, [n, total_rows].
+            start: First column of ``n_rows``.
+        """
+        n, kernels = body_q.shape[0], self._kernels
+        inputs = [body_q, self.arrays]
+        wp.launch(kernels.place, n, inputs=inputs, outputs=[work], device=self._device)
+        wp.launch(
+            kernels.all if self._every else kernels.closest,
+            (n, self.n_rows) if self._every else n,
+            inputs=[*inputs, start],
+            outputs=[work, values],
+            device=self._device,
+        )
+
+    def launch_jacobian(
+        self, motion: list[Any], work: Any, jacobian: wp.array, start: int
+    ) -> None:
+        """Write the derivatives of what :meth:`launch_values` wrote last into a work space.
+
+        Args:
+            motion: joint_S_s, dofs, variable, scale, moves; see the kernel.
+            work: The work space.
+            jacobian: Output, [n, total_rows, n_variables].
+            start: First row of ``n_rows``.
+        """
+        wp.launch(
+            self._kernels.jacobian,
+            (jacobian.shape[0], self.n_rows),
+            inputs=[*motion, self.arrays, start, work],
+            outputs=[jacobian],
+            device=self._device,
+        )
+
+
+def is_convex(kinds: np.ndarray) -> bool:
+    """Tell whether there are other shapes than spheres, capsules and half-spaces."""
+    return not bool(np.all(np.isin(kinds, (*_ROUND, _PLANE))))
+
+
+def _write_first(array: wp.array, values: np.ndarray) -> None:
+    """Write the first entries of a device array."""
+    whole = array.numpy()
+    whole[: len(values)] = values
+    if not wp.get_device(array.device).is_cpu:
+        array.assign(whole)

@@ -1,0 +1,113 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Barrier: the links of a robot stay apart from each other.
+
+h_i = d_i - d_min   for the n closest pairs of primitives
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ros_ik.barriers.collision_barrier import CollisionBarrier
+from ros_ik.barriers.collision_pairs import always_close
+from ros_ik.barriers.collision_scene import CollisionScene
+from ros_ik.errors import ArgumentError
+from ros_ik.model import Model
+from ros_ik.model.collision_geometry import CollisionGeometry
+
+
+class SelfCollisionBarrier(CollisionBarrier):
+    """Links stay at least d_min apart; carried objects of the scene count as links.
+
+    Attributes:
+        pairs: The pairs of primitives that are watched, as rows of the geometry, int [n, 2].
+        dropped_pairs: Pairs left out because they are always nearer than d_min, int [n, 2].
+    """
+
+    def __init__(
+        self,
+        source: Model | CollisionGeometry | CollisionScene,
+        *,
+        pairs: Sequence[Sequence[int]] | np.ndarray | None = None,
+        n_collision_pairs: int | None = 1,
+        gain: float = 1.0,
+        safe_displacement_gain: float = 1.0,
+        margin: float = 0.0,
+        d_min: float = 0.02,
+        d_max: float | None = 0.25,
+        name: str = '',
+    ) -> None:
+        """Create the barrier.
+
+        Args:
+            source: A scene, which other barriers may share and which may hold carried objects; or
+                primitives, or a model whose shapes are taken as they are.
+            pairs: Pairs of primitives, int [n, 2]; None for those of
+                :meth:`CollisionGeometry.self_pairs` that are not always nearer than d_min.
+            n_collision_pairs: Number of closest pairs that make a row; None for all pairs.
+            gain: Part of the distance that may be used up per second [1/s].
+            safe_displacement_gain: Weight of the calming cost; see :class:`Barrier`.
+            margin: Distance kept beyond d_min in the step [m].
+            d_min: Least distance [m].
+            d_max: Distance [m] from which on a pair is switched off; None for never.
+            name: What to call the barrier in a status.
+
+        Raises:
+            ArgumentError: A value outside its range, no pairs, or a pair that is no pair of
+                primitives of two links.
+        """
+        scene = source
+        if not isinstance(scene, CollisionScene):
+            scene = CollisionScene(scene, max_obstacles=0, max_attached=0)
+        super().__init__(
+            scene,
+            n_collision_pairs=n_collision_pairs,
+            d_min=d_min,
+            d_max=d_max,
+            gain=gain,
+            safe_displacement_gain=safe_displacement_gain,
+            margin=margin,
+            name=name,
+        )
+        self.dropped_pairs = np.zeros((0, 2), dtype=int)
+        if pairs is not None:
+            self.pairs = _checked_pairs(scene.geometry, pairs)
+        else:
+            found = scene.geometry.self_pairs()
+            close = always_close(scene.geometry, found, self.d_min)
+            self.pairs, self.dropped_pairs = found[~close], found[close]
+        if not len(self.pairs) and not scene.max_attached:
+            raise ArgumentError('pairs: the geometry has no pair of links that may meet')
+
+    @property
+    def max_pairs(self) -> int:
+        """Most pairs that there may be: the fixed ones and those of carried objects."""
+        carried = self.scene.max_attached
+        own = len(self.scene.geometry)
+        return len(self.pairs) + carried * own + carried * (carried - 1) // 2
+
+    def current_pairs(self) -> np.ndarray:
+        """Return the pairs that are watched now; see :meth:`CollisionBarrier.current_pairs`."""
+        return np.concatenate([self.pairs, self.scene.carried_pairs()])
+
+
+def _checked_pairs(geometry: CollisionGeometry, pairs: Any) -> np.ndarray:
+    """Return pairs of primitives as int [n, 2], or raise ArgumentError."""
+    table = np.asarray(pairs)
+    if table.size == 0:
+        return np.zeros((0, 2), dtype=int)
+    if table.ndim != 2 or table.shape[1] != 2 or not np.issubdtype(table.dtype, np.integer):
+        raise ArgumentError(f'pairs must be integers of shape [n, 2], got {pairs!r}')
+    if np.any((table < 0) | (table >= len(geometry))):
+        raise ArgumentError(f'pairs must name primitives in [0, {len(geometry)}), got {pairs!r}')
+    same = table[geometry.body[table[:, 0]] == geometry.body[table[:, 1]]]
+    if len(same):
+        raise ArgumentError(f'pairs must join primitives of two links, got {same.tolist()}')
+    _, counts = np.unique(np.sort(table, axis=1), axis=0, return_counts=True)
+    if np.any(counts > 1):
+        raise ArgumentError(f'pairs must name each pair once, got {pairs!r}')
+    return table.astype(int)

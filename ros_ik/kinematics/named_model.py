@@ -1,0 +1,101 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A finalized ``newton.Model`` with what our :class:`Model` has beside Newton's arrays.
+
+Names of links, limits in float64, drivers of mimic joints: chains ask for them. A model of ours
+has them already; any other object with Newton's arrays is shown through a :class:`NamedModel`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_model
+from ros_ik.kinematics.newton_model import dof_limits
+from ros_ik.kinematics.newton_model import mimic_constraints
+from ros_ik.model.configuration_space import resolve_mimics
+from ros_ik.model.labels import LabelIndex
+
+
+def named_model(model: Any) -> Any:
+    """Return a model of ours as it is, and a view of any other object with Newton's arrays.
+
+    Raises:
+        ArgumentError: It has no joint arrays.
+    """
+    checked_model(model)
+    return model if hasattr(model, 'mimic_driver') else NamedModel(model)
+
+
+class NamedModel:
+    """A view of a model; what it does not have itself is the model's.
+
+    Attributes:
+        body_label: Names of the links; made from the index where the model has none.
+        joint_label: Names of the joints, likewise.
+        mimic_driver: For each following joint: driver that follows none, offset, factor.
+    """
+
+    def __init__(self, model: Any) -> None:
+        """Read names and mimic joints.
+
+        Args:
+            model: Any object with Newton's joint arrays.
+
+        Raises:
+            ArgumentError: A mimic of joints that have more than one coordinate, or follow each
+                other.
+        """
+        self._model = model
+        self.body_label = _labels(model, 'body', model.body_count)
+        self.joint_label = _labels(model, 'joint', model.joint_count)
+        self.mimic_driver = resolve_mimics(mimic_constraints(model))  # type: ignore[arg-type]
+        self._bodies = LabelIndex('link', self.body_label, [-1] * len(self.body_label))
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the model has."""
+        return getattr(self._model, name)
+
+    def body_index(self, name: str) -> int:
+        """Return the index of a link, named in full or by what follows the last slash.
+
+        Raises:
+            ArgumentError: No link has the name, with the closest ones, or several have it.
+        """
+        short = [body for body, label in enumerate(self.body_label) if _ends_in(label, name)]
+        if name not in self.body_label and len(short) == 1:
+            return short[0]
+        if name not in self.body_label and short:
+            labels = ', '.join(repr(self.body_label[body]) for body in short[:5])
+            raise ArgumentError(f'several links are called {name!r}: {labels}')
+        return self._bodies.find(name, None)
+
+    def limits64(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the limits of position, and none of velocity and effort; [joint_dof_count]."""
+        lower, upper = (limit.astype(np.float64) for limit in dof_limits(self._model))
+        return lower, upper, np.full_like(lower, np.inf), np.full_like(lower, np.inf)
+
+    def apply_mimic(self, joint_q: np.ndarray) -> np.ndarray:
+        """Return the coordinates with those of mimic joints computed from their drivers.
+
+        Args:
+            joint_q: Coordinates, shape [.., joint_coord_count].
+        """
+        start = self._model.joint_q_start.numpy()
+        result = np.array(joint_q, dtype=np.float64)
+        for follower, (driver, coef0, coef1) in self.mimic_driver.items():
+            result[..., start[follower]] = coef0 + coef1 * result[..., start[driver]]
+        return result
+
+
+def _labels(model: Any, element: str, count: int) -> list[str]:
+    """Return the labels of a model's elements, made from the index where it has none."""
+    found = getattr(model, f'{element}_label', None)
+    return [f'{element}_{k}' for k in range(count)] if found is None else list(found)
+
+
+def _ends_in(label: str, name: str) -> bool:
+    return label.rsplit('/', 1)[-1] == name

@@ -1,0 +1,169 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Limit: the acceleration changes by no more than a jerk allows, and can still fade out in time.
+
+    |(dq - dq_1) - (dq_1 - dq_2)| <= j dt^3,    dq - dq_1 <= step(v_max dt - dq_1, j dt^3)
+
+dq_1 and dq_2 are the steps taken last and before it. The second bound, of ``braking``, lets the
+acceleration fade out before the speed limit, where it would have to end at once. A joint that has
+come to rest may stay there: the bounds never turn a motion round. The limit gives way to every
+other: a joint that must brake for a position limit brakes with the acceleration it needs, at once.
+"""
+
+import functools
+from typing import no_type_check
+from typing import TYPE_CHECKING
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.limits.arguments import dof_values
+from ros_ik.limits.braking import braking_function
+from ros_ik.limits.limit import Limit
+from ros_ik.limits.limit import yield_function
+
+if TYPE_CHECKING:
+    from ros_ik.kinematics.step_state import StepState
+
+
+@no_type_check
+@functools.cache
+def _jerk_kernel(scalar: type) -> wp.Kernel:
+    braking_step, tighten_yielding = braking_function(scalar), yield_function(scalar)
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def apply_jerk_limit(
+        moving_dof: wp.array(dtype=wp.int32),  # [n_moving]
+        dof_variable: wp.array(dtype=wp.int32),  # [joint_dof_count]
+        dof_scale: wp.array(dtype=scalar),  # [joint_dof_count]
+        max_change: wp.array(dtype=scalar),  # [joint_dof_count], j dt^3
+        max_step: wp.array(dtype=scalar),  # [joint_dof_count], v_max dt
+        last_step: wp.array2d(dtype=scalar),  # [n, joint_dof_count], dq_1
+        step_before: wp.array2d(dtype=scalar),  # [n, joint_dof_count], dq_2
+        lower: wp.array2d(dtype=scalar),  # [n, n_variables]
+        upper: wp.array2d(dtype=scalar),  # [n, n_variables]
+    ):
+        row = wp.tid()
+        for k in range(moving_dof.shape[0]):
+            dof = moving_dof[k]
+            change = max_change[dof]
+            last = last_step[row, dof]
+            if wp.isfinite(change):
+                low = last - step_before[row, dof] - change
+                high = last - step_before[row, dof] + change
+                ahead = braking_step(wp.max(max_step[dof] - last, scalar(0.0)), change)
+                behind = braking_step(wp.max(max_step[dof] + last, scalar(0.0)), change)
+                high = wp.clamp(ahead, low, high)
+                low = wp.clamp(-behind, low, high)
+                low += last
+                high += last
+                # What stops may stop at once rather than turn round.
+                if last >= scalar(0.0):
+                    high = wp.max(high, scalar(0.0))
+                if last <= scalar(0.0):
+                    low = wp.min(low, scalar(0.0))
+                tighten_yielding(row, dof_variable[dof], dof_scale[dof], low, high, lower, upper)
+
+    return apply_jerk_limit
+
+
+class JerkLimit(Limit):
+    """The acceleration changes by no more than a jerk allows; yields to every other limit."""
+
+    yields = 2
+    splits = True
+
+    def __init__(
+        self, jerk: np.ndarray, *, velocity: np.ndarray | None = None, scale: float = 1.0
+    ) -> None:
+        """Create the limit.
+
+        Args:
+            jerk: Largest jerk of each degree of freedom [rad/s^3 or m/s^3], shape
+                [joint_dof_count]; inf for none.
+            velocity: Speeds before which the acceleration fades out [rad/s or m/s], same shape,
+                inf for none; use those of the :class:`VelocityLimit` beside it. None for the
+                limits of the model.
+            scale: Part of the limit that may be used, in (0, 1].
+
+        Raises:
+            ArgumentError: A negative or NaN value, or a scale outside (0, 1].
+        """
+        self._jerk = dof_values('jerk', jerk)
+        self._velocity = None if velocity is None else dof_values('velocity', velocity)
+        self._is_allocated = False
+        self._steps = np.zeros(1), np.zeros(1)
+        self.scale = scale
+
+    @property
+    def scale(self) -> float:
+        """Part of the limit that may be used, in (0, 1]; may be set between solves."""
+        return self._scale
+
+    @scale.setter
+    def scale(self, value: float) -> None:
+        if not 0.0 < value <= 1.0:
+            raise ArgumentError(f'scale must lie in (0, 1], got {value}')
+        self._scale = value
+        self._write()
+
+    def set_last_displacements(self, last: np.ndarray, before: np.ndarray) -> None:
+        """Give the last two steps [rad or m], each [joint_dof_count] or [n, joint_dof_count].
+
+        Args:
+            last: The step taken last.
+            before: The step before it.
+        """
+        self._steps = np.asarray(last, dtype=np.float64), np.asarray(before, dtype=np.float64)
+        if self._is_allocated:
+            for buffer, values in zip((self._last_step, self._step_before), self._steps,
+                                      strict=True):  # fmt: skip
+                buffer.host[...] = values
+                buffer.upload()
+
+    def reset(self) -> None:
+        """Forget the last steps: the robot stands."""
+        self.set_last_displacements(np.zeros(1), np.zeros(1))
+
+    def launch(self, lower: wp.array, upper: wp.array) -> None:
+        """Tighten the box; see :meth:`Limit.launch`."""
+        state = self._state
+        wp.launch(
+            _jerk_kernel(state.scalar),
+            dim=state.n_robots,
+            inputs=[
+                state.moving_dof, state.dof_variable, state.dof_scale, self._max_change.array,
+                self._max_step, state.rows(self._last_step.array),
+                state.rows(self._step_before.array),
+            ],
+            outputs=[lower, upper],
+            device=state.device,
+        )  # fmt: skip
+
+    def _allocate(self, state: 'StepState') -> None:
+        """Allocate the last steps, zero at first.
+
+        Raises:
+            ArgumentError: The values given do not match the model.
+        """
+        dofs = state.model.joint_dof_count
+        velocity = state.model.limits64()[2] if self._velocity is None else self._velocity
+        for name, values in (('jerk', self._jerk), ('velocity', velocity)):
+            if values.shape != (dofs,):
+                raise ArgumentError(f'{name} must have shape [{dofs}], got {values.shape}')
+        self._dt = state.dt
+        self._max_step = wp.array(velocity * state.dt, dtype=state.scalar, device=state.device)
+        self._max_change = HostBuffer((dofs,), state.scalar, state.device)
+        self._last_step = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
+        self._step_before = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
+        self._is_allocated = True
+        self.set_last_displacements(*self._steps)
+        self._write()
+
+    def _write(self) -> None:
+        """Bring the scaled jerks to the device."""
+        if self._is_allocated:
+            self._max_change.host[...] = self._scale * self._jerk * self._dt**3
+            self._max_change.upload()

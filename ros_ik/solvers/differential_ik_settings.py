@@ -1,0 +1,66 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of a control step's solver."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+
+
+class EnforceMode(str, enum.Enum):
+    """What :meth:`DifferentialIK.enforce_barriers` cuts from a step that breaks a barrier."""
+
+    STOP = 'stop'
+    """The joints that move the barrier stop."""
+
+    SCALE = 'scale'
+    """Their part of the step is shortened as far as the barrier needs."""
+
+    WHOLE = 'whole'
+    """Every joint stops (roboplan before 0.7)."""
+
+
+@dataclasses.dataclass(frozen=True)
+class DifferentialIKSettings:
+    """Settings of :class:`DifferentialIK`.
+
+    Attributes:
+        dt: Duration of a step [s].
+        max_iterations: Bound on the constraints that the dual method adds and drops in one solve;
+            with the twelve rounds of the active-set method before it, it bounds the worst tick.
+            Twice the number of limits and barrier rows is more than is ever needed.
+        feasibility_tolerance: How far a barrier row, scaled to unit length, may be missed [rad or
+            m]. Limits are met exactly.
+        warm_start: Start from what bound in the last step of the same tasks, limits and barriers.
+            The answer is the same to rounding, sooner.
+        enforce_mode: What :meth:`DifferentialIK.enforce_barriers` cuts.
+    """
+
+    dt: float = 0.01
+    max_iterations: int = 200
+    feasibility_tolerance: float = 1e-10
+    warm_start: bool = True
+    enforce_mode: EnforceMode = EnforceMode.STOP
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            ArgumentError: A value that is not positive, or an unknown mode.
+        """
+        for name in ('dt', 'max_iterations', 'feasibility_tolerance'):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0):
+                raise ArgumentError(f'{name} must be positive, got {value}')
+        try:
+            object.__setattr__(self, 'enforce_mode', EnforceMode(self.enforce_mode))
+        except ValueError:
+            modes = ', '.join(mode.value for mode in EnforceMode)
+            raise ArgumentError(
+                f'enforce_mode must be one of {modes}, got {self.enforce_mode!r}'
+            ) from None

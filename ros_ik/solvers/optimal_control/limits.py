@@ -1,0 +1,152 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Limits of the variables of a joint group: those of every joint that a variable drives."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.model import JointGroup
+from ros_ik.model import Model
+
+# Time in which a joint gains its full speed where no acceleration limit is given [s], and the
+# acceleration of one that has no velocity limit either [rad/s^2 or m/s^2].
+_RISE_TIME = 0.2
+_ACCELERATION = 10.0
+# What stands for no limit: large, but its products with times stay finite.
+_UNBOUNDED = 1e9
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class VariableLimits:
+    """Limits of the variables, [n_variables] each, in rad and m.
+
+    Attributes:
+        low: Least displacements from the start; positive where it lies below its range.
+        high: Largest displacements from the start.
+        speed: Largest velocities.
+        acceleration: Largest accelerations.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    speed: np.ndarray
+    acceleration: np.ndarray
+
+
+class GroupLimits:
+    """Limits of the joints of a group.
+
+    Attributes:
+        driven: Degrees of freedom that the variables drive, int [driven].
+        variable: The variable of each of them, int [driven].
+        scale: Factor from the variable to each of them, [driven].
+        coords: Coordinate of each of them, int [driven].
+        names: Joint of each variable.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        group: JointGroup,
+        velocity: np.ndarray | None,
+        acceleration: np.ndarray | None,
+        position_margin: float | np.ndarray,
+    ) -> None:
+        """Gather the limits.
+
+        Args:
+            model: The model.
+            group: The joints that may move.
+            velocity: Limits [joint_dof_count], rad/s or m/s; None for those of the model.
+            acceleration: Limits [joint_dof_count], rad/s^2 or m/s^2; None for the velocity limit
+                within 0.2 s, 10 where there is none.
+            position_margin: Distance kept from position limits [rad or m], one or
+                [joint_dof_count].
+
+        Raises:
+            ArgumentError: A joint without a coordinate for each degree of freedom, a wrong shape,
+                a value outside its range.
+        """
+        coords = dof_coordinates(model)
+        driven = (group.dof_variable >= 0) & (group.dof_scale != 0.0)
+        self.driven = np.flatnonzero(driven)
+        self.variable, self.scale = group.dof_variable[driven], group.dof_scale[driven]
+        self.coords = coords[driven]
+        joint_of = np.searchsorted(model.joint_qd_start.numpy(), np.arange(len(coords)), 'right')
+        labels = [model.joint_label[joint - 1] for joint in joint_of]
+        self.names = tuple(labels[dof] for dof in group.variable_dof)
+        if np.any(self.coords < 0):
+            name = labels[self.driven[np.argmax(self.coords < 0)]]
+            raise ArgumentError(
+                f'group: joint {name!r} has a rotation for a coordinate; leave free and ball '
+                'joints out'
+            )
+        self._n = group.n_variables
+        lower, upper, speed, _ = model.limits64()
+        margin = _checked('position_margin', position_margin, len(coords), least=0.0)
+        with np.errstate(invalid='ignore'):
+            margin = np.minimum(margin, 0.5 * (upper - lower))
+        self._lower, self._upper = (lower + margin)[self.driven], (upper - margin)[self.driven]
+        if velocity is not None:
+            speed = _checked('velocity', velocity, len(coords), least=0.0)
+        self._is_pinned = self._least(speed) == 0.0
+        if acceleration is None:
+            rise = np.where(speed > 0.0, speed / _RISE_TIME, _ACCELERATION)
+            acceleration = np.where(np.isfinite(speed), rise, _ACCELERATION)
+        acceleration = _checked('acceleration', acceleration, len(coords), least=0.0)
+        if not np.all(acceleration[self.driven] > 0.0):
+            raise ArgumentError(f'acceleration must be positive, got {acceleration.tolist()}')
+        self._speed, self._acceleration = self._least(speed), self._least(acceleration)
+
+    def at(
+        self, joint_q: np.ndarray, velocity_scaling: float, acceleration_scaling: float
+    ) -> VariableLimits:
+        """Return the limits of motions that start at ``joint_q`` [joint_coord_count]."""
+        q = joint_q[self.coords]
+        ends = np.sort([(self._lower - q) / self.scale, (self._upper - q) / self.scale], axis=0)
+        low, high = np.full(self._n, -np.inf), np.full(self._n, np.inf)
+        np.maximum.at(low, self.variable, ends[0])
+        np.minimum.at(high, self.variable, ends[1])
+        # Joints coupled to one variable may leave it no position inside all their limits.
+        crossed = low > high
+        low[crossed] = high[crossed] = 0.5 * (low + high)[crossed]
+        low[self._is_pinned] = high[self._is_pinned] = 0.0
+        return VariableLimits(
+            low,
+            high,
+            np.where(self._is_pinned, 1.0, velocity_scaling * self._speed),
+            np.minimum(acceleration_scaling * self._acceleration, _UNBOUNDED),
+        )
+
+    def coordinates(self, joint_q: np.ndarray, displacements: np.ndarray) -> np.ndarray:
+        """Return the coordinates [k, joint_coord_count] at displacements [k, n_variables]."""
+        result = np.tile(joint_q, (len(displacements), 1))
+        result[:, self.coords] += self.scale * displacements[:, self.variable]
+        return result
+
+    def degrees_of_freedom(self, values: np.ndarray, count: int) -> np.ndarray:
+        """Return velocities or accelerations [k, count] of those of the variables [k, n]."""
+        result = np.zeros((len(values), count))
+        result[:, self.driven] = self.scale * values[:, self.variable]
+        return result
+
+    def _least(self, limit: np.ndarray) -> np.ndarray:
+        """Return the limit of each variable that keeps every joint it drives below its own."""
+        result = np.full(self._n, _UNBOUNDED)
+        np.minimum.at(result, self.variable, limit[self.driven] / np.abs(self.scale))
+        return result
+
+
+def _checked(name: str, value: float | np.ndarray, count: int, least: float) -> np.ndarray:
+    """Return numbers [count] of at least ``least``, or raise naming the argument."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape not in ((), (count,)) or not np.all(array >= least):
+        raise ArgumentError(
+            f'{name} must be numbers of at least {least:g}, one or {count} of them, got {value}'
+        )
+    return np.broadcast_to(array, (count,))

@@ -1,0 +1,253 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""From a path of configurations to a motion in time that keeps limits and barriers.
+
+Joints go straight to the goal where no barrier is in the way. Otherwise they follow the path of
+the search, with as few points as the barriers allow and as fast as they allow: the slower the
+motion, the less it cuts corners. Every knot, and every middle between knots near a barrier, is
+checked by forward kinematics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+import dataclasses
+import enum
+
+import numpy as np
+
+from ros_ik.solvers.optimal_control.arrays import SearchArrays
+from ros_ik.solvers.optimal_control.limits import VariableLimits
+from ros_ik.solvers.optimal_control.profile import brake
+from ros_ik.solvers.optimal_control.profile import follow
+from ros_ik.solvers.optimal_control.profile import positions_of
+from ros_ik.solvers.optimal_control.profile import reach
+
+# How far h may fall below zero, or further below it, by rounding [units of h].
+_TOLERANCE = 1e-9
+# Distance between configurations at which a straight way is checked [rad or m].
+_SPACING = 0.02
+# Into how many parts an interval is cut near a barrier.
+_FINER = 8
+# Parts of the speed limits at which a path is tried.
+_SPEEDS = (1.0, 0.5, 0.25)
+# What straight ways keep clear of barriers, as a part of what their ends keep, and at most [units
+# of h].
+_CLEAR, _CLEARANCE = 0.5, 5e-4
+# How often an acceleration that cannot stop a joint before its limit is raised, and by how much.
+_RAISES, _RAISE = 40, 1.25
+# Halvings of the interval in which the reachable part of a way lies.
+_HALVINGS = 30
+
+
+class End(enum.Enum):
+    """Where a motion ends: at its goal, before a barrier, or where time is up."""
+
+    GOAL = enum.auto()
+    BARRIER = enum.auto()
+    HORIZON = enum.auto()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Motion:
+    """A motion of the variables.
+
+    Attributes:
+        velocities: At the knots, [knots, n_variables].
+        positions: Displacements from the start at the knots, same shape.
+        end: Where it ends.
+        raised: Variables that brake harder than allowed to stay inside their range, bool [n].
+        crosses: Whether it starts beyond a barrier, or cannot stop before one.
+    """
+
+    velocities: np.ndarray
+    positions: np.ndarray
+    end: End
+    raised: np.ndarray
+    crosses: bool = False
+
+
+class MotionPlanner:
+    """Makes motions of one robot from where ``arrays`` has its start."""
+
+    def __init__(
+        self, arrays: SearchArrays, limits: VariableLimits, dt: float, max_ticks: int
+    ) -> None:
+        """Take what limits the motions.
+
+        Args:
+            arrays: Where the robot starts, and its barriers.
+            limits: Limits of the variables.
+            dt: Duration of a tick [s].
+            max_ticks: Most ticks that a motion may take.
+        """
+        self._arrays, self._limits = arrays, limits
+        self._dt, self._max_ticks = dt, max_ticks
+
+    def stop(self, velocity: np.ndarray) -> Motion:
+        """Return the fastest stop from a velocity [n]."""
+        least = np.abs(velocity) / (self._max_ticks * self._dt)
+
+        def make(acceleration: np.ndarray) -> tuple[np.ndarray, End]:
+            return brake(velocity, np.maximum(acceleration, least), self._dt), End.BARRIER
+
+        return self._kept_inside(make)
+
+    def straight(self, goal: np.ndarray, velocity: np.ndarray) -> Motion:
+        """Return the motion that reaches a displacement [n] from a velocity [n] at once."""
+        motion = self._kept_inside(lambda acceleration: self._reach(goal, velocity, acceleration))
+        if motion.end is End.GOAL:
+            motion.positions[-1] = goal
+        return motion
+
+    def along(self, points: list[np.ndarray], first: Motion) -> Motion | None:
+        """Return the motion along a path, after another motion that ends at its first point.
+
+        Args:
+            points: Displacements [n], the first where ``first`` ends.
+            first: What comes before, a stop.
+
+        Returns:
+            The motion, None where not even its first part is free of the barriers.
+        """
+        corners, complete = self._fewest(points)
+        ticks = self._max_ticks + 1 - len(first.velocities)
+        end = End.GOAL if complete else End.BARRIER
+        while len(corners) > 1:
+            for velocities in self._candidates(np.array(corners), ticks):
+                positions = positions_of(corners[0], velocities, self._dt)
+                motion = Motion(velocities, positions, end, first.raised)
+                if self.is_free(motion):
+                    return _joined(first, motion)
+            corners, end = corners[:-1], End.HORIZON
+        return None
+
+    def starts_violated(self) -> bool:
+        """Whether the start lies beyond a barrier."""
+        return bool(np.any(self._arrays.sample(np.zeros(len(self._limits.low))) < -_TOLERANCE))
+
+    def is_free(self, motion: Motion) -> bool:
+        """Whether no barrier comes below zero, and none that is below falls further."""
+        if not self._arrays.n_rows:
+            return True
+        values = np.array([self._arrays.sample(u) for u in motion.positions])
+        if not _never_worsens(values, 0.0):
+            return False
+        v, w = motion.velocities[:-1], motion.velocities[1:]
+        middles = motion.positions[:-1] + self._dt * (3.0 * v + w) / 8.0
+        for k in _near(values, 0.0):
+            middle = self._arrays.sample(middles[k])
+            if not _never_worsens(np.array([values[k], middle, values[k + 1]]), 0.0):
+                return False
+        return True
+
+    def _kept_inside(self, make: Callable[[np.ndarray], tuple[np.ndarray, End]]) -> Motion:
+        """Return a motion that brakes as hard as joints need to stay inside their ranges."""
+        limits = self._limits
+        acceleration, origin = limits.acceleration.copy(), np.zeros(len(limits.low))
+        low = np.minimum(limits.low, 0.0) - _TOLERANCE
+        high = np.maximum(limits.high, 0.0) + _TOLERANCE
+        for _ in range(_RAISES):
+            velocities, end = make(acceleration)
+            positions = positions_of(origin, velocities, self._dt)
+            outside = np.any((positions < low) | (positions > high), axis=0)
+            if not outside.any():
+                break
+            acceleration[outside] *= _RAISE
+        changes = np.abs(np.diff(velocities, axis=0)) / self._dt
+        raised = np.any(changes > limits.acceleration * (1.0 + _TOLERANCE), axis=0)
+        return Motion(velocities, positions, end, raised)
+
+    def _reach(
+        self, goal: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray
+    ) -> tuple[np.ndarray, End]:
+        """Return the velocities towards a goal, and whether there is time enough to reach it."""
+        limits, dt, ticks = self._limits, self._dt, self._max_ticks
+        velocities = reach(goal, velocity, limits.speed, acceleration, dt, ticks)
+        if velocities is not None:
+            return velocities, End.GOAL
+        halt = self.stop(velocity)
+        velocities, part, width = halt.velocities, 0.0, 1.0
+        for _ in range(_HALVINGS):
+            width *= 0.5
+            way = halt.positions[-1] + (part + width) * (goal - halt.positions[-1])
+            longer = reach(way, velocity, limits.speed, acceleration, dt, ticks)
+            if longer is not None:
+                velocities, part = longer, part + width
+        return velocities, End.HORIZON
+
+    def _candidates(self, corners: np.ndarray, ticks: int) -> Iterator[np.ndarray]:
+        """Yield the velocities of motions along corners, the last of them stops at each one."""
+        limits, dt = self._limits, self._dt
+        for speed in _SPEEDS:
+            velocities = follow(corners, speed * limits.speed, limits.acceleration, dt, ticks)
+            if velocities is not None:
+                yield velocities
+        rest = np.zeros(corners.shape[1])
+        parts = [rest[None]]
+        for way in np.diff(corners, axis=0):
+            part = reach(way, rest, limits.speed, limits.acceleration, dt, ticks)
+            if part is None:
+                return
+            parts.append(part[1:])
+            ticks -= len(part) - 1
+        yield np.concatenate(parts)
+
+    def _fewest(self, path: list[np.ndarray]) -> tuple[list[np.ndarray], bool]:
+        """Return as few points of a path as free straight ways allow, and whether all of it is."""
+        corners, here, last = [path[0]], 0, len(path) - 1
+        while here < last:
+            good, bad = here, last + 1
+            if self._is_straight_free(path[here], path[last]):
+                good = last
+            while bad - good > 1:
+                middle = (good + bad) // 2
+                if self._is_straight_free(path[here], path[middle]):
+                    good = middle
+                else:
+                    bad = middle
+            if good == here:
+                return corners, False
+            corners.append(path[good])
+            here = good
+        return corners, True
+
+    def _is_straight_free(self, start: np.ndarray, end: np.ndarray) -> bool:
+        """Whether a straight way keeps clear, by a part of what its ends do: corners are cut."""
+        way = end - start
+        count = int(np.ceil(np.max(np.abs(way)) / _SPACING)) + 1
+        parts = np.linspace(0.0, 1.0, max(count, 5))
+        values = np.array([self._arrays.sample(start + s * way) for s in parts])
+        floor = np.clip(_CLEAR * np.minimum(values[0], values[-1]), 0.0, _CLEARANCE)
+        if not _never_worsens(values, floor):
+            return False
+        for k in _near(values, floor):
+            between = np.linspace(parts[k], parts[k + 1], _FINER + 1)[1:-1]
+            inner = [self._arrays.sample(start + s * way) for s in between]
+            if not _never_worsens(np.array([values[k], *inner, values[k + 1]]), floor):
+                return False
+        return True
+
+
+def _never_worsens(values: np.ndarray, floor: float | np.ndarray) -> bool:
+    """Whether no column falls below ``floor``, or further where it is below it already."""
+    allowed = np.minimum(values[:-1], floor) - _TOLERANCE
+    return bool(np.all(values[1:] >= allowed))
+
+
+def _near(values: np.ndarray, floor: float | np.ndarray) -> np.ndarray:
+    """Return the intervals in which h may come below ``floor`` between its ends."""
+    change = np.abs(np.diff(values, axis=0))
+    low = np.minimum(values[1:], values[:-1]) - floor < change
+    return np.flatnonzero(np.any(low, axis=1))
+
+
+def _joined(first: Motion, second: Motion) -> Motion:
+    """Return one motion after another that ends at rest where it begins."""
+    return Motion(
+        np.concatenate([first.velocities, second.velocities[1:]]),
+        np.concatenate([first.positions, second.positions[1:]]),
+        second.end,
+        first.raised,
+    )

@@ -1,0 +1,207 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Motions in time: velocities at ticks, with a constant acceleration between two ticks.
+
+    x_{k+1} = x_k + dt (v_k + v_{k+1}) / 2,   |v_k| <= v_max,   |v_{k+1} - v_k| <= a dt
+
+so that position, velocity and acceleration agree exactly and the limits hold between the ticks
+too. Two motions are made:
+
+- Between two points, from any velocity to rest (:func:`reach`). With a cruising velocity c the
+  fastest way through it is v_k = clip(c, low_k, high_k), where low_k = max(v_0 - a k dt,
+  -a (N - k) dt) and high_k = min(v_0 + a k dt, a (N - k) dt) bound what can be reached from the
+  start and stopped before the end. The distance grows with c, so each joint has one c that fits; N
+  is the least number of ticks in which every joint has one. A joint turns back only where it
+  cannot stop before its target.
+- Along a polyline, from rest to rest (:func:`follow`). The polyline is run through at constant
+  joint velocities between its points and averaged over the m ticks before: the velocity is then
+  (P_k - P_{k-m}) / (m dt), a mean of allowed ones, and the acceleration falls with 1 / m
+  (Biagiotti and Melchiorri, "FIR filters for online trajectory planning", 2012).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Room for rounding when a distance is compared with what can be covered, relative.
+_ROUNDING = 1e-12
+_SEARCHES = 80
+
+
+def positions_of(start: np.ndarray, velocities: np.ndarray, dt: float) -> np.ndarray:
+    """Return the positions of a motion, [knots, n], from its start [n] and its velocities."""
+    means = 0.5 * dt * (velocities[1:] + velocities[:-1])
+    return start + np.concatenate([np.zeros((1, means.shape[1])), np.cumsum(means, axis=0)])
+
+
+def brake(velocity: np.ndarray, acceleration: np.ndarray, dt: float) -> np.ndarray:
+    """Return the velocities [knots, n] of the fastest stop."""
+    ticks = np.ceil(np.max(np.abs(velocity) / acceleration, initial=0.0) / dt - _ROUNDING)
+    loss = np.arange(int(ticks) + 1)[:, None] * (acceleration * dt)
+    return np.asarray(np.sign(velocity) * np.maximum(np.abs(velocity) - loss, 0.0))
+
+
+def reach(
+    distance: np.ndarray,
+    velocity: np.ndarray,
+    speed: np.ndarray,
+    acceleration: np.ndarray,
+    dt: float,
+    max_ticks: int,
+) -> np.ndarray | None:
+    """Return the velocities [knots, n] that cover a distance and end at rest, all at once.
+
+    From rest every joint runs the same profile: the path is a straight line.
+
+    Args:
+        distance: What to cover [n], rad or m.
+        velocity: At the start [n], rad/s or m/s.
+        speed: Limits [n], positive.
+        acceleration: Limits [n], positive.
+        dt: Duration of a tick [s].
+        max_ticks: Most ticks that the motion may take.
+
+    Returns:
+        The velocities, None where ``max_ticks`` do not suffice.
+    """
+    if np.any(velocity):
+        return _reach_each(distance, velocity, speed, acceleration, dt, max_ticks)
+    moving = distance != 0.0
+    if not np.any(moving):
+        return np.zeros((1, len(distance)))
+    way = np.abs(distance[moving])
+    profile = _reach_each(
+        np.ones(1),
+        np.zeros(1),
+        np.min(speed[moving] / way, keepdims=True),
+        np.min(acceleration[moving] / way, keepdims=True),
+        dt,
+        max_ticks,
+    )
+    return None if profile is None else profile * distance
+
+
+def follow(
+    points: np.ndarray, speed: np.ndarray, acceleration: np.ndarray, dt: float, max_ticks: int
+) -> np.ndarray | None:
+    """Return the velocities [knots, n] along a polyline from rest to rest.
+
+    Args:
+        points: The polyline [points, n], rad or m.
+        speed: Limits [n], positive.
+        acceleration: Limits [n], positive.
+        dt: Duration of a tick [s].
+        max_ticks: Most ticks that the motion may take.
+
+    Returns:
+        The velocities, None where ``max_ticks`` do not suffice.
+    """
+    ways = np.diff(points, axis=0)
+    ticks = np.ceil(np.max(np.abs(ways) / (speed * dt), axis=1) - _ROUNDING)
+    if ticks.sum() > max_ticks:
+        return None
+    counts = np.maximum(ticks, 1.0).astype(int)
+    steps = np.repeat(ways / counts[:, None], counts, axis=0)
+    run = np.concatenate([np.zeros((1, points.shape[1])), np.cumsum(steps, axis=0)])
+
+    def averaged(m: int) -> np.ndarray:
+        padding = np.zeros((m, run.shape[1]))
+        ahead = np.concatenate([run, padding + run[-1]])
+        return (ahead - np.concatenate([padding, run])) / (m * dt)
+
+    def fits(m: int) -> bool:
+        change = np.abs(np.diff(averaged(m), axis=0))
+        return bool(np.all(change <= acceleration * dt * (1.0 + _ROUNDING)))
+
+    few, many = 0, 1
+    while not fits(many):
+        few, many = many, 2 * many
+        if len(run) + few > max_ticks:
+            return None
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if fits(middle) else (middle, many)
+    return averaged(many)
+
+
+def _reach_each(
+    distance: np.ndarray,
+    velocity: np.ndarray,
+    speed: np.ndarray,
+    acceleration: np.ndarray,
+    dt: float,
+    max_ticks: int,
+) -> np.ndarray | None:
+    """Return :func:`reach` with a profile for each joint."""
+    motion = (velocity, speed, acceleration, dt)
+    way = np.abs(distance)
+    least = np.max([way / np.maximum(speed, np.abs(velocity)), np.abs(velocity) / acceleration])
+    few = int(min(max(np.floor(least / dt) - 1, 0), max_ticks))
+    ticks = few + 1
+    while not _suffices(distance, ticks, *motion):
+        few, ticks = ticks, 2 * ticks
+        if few > max_ticks:
+            return None
+    while ticks - few > 1:
+        middle = (few + ticks) // 2
+        few, ticks = (few, middle) if _suffices(distance, middle, *motion) else (middle, ticks)
+    if ticks > max_ticks:
+        return None
+    return _cruise(distance, ticks, *motion)
+
+
+def _tube(
+    ticks: int, velocity: np.ndarray, acceleration: np.ndarray, dt: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest velocities at the ticks in between, [ticks - 1, n]."""
+    k = np.arange(1, ticks)[:, None]
+    gain = k * (acceleration * dt)
+    stop = (ticks - k) * (acceleration * dt)
+    return np.maximum(velocity - gain, -stop), np.minimum(velocity + gain, stop)
+
+
+def _suffices(
+    distance: np.ndarray,
+    ticks: int,
+    velocity: np.ndarray,
+    speed: np.ndarray,
+    acceleration: np.ndarray,
+    dt: float,
+) -> bool:
+    """Whether every joint can cover its distance in this many ticks."""
+    if np.any(np.abs(velocity) > ticks * acceleration * dt * (1.0 + _ROUNDING)):
+        return False
+    low, high = _tube(ticks, velocity, acceleration, dt)
+    least = dt * (0.5 * velocity + np.clip(-speed, low, high).sum(axis=0))
+    most = dt * (0.5 * velocity + np.clip(speed, low, high).sum(axis=0))
+    room = _ROUNDING * (1.0 + np.abs(distance))
+    return bool(np.all((least <= distance + room) & (distance <= most + room)))
+
+
+def _cruise(
+    distance: np.ndarray,
+    ticks: int,
+    velocity: np.ndarray,
+    speed: np.ndarray,
+    acceleration: np.ndarray,
+    dt: float,
+) -> np.ndarray:
+    """Return the velocities with the cruising velocities that fit: Newton inside a bracket."""
+    low, high = _tube(ticks, velocity, acceleration, dt)
+    least = np.maximum(-speed, low.min(axis=0, initial=0.0))
+    most = np.minimum(speed, high.max(axis=0, initial=0.0))
+    cruise = np.clip(distance / (ticks * dt), least, most)
+    for _ in range(_SEARCHES):
+        missing = distance - dt * (0.5 * velocity + np.clip(cruise, low, high).sum(axis=0))
+        if np.all(np.abs(missing) <= 1e-15 * (1.0 + np.abs(distance))):
+            break
+        least = np.where(missing > 0.0, cruise, least)
+        most = np.where(missing < 0.0, cruise, most)
+        slope = dt * ((low < cruise) & (cruise < high)).sum(axis=0)
+        with np.errstate(divide='ignore', invalid='ignore'):
+            newton = cruise + missing / slope
+        inside = (newton > least) & (newton < most)
+        cruise = np.where(inside, newton, 0.5 * (least + most))
+    return np.concatenate(
+        [velocity[None], np.clip(cruise, low, high), np.zeros((1, len(velocity)))]
+    )

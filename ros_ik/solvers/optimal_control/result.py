@@ -1,0 +1,175 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What an optimal-control command came to: the motion, why it ends there, and the costs there."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+
+from ros_ik.model import Model
+from ros_ik.solvers.optimal_control.costs import Costs
+from ros_ik.solvers.optimal_control.limits import GroupLimits
+from ros_ik.solvers.optimal_control.limits import VariableLimits
+from ros_ik.solvers.optimal_control.motion import End
+from ros_ik.solvers.optimal_control.motion import Motion
+from ros_ik.solvers.optimal_control.search import SearchResult
+from ros_ik.solvers.optimal_control.search import StopReason
+from ros_ik.solvers.optimal_control.targets import OptimalControlCommand
+from ros_ik.solvers.status import SolveStatus
+
+_ROUNDING = 1e-9
+_FINISHED = (StopReason.STOP_COST, StopReason.PATIENCE, StopReason.LIMIT)
+
+
+@dataclasses.dataclass(frozen=True)
+class OptimalControlFeedback:
+    """The costs at the end of the motion, as rby1's feedback names them.
+
+    Attributes:
+        total_cost: Sum of all costs; inf where none could be computed.
+        cartesian_costs: Cost of each Cartesian target, in the order of the command.
+        center_of_mass_cost: Cost of the centre of mass, 0 without one.
+        joint_position_costs: Cost of each joint target, in the order of the command.
+        finished: Whether the motion ends where the search was done.
+    """
+
+    total_cost: float
+    cartesian_costs: tuple[float, ...]
+    center_of_mass_cost: float
+    joint_position_costs: tuple[float, ...]
+    finished: bool
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class OptimalControlResult:
+    """A motion and what it came to.
+
+    Attributes:
+        status: ``CONVERGED`` where every limit and barrier holds; ``RELAXED`` where the start made
+            something give way, named in ``relaxed``; ``HALTED_BY_BARRIER`` where no free motion
+            was found; ``NON_FINITE_INPUT`` with no knots at all. Every motion ends at rest.
+        reason: Why the search stopped.
+        relaxed: What gave way, one sentence each.
+        times: Time of each knot, [k], s, from 0.
+        positions: Coordinates at the knots, [k, joint_coord_count], rad and m.
+        velocities: At the knots, [k, joint_dof_count], rad/s and m/s; zero in the last.
+        accelerations: From each knot to the next, [k, joint_dof_count], rad/s^2 and m/s^2; zero in
+            the last.
+        control_hold_time: How long the last point is held [s]; the last knot is its end.
+        iterations: Iterations of the search.
+        feedback: The costs at the end.
+    """
+
+    status: SolveStatus
+    reason: StopReason
+    relaxed: tuple[str, ...]
+    times: np.ndarray
+    positions: np.ndarray
+    velocities: np.ndarray
+    accelerations: np.ndarray
+    control_hold_time: float
+    iterations: int
+    feedback: OptimalControlFeedback
+
+
+def refused(model: Model, command: OptimalControlCommand) -> OptimalControlResult:
+    """Return the result of a state that is not finite: no motion."""
+    return OptimalControlResult(
+        status=SolveStatus.NON_FINITE_INPUT,
+        reason=StopReason.FAILED,
+        relaxed=(),
+        times=np.zeros(0),
+        positions=np.zeros((0, model.joint_coord_count)),
+        velocities=np.zeros((0, model.joint_dof_count)),
+        accelerations=np.zeros((0, model.joint_dof_count)),
+        control_hold_time=command.header.control_hold_time,
+        iterations=0,
+        feedback=OptimalControlFeedback(
+            math.inf,
+            (math.inf,) * len(command.cartesian_targets),
+            math.inf,
+            (math.inf,) * len(command.joint_position_targets),
+            finished=False,
+        ),
+    )
+
+
+def make_result(
+    model: Model,
+    group_limits: GroupLimits,
+    limits: VariableLimits,
+    command: OptimalControlCommand,
+    joint_q: np.ndarray,
+    found: SearchResult,
+    motion: Motion,
+    costs: Costs,
+    dt: float,
+) -> OptimalControlResult:
+    """Return the result of a search and its motion.
+
+    Args:
+        model: The model.
+        group_limits: How variables drive joints.
+        limits: Limits of the variables.
+        command: The command.
+        joint_q: Coordinates at the start [joint_coord_count].
+        found: What the search came to.
+        motion: The motion of the variables.
+        costs: The costs at its end.
+        dt: Time between knots [s].
+    """
+    knots, hold = len(motion.velocities), command.header.control_hold_time
+    accelerations = np.zeros_like(motion.velocities)
+    accelerations[:-1] = np.diff(motion.velocities, axis=0) / dt
+    times = dt * np.arange(knots)
+    rows = np.append(np.arange(knots), [knots - 1] if hold > 0.0 else []).astype(int)
+    times = np.append(times, [times[-1] + hold] if hold > 0.0 else [])
+    dofs = model.joint_dof_count
+    relaxed = _relaxed(group_limits, limits, motion)
+    reason, status = found.reason, found.status
+    if reason is not StopReason.FAILED and motion.end is not End.GOAL:
+        reason = StopReason.LIMIT if motion.end is End.BARRIER else StopReason.TIME_HORIZON
+    if relaxed and status is SolveStatus.CONVERGED:
+        status = SolveStatus.RELAXED
+    return OptimalControlResult(
+        status=status,
+        reason=reason,
+        relaxed=relaxed,
+        times=times,
+        positions=group_limits.coordinates(joint_q, motion.positions)[rows],
+        velocities=group_limits.degrees_of_freedom(motion.velocities, dofs)[rows],
+        accelerations=group_limits.degrees_of_freedom(accelerations, dofs)[rows],
+        control_hold_time=hold,
+        iterations=found.iterations,
+        feedback=OptimalControlFeedback(
+            costs.total,
+            costs.cartesian,
+            costs.center_of_mass,
+            costs.joint_positions,
+            finished=reason in _FINISHED,
+        ),
+    )
+
+
+def _relaxed(group_limits: GroupLimits, limits: VariableLimits, motion: Motion) -> tuple[str, ...]:
+    """Return what the start made give way."""
+    positions = motion.positions
+    outside = np.any(
+        (positions < limits.low - _ROUNDING) | (positions > limits.high + _ROUNDING), axis=0
+    )
+    fast = np.any(np.abs(motion.velocities) > limits.speed * (1.0 + _ROUNDING), axis=0)
+    sentences = [
+        f'{what}: {", ".join(np.array(group_limits.names)[joints])}'
+        for what, joints in (
+            ('outside the position limits on the way', outside),
+            ('faster than the velocity limits at first', fast),
+            ('braked harder than the acceleration limits', motion.raised),
+        )
+        if joints.any()
+    ]
+    if motion.crosses:
+        sentences.append('the start lies beyond a barrier, or is too fast to stop before one')
+    return tuple(sentences)

@@ -1,0 +1,276 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The part of a kinematic tree that a control step looks at, with fixed joints folded.
+
+A node places one link in front of its parent,
+
+    X_node = X_parent C X_j(q)
+
+where C holds X_p and every fixed joint before it. A D6 joint is a node per axis, and a joint with
+a child anchor is followed by a node without motion. Links that nothing looks at, and the branches
+that lead only to them, have no nodes. Placing a node also gives the twist of its degrees of
+freedom, in world axes at the world origin, as ``joint_S_s`` of newton.ik.
+"""
+
+from collections.abc import Iterable
+import dataclasses
+import functools
+from typing import Any
+from typing import no_type_check
+from typing import TYPE_CHECKING
+
+import numpy as np
+import warp as wp
+
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.model.joint_type import JointType
+from ros_ik.model.poses import IDENTITY_POSE
+from ros_ik.model.poses import inverse
+from ros_ik.model.poses import multiply
+
+if TYPE_CHECKING:
+    from ros_ik.model import Model
+
+# Parents of a node that are no links.
+_WORLD = -1
+_NODE_BEFORE = -2
+
+
+@no_type_check
+@functools.cache
+def step_tree_struct(scalar: type) -> Any:
+    """Return the Warp struct of the nodes, parents before children."""
+    types = spatial_functions(scalar)
+
+    @wp.struct
+    class StepTree:
+        kind: wp.array(dtype=wp.int32)  # [nodes], JointType
+        parent: wp.array(dtype=wp.int32)  # [nodes], link, -1 = world, -2 = the node before
+        link: wp.array(dtype=wp.int32)  # [nodes], link that is placed, -1 = none
+        coord: wp.array(dtype=wp.int32)  # [nodes], first coordinate
+        dof: wp.array(dtype=wp.int32)  # [nodes], first degree of freedom
+        constant: wp.array(dtype=types.transform)  # [nodes], C
+        axis: wp.array(dtype=types.vec3)  # [nodes]
+
+    return StepTree
+
+
+@no_type_check
+@functools.cache
+def place_nodes_function(scalar: type) -> wp.Function:
+    """Build ``place_nodes(tree, row, joint_q, body_q, joint_S_s)``."""
+    types = spatial_functions(scalar)
+    vec3, quat, transform, twist = types.vec3, types.quat, types.transform, types.twist
+    axis_twist, slide_twist = types.axis_twist, types.slide_twist
+    Tree = step_tree_struct(scalar)
+    before = wp.constant(_NODE_BEFORE)
+    fixed, revolute = wp.constant(int(JointType.FIXED)), wp.constant(int(JointType.REVOLUTE))
+    prismatic, ball = wp.constant(int(JointType.PRISMATIC)), wp.constant(int(JointType.BALL))
+
+    @wp.func
+    def read_quat(row: int, start: int, joint_q: wp.array2d(dtype=scalar)) -> quat:
+        return quat(
+            joint_q[row, start], joint_q[row, start + 1],
+            joint_q[row, start + 2], joint_q[row, start + 3],
+        )  # fmt: skip
+
+    @wp.func
+    def place_floating(
+        row: int,
+        is_ball: bool,
+        coord: int,
+        dof: int,
+        frame: transform,
+        joint_q: wp.array2d(dtype=scalar),
+        joint_S_s: wp.array2d(dtype=twist),
+    ) -> transform:
+        """Place what a ball or a free joint carries; twists turn about the joint's anchor."""
+        pivot = wp.transform_get_translation(frame)
+        moved = transform(vec3(), read_quat(row, coord, joint_q))
+        turns = dof
+        if not is_ball:
+            moved = transform(
+                vec3(joint_q[row, coord], joint_q[row, coord + 1], joint_q[row, coord + 2]),
+                read_quat(row, coord + 3, joint_q),
+            )
+            turns = dof + 3
+        for k in range(3):
+            unit = vec3()
+            unit[k] = scalar(1.0)
+            axis = wp.quat_rotate(wp.transform_get_rotation(frame), unit)
+            joint_S_s[row, turns + k] = axis_twist(axis, pivot)
+            if not is_ball:
+                joint_S_s[row, dof + k] = slide_twist(axis)
+        return frame * moved
+
+    @wp.func
+    def place_nodes(
+        tree: Tree,
+        row: int,
+        joint_q: wp.array2d(dtype=scalar),
+        body_q: wp.array2d(dtype=transform),
+        joint_S_s: wp.array2d(dtype=twist),
+    ):
+        pose = wp.transform_identity(dtype=scalar)
+        for k in range(tree.kind.shape[0]):
+            parent = tree.parent[k]
+            frame = tree.constant[k]
+            if parent >= 0:
+                frame = body_q[row, parent] * frame
+            elif parent == before:
+                frame = pose * frame
+            kind = tree.kind[k]
+            pose = frame
+            if kind == revolute:
+                point = wp.transform_get_translation(frame)
+                rotation = wp.transform_get_rotation(frame)
+                axis = tree.axis[k]
+                joint_S_s[row, tree.dof[k]] = axis_twist(wp.quat_rotate(rotation, axis), point)
+                half = scalar(0.5) * joint_q[row, tree.coord[k]]
+                turn = axis * wp.sin(half)
+                pose = transform(point, rotation * quat(turn[0], turn[1], turn[2], wp.cos(half)))
+            elif kind == prismatic:
+                axis = wp.quat_rotate(wp.transform_get_rotation(frame), tree.axis[k])
+                joint_S_s[row, tree.dof[k]] = slide_twist(axis)
+                point = wp.transform_get_translation(frame) + axis * joint_q[row, tree.coord[k]]
+                pose = transform(point, wp.transform_get_rotation(frame))
+            elif kind != fixed:
+                pose = place_floating(
+                    row, kind == ball, tree.coord[k], tree.dof[k], frame, joint_q, joint_S_s
+                )
+            if tree.link[k] >= 0:
+                body_q[row, tree.link[k]] = pose
+
+    return place_nodes
+
+
+@no_type_check
+@functools.cache
+def _place_kernel() -> wp.Kernel:
+    place_nodes = place_nodes_function(wp.float64)
+    Tree = step_tree_struct(wp.float64)
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def place_links_of_step(
+        tree: Tree,
+        joint_q: wp.array2d(dtype=wp.float64),  # [n, joint_coord_count]
+        body_q: wp.array2d(dtype=wp.transformd),  # [n, body_count]
+        joint_S_s: wp.array2d(dtype=wp.spatial_vectord),  # [n, joint_dof_count]
+    ):
+        place_nodes(tree, wp.tid(), joint_q, body_q, joint_S_s)
+
+    return place_links_of_step
+
+
+def launch_place_nodes(
+    tree: Any, joint_q: wp.array, body_q: wp.array, joint_S_s: wp.array
+) -> None:
+    """Place the links of a tree, float64; allocates nothing, so a graph can capture it.
+
+    Args:
+        tree: Instance of :func:`step_tree_struct`.
+        joint_q: Coordinates, shape [n, joint_coord_count].
+        body_q: Output: link poses in the world, shape [n, body_count]; others stay as they are.
+        joint_S_s: Output: motion subspaces, shape [n, joint_dof_count].
+    """
+    wp.launch(
+        _place_kernel(),
+        dim=joint_q.shape[0],
+        inputs=[tree, joint_q],
+        outputs=[body_q, joint_S_s],
+        device=joint_q.device,
+    )
+
+
+@dataclasses.dataclass
+class _Node:
+    kind: int
+    parent: int
+    link: int
+    coord: int
+    dof: int
+    constant: np.ndarray
+    axis: np.ndarray
+
+
+def make_step_tree(
+    model: 'Model', order: np.ndarray, links: Iterable[int] | None, scalar: type
+) -> Any:
+    """Fold the tree down to what leads to some links.
+
+    Args:
+        model: The model.
+        order: Joints, parents before children.
+        links: Links to place; None for all.
+        scalar: Floating-point type of the kernels.
+
+    Returns:
+        Instance of :func:`step_tree_struct` on the model's device.
+    """
+    nodes = _fold(model, order, links)
+    device, types = model.device, spatial_functions(scalar)
+    tree = step_tree_struct(scalar)()
+    for name in ('kind', 'parent', 'link', 'coord', 'dof'):
+        values = np.array([getattr(node, name) for node in nodes], dtype=np.int32)
+        setattr(tree, name, wp.array(values, dtype=wp.int32, device=device))
+    constants = np.array([node.constant for node in nodes]).reshape(-1, 7)
+    tree.constant = wp.array(constants, dtype=types.transform, device=device)
+    axes = np.array([node.axis for node in nodes]).reshape(-1, 3)
+    tree.axis = wp.array(axes, dtype=types.vec3, device=device)
+    return tree
+
+
+def _fold(model: 'Model', order: np.ndarray, links: Iterable[int] | None) -> list[_Node]:
+    """Return the nodes that place the links."""
+    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
+    wanted = set(range(model.body_count)) if links is None else {k for k in links if k >= 0}
+    on_path = set(wanted)
+    for joint in order[::-1]:
+        if int(child[joint]) in on_path:
+            on_path.add(int(parent[joint]))
+    nodes: list[_Node] = []
+    # Where each link is: behind a link that has a node, at a constant pose.
+    place: dict[int, tuple[int, np.ndarray]] = {_WORLD: (_WORLD, np.array(IDENTITY_POSE))}
+    for joint in order:
+        body = int(child[joint])
+        if body not in on_path:
+            continue
+        before, constant = place[int(parent[joint])]
+        constant = multiply(constant, model.joint_X_p64[joint])
+        own = _joint_nodes(model, joint, before, constant)
+        back = inverse(np.asarray(model.joint_X_c64[joint]))
+        if own and not np.array_equal(back, IDENTITY_POSE):
+            own.append(_fixed_node(_NODE_BEFORE, back))
+        elif not own:
+            constant = multiply(constant, back)
+            if body not in wanted:
+                place[body] = before, constant
+                continue
+            own = [_fixed_node(before, constant)]
+        own[-1].link = body
+        nodes += own
+        place[body] = body, np.array(IDENTITY_POSE)
+    return nodes
+
+
+def _fixed_node(before: int, constant: np.ndarray) -> _Node:
+    return _Node(int(JointType.FIXED), before, _WORLD, 0, 0, constant, np.zeros(3))
+
+
+def _joint_nodes(model: 'Model', joint: int, before: int, constant: np.ndarray) -> list[_Node]:
+    """Return the nodes of what moves in a joint, none for a fixed one."""
+    q, dof = int(model.joint_q_start.numpy()[joint]), int(model.joint_qd_start.numpy()[joint])
+    kind = JointType(int(model.joint_type.numpy()[joint]))
+    count = int(model.joint_qd_start.numpy()[joint + 1]) - dof
+    if count == 0:
+        return []
+    if kind in (JointType.BALL, JointType.FREE, JointType.DISTANCE):
+        return [_Node(int(kind), before, _WORLD, q, dof, constant, np.zeros(3))]
+    linear = int(model.joint_dof_dim.numpy()[joint, 0])
+    nodes = []
+    for k in range(count):
+        one = JointType.PRISMATIC if k < linear else JointType.REVOLUTE
+        axis = np.asarray(model.joint_axis64[dof + k])
+        nodes.append(_Node(int(one), before, _WORLD, q + k, dof + k, constant, axis))
+        before, constant = _NODE_BEFORE, np.array(IDENTITY_POSE)
+    return nodes

@@ -1,0 +1,188 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A barrier of a user's own, in the step and in the check of the step; what the check cuts."""
+
+import numpy as np
+import pytest
+from support.robots import ALL_URDFS
+from support.robots import load
+import warp as wp
+
+from ros_ik.barriers import Barrier
+from ros_ik.barriers import PositionBarrier
+from ros_ik.errors import ArgumentError
+from ros_ik.limits import VelocityLimit
+from ros_ik.objectives import IKObjectiveJointPosition
+from ros_ik.objectives import IKObjectivePose
+from ros_ik.solvers import DifferentialIK
+from ros_ik.solvers import DifferentialIKSettings
+from ros_ik.solvers import SolveStatus
+from ros_ik.solvers import Task
+
+DT = 0.01
+PANDA = next(path for path in ALL_URDFS if path.stem == 'panda')
+BAXTER = next(path for path in ALL_URDFS if path.stem == 'baxter')
+HOME = np.array([0, -0.785, 0, -2.356, 0, 1.571, 0.785, 0.02, 0.02])
+
+
+@wp.kernel
+def height_values(
+    body_q: wp.array2d(dtype=wp.transformd),
+    link: int,
+    floor: wp.float64,
+    start: int,
+    values: wp.array2d(dtype=wp.float64),
+):
+    robot = wp.tid()
+    values[robot, start] = wp.transform_get_translation(body_q[robot, link])[2] - floor
+
+
+@wp.kernel
+def height_jacobian(
+    body_q: wp.array2d(dtype=wp.transformd),
+    joint_S_s: wp.array2d(dtype=wp.spatial_vectord),
+    dof_variable: wp.array(dtype=wp.int32),
+    link: int,
+    start: int,
+    jacobian: wp.array3d(dtype=wp.float64),
+):
+    robot, dof = wp.tid()
+    if dof_variable[dof] >= 0:
+        S = joint_S_s[robot, dof]
+        p = wp.transform_get_translation(body_q[robot, link])
+        turned = wp.cross(wp.vec3d(S[3], S[4], S[5]), p)
+        jacobian[robot, start, dof_variable[dof]] = S[2] + turned[2]
+
+
+class HeightBarrier(Barrier):
+    """A link stays above a floor; kernels, host code and all by a user."""
+
+    row_count = 1
+
+    def __init__(self, link, floor, **settings):
+        super().__init__(**settings)
+        self.link, self.floor = link, floor
+
+    def _allocate(self, state):
+        pass
+
+    def launch_values(self, body_q, values, start_idx):
+        wp.launch(
+            height_values,
+            dim=body_q.shape[0],
+            inputs=[body_q, self.link, self.floor, start_idx],
+            outputs=[values],
+            device=body_q.device,
+        )
+
+    def launch_jacobian(self, jacobian, start_idx):
+        state = self._state
+        wp.launch(
+            height_jacobian,
+            dim=(state.n_robots, state.dof_variable.shape[0]),
+            inputs=[
+                state.body_q, state.joint_S_s, state.dof_variable, self.link, start_idx
+            ],
+            outputs=[jacobian],
+            device=state.device,
+        )  # fmt: skip
+
+
+class UncheckedBarrier(HeightBarrier):
+    is_checked = False
+
+
+def panda(mode='stop'):
+    model = load(PANDA)
+    diff = DifferentialIK(
+        model, 'panda_link0:panda_hand_tcp', DifferentialIKSettings(dt=DT, enforce_mode=mode)
+    )
+    tip = model.body_index('panda_hand_tcp')
+    return model, diff, tip, diff.body_poses(HOME)[tip]
+
+
+def test_a_barrier_of_ones_own_equals_the_built_in():
+    model, diff, tip, pose = panda()
+    task = Task(IKObjectivePose(tip, pose - [0, 0, 0.4, 0, 0, 0, 0], exact_jacobian=False))
+    posture = Task(IKObjectiveJointPosition(model, HOME), weight=0.01)
+    floor = pose[2] - 0.05
+    own = HeightBarrier(tip, floor, gain=5.0, margin=0.01)
+    built_in = PositionBarrier(tip, [-np.inf, -np.inf, floor], [np.inf] * 3, gain=5.0, margin=0.01)
+    q, steps = HOME.copy(), np.zeros((2, model.joint_dof_count))
+    for _ in range(200):
+        for barrier, step in zip((own, built_in), steps, strict=True):
+            status = diff.solve_ik(q, [task, posture], [VelocityLimit()], [barrier], step)
+            assert status == SolveStatus.CONVERGED
+        # The hand-written Jacobian sees no link offset: equal to rounding.
+        np.testing.assert_allclose(steps[0], steps[1], atol=1e-9)
+        q = diff.integrate(q, steps[0])
+    assert diff.barrier_values(q, [own])[0] == pytest.approx(0.01, abs=1e-3)
+    np.testing.assert_allclose(
+        diff.barrier_values(q, [own, built_in]), diff.barrier_values(q, [own])[0], atol=1e-12
+    )
+
+
+def test_a_barrier_that_cannot_be_evaluated_elsewhere_is_not_checked():
+    _, diff, tip, pose = panda()
+    down = np.zeros(9)
+    down[1] = 0.2  # leans forward: the tip falls
+    for kind, expected in (
+        (HeightBarrier, SolveStatus.HALTED_BY_BARRIER), (UncheckedBarrier, SolveStatus.CONVERGED)
+    ):  # fmt: skip
+        step = down.copy()
+        barrier = kind(tip, pose[2] - 0.01)
+        assert diff.enforce_barriers(HOME, [barrier], step) == expected
+        assert step.any() == (expected == SolveStatus.CONVERGED)
+
+
+@pytest.mark.parametrize('mode', ['stop', 'scale', 'whole'])
+def test_what_each_mode_cuts(mode):
+    """Both of Baxter's arms move; the left one would leave its box after a part of the step."""
+    model = load(BAXTER)
+    diff = DifferentialIK(model, '', DifferentialIKSettings(enforce_mode=mode))
+    q, left = model.neutral_joint_q(), model.body_index('left_gripper')
+    joints = [model.joint_index(f'{side}_s0') for side in ('left', 'right')]
+    dofs = model.joint_qd_start.numpy()[joints]
+    wanted = np.zeros(model.joint_dof_count)
+    wanted[dofs] = 0.1
+    moved = diff.body_poses(diff.integrate(q, 0.4 * wanted))[left, :3]
+    start = diff.body_poses(q)[left, :3]
+    axis = int(np.argmax(np.abs(moved - start)))
+    ahead = np.sign(moved[axis] - start[axis])
+    low, high = np.full(3, -np.inf), np.full(3, np.inf)
+    (high if ahead > 0 else low)[axis] = moved[axis]
+    barrier = PositionBarrier(left, low, high)
+    step = wanted.copy()
+    assert diff.enforce_barriers(q, [barrier], step) == SolveStatus.HALTED_BY_BARRIER
+    assert diff.barrier_values(diff.integrate(q, step), [barrier]).min() >= 0.0
+    of_left, of_right = step[dofs]
+    assert of_right == (0.0 if mode == 'whole' else 0.1)
+    # Bisection finds the fraction to one part in 2^10, from below.
+    assert of_left == (pytest.approx(0.04, abs=1e-4) if mode == 'scale' else 0.0)
+    tolerant = wanted.copy()
+    assert diff.enforce_barriers(q, [barrier], tolerant, 1.0) == SolveStatus.CONVERGED
+    np.testing.assert_array_equal(tolerant, wanted)
+
+
+def test_a_violated_barrier_may_recover_in_every_mode():
+    for mode in ('stop', 'scale', 'whole'):
+        _, diff, tip, pose = panda(mode)
+        step = np.zeros(9)
+        step[1] = -0.05  # leans back: the tip rises
+        barrier = PositionBarrier(tip, [-np.inf, -np.inf, pose[2] + 0.2], [np.inf] * 3)
+        assert diff.enforce_barriers(HOME, [barrier], step) == SolveStatus.CONVERGED
+        assert step[1] == -0.05
+
+
+def test_a_step_that_is_no_number_becomes_zero():
+    for mode in ('stop', 'scale', 'whole'):
+        _, diff, tip, pose = panda(mode)
+        step = np.full(9, np.nan)
+        barrier = PositionBarrier(tip, pose[:3] - 1.0, pose[:3] + 1.0)
+        assert diff.enforce_barriers(HOME, [barrier], step) == SolveStatus.NON_FINITE_INPUT
+        np.testing.assert_array_equal(step, 0.0)
+
+
+def test_an_unknown_mode_is_named():
+    with pytest.raises(ArgumentError, match='enforce_mode'):
+        DifferentialIKSettings(enforce_mode='gently')

@@ -1,0 +1,169 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Optimal-control motions beside barriers, which Pinocchio measures at and between the knots."""
+
+import numpy as np
+import pytest
+from solvers.optimal_control_rig import check_motion
+from solvers.optimal_control_rig import DT
+from solvers.optimal_control_rig import Rig
+
+from ros_ik.barriers import PositionBarrier
+from ros_ik.errors import ArgumentError
+from ros_ik.solvers.optimal_control.command import OptimalControlCommandBuilder
+from ros_ik.solvers.optimal_control.search import StopReason
+from ros_ik.solvers.optimal_control.solver import OptimalControl
+from ros_ik.solvers.status import SolveStatus
+
+LOW, HIGH = np.array([0.2, -0.5, 0.1]), np.array([0.7, 0.5, 0.8])
+TIP = 'panda_hand_tcp'
+# Numbers of the kinematics of model and oracle agree to this [m].
+SAME = 1e-7
+
+
+@pytest.fixture(scope='module')
+def boxed():
+    rig = Rig('panda', seed=3)
+    barrier = PositionBarrier(rig.model.body_index(TIP), LOW, HIGH)
+    rig.solver = OptimalControl(rig.model, 'panda_link0:panda_hand_tcp', barriers=[barrier])
+    return rig
+
+
+def tip(rig, joint_q):
+    return rig.oracle.poses(joint_q)[TIP][0]
+
+
+def room(rig, joint_q):
+    """Distance to the nearest face, negative outside."""
+    return min(np.min(tip(rig, joint_q) - LOW), np.min(HIGH - tip(rig, joint_q)))
+
+
+def knots_and_middles(rig, result, dt=DT):
+    """Configurations at and half way between the knots."""
+    q, v = result.positions[:, rig.coords], result.velocities[:, rig.dofs]
+    middles = result.positions[:-1].copy()
+    middles[:, rig.coords] = q[:-1] + dt * (3.0 * v[:-1] + v[1:]) / 8.0
+    pairs = zip(result.positions, middles, strict=False)
+    return [*(x for pair in pairs for x in pair), result.positions[-1]]
+
+
+def starts_inside(rig, count):
+    while count:
+        q = rig.random_joint_q()
+        if room(rig, q) > 0.0:
+            count -= 1
+            yield q
+
+
+def command_at(rig, position, rotation_weight=0.1):
+    """Return a command for the tip at a position, turned at random."""
+    frame = rig.frames(rig.random_joint_q())[TIP]
+    frame.translation = position
+    made = OptimalControlCommandBuilder()
+    return made.add_cartesian_target(
+        'panda_link0', TIP, frame.homogeneous, 1.0, rotation_weight
+    ).build()
+
+
+def test_every_motion_stays_in_the_box_and_arrives(boxed):
+    curved = 0
+    for q in starts_inside(boxed, 30):
+        target = boxed.rng.uniform(LOW - 0.3, HIGH + 0.3)
+        result = boxed.solver.solve(command_at(boxed, target), q)
+        check_motion(boxed, result, q)
+        assert result.status is SolveStatus.CONVERGED
+        assert result.reason is not StopReason.FAILED
+        assert min(room(boxed, x) for x in knots_and_middles(boxed, result)) >= -SAME
+        curved += np.linalg.matrix_rank(result.positions - q, tol=1e-6) > 1
+    assert curved > 5  # straight ways would have left the box
+
+
+def test_coarse_knots_do_not_hide_a_violation_between_them(boxed):
+    """With 0.4 s between knots the tip moves by decimetres from one to the next."""
+    barrier = PositionBarrier(boxed.model.body_index(TIP), LOW, HIGH)
+    solver = OptimalControl(
+        boxed.model, 'panda_link0:panda_hand_tcp', dt=0.4, barriers=[barrier],
+        acceleration=np.full(boxed.model.joint_dof_count, 20.0),
+    )  # fmt: skip
+    for q in starts_inside(boxed, 40):
+        result = solver.solve(command_at(boxed, boxed.rng.uniform(LOW, HIGH)), q)
+        assert min(room(boxed, x) for x in knots_and_middles(boxed, result, 0.4)) >= -SAME
+
+
+def test_targets_in_a_slab_are_reached_along_ways_that_stay_in_it(boxed):
+    """In 6 cm of height the straight way between two configurations leaves the slab."""
+    low, high = np.array([-np.inf, -np.inf, 0.4]), np.array([np.inf, np.inf, 0.46])
+    barrier = PositionBarrier(boxed.model.body_index(TIP), low, high)
+    solver = OptimalControl(boxed.model, 'panda_link0:panda_hand_tcp', barriers=[barrier])
+
+    def height(joint_q):
+        return tip(boxed, joint_q)[2]
+
+    configurations = []
+    while len(configurations) < 30:
+        q = boxed.random_joint_q()
+        if 0.405 < height(q) < 0.455:
+            configurations.append(q)
+    reached = curved = 0
+    for q, goal in zip(configurations[::2], configurations[1::2], strict=True):
+        frame = boxed.frames(goal)[TIP]
+        made = OptimalControlCommandBuilder()
+        made.add_cartesian_target('panda_link0', TIP, frame.homogeneous, 1.0, 0.0)
+        result = solver.solve(made.build(), q)
+        heights = [height(x) for x in knots_and_middles(boxed, result)]
+        assert min(heights) >= 0.4 - SAME and max(heights) <= 0.46 + SAME
+        done = result.feedback.total_cost < 1e-8
+        reached += done
+        curved += done and np.linalg.matrix_rank(result.positions - q, tol=1e-6) > 1
+    # The others rest at joint limits.
+    assert reached >= 12 and curved >= 6, (reached, curved)
+
+
+def test_a_target_outside_is_approached_to_the_face(boxed):
+    """The least distance to a target behind one face is that of the face."""
+    for q in starts_inside(boxed, 6):
+        target = np.array([0.45, 0.1, 0.95])
+        result = boxed.solver.solve(command_at(boxed, target, rotation_weight=0.0), q)
+        if result.reason is StopReason.ITERATION_LIMIT:
+            continue
+        assert result.feedback.total_cost == pytest.approx(0.15**2, rel=0.01)
+        assert 0.0 <= room(boxed, result.positions[-1]) < 1e-4
+
+
+def test_a_start_outside_returns_and_never_goes_further_out(boxed):
+    count = 0
+    while count < 6:
+        q = boxed.random_joint_q()
+        if not -0.2 < room(boxed, q) < -0.01:
+            continue
+        count += 1
+        result = boxed.solver.solve(command_at(boxed, 0.5 * (LOW + HIGH)), q)
+        assert result.status in (SolveStatus.RELAXED, SolveStatus.HALTED_BY_BARRIER)
+        rows = np.array([
+            np.concatenate([tip(boxed, x) - LOW, HIGH - tip(boxed, x)])
+            for x in knots_and_middles(boxed, result)
+        ])  # fmt: skip
+        outside = np.minimum(rows, 0.0)
+        assert np.all(np.diff(outside, axis=0) >= -SAME)
+        if result.status is SolveStatus.RELAXED:
+            assert room(boxed, result.positions[-1]) >= -SAME
+            assert 'beyond a barrier' in result.relaxed[-1]
+
+
+def test_a_start_that_cannot_stop_before_a_barrier_says_so(boxed):
+    q = next(q for q in starts_inside(boxed, 100) if 0.0 < room(boxed, q) < 0.01)
+    rows = np.concatenate([tip(boxed, q) - LOW, HIGH - tip(boxed, q)])
+    face = int(np.argmin(rows))
+    outward = boxed.oracle.jacobian(q, TIP)[face % 3] * (-1.0 if face < 3 else 1.0)
+    qd = np.where(np.arange(len(outward)) < 7, 0.9 * np.sign(outward), 0.0)
+    qd[boxed.dofs] *= np.minimum(boxed.speed, 1.0)
+    result = boxed.solver.solve(command_at(boxed, 0.5 * (LOW + HIGH)), q, qd)
+    assert result.status is SolveStatus.RELAXED
+    assert 'too fast to stop' in result.relaxed[-1]
+    assert room(boxed, result.positions[-1]) >= -SAME
+    assert not np.any(result.velocities[-1])
+
+
+def test_a_barrier_belongs_to_one_solver(boxed):
+    with pytest.raises(ArgumentError, match='already belongs'):
+        OptimalControl(boxed.model, barriers=boxed.solver._arrays.barriers)

@@ -1,0 +1,224 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The forms in which a step may be asked for, its settings, and what bounds its work."""
+
+import numpy as np
+import pytest
+from support.robots import ALL_URDFS
+from support.robots import load
+import warp as wp
+
+from ros_ik.barriers import PositionBarrier
+from ros_ik.errors import ArgumentError
+from ros_ik.limits import AccelerationLimit
+from ros_ik.limits import PositionLimit
+from ros_ik.limits import VelocityLimit
+from ros_ik.objectives import IKObjective
+from ros_ik.objectives import IKObjectiveJointPosition
+from ros_ik.objectives import IKObjectivePose
+from ros_ik.solvers import DifferentialIK
+from ros_ik.solvers import DifferentialIKSettings
+from ros_ik.solvers import SolveStatus
+from ros_ik.solvers import Task
+
+PANDA = next(path for path in ALL_URDFS if path.stem == 'panda')
+HOME = np.array([0, -0.785, 0, -2.356, 0, 1.571, 0.785, 0.02, 0.02])
+
+
+class Arm:
+    """A Panda that a far target pulls against its velocity limits and a box."""
+
+    def __init__(self, **settings):
+        self.model = load(PANDA)
+        self.diff = DifferentialIK(
+            self.model, 'panda_link0:panda_hand_tcp', DifferentialIKSettings(**settings)
+        )
+        self.tip = self.model.body_index('panda_hand_tcp')
+        self.pose = self.diff.body_poses(HOME)[self.tip]
+        far = self.pose + [0.3, 0.2, -0.1, 0, 0, 0, 0]
+        self.objective = IKObjectivePose(self.tip, far, exact_jacobian=False)
+        self.tasks = [
+            Task(self.objective), Task(IKObjectiveJointPosition(self.model, HOME), weight=0.1)
+        ]  # fmt: skip
+        self.limits = [PositionLimit(), VelocityLimit()]
+        x = self.pose[0]
+        self.barriers = [
+            PositionBarrier(
+                self.tip, [-np.inf] * 3, [x + 0.01, np.inf, np.inf], gain=2.0,
+                safe_displacement_gain=0.0,
+            )
+        ]  # fmt: skip
+
+    def step(self, *arguments, **named):
+        step = np.full(9, np.nan)
+        assert self.diff.solve_ik(HOME, self.tasks, *arguments, step, **named).ok
+        return step
+
+
+def test_limits_and_barriers_may_be_left_out():
+    arm = Arm()
+    limits, barriers, tasks = arm.limits, arm.barriers, arm.tasks
+    everything = arm.step(limits, barriers)
+    cases = [
+        (arm.step(), arm.step((), ())),
+        (arm.step(limits), arm.step(limits, ())),
+        (arm.step(barriers), arm.step((), barriers)),
+        (arm.step(tuple(limits), tuple(barriers)), everything),
+    ]
+    for short, full in cases:
+        np.testing.assert_array_equal(short, full)
+    named = np.zeros(9)
+    arm.diff.solve_ik(HOME, tasks, delta_q=named, barriers=barriers, limits=limits)
+    np.testing.assert_array_equal(named, everything)
+    different = [everything, *(full for _, full in cases[:3])]
+    for k, one in enumerate(different):
+        for other in different[:k]:
+            assert np.abs(one - other).max() > 1e-4
+
+
+def test_a_regularization_after_the_step():
+    arm, steps = Arm(), np.zeros((4, 9))
+    diff, limits, barriers = arm.diff, arm.limits, arm.barriers
+    diff.solve_ik(HOME, arm.tasks, steps[0], 10.0)
+    diff.solve_ik(HOME, arm.tasks, limits, steps[1], 10.0)
+    diff.solve_ik(HOME, arm.tasks, barriers, steps[2], 10.0)
+    diff.solve_ik(HOME, arm.tasks, limits, barriers, steps[3], 10.0)
+    free = arm.step()
+    for step in steps:
+        assert 0 < np.linalg.norm(step) < 0.3 * np.linalg.norm(free)
+
+
+def test_lists_that_change_are_seen_to():
+    arm, steps = Arm(), np.zeros((3, 9))
+    limits = list(arm.limits)
+    arm.diff.solve_ik(HOME, arm.tasks, limits, steps[0])
+    limits.pop()
+    arm.diff.solve_ik(HOME, arm.tasks, limits, steps[1])
+    limits.append(arm.limits[1])
+    arm.diff.solve_ik(HOME, arm.tasks, limits, steps[2])
+    np.testing.assert_array_equal(steps[0], steps[2])
+    assert np.abs(steps[0] - steps[1]).max() > 1e-3
+
+
+def test_a_step_over_the_variables_of_the_group():
+    arm, short = Arm(), np.zeros(7)
+    full = arm.step(arm.limits, arm.barriers)
+    arm.diff.solve_ik(HOME, arm.tasks, arm.limits, arm.barriers, short)
+    np.testing.assert_array_equal(short, full[:7])
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'name'),
+    [
+        (([3.0], np.zeros(9)), 'limits'),
+        (('limits', np.zeros(9)), 'solve_ik'),
+        (([PositionLimit()], [PositionLimit()], np.zeros(9)), 'barriers'),
+        (([PositionLimit()], []), 'delta_q'),
+    ],
+)
+def test_arguments_of_another_kind_are_named(arguments, name):
+    arm = Arm()
+    with pytest.raises(ArgumentError, match=name):
+        arm.diff.solve_ik(HOME, arm.tasks, *arguments)
+    for bad in ([arm.limits[0]], arm.barriers):
+        with pytest.raises(ArgumentError, match='tasks'):
+            arm.diff.solve_ik(HOME, bad, np.zeros(9))
+    for priority in (0, -1, 1.5, True):
+        with pytest.raises(ArgumentError, match='priority'):
+            Task(arm.objective, priority=priority)
+    with pytest.raises(ArgumentError, match='n_threads'):
+        DifferentialIK(arm.model, n_threads=0)
+
+
+@wp.kernel
+def far_residual(start: int, residuals: wp.array2d(dtype=float)):
+    residuals[wp.tid(), start] = -0.5
+
+
+@wp.kernel
+def far_jacobian(start: int, jacobian: wp.array3d(dtype=float)):
+    jacobian[wp.tid(), start, 0] = 1.0
+
+
+class FarAway(IKObjective):
+    """An objective of a user's own in float32: the first joint wants to be elsewhere."""
+
+    def residual_dim(self):
+        return 1
+
+    def supports_analytic(self):
+        return True
+
+    def compute_residuals(self, body_q, joint_q, model, residuals, start_idx, problem_idx=None):
+        wp.launch(far_residual, len(body_q), [start_idx], [residuals], device='cpu')
+
+    def compute_jacobian_analytic(self, body_q, joint_q, model, jacobian, joint_S_s, start_idx):
+        wp.launch(far_jacobian, len(body_q), [start_idx], [jacobian], device='cpu')
+
+
+def test_an_objective_of_ones_own():
+    arm = Arm()
+    step = np.zeros(9)
+    assert arm.diff.solve_ik(HOME, [Task(FarAway(), gain=0.1)], step, 1e-6).ok
+    np.testing.assert_allclose(step[0], 0.05, rtol=1e-5)
+    with pytest.raises(ArgumentError, match='objective'):
+        Task('a goal')
+
+
+def test_warm_start_changes_the_work_and_not_the_answer():
+    warm, cold = Arm(), Arm(warm_start=False)
+    q, steps, rounds = HOME.copy(), np.zeros((2, 9)), []
+    for _ in range(50):
+        for arm, step in zip((warm, cold), steps, strict=True):
+            arm.diff.solve_ik(q, arm.tasks, arm.limits, arm.barriers, step)
+        rounds.append([arm.diff._recent.problem.rounds[0] for arm in (warm, cold)])
+        np.testing.assert_allclose(steps[0], steps[1], atol=1e-9)
+        q = warm.diff.integrate(q, steps[0])
+    assert np.mean(rounds, axis=0)[0] < np.mean(rounds, axis=0)[1]
+
+
+def test_the_work_of_a_step_is_bounded_whatever_the_target():
+    """Targets that jump against velocity, acceleration and box; every status is told apart."""
+    arm = Arm(max_iterations=12)
+    acceleration = AccelerationLimit(np.full(9, 8.0))
+    limits = [*arm.limits, acceleration]
+    rng = np.random.default_rng(0)
+    q, step, found, speed = HOME.copy(), np.zeros(9), set(), arm.model.limits64()[2]
+    for _ in range(1500):
+        if rng.uniform() < 0.05:
+            quaternion = rng.normal(size=4)
+            quaternion /= np.linalg.norm(quaternion)
+            arm.objective.set_target_pose(0, [*rng.uniform(-0.8, 0.8, 3), *quaternion])
+        acceleration.set_last_displacement(step)
+        status = arm.diff.solve_ik(q, arm.tasks, limits, arm.barriers, step)
+        problem = arm.diff._recent.problem
+        assert problem.rounds[0] <= 12
+        if problem.rounds[0] < 0:
+            assert problem._scratch[0].dual.iterations.numpy()[0] <= 12
+        found.add(status)
+        assert np.all(np.isfinite(step)) and np.all(np.abs(step) <= speed * 0.01)
+        if status == SolveStatus.ITERATION_LIMIT:
+            np.testing.assert_array_equal(step, 0.0)
+        q = arm.diff.integrate(q, step)
+    assert {SolveStatus.CONVERGED, SolveStatus.ITERATION_LIMIT} <= found
+
+
+def test_a_nan_anywhere_is_refused_and_the_next_step_is_as_if_it_had_not_been():
+    arm, step = Arm(), np.ones(9)
+    good = arm.step(arm.limits, arm.barriers)
+    for k in range(7):
+        q = HOME.copy()
+        q[k] = np.nan if k % 2 else np.inf
+        status = arm.diff.solve_ik(q, arm.tasks, arm.limits, arm.barriers, step)
+        assert status == SolveStatus.NON_FINITE_INPUT
+        np.testing.assert_array_equal(step, 0.0)
+        np.testing.assert_array_equal(arm.step(arm.limits, arm.barriers), good)
+    for k in range(7):
+        pose = arm.pose.copy()
+        pose[k] = np.nan
+        before = arm.objective.target_poses()[0]
+        arm.objective.set_target_pose(0, pose)
+        status = arm.diff.solve_ik(HOME, arm.tasks, arm.limits, arm.barriers, step)
+        assert status == SolveStatus.NON_FINITE_INPUT
+        arm.objective.set_target_pose(0, before)
+        np.testing.assert_array_equal(arm.step(arm.limits, arm.barriers), good)

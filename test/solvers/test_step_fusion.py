@@ -1,0 +1,243 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What one kernel computes of a step, against the kernels of the objectives and the whole tree."""
+
+import numpy as np
+import pytest
+from support.robots import ALL_URDFS
+from support.robots import IDS
+from support.robots import load
+import warp as wp
+
+from ros_ik.barriers import PositionBarrier
+from ros_ik.kinematics.forward import launch_forward_kinematics
+from ros_ik.kinematics.motion_subspace import launch_motion_subspace
+from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.limits import PositionLimit
+from ros_ik.limits import VelocityLimit
+from ros_ik.model import JointType
+from ros_ik.model import ModelBuilder
+from ros_ik.objectives import IKObjectiveCenterOfMass
+from ros_ik.objectives import IKObjectiveJointLimit
+from ros_ik.objectives import IKObjectiveJointPosition
+from ros_ik.objectives import IKObjectiveLookAt
+from ros_ik.objectives import IKObjectiveManipulability
+from ros_ik.objectives import IKObjectivePose
+from ros_ik.objectives import IKObjectivePosition
+from ros_ik.objectives import IKObjectiveRotation
+from ros_ik.solvers import DifferentialIK
+from ros_ik.solvers import Task
+from ros_ik.solvers.step_tree import launch_place_nodes
+from ros_ik.solvers.step_tree import make_step_tree
+
+
+def robot(name):
+    return load(next(path for path in ALL_URDFS if path.stem == name))
+
+
+def mixed_model():
+    """A tree with every kind of joint; child anchors are not the identity."""
+    builder = ModelBuilder()
+    rng = np.random.default_rng(0)
+    pose = {'parent_xform': pose_of(rng), 'child_xform': pose_of(rng)}
+    links = [builder.add_link(label=f'link{k}') for k in range(8)]
+    axes = [
+        ModelBuilder.JointDofConfig(axis=axis) for axis in ((1, 0, 0), (0, 1, 0), (0.6, 0, 0.8))
+    ]
+    joints = [
+        builder.add_joint_free(child=links[0], **pose),
+        builder.add_joint_ball(parent=links[0], child=links[1], **pose),
+        builder.add_joint_revolute(parent=links[1], child=links[2], axis=(0.6, 0.8, 0), **pose),
+        builder.add_joint_fixed(parent=links[2], child=links[3], **pose),
+        builder.add_joint_fixed(parent=links[3], child=links[4], **pose),
+        builder.add_joint_prismatic(parent=links[4], child=links[5], axis=(0, 0, 1), **pose),
+        builder.add_joint_d6(
+            parent=links[2], child=links[6], linear_axes=axes[:1], angular_axes=axes[1:], **pose
+        ),
+        builder.add_joint_fixed(parent=links[6], child=links[7], **pose),
+    ]
+    builder.add_articulation(joints)
+    return builder.finalize(device='cpu')
+
+
+def assert_places(model, links, rng):
+    """The nodes of some links have the poses and twists of the whole tree."""
+    n = 3
+    tree = kinematic_tree(model, wp.float64)
+    joint_q = wp.array(model.random_joint_q(n, rng), dtype=wp.float64, device='cpu')
+    poses = [wp.zeros((n, model.body_count), dtype=wp.transformd, device='cpu') for _ in range(2)]
+    shape = (n, model.joint_dof_count)
+    twists = [wp.zeros(shape, dtype=wp.spatial_vectord, device='cpu') for _ in range(2)]
+    launch_forward_kinematics(tree, joint_q, poses[0])
+    launch_motion_subspace(tree, joint_q, poses[0], twists[0])
+    order = tree.arrays.joint_order.numpy()
+    launch_place_nodes(
+        make_step_tree(model, order, links, wp.float64), joint_q, poses[1], twists[1]
+    )
+    checked = list(range(model.body_count)) if links is None else list(links)
+    expected, placed = (pose.numpy()[:, checked] for pose in poses)
+    np.testing.assert_allclose(placed[..., :3], expected[..., :3], atol=1e-12)
+    # A quaternion and its negative are the same rotation.
+    same = np.abs(np.sum(placed[..., 3:] * expected[..., 3:], axis=-1))
+    np.testing.assert_allclose(same, 1.0, atol=1e-12)
+    moved = np.any(twists[1].numpy() != 0.0, axis=(0, 2))
+    if links is None:
+        assert moved.all()
+    np.testing.assert_allclose(
+        twists[1].numpy()[:, moved], twists[0].numpy()[:, moved], atol=1e-12
+    )
+    return moved
+
+
+@pytest.mark.parametrize('path', ALL_URDFS, ids=IDS)
+def test_nodes_place_links_like_the_whole_tree(path):
+    rng = np.random.default_rng(0)
+    model = load(path)
+    if model.joint_dof_count:
+        assert_places(model, None, rng)
+        assert_places(model, [int(rng.integers(model.body_count))], rng)
+
+
+def test_nodes_of_every_kind_of_joint():
+    model, rng = mixed_model(), np.random.default_rng(1)
+    assert {int(kind) for kind in model.joint_type.numpy()} == {
+        JointType.FREE, JointType.BALL, JointType.REVOLUTE, JointType.FIXED, JointType.PRISMATIC,
+        JointType.D6,
+    }  # fmt: skip
+    assert_places(model, None, rng)
+    moved = assert_places(model, [7], rng)
+    assert not moved[10]  # the prismatic joint is on another branch
+    assert_places(model, [5, 0], rng)
+
+
+class AsRows:
+    """Makes any objective come as residuals and Jacobian."""
+
+    has_record = False
+
+
+def as_rows(kind):
+    return type(f'{kind.__name__}AsRows', (AsRows, kind), {})
+
+
+def pose_of(rng):
+    quaternion = rng.normal(size=4)
+    return np.concatenate([rng.uniform(-1, 1, 3), quaternion / np.linalg.norm(quaternion)])
+
+
+def objectives(model, link, reference, seed, wrap):
+    """One of each kind, the same for the same seed."""
+    rng = np.random.default_rng(seed)
+    goal = model.random_joint_q(1, rng)[0]
+    low, high = (limit * 0.3 for limit in model.limits64()[:2])
+    narrow = [wp.array(limit, dtype=wp.float64, device='cpu') for limit in (low, high)]
+    weights = rng.uniform(0.5, 2.0, 3)
+    return [
+        wrap(IKObjectivePose)(link, pose_of(rng), exact_jacobian=False, position_weight=weights),
+        wrap(IKObjectivePose)(link, pose_of(rng), link_offset=pose_of(rng)),
+        wrap(IKObjectivePose)(
+            link, pose_of(rng), reference_link_index=reference, exact_jacobian=False,
+            rotation_weight=weights,
+        ),
+        wrap(IKObjectivePosition)(link, weights, weights),
+        wrap(IKObjectiveRotation)(link, [0, 0, 0, 1], pose_of(rng)[3:], weight=1.3),
+        wrap(IKObjectiveLookAt)(link, [0.0, 0.0, 1.0], weights, reference_link_index=reference),
+        wrap(IKObjectiveCenterOfMass)(weights),
+        wrap(IKObjectiveJointPosition)(model, goal, weight=0.3),
+        wrap(IKObjectiveJointLimit)(*narrow, weight=0.7),
+        wrap(IKObjectiveManipulability)(link, 10.0),
+    ]  # fmt: skip
+
+
+ROBOTS = {
+    'panda': ('panda_hand_tcp', 'panda_link3', 'panda_link0:panda_hand_tcp'),
+    'baxter': ('left_gripper', 'right_gripper', ''),
+    'talos_reduced': ('arm_left_7_link', 'leg_right_6_link', ''),
+}
+
+
+def tasks_of(model, name, seed, wrap):
+    link, reference = (model.body_index(label) for label in ROBOTS[name][:2])
+    rng = np.random.default_rng(seed + 1)
+    return [
+        Task(
+            objective,
+            gain=rng.uniform(0.1, 1.0),
+            weight=rng.uniform(0.0, 2.0, objective.residual_dim()),
+            damping=rng.uniform(0.0, 0.2),
+            max_error=rng.uniform(0.1, 0.5, len(objective.residual_blocks())),
+        )
+        for objective in objectives(model, link, reference, seed, wrap)
+    ]
+
+
+def solve(model, group, q, tasks, limits=(), barriers=()):
+    diff = DifferentialIK(model, group)
+    step = np.zeros(model.joint_dof_count)
+    status = diff.solve_ik(q, tasks, limits, barriers, step, 1e-4)
+    assert status.ok
+    return step, diff._recent.problem
+
+
+@pytest.mark.parametrize('name', list(ROBOTS))
+def test_each_objective_in_the_kernel_equals_its_own_kernels(name):
+    model, rng = robot(name), np.random.default_rng(2)
+    fused, rows = (tasks_of(model, name, 7, wrap) for wrap in (lambda kind: kind, as_rows))
+    for ours, theirs in zip(fused, rows, strict=True):
+        q = model.random_joint_q(1, rng)[0]
+        group = ROBOTS[name][2]
+        step, problem = solve(model, group, q, [ours])
+        expected, other = solve(model, group, q, [theirs])
+        np.testing.assert_allclose(step, expected, rtol=1e-7, atol=1e-10)
+        kind = type(ours.objective)
+        assert (problem._rows is None) == (kind is not IKObjectiveManipulability)
+        assert other._fused.tasks == ()
+        assert np.abs(step).max() > 1e-6 or kind is IKObjectiveManipulability
+
+
+@pytest.mark.parametrize('name', list(ROBOTS))
+def test_all_objectives_together_in_either_way_and_mixed(name):
+    model, rng = robot(name), np.random.default_rng(3)
+    wraps = [
+        lambda kind: kind,
+        as_rows,
+        lambda kind: as_rows(kind) if 'Joint' in kind.__name__ else kind,
+    ]
+    q = model.random_joint_q(1, rng)[0]
+    link = model.body_index(ROBOTS[name][0])
+    steps = []
+    for wrap in wraps:
+        limits = [PositionLimit(), VelocityLimit()]
+        barrier = PositionBarrier(link, [-9, -9, -9], [9, 9, 9], gain=0.01)
+        tasks = tasks_of(model, name, 11, wrap)
+        steps.append(solve(model, ROBOTS[name][2], q, tasks, limits, [barrier])[0])
+    np.testing.assert_allclose(steps[1], steps[0], rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(steps[2], steps[0], rtol=1e-7, atol=1e-10)
+
+
+def test_a_task_without_weight_is_not_looked_at():
+    model = robot('panda')
+    q = model.neutral_joint_q()
+    for wrap in (lambda kind: kind, as_rows):
+        posture = Task(IKObjectiveJointPosition(model, q + 0.1))
+        broken = Task(wrap(IKObjectivePose)(9, [0, 0, 0, 0, 0, 0, 1]), weight=0.0)
+        broken.objective.set_target_pose(0, np.full(7, np.nan))
+        step, _ = solve(model, '', q, [posture, broken])
+        assert step.max() == pytest.approx(0.1, abs=1e-4)
+
+
+def test_a_parameter_set_between_solves_counts_at_once():
+    model, rng = robot('panda'), np.random.default_rng(5)
+    diff, q = DifferentialIK(model), model.random_joint_q(1, rng)[0]
+    first, second = np.zeros(9), np.zeros(9)
+    for wrap in (lambda kind: kind, as_rows):
+        tasks = [Task(wrap(IKObjectiveJointPosition)(model, q + 0.1), gain=0.5)]
+        diff.solve_ik(q, tasks, first)
+        tasks[0].gain = 0.25
+        diff.solve_ik(q, tasks, second)
+        np.testing.assert_allclose(second, 0.5 * first, rtol=1e-9)
+        other = Task(IKObjectiveJointPosition(model, q), gain=0.1)
+        other.gain = 0.3  # a change of another task does not disturb
+        tasks[0].weight = np.zeros(9)
+        diff.solve_ik(q, tasks, second)
+        np.testing.assert_allclose(second, 0.0, atol=1e-12)

@@ -1,0 +1,235 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Steps that keep room to stop: barriers hold without leaving the acceleration limits."""
+
+import numpy as np
+import pytest
+from support.robots import ALL_URDFS
+from support.robots import load
+
+from ros_ik.barriers import PositionBarrier
+from ros_ik.errors import ArgumentError
+from ros_ik.limits import AccelerationLimit
+from ros_ik.limits import PositionLimit
+from ros_ik.limits import VelocityLimit
+from ros_ik.objectives import IKObjectivePosition
+from ros_ik.solvers import DifferentialIK
+from ros_ik.solvers import DifferentialIKSettings
+from ros_ik.solvers import SolveStatus
+from ros_ik.solvers import Task
+
+DT = 0.01
+# Between two configurations of a stop the tip leaves the chord by L dq^2 / 8: with 0.05 rad and
+# 1 m between them, 0.3 mm; a commanded configuration itself is looked at.
+SWEPT = 1e-3
+
+
+class Drive:
+    """Random targets on all sides of a box with walls that the step itself brakes for too late."""
+
+    def __init__(self, name, base, tip, acceleration, seed, n_robots=1):
+        (path,) = (path for path in ALL_URDFS if path.stem == name)
+        self.model = load(path)
+        self.rng, self.link = np.random.default_rng(seed), self.model.body_index(tip)
+        settings = DifferentialIKSettings(dt=DT)
+        self.diff = DifferentialIK(self.model, f'{base}:{tip}', settings, n_robots=n_robots)
+        self.limit = np.full(self.model.joint_dof_count, acceleration)
+        self.acceleration = AccelerationLimit(self.limit)
+        self.limits = [PositionLimit(), VelocityLimit(), self.acceleration]
+        self.target = IKObjectivePosition(self.link, np.zeros(3), np.zeros((n_robots, 3)))
+        self.tasks = [Task(self.target, gain=0.3, damping=1.0)]
+        low, high, self.speed, _ = self.model.limits64()
+        self.low, self.high = low, high
+        start = self.model.neutral_joint_q()
+        dofs = self.diff.group.variable_dof
+        start[dofs] = (0.55 * np.maximum(low, -3) + 0.45 * np.minimum(high, 3))[dofs]
+        self.joint_q = np.tile(start, (n_robots, 1))
+        self.center = DifferentialIK(self.model).body_poses(start)[self.link, :3]
+        self.barrier = PositionBarrier(
+            self.link, self.center - 0.1, self.center + 0.1, gain=100.0,
+            safe_displacement_gain=0.0,
+        )  # fmt: skip
+        self.last = np.zeros((n_robots, self.model.joint_dof_count))
+
+    def aim(self):
+        shape = self.joint_q.shape[0], 3
+        self.target.set_target_positions(self.center + self.rng.uniform(-0.5, 0.5, shape))
+
+    def tick(self, *, checked=True):
+        """Take one step; return status, step and h before it and at five places along it."""
+        step = np.zeros_like(self.last)
+        self.acceleration.set_last_displacement(self.last)
+        solved = self.diff.solve_ik(self.joint_q, self.tasks, self.limits, [self.barrier], step)
+        assert np.isin(solved, (SolveStatus.CONVERGED, SolveStatus.RELAXED)).all()
+        status = None
+        if checked:
+            status = self.diff.enforce_stopping(
+                self.joint_q, [self.barrier], step, self.last, self.limit
+            )
+        along = [
+            self.diff.barrier_values(
+                self.diff.integrate(self.joint_q, part * step), [self.barrier]
+            ).min(axis=1)
+            for part in (0.0, 0.25, 0.5, 0.75, 1.0)
+        ]
+        self.change = np.abs(step - self.last).max()
+        self.joint_q = self.diff.integrate(self.joint_q, step)
+        self.last = step
+        return status, step, np.array(along)
+
+
+ARMS = {
+    'panda': ('panda_link0', 'panda_hand_tcp'),
+    'ur5_robot': ('base_link', 'ee_link'),
+    'talos_full_v2': ('base_link', 'arm_left_7_link'),
+}
+
+
+# Speed limits are below 6 rad/s: the first stops take up to 15 steps, of which each is looked at.
+@pytest.mark.parametrize(('acceleration', 'allowed'), [(40.0, 1e-12), (3.0, SWEPT)])
+@pytest.mark.parametrize('name', sorted(ARMS))
+def test_barriers_and_accelerations_hold_together(name, acceleration, allowed):
+    drive = Drive(name, *ARMS[name], acceleration=acceleration, seed=1, n_robots=4)
+    moving = drive.diff.group.variable_dof
+    coords = moving  # one coordinate for each degree of freedom
+    halted = 0
+    for tick in range(600):
+        if tick % 40 == 0:
+            drive.aim()
+        status, step, along = drive.tick()
+        halted += int((status == SolveStatus.HALTED_BY_BARRIER).sum())
+        assert along[-1].min() >= -allowed
+        assert along.min() >= -SWEPT
+        assert drive.change <= acceleration * DT**2 * (1 + 1e-9)
+        assert np.all(np.abs(step[:, moving]) <= drive.speed[moving] * DT * (1 + 1e-12))
+        q = drive.joint_q[:, coords]
+        assert np.all(q <= drive.high[moving] + 1e-12)
+        assert np.all(q >= drive.low[moving] - 1e-12)
+    assert halted > 20
+
+
+def test_without_the_check_the_walls_are_crossed():
+    """Shows that the drive asks for something: limits are hard, so the barrier gives way."""
+    drive = Drive('panda', *ARMS['panda'], acceleration=3.0, seed=1, n_robots=4)
+    worst = 0.0
+    for tick in range(200):
+        if tick % 40 == 0:
+            drive.aim()
+        worst = min(worst, drive.tick(checked=False)[2].min())
+    assert worst < -0.01
+
+
+def test_a_safe_step_passes_as_it_is():
+    drive = Drive('panda', *ARMS['panda'], acceleration=3.0, seed=2)
+    step = drive.rng.uniform(-1e-4, 1e-4, drive.last.shape)
+    locked = drive.diff.group.dof_variable < 0
+    step[:, locked] = 0.0
+    given = step.copy()
+    status = drive.diff.enforce_stopping(
+        drive.joint_q[0], [drive.barrier], step[0], drive.last[0], drive.limit
+    )
+    assert status == SolveStatus.CONVERGED
+    np.testing.assert_array_equal(step, given)
+
+
+def test_robots_of_a_batch_are_judged_each_for_itself():
+    drive = Drive('panda', *ARMS['panda'], acceleration=3.0, seed=3, n_robots=2)
+    last = np.zeros_like(drive.last)
+    last[:, drive.diff.group.variable_dof] = 0.02
+    steps = last.copy()
+    steps[0] *= 0.01
+    given = steps.copy()
+    last[0] *= 0.01
+    status = drive.diff.enforce_stopping(
+        drive.joint_q, [drive.barrier], steps, last, drive.limit
+    )
+    assert status.tolist() == [SolveStatus.CONVERGED, SolveStatus.HALTED_BY_BARRIER]
+    np.testing.assert_array_equal(steps[0], given[0])
+    slower = np.sign(last[1]) * np.maximum(np.abs(last[1]) - 3.0 * DT**2, 0.0)
+    np.testing.assert_allclose(steps[1], slower, atol=1e-15)
+
+
+def test_started_outside_the_distance_never_shrinks():
+    drive = Drive('ur5_robot', *ARMS['ur5_robot'], acceleration=5.0, seed=4)
+    drive.barrier = PositionBarrier(
+        drive.link, drive.center + [0.05, -1, -1], drive.center + 1.0, gain=20.0
+    )
+    before = -np.inf
+    for tick in range(300):
+        if tick % 50 == 0:
+            drive.aim()
+        h = drive.tick()[2][-1, 0]
+        if before < 0.0:
+            assert h >= before - 1e-12
+        else:
+            assert h >= -1e-12
+        before = h
+    assert before >= -1e-12  # it found its way inside
+
+
+def test_a_step_that_is_no_number_becomes_a_stop():
+    drive = Drive('panda', *ARMS['panda'], acceleration=3.0, seed=5)
+    last = np.zeros_like(drive.last[0])
+    dofs = drive.diff.group.variable_dof
+    last[dofs] = 1e-3
+    for bad in (np.nan, np.inf):
+        step = last.copy()
+        step[dofs[0]] = bad
+        status = drive.diff.enforce_stopping(
+            drive.joint_q[0], [drive.barrier], step, last, drive.limit
+        )
+        assert status == SolveStatus.NON_FINITE_INPUT
+        np.testing.assert_allclose(step[dofs], 1e-3 - 3.0 * DT**2, atol=1e-15)
+
+
+def test_mimic_joints_stop_together():
+    (path,) = (path for path in ALL_URDFS if path.stem == 'panda')
+    model = load(path)
+    diff = DifferentialIK(model, '', DifferentialIKSettings(dt=DT))
+    follower = next(iter(model.mimic_driver))
+    driver, _, factor = model.mimic_driver[follower]
+    starts = model.joint_qd_start.numpy()
+    limit = np.full(model.joint_dof_count, 50.0)
+    limit[starts[follower]] = 1.0  # the slower of the two decides
+    last = np.zeros(model.joint_dof_count)
+    last[starts[driver]], last[starts[follower]] = 1e-3, factor * 1e-3
+    step = np.full(model.joint_dof_count, np.nan)
+    hand = model.body_index('panda_hand')
+    barrier = PositionBarrier(hand, [-9, -9, -9], [9, 9, 9])
+    q = model.neutral_joint_q()
+    assert diff.enforce_stopping(q, [barrier], step, last, limit) == SolveStatus.NON_FINITE_INPUT
+    assert step[starts[driver]] == pytest.approx(1e-3 - 1.0 * DT**2 / abs(factor))
+    assert step[starts[follower]] == pytest.approx(factor * step[starts[driver]])
+
+
+@pytest.mark.parametrize(
+    ('change', 'message'),
+    [
+        ({'acceleration': np.ones(3)}, 'acceleration'),
+        ({'acceleration': 0.0}, 'acceleration'),
+        ({'last': np.zeros(3)}, 'last_delta_q'),
+        ({'step': np.zeros(3)}, 'delta_q'),
+        ({'tolerance': -1.0}, 'tolerance'),
+    ],
+)
+def test_bad_arguments_are_named(change, message):
+    drive = Drive('panda', *ARMS['panda'], acceleration=3.0, seed=6)
+    dofs = drive.model.joint_dof_count
+    given = {
+        'acceleration': drive.limit,
+        'last': np.zeros(dofs),
+        'step': np.zeros(dofs),
+        'tolerance': 0.0,
+    }
+    given.update(change)
+    if np.ndim(given['acceleration']) == 0:
+        given['acceleration'] = np.full(dofs, given['acceleration'])
+    with pytest.raises(ArgumentError, match=message):
+        drive.diff.enforce_stopping(
+            drive.joint_q[0],
+            [drive.barrier],
+            given['step'],
+            given['last'],
+            given['acceleration'],
+            given['tolerance'],
+        )
