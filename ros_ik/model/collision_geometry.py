@@ -65,22 +65,34 @@ class CollisionGeometry:
 
     @classmethod
     def from_model(
-        cls, model: Model, links: Sequence[int | str] | None = None
+        cls,
+        model: Model,
+        links: Sequence[int | str] | None = None,
+        *,
+        allow_missing: bool = False,
     ) -> CollisionGeometry:
         """Take the colliding shapes of a model as they are, meshes as convex hulls.
 
         Args:
             model: The model.
             links: Names or indices of the links, -1 for the world; None for all.
+            allow_missing: Leave out shapes whose mesh was not found, and name them in
+                ``ignored``; without it they are an error, because nothing would watch them.
 
         Raises:
-            ArgumentError: An unknown link.
+            ArgumentError: An unknown link, or a shape whose mesh was not found.
         """
         flags, body = model.shape_flags.numpy(), model.shape_body.numpy()
         wanted = (flags & int(ShapeFlags.COLLIDE_SHAPES)) != 0
         if links is not None:
             wanted &= np.isin(body, [link_index(model, link) for link in links])
         shapes = convex_shapes(model, np.flatnonzero(wanted))
+        if shapes.ignored and not allow_missing:
+            names = ', '.join(repr(model.shape_label[k]) for k in shapes.ignored[:3])
+            raise ArgumentError(
+                f'model has {len(shapes.ignored)} shapes without a geometry in memory ({names}); '
+                'give package_paths to Model.from_urdf, choose links, or allow_missing'
+            )
         return cls(
             model=model,
             error=shapes.hull_error,

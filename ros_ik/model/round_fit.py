@@ -47,6 +47,7 @@ def fit_capsules(
     max_capsules: int = 1,
     tolerance: float = 0.0,
     cache_dir: str | Path | None = None,
+    allow_missing: bool = False,
 ) -> CollisionGeometry:
     """Put capsules around the boxes, cylinders, cones and meshes of links.
 
@@ -58,16 +59,18 @@ def fit_capsules(
         max_capsules: Most capsules per shape.
         tolerance: Error [m] that is small enough: a shape gets no more capsules then.
         cache_dir: Folder that keeps fits for the next time; None to keep none.
+        allow_missing: As in :meth:`CollisionGeometry.from_model`.
 
     Returns:
         The primitives; ``error`` says how far each reaches outside of the hull of its shape, at
         the points of its surface where that was measured.
 
     Raises:
-        ArgumentError: An unknown link or a number out of range.
+        ArgumentError: An unknown link, a mesh that was not found, or a number out of range.
     """
     most = checked_index('max_capsules', max_capsules, _MOST, least=1)
-    return _fitted(model, links, 'capsule', enclosing_capsule, most, tolerance, cache_dir)
+    given = CollisionGeometry.from_model(model, links, allow_missing=allow_missing)
+    return _fitted(given, 'capsule', enclosing_capsule, most, tolerance, cache_dir)
 
 
 def fit_spheres(
@@ -77,6 +80,7 @@ def fit_spheres(
     max_spheres: int = 8,
     tolerance: float = 0.01,
     cache_dir: str | Path | None = None,
+    allow_missing: bool = False,
 ) -> CollisionGeometry:
     """Put spheres around the boxes, cylinders, cones and meshes of links.
 
@@ -86,20 +90,21 @@ def fit_spheres(
         max_spheres: Most spheres per shape.
         tolerance: Error [m] that is small enough: a shape gets no more spheres then.
         cache_dir: Folder that keeps fits for the next time; None to keep none.
+        allow_missing: As in :meth:`CollisionGeometry.from_model`.
 
     Returns:
         As :func:`fit_capsules`.
 
     Raises:
-        ArgumentError: An unknown link or a number out of range.
+        ArgumentError: An unknown link, a mesh that was not found, or a number out of range.
     """
     most = checked_index('max_spheres', max_spheres, _MOST, least=1)
-    return _fitted(model, links, 'sphere', enclosing_sphere, most, tolerance, cache_dir)
+    given = CollisionGeometry.from_model(model, links, allow_missing=allow_missing)
+    return _fitted(given, 'sphere', enclosing_sphere, most, tolerance, cache_dir)
 
 
 def _fitted(
-    model: Model,
-    links: Sequence[int | str] | None,
+    given: CollisionGeometry,
     kind: str,
     enclose: Enclose,
     most: int,
@@ -108,7 +113,6 @@ def _fitted(
 ) -> CollisionGeometry:
     """Replace what is to be fitted, and keep the rest."""
     tolerance = checked_amount('tolerance', tolerance)
-    given = CollisionGeometry.from_model(model, links)
     wanted = np.isin(given.kind, [int(known) for known in _FITTED])
     cache = FitCache(cache_dir)
     known: dict[str, tuple[list[Round], np.ndarray]] = {}
@@ -131,7 +135,7 @@ def _fitted(
             error.append(reach + given.error[k])
             shape.append(given.shape[k])
     fitted = CollisionGeometry.from_capsules(
-        model,
+        given.model,
         np.array(body, dtype=int),
         np.array(ends).reshape(-1, 2, 3),
         np.array(radius),

@@ -29,7 +29,7 @@ coal = pytest.importorskip('coal', reason='coal, the oracle, is not installed')
 @functools.cache
 def robot(name):
     """Return the model of a URDF by file name, with its meshes."""
-    folders = [robot_data_path(), robot_data_path().parent]
+    folders = [robot_data_path().parents[1], robot_data_path().parent]
     return Model.from_urdf(urdf_text(name), package_paths=folders, device='cpu')
 
 

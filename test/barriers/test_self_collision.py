@@ -13,6 +13,7 @@ from ros_ik.barriers import always_close
 from ros_ik.barriers import never_close
 from ros_ik.barriers import SelfCollisionBarrier
 from ros_ik.barriers.collision_pairs import sample_pair_distances
+from ros_ik.demo.robots import robot_data_path
 from ros_ik.errors import ArgumentError
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
@@ -321,7 +322,10 @@ SRDF = """<robot name="panda">
 
 
 def test_pairs_of_links_that_the_srdf_disables(spheres):
-    model = Model.from_urdf(urdf_text('panda'), srdf=SRDF, device='cpu')
+    folders = [robot_data_path().parents[1]]
+    model = Model.from_urdf(
+        urdf_text('panda'), srdf=SRDF, package_paths=folders, device='cpu'
+    )
     geometry = CollisionGeometry.from_spheres(
         model, [int(body) for body in spheres.body], spheres.pose[:, :3], spheres.radius
     )
@@ -336,6 +340,14 @@ def test_pairs_of_links_that_the_srdf_disables(spheres):
     own = CollisionGeometry.from_model(model)
     pairs = {frozenset((labels[a], labels[b])) for a, b in own.body[own.self_pairs()]}
     assert not pairs & disabled
+
+
+def test_shapes_that_nothing_would_watch_are_an_error():
+    model = Model.from_urdf(urdf_text('panda'), device='cpu')
+    with pytest.raises(ArgumentError, match="panda_link0/collision_0'.*package_paths"):
+        SelfCollisionBarrier(model)
+    geometry = CollisionGeometry.from_model(model, allow_missing=True)
+    assert 'panda_link0/collision_0' in geometry.ignored
 
 
 def test_neighbours_and_rigid_parts_never_meet(spheres):

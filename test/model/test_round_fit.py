@@ -42,7 +42,7 @@ LINKS = {
 @functools.cache
 def loaded(name):
     """Return a robot with its meshes."""
-    folders = [robot_data_path(), robot_data_path().parent]
+    folders = [robot_data_path().parents[1], robot_data_path().parent]
     return Model.from_urdf(urdf_text(name), package_paths=folders, device='cpu')
 
 

@@ -1,0 +1,37 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Nothing that is commanded violates a limit or a barrier, whatever is asked for.
+
+SAFETY_TICKS sets how many ticks each robot takes: the figures of docs/safety.md come from runs
+with as many as said there. What the drive looks at is computed apart from limits and barriers.
+"""
+
+import dataclasses
+import json
+import os
+
+import pytest
+from safety.drive import CASES
+from safety.drive import Drive
+from safety.drive import MARGIN
+
+TICKS = int(os.environ.get('SAFETY_TICKS', '6400'))
+# What limits may be missed by: rad, rad/s and rad/s^2.
+ROUNDING = 1e-6
+
+
+@pytest.mark.timeout(60 + TICKS // 100)
+@pytest.mark.parametrize('name', sorted(CASES))
+def test_no_command_violates_a_limit_or_a_barrier(name):
+    record = Drive(name, 64, seed=7).run(TICKS)
+    print(name, json.dumps(dataclasses.asdict(record), default=float))
+    assert record.failed == 0
+    assert record.position <= ROUNDING
+    assert record.velocity <= ROUNDING
+    assert record.acceleration <= ROUNDING
+    # The margin takes what happens between two configurations that are looked at.
+    assert min(record.distance, record.swept, record.box) >= -MARGIN
+    # The drive asked for something: it came close, was held back and moved fast.
+    assert min(record.swept, record.box) < MARGIN
+    assert record.relaxed + record.halted > 0
+    assert record.longest > 0.015
