@@ -69,6 +69,8 @@ from ros_ik.solvers import OptimalControlFeedback
 from ros_ik.solvers import OptimalControlResult
 from ros_ik.solvers import OptimalControlSettings
 from ros_ik.solvers import PathResult
+from ros_ik.solvers import rollout
+from ros_ik.solvers import RolloutResult
 from ros_ik.solvers import solve_path
 from ros_ik.solvers import SolveStatus
 from ros_ik.solvers import StopReason
@@ -127,6 +129,7 @@ __all__ = [
     'PathResult',
     'PositionBarrier',
     'PositionLimit',
+    'RolloutResult',
     'RosIkError',
     'SelfCollisionBarrier',
     'SolveStatus',
@@ -142,5 +145,6 @@ __all__ = [
     'fit_capsules',
     'fit_spheres',
     'inverse_kinematics',
+    'rollout',
     'solve_path',
 ]

@@ -72,6 +72,8 @@ def checked_number(name: str, value: Any, *, positive: bool = False, finite: boo
 def checked_numbers(name: str, value: Any) -> np.ndarray:
     """Return a copy in float64 on the host, or raise ArgumentError naming the argument."""
     try:
+        if value is None:
+            raise TypeError('None is no number')  # NumPy takes it for NaN
         return np.array(value.numpy() if isinstance(value, wp.array) else value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f'{name} must be numbers, got {value!r}') from error

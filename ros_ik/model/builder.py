@@ -9,20 +9,20 @@ X_wc = X_wp X_p X_j(q) X_c^-1, box scales are half extents, capsules and cylinde
 from __future__ import annotations
 
 from collections.abc import Mapping
-from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
+import numpy as np
 import warp as wp
 
-from ros_ik.model.arrays import active_mimics
-from ros_ik.model.arrays import configuration_space
-from ros_ik.model.arrays import limits
+from ros_ik.model.checks import axis_number
 from ros_ik.model.custom_attribute import CustomAttribute
 from ros_ik.model.custom_attribute import CustomFrequency
 from ros_ik.model.joint_dof import DofData
 from ros_ik.model.joint_dof import JointDofConfig
+from ros_ik.model.keywords import UNUSED_BUILDER
+from ros_ik.model.keywords import UNUSED_FINALIZE
+from ros_ik.model.keywords import used
 from ros_ik.model.model import Model
 from ros_ik.model.poses import IDENTITY_POSE
 from ros_ik.model.rows import joint_row
@@ -35,9 +35,7 @@ from ros_ik.model.rows import Rows
 from ros_ik.model.rows import shape_row
 from ros_ik.model.rows import ShapeData
 from ros_ik.model.shape_config import ShapeConfig
-from ros_ik.model.srdf import parse_srdf
-from ros_ik.model.srdf import SemanticDescription
-from ros_ik.model.worlds import Worlds
+from ros_ik.model.urdf_methods import UrdfMethods
 
 __all__ = [
     'CustomAttribute', 'CustomFrequency', 'DofData', 'IDENTITY_POSE', 'JointData',
@@ -45,14 +43,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-class ModelBuilder(Worlds):
+class ModelBuilder(UrdfMethods):
     """Builds a :class:`Model` link by link.
 
     Its lists have the names of the model's fields (``joint_q``, ``body_mass``, ..) and hold what
     was given, in float64; start values such as ``joint_q`` may be written to.
-
-    Attributes:
-        semantic: The SRDF of the last robot description added with one, None without.
     """
 
     CustomAttribute = CustomAttribute
@@ -60,15 +55,19 @@ class ModelBuilder(Worlds):
     JointDofConfig = JointDofConfig
     ShapeConfig = ShapeConfig
 
-    def __init__(self, *, gravity: Any = (0.0, 0.0, -9.81)) -> None:
+    def __init__(self, up_axis: Any = 2, gravity: Any = None, **unused: Any) -> None:
         """Start empty.
 
         Args:
-            gravity: Gravity [m/s^2], shape [3].
+            up_axis: Axis that points up, 0 to 2 or 'x' to 'z': of gravity, of the ground plane
+                and of robot descriptions.
+            gravity: Gravity [m/s^2], shape [3]; 9.81 down where None.
+            **unused: ``sdf_texture_paired_samples``, which Newton takes.
         """
         super().__init__()
-        self.gravity = gravity
-        self.semantic: SemanticDescription | None = None
+        used('ModelBuilder', unused, (), UNUSED_BUILDER)
+        self.up_axis = axis_number('up_axis', up_axis)
+        self.gravity = -9.81 * np.eye(3)[self.up_axis] if gravity is None else gravity
 
     @property
     def links(self) -> Rows[LinkData]:
@@ -115,54 +114,19 @@ class ModelBuilder(Worlds):
         self.add_articulation([joint], f'{label}_articulation' if label else None)
         return body
 
-    def add_urdf(
-        self,
-        text: str,
-        *,
-        srdf: str | None = None,
-        package_paths: Sequence[str | Path] = (),
-        floating: bool = False,
-        xform: Any = None,
-        label_prefix: str | None = None,
-    ) -> None:
-        """Add a robot description to the current world.
-
-        Its links, joints, shapes and mimic joints come as one articulation; its coordinates start
-        at zero moved inside the limits. Adjacent links and pairs that the SRDF disables never
-        collide.
-
-        Args:
-            text: The URDF document.
-            srdf: The SRDF document.
-            package_paths: Folders in which meshes are looked up.
-            floating: Hang the root link on the world by a free joint instead of a fixed one.
-            xform: Pose of the robot, shape [7]; the identity where None.
-            label_prefix: ``prefix/`` is put before every label.
-
-        Raises:
-            ModelError: A description is malformed; the error names the element.
-        """
-        from ros_ik.model.urdf import parse_urdf  # the importer builds on this module
-
-        described = parse_urdf(text, package_paths=package_paths, floating=floating)
-        semantic = parse_srdf(srdf) if srdf else None
-        described.filter_description(semantic)
-        described.gravity = self.gravity if self.current_world < 0 else self.world_gravity[-1]
-        space = configuration_space(described, limits(described), active_mimics(described))
-        described.joint_q = space.neutral().tolist()
-        self.add_builder(described, xform, label_prefix)
-        if semantic is not None and not label_prefix:
-            self.semantic = semantic
-
-    def finalize(self, device: wp.DeviceLike = None, *, requires_grad: bool = False) -> Model:
+    def finalize(
+        self, device: wp.DeviceLike = None, *, requires_grad: bool = False, **unused: Any
+    ) -> Model:
         """Make the model; the builder stays as it is.
 
         Args:
             device: Warp device; None for the current one.
             requires_grad: Whether the arrays of real numbers carry gradients.
+            **unused: Newton's ``skip_*``: nothing is skipped, all else relies on the checks.
 
         Raises:
             ArgumentError: A body with two incoming joints, a loop, articulations that a joint
                 connects, joints that follow each other, or elements of worlds out of order.
         """
+        used('finalize', unused, (), UNUSED_FINALIZE)
         return Model(self, device, requires_grad=requires_grad)

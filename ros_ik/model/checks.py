@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 import numpy as np
+import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model.poses import IDENTITY_POSE
@@ -49,9 +50,17 @@ def checked_array(where: str, values: Any, shape: tuple[int, ...]) -> np.ndarray
     return array
 
 
+def as_number(where: str, value: Any) -> float:
+    """Return a value as a number, which may be NaN, or raise ArgumentError."""
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f'{where}: expected a number, got {value!r}') from error
+
+
 def checked_amount(where: str, value: float, *, finite: bool = True) -> float:
     """Return a number that is not negative, or raise ArgumentError."""
-    number = float(value)
+    number = as_number(where, value)
     if math.isnan(number) or number < 0.0 or (finite and math.isinf(number)):
         expected = 'a finite number' if finite else 'a number'
         raise ArgumentError(f'{where}: expected {expected} >= 0, got {value}')
@@ -71,6 +80,32 @@ def checked_index(where: str, index: int, count: int, *, least: int = 0) -> int:
     if number != index or not least <= number < count:
         raise ArgumentError(f'{where}: expected an index in [{least}, {count}), got {index!r}')
     return number
+
+
+def checked_device(device: wp.DeviceLike) -> wp.Device:
+    """Return a device, the current one for None.
+
+    Raises:
+        ArgumentError: There is no such device.
+    """
+    try:
+        return wp.get_device(device)
+    except (RuntimeError, TypeError, ValueError) as error:
+        known = ', '.join(repr(str(known)) for known in wp.get_devices())
+        raise ArgumentError(f'device must be one of {known}, got {device!r}: {error}') from error
+
+
+def axis_number(where: str, axis: Any) -> int:
+    """Return 0, 1 or 2 for a coordinate axis given as such, by letter, or as Newton's enum.
+
+    Raises:
+        ArgumentError: None of these.
+    """
+    number = 'xyz'.find(axis.lower()) if isinstance(axis, str) and len(axis) == 1 else axis
+    try:
+        return checked_index(where, number, 3)
+    except ArgumentError:
+        raise ArgumentError(f'{where}: expected 0, 1, 2, "x", "y", "z", got {axis!r}') from None
 
 
 def checked_axis(where: str, axis: Any) -> np.ndarray:
@@ -94,9 +129,6 @@ def checked_axis(where: str, axis: Any) -> np.ndarray:
 
 def _named_axis(where: str, axis: Any) -> Sequence[float] | np.ndarray:
     """Return the vector of a coordinate axis that is given by number or letter."""
-    number = 'xyz'.find(axis.lower()) if isinstance(axis, str) and len(axis) == 1 else axis
-    if isinstance(number, int | np.integer):
-        if not 0 <= number < 3:
-            raise ArgumentError(f'{where}: expected 0, 1, 2, "x", "y", "z", got {axis!r}')
-        return np.eye(3)[int(number)]
+    if isinstance(axis, int | np.integer) or (isinstance(axis, str) and len(axis) == 1):
+        return np.eye(3)[axis_number(where, axis)]
     return axis

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model.checks import checked_index
 
 if TYPE_CHECKING:
     from ros_ik.model.builder import MimicData
@@ -64,8 +65,14 @@ class ConfigurationSpace:
         q[self.coords] = np.clip(0.0, self.lower, self.upper)
         return self.apply_mimic(q)
 
-    def random(self, n: int, rng: np.random.Generator) -> np.ndarray:
+    def random(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
         """Return random configurations, shape [n, n_coords]; see Model.random_joint_q."""
+        n = checked_index('n', n, 2**31)
+        if not isinstance(rng, np.random.Generator):
+            try:
+                rng = np.random.default_rng(rng)
+            except (TypeError, ValueError) as error:
+                raise ArgumentError(f'rng must be a generator or a seed, got {rng!r}') from error
         q = np.zeros((n, self.n_coords))
         # A joint limited on one side only has the usual range from there on.
         lower = np.where(np.isfinite(self.lower), self.lower, np.minimum(-self.reach, self.upper))

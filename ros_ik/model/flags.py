@@ -20,3 +20,4 @@ class ShapeFlags(enum.IntFlag):
     VISIBLE = 1
     COLLIDE_SHAPES = 2
     COLLIDE_PARTICLES = 4
+    SITE = 8

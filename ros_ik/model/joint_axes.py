@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from ros_ik.model.joint_dof import checked_dof
 from ros_ik.model.joint_dof import DofData
 from ros_ik.model.joint_dof import JointDofConfig
 from ros_ik.model.joint_type import JointType
+from ros_ik.model.keywords import JOINT
+from ros_ik.model.keywords import used
 from ros_ik.model.rows import FIXED_SIZES
 
 # Axes of the joints whose axes are the same always: linear, angular.
@@ -33,9 +36,19 @@ def joint_sizes(kind: JointType, axis_count: int) -> tuple[int, int]:
     return coords, constraints
 
 
-def one_axis(axis: Any, settings: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Split keyword arguments into one axis with its limits and what concerns the joint."""
-    names = set(JointDofConfig.__dataclass_fields__) - {'axis'}
+def one_axis(
+    method: str, axis: Any, settings: dict[str, Any], default: JointDofConfig
+) -> tuple[list[Any], dict[str, Any]]:
+    """Split keyword arguments into one axis with its limits and what concerns the joint.
+
+    Args:
+        method: Name that the user called, for errors.
+        axis: The axis, or all that concerns it.
+        settings: Keyword arguments.
+        default: What counts where they say nothing.
+    """
+    names = {field.name for field in dataclasses.fields(JointDofConfig)} - {'axis'}
+    settings = used(method, settings, (*JOINT, *names))
     limits = {name: value for name, value in settings.items() if name in names}
     common = {name: value for name, value in settings.items() if name not in names}
     if isinstance(axis, DofData | JointDofConfig):
@@ -45,7 +58,9 @@ def one_axis(axis: Any, settings: dict[str, Any]) -> tuple[list[Any], dict[str, 
                 'the axis, which is given with its limits'
             )
         return [axis], common
-    return [JointDofConfig(axis=0 if axis is None else axis, **limits)], common
+    limits = {name: value for name, value in limits.items() if value is not None}
+    axis = default.axis if axis is None else axis
+    return [dataclasses.replace(default, axis=axis, **limits)], common
 
 
 def checked_axes(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model.checks import as_number
 from ros_ik.model.checks import checked_amount
 from ros_ik.model.checks import checked_axis
 
@@ -46,12 +47,13 @@ class DofData:
     friction: float = 0.0
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(kw_only=True)
 class JointDofConfig:
     """The same under the names of ``newton.ModelBuilder.JointDofConfig``.
 
     A limit that is None, infinite or beyond 1e10 is none. Newton's default of 1e6 for velocity
-    and effort stands for the same; here the default says so.
+    and effort stands for the same; here the default says so. Gains, damping, springs and the mode
+    of an actuator mean nothing to kinematics: they are accepted and no model has them.
 
     Attributes:
         axis: Axis as three numbers, 0, 1, 2 or 'x', 'y', 'z'.
@@ -63,6 +65,8 @@ class JointDofConfig:
         target_qd: Velocity target [rad/s or m/s].
         armature: Inertia added about the axis [kg m^2 or kg].
         friction: Friction [Nm or N].
+        target_pos: Older name of ``target_q``.
+        target_vel: Older name of ``target_qd``.
     """
 
     axis: Any = 0
@@ -74,6 +78,17 @@ class JointDofConfig:
     target_qd: float | None = None
     armature: float | None = None
     friction: float | None = None
+    target_pos: float | None = None
+    target_vel: float | None = None
+    # Not used.
+    limit_ke: float | None = None
+    limit_kd: float | None = None
+    target_ke: float | None = None
+    target_kd: float | None = None
+    damping: float | None = None
+    stiffness: float | None = None
+    rest_q: float | None = None
+    actuator_mode: Any = None
 
     @classmethod
     def create_unlimited(cls, axis: Any) -> JointDofConfig:
@@ -85,7 +100,8 @@ class JointDofConfig:
         names = ('lower', 'upper', 'velocity', 'effort', 'target_q', 'target_qd')
         values = (
             self.limit_lower, self.limit_upper, self.velocity_limit, self.effort_limit,
-            self.target_q, self.target_qd,
+            self.target_pos if self.target_q is None else self.target_q,
+            self.target_vel if self.target_qd is None else self.target_qd,
         )  # fmt: skip
         given: dict[str, Any] = dict(zip(names, values, strict=True))
         given |= {'armature': self.armature, 'friction': self.friction}
@@ -134,16 +150,18 @@ def _speed_or_effort(where: str, value: float) -> float:
 
 def _limit(where: str, name: str, value: float) -> float:
     """Return a limit; one beyond any use says that there is none."""
+    value = as_number(f'{where} {name} limit', value)
     if math.isnan(value):
         raise ArgumentError(f'{where}: {name} limit must be a number, got {value}')
-    return math.copysign(math.inf, value) if abs(value) >= UNLIMITED else float(value)
+    return math.copysign(math.inf, value) if abs(value) >= UNLIMITED else value
 
 
 def _finite(where: str, name: str, value: float) -> float:
     """Return a finite number, or raise ArgumentError."""
+    value = as_number(f'{where} {name}', value)
     if not math.isfinite(value):
         raise ArgumentError(f'{where}: {name} must be finite, got {value}')
-    return float(value)
+    return value
 
 
 def _middle(lower: float, upper: float) -> float:

@@ -51,6 +51,12 @@ class JointGroup:
 def make_joint_group(model: Model, spec: str | Sequence[str]) -> JointGroup:
     """Make the group that ``spec`` names; see :meth:`Model.joint_group`."""
     tip = ''
+    is_list = isinstance(spec, Iterable) and all(isinstance(joint, str) for joint in spec)
+    if not is_list:
+        raise ArgumentError(
+            f'spec must be the name of a group, base_link:tip_link, or a list of joint names, '
+            f'got {spec!r}'
+        )
     if not isinstance(spec, str):
         name = ','.join(spec)
         joints = [model.joint_index(joint) for joint in spec]

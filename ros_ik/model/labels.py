@@ -36,6 +36,8 @@ class LabelIndex:
         Raises:
             ArgumentError: No element has the label, with the closest ones, or several have it.
         """
+        if not isinstance(name, str):
+            raise ArgumentError(f'name must be that of a {self._kind}, got {name!r}')
         if name not in self._indices:
             close = difflib.get_close_matches(name, self._indices, n=3, cutoff=0.4)
             close = close or sorted(self._indices)[:5]

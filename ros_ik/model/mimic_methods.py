@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model.checks import as_number
 from ros_ik.model.checks import checked_index
 from ros_ik.model.collision_filters import CollisionFilters
 from ros_ik.model.joint_type import JointType
@@ -60,6 +61,7 @@ class MimicMethods(CollisionFilters):
             if kind in FIXED_SIZES or sum(self.joint_dof_dim[joint]) != 1:
                 raise ArgumentError(f'{where} is {kind.name}: needs one coordinate')
         where = f'mimic of joint {self.joint_label[joint0]!r}'
+        coef0, coef1 = as_number(f'{where} coef0', coef0), as_number(f'{where} coef1', coef1)
         for name, value in (('coef0', coef0), ('coef1', coef1)):
             if not (math.isfinite(value) and abs(value) <= _MAX_COEFFICIENT):
                 raise ArgumentError(f'{where}: {name} must be finite, got {value}')
@@ -68,8 +70,8 @@ class MimicMethods(CollisionFilters):
             constraint_mimic_label=label or '',
             constraint_mimic_joint0=int(joint0),
             constraint_mimic_joint1=int(joint1),
-            constraint_mimic_coef0=float(coef0),
-            constraint_mimic_coef1=float(coef1),
+            constraint_mimic_coef0=coef0,
+            constraint_mimic_coef1=coef1,
             constraint_mimic_enabled=bool(enabled),
             constraint_mimic_world=self.current_world,
         )
@@ -94,4 +96,4 @@ class MimicMethods(CollisionFilters):
             if follower == joint:
                 self.constraint_mimic_enabled[constraint] = False
         if reference_joint is not None:
-            self.add_constraint_mimic(joint, reference_joint, float(coeffs[0]), float(coeffs[1]))
+            self.add_constraint_mimic(joint, reference_joint, coeffs[0], coeffs[1])

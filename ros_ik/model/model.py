@@ -20,6 +20,7 @@ from ros_ik.model.articulations import closed_articulations
 from ros_ik.model.attribute_enums import AttributeAssignment
 from ros_ik.model.attribute_enums import AttributeFrequency
 from ros_ik.model.attribute_enums import AttributeNamespace
+from ros_ik.model.checks import checked_device
 from ros_ik.model.checks import checked_index
 from ros_ik.model.contact_pairs import contact_pairs
 from ros_ik.model.contact_pairs import packed_pairs
@@ -69,7 +70,7 @@ class Model(ModelFields):
             ArgumentError: What the builder collected is no forest; see ModelBuilder.finalize.
         """
         super().__init__()
-        self.device = wp.get_device(device)
+        self.device = checked_device(device)
         self.requires_grad = requires_grad
         self.warnings = tuple(builder.warnings)
         self.semantic = builder.semantic
@@ -88,7 +89,7 @@ class Model(ModelFields):
     @classmethod
     def from_urdf(
         cls,
-        text: str,
+        text: str | Path,
         srdf: str | None = None,
         package_paths: Sequence[str | Path] = (),
         device: wp.DeviceLike = None,
@@ -99,7 +100,8 @@ class Model(ModelFields):
         """Build the model of a robot description.
 
         Args:
-            text: The URDF document (what ``robot_description`` holds).
+            text: The URDF document (what ``robot_description`` holds), or the path of its file as
+                a ``pathlib.Path``. A string is never taken for a path: it may come from anywhere.
             srdf: The SRDF document, for groups and disabled collision pairs.
             package_paths: Folders in which ``package://`` meshes are looked up; meshes outside
                 them are not read. The kinematics need none.
@@ -116,7 +118,8 @@ class Model(ModelFields):
         from ros_ik.model.builder import ModelBuilder  # which makes models
 
         builder = ModelBuilder()
-        builder.add_urdf(text, srdf=srdf, package_paths=package_paths, floating=floating)
+        given = {'source': text} if isinstance(text, Path) else {'text': text}
+        builder.add_urdf(**given, srdf=srdf, package_paths=package_paths, floating=floating)
         return builder.finalize(device, requires_grad=requires_grad)
 
     def body_index(self, name: str, world: int | None = None) -> int:
@@ -160,7 +163,7 @@ class Model(ModelFields):
         """Return zero moved inside the limits, quaternions unit, shape [joint_coord_count]."""
         return self._space.neutral()
 
-    def random_joint_q(self, n: int, rng: np.random.Generator) -> np.ndarray:
+    def random_joint_q(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
         """Return random configurations, shape [n, joint_coord_count].
 
         Limited joints are uniform inside their limits, unlimited ones within +-pi or +-1 m, free
@@ -168,7 +171,10 @@ class Model(ModelFields):
 
         Args:
             n: How many.
-            rng: Source of randomness.
+            rng: Source of randomness, or a seed of one; None for other numbers at every call.
+
+        Raises:
+            ArgumentError: Another kind of argument.
         """
         return self._space.random(n, rng)
 

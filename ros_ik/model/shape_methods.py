@@ -1,9 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies and shapes of a ModelBuilder, under Newton's names.
+"""Shapes of a ModelBuilder, under Newton's names.
 
 Keyword arguments that every ``add_shape_*`` takes: ``xform`` (pose in the body, [7], identity
-where None), ``cfg`` (a ShapeConfig), ``label``, ``custom_attributes``.
+where None), ``cfg`` (a ShapeConfig), ``as_site`` (make it a mark without mass that collides with
+nothing), ``label``, ``custom_attributes``; ``color`` and ``opacity`` are accepted and not used.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from ros_ik.model.checks import checked_amount
 from ros_ik.model.checks import checked_array
 from ros_ik.model.checks import checked_index
 from ros_ik.model.checks import checked_pose
-from ros_ik.model.flags import BodyFlags
 from ros_ik.model.flags import ShapeFlags
-from ros_ik.model.joint_methods import JointMethods
 from ros_ik.model.joint_type import GeoType
+from ros_ik.model.keywords import SHAPE
+from ros_ik.model.keywords import UNUSED_SHAPE
+from ros_ik.model.keywords import used
+from ros_ik.model.link_methods import LinkMethods
 from ros_ik.model.rotations import matrix_from_quaternion
 from ros_ik.model.shape_config import DESCRIBED_COLLISION
 from ros_ik.model.shape_config import DESCRIBED_VISUAL
@@ -35,63 +38,19 @@ from ros_ik.model.shape_properties import shape_radius
 _MESHES = (GeoType.MESH, GeoType.CONVEX_MESH)
 
 
-class ShapeMethods(JointMethods):
-    """Part of ModelBuilder: bodies and shapes.
+class ShapeMethods(LinkMethods):
+    """Part of ModelBuilder: shapes.
 
     Attributes:
         default_shape_cfg: Settings of shapes that are given none.
+        up_axis: Axis that points up: 0, 1 or 2.
     """
 
     def __init__(self) -> None:
         """Start without any."""
         super().__init__()
         self.default_shape_cfg = ShapeConfig()
-
-    def add_link(
-        self,
-        label: str | None = None,
-        *,
-        xform: Any = None,
-        com: Any = (0.0, 0.0, 0.0),
-        inertia: Any = None,
-        mass: float = 0.0,
-        lock_inertia: bool = False,
-        is_kinematic: bool = False,
-        custom_attributes: Mapping[str, Any] | None = None,
-    ) -> int:
-        """Add a link and return its body index.
-
-        Args:
-            label: Name; made from the index where empty.
-            xform: Pose in the world [7], for ``body_q`` and for free joints; identity where None.
-            com: Centre of mass in the link [m], shape [3].
-            inertia: Inertia about the centre of mass in link axes [kg m^2], shape [3, 3].
-            mass: Mass [kg].
-            lock_inertia: Whether shapes leave mass and inertia alone.
-            is_kinematic: Held for what simulates: moved by the user, not by forces.
-            custom_attributes: Values by ``namespace:name``.
-
-        Raises:
-            ArgumentError: A negative mass, or a number that is not finite; the error names the
-                link.
-        """
-        label = label or f'body_{self.body_count}'
-        where = f'link {label!r}'
-        inertia = np.zeros((3, 3)) if inertia is None else inertia
-        body = self.append_row(
-            'body',
-            body_label=label,
-            body_mass=checked_amount(f'{where} mass', mass),
-            body_com=checked_array(f'{where} com', (0, 0, 0) if com is None else com, (3,)),
-            body_inertia=checked_array(f'{where} inertia', inertia, (3, 3)),
-            body_q=checked_pose(f'{where} xform', xform),
-            body_qd=np.zeros(6),
-            body_flags=int(BodyFlags.KINEMATIC if is_kinematic else BodyFlags.DYNAMIC),
-            body_world=self.current_world,
-            body_lock_inertia=bool(lock_inertia),
-        )
-        self.set_custom_values('body', body, custom_attributes)
-        return body
+        self.up_axis = 2
 
     def add_shape_plane(
         self,
@@ -125,46 +84,94 @@ class ShapeMethods(JointMethods):
             turn = poses.quaternion_between(np.array([0.0, 0.0, 1.0]), normal)
             xform = np.concatenate([-values[3] / norm * normal, turn])
         return self.add_shape(
-            body, GeoType.PLANE, xform=xform, scale=(width, length, 0.0), is_static=True, **shape
+            body,
+            GeoType.PLANE,
+            xform=xform,
+            scale=(width, length, 0.0),
+            is_static=True,
+            **_shape_keywords('plane', shape),
         )
 
-    def add_ground_plane(self, height: float = 0.0, **shape: Any) -> int:
-        """Add the plane z = height [m], without end, and return its index."""
-        return self.add_shape_plane((0.0, 0.0, 1.0, -height), width=0.0, length=0.0, **shape)
+    def add_ground_plane(
+        self, height: float = 0.0, *, label: str | None = None, **shape: Any
+    ) -> int:
+        """Add a plane without end, normal to the axis that points up, and return its index.
+
+        Args:
+            height: Where along that axis [m].
+            label: Name; 'ground_plane' where empty.
+            **shape: What :meth:`add_shape` takes.
+        """
+        return self.add_shape_plane(
+            (*np.eye(3)[self.up_axis], -height), width=0.0, length=0.0,
+            label=label or 'ground_plane', **shape,
+        )  # fmt: skip
 
     def add_shape_sphere(self, body: int, *, radius: float = 1.0, **shape: Any) -> int:
         """Add a sphere of a radius [m]; see :meth:`add_shape`."""
-        return self.add_shape(body, GeoType.SPHERE, scale=(radius, 0.0, 0.0), **shape)
+        return self.add_shape(
+            body, GeoType.SPHERE, scale=(radius, 0.0, 0.0), **_shape_keywords('sphere', shape)
+        )
 
     def add_shape_ellipsoid(
         self, body: int, *, rx: float = 1.0, ry: float = 0.75, rz: float = 0.5, **shape: Any
     ) -> int:
         """Add an ellipsoid of three half axes [m]; see :meth:`add_shape`."""
-        return self.add_shape(body, GeoType.ELLIPSOID, scale=(rx, ry, rz), **shape)
+        return self.add_shape(
+            body, GeoType.ELLIPSOID, scale=(rx, ry, rz), **_shape_keywords('ellipsoid', shape)
+        )
 
     def add_shape_box(
         self, body: int, *, hx: float = 0.5, hy: float = 0.5, hz: float = 0.5, **shape: Any
     ) -> int:
         """Add a box of three half extents [m]; see :meth:`add_shape`."""
-        return self.add_shape(body, GeoType.BOX, scale=(hx, hy, hz), **shape)
+        return self.add_shape(
+            body, GeoType.BOX, scale=(hx, hy, hz), **_shape_keywords('box', shape)
+        )
 
     def add_shape_capsule(
         self, body: int, *, radius: float = 1.0, half_height: float = 0.5, **shape: Any
     ) -> int:
         """Add a capsule along z; its straight part is 2 ``half_height`` [m] long."""
-        return self.add_shape(body, GeoType.CAPSULE, scale=(radius, half_height, 0.0), **shape)
+        return self.add_shape(
+            body,
+            GeoType.CAPSULE,
+            scale=(radius, half_height, 0.0),
+            **_shape_keywords('capsule', shape),
+        )
 
     def add_shape_cylinder(
-        self, body: int, *, radius: float = 1.0, half_height: float = 0.5, **shape: Any
+        self,
+        body: int,
+        *,
+        radius: float = 1.0,
+        half_height: float = 0.5,
+        barrel_radius: float = 0.0,
+        **shape: Any,
     ) -> int:
-        """Add a cylinder along z, 2 ``half_height`` [m] long; see :meth:`add_shape`."""
-        return self.add_shape(body, GeoType.CYLINDER, scale=(radius, half_height, 0.0), **shape)
+        """Add a cylinder along z; see :meth:`add_shape`.
+
+        Args:
+            body: Body that carries it.
+            radius: Radius [m].
+            half_height: Half of its length [m].
+            barrel_radius: Bulge of its side [m]; other than 0 it is no cylinder and refused.
+            **shape: What :meth:`add_shape` takes.
+        """
+        if barrel_radius != 0.0:
+            raise ArgumentError(
+                f'barrel_radius: only straight cylinders are known, got {barrel_radius}'
+            )
+        keywords = _shape_keywords('cylinder', shape)
+        return self.add_shape(body, GeoType.CYLINDER, scale=(radius, half_height, 0.0), **keywords)
 
     def add_shape_cone(
         self, body: int, *, radius: float = 1.0, half_height: float = 0.5, **shape: Any
     ) -> int:
         """Add a cone along z, from its base at -half_height to its tip; see :meth:`add_shape`."""
-        return self.add_shape(body, GeoType.CONE, scale=(radius, half_height, 0.0), **shape)
+        return self.add_shape(
+            body, GeoType.CONE, scale=(radius, half_height, 0.0), **_shape_keywords('cone', shape)
+        )
 
     def add_shape_mesh(self, body: int, *, mesh: Any, **shape: Any) -> int:
         """Add a mesh; see :meth:`add_shape`.
@@ -174,11 +181,13 @@ class ShapeMethods(JointMethods):
             mesh: Any object; radius and mass need ``vertices`` [n, 3] and ``indices`` [3 m].
             **shape: What :meth:`add_shape` takes; ``scale`` are factors.
         """
-        return self.add_shape(body, GeoType.MESH, src=mesh, **shape)
+        keywords = _shape_keywords('mesh', shape, 'scale')
+        return self.add_shape(body, GeoType.MESH, src=mesh, **keywords)
 
     def add_shape_convex_hull(self, body: int, *, mesh: Any, **shape: Any) -> int:
         """Add a convex mesh; see :meth:`add_shape_mesh`."""
-        return self.add_shape(body, GeoType.CONVEX_MESH, src=mesh, **shape)
+        keywords = _shape_keywords('convex_hull', shape, 'scale')
+        return self.add_shape(body, GeoType.CONVEX_MESH, src=mesh, **keywords)
 
     def add_shape(
         self,
@@ -192,8 +201,10 @@ class ShapeMethods(JointMethods):
         source: Any = None,
         is_static: bool = False,
         is_collision: bool | None = None,
+        as_site: bool = False,
         label: str | None = None,
         custom_attributes: Mapping[str, Any] | None = None,
+        **unused: Any,
     ) -> int:
         """Add a shape and return its index.
 
@@ -210,14 +221,17 @@ class ShapeMethods(JointMethods):
             is_static: Whether it weighs nothing, whatever its density.
             is_collision: Where given, the shape is one of a robot description: without mass, and
                 it collides or is only drawn.
+            as_site: Whether it is a mark without mass that collides with nothing.
             label: Name; made from the index where empty.
             custom_attributes: Values by ``namespace:name``.
+            **unused: ``color`` and ``opacity``.
 
         Raises:
             ArgumentError: A body that does not exist or lies in another world, a size that is
                 negative or not finite, or a mass that cannot be computed; the error names the
                 shape.
         """
+        used('add_shape', unused, (), UNUSED_SHAPE)
         label = label or f'shape_{self.shape_count}'
         where = f'shape {label!r}'
         checked_index(f'body of {where}', body, self.body_count, least=-1)
@@ -229,6 +243,9 @@ class ShapeMethods(JointMethods):
         if is_collision is not None:
             cfg = DESCRIBED_COLLISION if is_collision else DESCRIBED_VISUAL
         cfg = cfg or self.default_shape_cfg
+        if as_site:
+            cfg = cfg.copy()
+            cfg.mark_as_site()
         kind = GeoType(type)
         size = checked_array(f'{where} scale', (1, 1, 1) if scale is None else scale, (3,))
         if kind not in _MESHES and np.any(size < 0.0):
@@ -241,7 +258,7 @@ class ShapeMethods(JointMethods):
         if checked_amount(f'{where} density', cfg.density) > 0.0 and weighs:
             wall = None if cfg.is_solid else cfg.margin
             added = mass_properties(where, kind, sizes, src, cfg.density, wall)
-            self._add_mass(body, pose, added)
+            self.add_mass(body, pose, added)
         shape = self.append_row(
             'shape',
             shape_label=label,
@@ -262,12 +279,23 @@ class ShapeMethods(JointMethods):
         self.set_custom_values('shape', shape, custom_attributes)
         return shape
 
-    def _add_mass(
+    def add_mass(
         self, body: int, pose: np.ndarray, added: tuple[float, np.ndarray, np.ndarray]
     ) -> None:
-        """Add a mass that lies at a pose in a body to the body's own."""
+        """Add a mass to that of a body.
+
+        Args:
+            body: The body.
+            pose: Where in the body the axes of the mass lie, shape [7].
+            added: Mass [kg], centre of mass [m], inertia about it [kg m^2], in its own axes.
+        """
         mass, com, inertia = added
         turn = matrix_from_quaternion(pose[3:])
         own = self.body_mass[body], self.body_com[body], self.body_inertia[body]
         placed = mass, pose[:3] + turn @ com, turn @ inertia @ turn.T
         (self.body_mass[body], self.body_com[body], self.body_inertia[body]) = combine(own, placed)
+
+
+def _shape_keywords(kind: str, given: Mapping[str, Any], *more: str) -> dict[str, Any]:
+    """Return what :meth:`ShapeMethods.add_shape` takes of what a method of a kind was given."""
+    return used(f'add_shape_{kind}', given, (*SHAPE, *more), UNUSED_SHAPE)

@@ -96,8 +96,8 @@ def mass_properties(
 def combine(first: MassProperties, second: MassProperties) -> MassProperties:
     """Return the properties of two bodies together, all in the same axes."""
     mass = first[0] + second[0]
-    if mass == 0.0:
-        return first
+    if mass == 0.0:  # some descriptions give a link an inertia and no mass
+        return mass, first[1], first[2] + second[2]
     com = (first[0] * first[1] + second[0] * second[1]) / mass
     return mass, com, sum(_about(com, *body) for body in (first, second))  # type: ignore
 

@@ -9,6 +9,7 @@ sliding axes span the plane and whose turning axis is its normal; a floating joi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 from pathlib import Path
@@ -17,6 +18,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
 from ros_ik.model.builder import DofData
 from ros_ik.model.builder import ModelBuilder
@@ -50,7 +52,14 @@ class _Joint:
 
 
 def parse_urdf(
-    text: str, *, package_paths: Sequence[str | Path] = (), floating: bool = False
+    text: str,
+    *,
+    package_paths: Sequence[str | Path] = (),
+    floating: bool = False,
+    base_joint: Mapping[str, Any] | None = None,
+    joint_ordering: str | None = 'dfs',
+    bodies_follow_joint_ordering: bool = True,
+    visuals_as_colliders: bool = False,
 ) -> ModelBuilder:
     """Read a robot description.
 
@@ -58,12 +67,18 @@ def parse_urdf(
         text: The URDF document.
         package_paths: Folders in which meshes are looked up.
         floating: Hang the root link on the world by a free joint instead of a fixed one.
+        base_joint: The joint that it hangs on, as arguments of ``ModelBuilder.add_joint``.
+        joint_ordering: 'dfs', 'bfs', or None for the order of the document.
+        bodies_follow_joint_ordering: Whether links come in the order of their joints.
+        visuals_as_colliders: Whether visual shapes take the place of collision shapes.
 
     Returns:
-        A builder with every link, joint, shape and mimic constraint, links parents first.
+        A builder with every link, joint, shape and mimic constraint; the first joint is the one
+        that the root link hangs on.
 
     Raises:
         ModelError: Anything wrong with the description; the error names the element.
+        ArgumentError: An unknown order, or a base joint that is none.
     """
     root = parse_document(text, 'robot')
     links = _read_links(root)
@@ -71,14 +86,19 @@ def parse_urdf(
     builder = ModelBuilder()
     bodies: dict[str, int] = {}
     root_link = _root_link(links, joints)
-    _add_link(builder, bodies, root_link, links[root_link])
-    kind = JointType.FREE if floating else JointType.FIXED
-    builder.add_joint(kind, -1, bodies[root_link], label=_free_name(ROOT_JOINT, joints))
-    for joint in _parents_first(root_link, joints):
-        _add_link(builder, bodies, joint.child, links[joint.child])
+    order = _ordered(root_link, joints, joint_ordering)
+    names = [root_link, *(joint.child for joint in order)]
+    for name in names if bodies_follow_joint_ordering else links:
+        _add_link(builder, bodies, name, links[name])
+    base = {'joint_type': JointType.FREE if floating else JointType.FIXED, **(base_joint or {})}
+    base.setdefault('label', _free_name(ROOT_JOINT, joints))
+    builder.add_joint(**base, parent=-1, child=bodies[root_link])
+    for joint in order:
         _add_joint(builder, bodies, joint)
     add_mimics(builder, {name: joint.element for name, joint in joints.items()})
     for name, element in links.items():
+        if visuals_as_colliders:
+            _take_visuals(element)
         add_shapes(builder, bodies[name], name, element, package_paths)
     return builder
 
@@ -142,12 +162,29 @@ def _root_link(links: dict[str, Element], joints: dict[str, _Joint]) -> str:
     return roots[0]
 
 
-def _parents_first(root_link: str, joints: dict[str, _Joint]) -> list[_Joint]:
-    """Return the joints depth first from the root, children in document order."""
+def _take_visuals(element: Element) -> None:
+    """Let the visual shapes of a link be its collision shapes."""
+    for shape in element.findall('collision'):
+        element.remove(shape)
+    for shape in element.iterfind('visual'):
+        shape.tag = 'collision'
+
+
+def _ordered(root_link: str, joints: dict[str, _Joint], ordering: str | None) -> Sequence[_Joint]:
+    """Return the joints depth or breadth first from the root, children in document order."""
+    if ordering is None:
+        return list(joints.values())
+    if ordering not in ('dfs', 'bfs'):
+        raise ArgumentError(f"joint_ordering must be 'dfs', 'bfs' or None, got {ordering!r}")
     below: dict[str, list[_Joint]] = {}
     for joint in joints.values():
         below.setdefault(joint.parent, []).append(joint)
     order: list[_Joint] = []
+    if ordering == 'bfs':
+        order.extend(below.get(root_link, []))
+        for joint in order:  # grows while it is walked
+            order.extend(below.get(joint.child, []))
+        return order
     stack = below.get(root_link, [])[::-1]
     while stack:
         joint = stack.pop()

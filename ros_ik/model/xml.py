@@ -42,7 +42,15 @@ def parse_document(text: str, root_tag: str) -> Element:
         readable = text.encode('utf-8', 'replace').decode('utf-8')
         root = ElementTree.fromstring(readable, forbid_dtd=True)
     except ElementTree.ParseError as error:
-        raise ModelError('document', f'malformed XML: {error}') from error
+        hint = (
+            ''
+            if '<' in text
+            else (
+                f'; expected the text of the document, and {text.strip()[:80]!r} looks like a '
+                'path: read the file, or give a pathlib.Path'
+            )
+        )
+        raise ModelError('document', f'malformed XML: {error}{hint}') from error
     except defusedxml.DefusedXmlException as error:
         raise ModelError(
             'document', f'document types and entities are not accepted: {error}'

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_count
 
 
 def checked_vector(name: str, value: Any, length: int) -> np.ndarray:
@@ -67,6 +69,26 @@ def checked_weight(name: str, weight: Any, count: int = 1) -> np.ndarray:
         wanted = 'a non-negative number' if count == 1 else f'one or {count} non-negative numbers'
         raise ArgumentError(f'{name} must be {wanted}, got {weight}')
     return np.broadcast_to(value, (count,)).copy()
+
+
+def checked_objectives(objectives: Any) -> list[Any]:
+    """Return objectives as a list, or raise ArgumentError for what is none or an empty list."""
+    if not isinstance(objectives, Iterable):
+        raise ArgumentError(f'objectives must be a list of objectives, got {objectives!r}')
+    found = list(objectives)
+    if not found:
+        raise ArgumentError('objectives must hold at least one objective, got none')
+    for k, objective in enumerate(found):
+        if not hasattr(objective, 'compute_residuals'):
+            raise ArgumentError(
+                f'objectives[{k}] must be an IKObjective, ours or of Newton, got {objective!r}'
+            )
+    return found
+
+
+def residual_count(objective: Any) -> int:
+    """Return how many residuals an objective has, or raise ArgumentError naming it."""
+    return checked_count(f'{type(objective).__name__}.residual_dim()', objective.residual_dim(), 1)
 
 
 def checked_links(name: str, links: Any, body_count: int, least: int = 0) -> np.ndarray:

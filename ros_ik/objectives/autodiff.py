@@ -53,11 +53,12 @@ def _row_kernels(scalar: type) -> SimpleNamespace:
 
 
 class TapeReader:
-    """Fills rows of a Jacobian from a tape; keeps the one array it needs for the next time."""
+    """Fills rows of a Jacobian from a tape; keeps the array it needs, one per size of batch."""
 
     def __init__(self) -> None:
         """Start without an array: objectives whose Jacobian is analytic never need one."""
-        self._seed: wp.array | None = None
+        # Graphs of several solvers may hold them, so that none is ever replaced.
+        self._seeds: dict[tuple, wp.array] = {}
 
     def rows(
         self, tape: wp.Tape, jacobian: wp.array, start: int, count: int, dq_dof: wp.array
@@ -95,10 +96,10 @@ class TapeReader:
         """Return the gradient of the sum of some rows over the step."""
         total = jacobian.shape[1]
         size = jacobian.shape[0] * total
-        seed = self._seed
-        if seed is None or seed.shape != (size,) or seed.dtype != jacobian.dtype:
-            seed = wp.zeros(size, dtype=jacobian.dtype, device=jacobian.device)
-            self._seed = seed
+        key = size, jacobian.dtype, str(jacobian.device)
+        if key not in self._seeds:
+            self._seeds[key] = wp.zeros(size, dtype=jacobian.dtype, device=jacobian.device)
+        seed = self._seeds[key]
         wp.launch(
             _row_kernels(jacobian.dtype).seed_rows,
             dim=size,

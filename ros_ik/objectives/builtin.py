@@ -32,6 +32,7 @@ class BuiltinObjective(IKObjective):
     """
 
     has_record = True
+    serves_any_rows = True
 
     def __init__(self, weights: np.ndarray) -> None:
         """Start with the weights as the only parameter.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.arguments import checked_link
 from ros_ik.kinematics.center_of_mass import center_of_mass_functions
 from ros_ik.kinematics.center_of_mass import mass_distribution
 from ros_ik.kinematics.center_of_mass import MassDistribution
@@ -100,10 +101,13 @@ class IKObjectiveCenterOfMass(PositionTargetObjective):
             bodies: Indices of the links that count; None for all.
 
         Raises:
-            ArgumentError: A wrong shape or type, a NaN, a negative weight.
+            ArgumentError: A wrong shape or type, a NaN, a negative weight, bodies that are no
+                indices.
         """
         super().__init__(target_positions, checked_weight('weight', weight, 3))
-        self._bodies = None if bodies is None else tuple(bodies)
+        self._bodies = None
+        if bodies is not None:
+            self._bodies = [checked_link('an index in bodies', body) for body in bodies]
         self._masses: dict[type, MassDistribution] = {}
 
     def init_buffers(
@@ -114,9 +118,9 @@ class IKObjectiveCenterOfMass(PositionTargetObjective):
         Raises:
             ArgumentError: A link outside the model, or links without mass.
         """
-        bodies = None if self._bodies is None else np.array(self._bodies, dtype=np.int32)
         self._masses = {
-            scalar: mass_distribution(model, scalar, bodies) for scalar in (wp.float32, wp.float64)
+            scalar: mass_distribution(model, scalar, self._bodies)
+            for scalar in (wp.float32, wp.float64)
         }
 
     def record(self) -> Any:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import warp as wp
 
+from ros_ik.kinematics.arguments import checked_link
 from ros_ik.objectives.arguments import checked_unit
 from ros_ik.objectives.arguments import checked_vector
 from ros_ik.objectives.arguments import checked_weight
@@ -210,8 +211,8 @@ class IKObjectiveLookAt(PositionTargetObjective):
             ArgumentError: A wrong shape or type, a zero axis, a NaN, a negative weight.
         """
         super().__init__(target_positions, checked_weight('weight', weight, 3))
-        self.link_index = int(link_index)
-        self.reference_link_index = int(reference_link_index)
+        self.link_index = checked_link('link_index', link_index)
+        self.reference_link_index = checked_link('reference_link_index', reference_link_index)
         self._axis = self._parameter('link_axis', checked_unit('link_axis', link_axis, 3), 3)
         offset = checked_vector('link_offset', link_offset, 3)
         self._offset = self._parameter('link_offset', offset, 3)

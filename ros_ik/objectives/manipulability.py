@@ -27,6 +27,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_link
 from ros_ik.objectives.arguments import checked_vector
 from ros_ik.objectives.arguments import checked_weight
 from ros_ik.objectives.builtin import BuiltinObjective
@@ -204,8 +205,8 @@ class IKObjectiveManipulability(BuiltinObjective):
                 wrong shape, a negative weight.
         """
         super().__init__(checked_weight('weight', weight))
-        self.link_index = int(link_index)
-        self.reference_link_index = int(reference_link_index)
+        self.link_index = checked_link('link_index', link_index)
+        self.reference_link_index = checked_link('reference_link_index', reference_link_index)
         self._axes = tuple(int(axis) for axis in axes)
         if not self._axes or set(self._axes) - set(_ALL_AXES) or len(set(self._axes)) != len(axes):
             raise ArgumentError(f'axes must be different numbers from 0 to 5, got {tuple(axes)}')

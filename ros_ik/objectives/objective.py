@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import warp as wp
 
-from ros_ik.errors import ArgumentError
 from ros_ik.objectives.autodiff import TapeReader
 from ros_ik.objectives.jacobian_type import IKJacobianType
+from ros_ik.objectives.ownership import Layout
+from ros_ik.objectives.ownership import ownership_of
 
 if TYPE_CHECKING:
     from ros_ik.model import Model
@@ -29,8 +30,10 @@ class IKObjective:
     kernels that have a backward pass; the Jacobian then comes from a tape. With
     :meth:`supports_analytic` and :meth:`compute_jacobian_analytic` it comes from a formula.
 
-    A solver calls :meth:`set_batch_layout`, :meth:`bind_device` and :meth:`init_buffers` once, in
-    any order but the last one after :meth:`bind_device`, and the compute methods every iteration.
+    A solver calls :meth:`set_batch_layout`, :meth:`bind_device` and :meth:`init_buffers` when it
+    is made, in any order but the last one after :meth:`bind_device`, and the compute methods every
+    iteration. Solvers that need the same of an objective share it; where they do not, the one that
+    solves sets it up again, which takes it as long as being made.
 
     Arrays are batch first: ``body_q`` [n_batch, body_count] transforms in the world,
     ``joint_q`` [n_batch, joint_coord_count], ``residuals`` [n_batch, total_residuals],
@@ -47,34 +50,34 @@ class IKObjective:
 
     # Whether record() returns one: a property of the class, known before the set-up.
     has_record = False
+    # Whether one set-up serves every layout of rows: nothing is allocated per row of the batch.
+    serves_any_rows = False
 
     def __init__(self) -> None:
         """Start without rows; :meth:`set_batch_layout` gives them."""
-        self._owner: object | None = None
         self._tape_reader = TapeReader()
         self.device: wp.Device | None = None
         self.total_residuals = 0
         self.residual_offset = 0
         self.n_batch = 0
 
-    def claim(self, owner: object) -> bool:
-        """Register the solver whose graphs hold the buffers; return whether it is the first call.
+    def claim(self, owner: Any, layout: Layout | None = None) -> bool:
+        """Register a solver whose graphs hold the buffers; return whether it must set them up.
 
         Args:
-            owner: What identifies the solver.
+            owner: What identifies the solver, referred to weakly: once it is gone it holds
+                nothing. Its ``model`` and ``device`` count where there is no layout.
+            layout: What the solver needs; see :class:`Layout`.
 
         Raises:
-            ArgumentError: Another solver has it already: setting it up again would take the
-                buffers away from that one's graphs.
+            ArgumentError: A living solver has it set up for something else: setting it up again
+                would take the buffers away from that one's graphs.
         """
-        if self._owner is owner:
-            return False
-        if self._owner is not None:
-            raise ArgumentError(
-                f'{type(self).__name__} already belongs to another solver; make one for each'
-            )
-        self._owner = owner
-        return True
+        if layout is None:
+            layout = Layout(getattr(owner, 'model', None), getattr(owner, 'device', None))
+        return ownership_of(self).claim(
+            type(self).__name__, owner, layout, any_rows=self.serves_any_rows
+        )
 
     def residual_dim(self) -> int:
         """Return the number of residuals per problem."""

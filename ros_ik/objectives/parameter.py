@@ -10,6 +10,8 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.kinematics.host_buffer import HostBuffer
 
 
@@ -116,9 +118,9 @@ class Parameter:
         Raises:
             ArgumentError: A wrong shape, or no such row.
         """
-        if not 0 <= row < len(self):
+        if not checked_count(f'the row of {self.name}', row) < len(self):
             raise ArgumentError(f'{self.name} has {len(self)} rows, got row {row}')
-        value = np.asarray(values, dtype=np.float64)
+        value = checked_numbers(f'a row of {self.name}', values)
         if value.shape != (self.array.shape[1],):
             raise ArgumentError(
                 f'a row of {self.name} must have shape [{self.array.shape[1]}], '

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.arguments import checked_link
 from ros_ik.objectives.arguments import checked_pose
 from ros_ik.objectives.arguments import checked_quaternions
 from ros_ik.objectives.arguments import checked_weight
@@ -170,8 +171,8 @@ class IKObjectivePose(BuiltinObjective):
         position = checked_weight('position_weight', position_weight, 3)
         rotation = checked_weight('rotation_weight', rotation_weight, 3)
         super().__init__(np.concatenate([position, rotation]))
-        self.link_index = int(link_index)
-        self.reference_link_index = int(reference_link_index)
+        self.link_index = checked_link('link_index', link_index)
+        self.reference_link_index = checked_link('reference_link_index', reference_link_index)
         self.exact_jacobian = bool(exact_jacobian)
         offset = checked_pose(
             'link_offset', _IDENTITY_POSE if link_offset is None else link_offset

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import warp as wp
 
+from ros_ik.kinematics.arguments import checked_link
 from ros_ik.objectives.arguments import checked_vector
 from ros_ik.objectives.arguments import checked_weight
 from ros_ik.objectives.builtin import PositionTargetObjective
@@ -111,7 +112,7 @@ class IKObjectivePosition(PositionTargetObjective):
             ArgumentError: A wrong shape or type, a NaN, a negative weight.
         """
         super().__init__(target_positions, checked_weight('weight', weight, 3))
-        self.link_index = int(link_index)
+        self.link_index = checked_link('link_index', link_index)
         offset = checked_vector('link_offset', link_offset, 3)
         self._offset = self._parameter('link_offset', offset, 3)
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import warp as wp
 
+from ros_ik.kinematics.arguments import checked_link
 from ros_ik.objectives.arguments import checked_quaternions
 from ros_ik.objectives.arguments import checked_unit
 from ros_ik.objectives.arguments import checked_weight
@@ -167,7 +168,7 @@ class IKObjectiveRotation(BuiltinObjective):
             ArgumentError: A wrong shape or type, a zero quaternion, a negative weight.
         """
         super().__init__(checked_weight('weight', weight, 3))
-        self.link_index = int(link_index)
+        self.link_index = checked_link('link_index', link_index)
         self.canonicalize_quat_err = bool(canonicalize_quat_err)
         offset = checked_unit('link_offset_rotation', link_offset_rotation, 4)
         self._offset = self._parameter('link_offset_rotation', offset, 4)

@@ -31,6 +31,8 @@ from ros_ik.solvers.optimal_control import OptimalControlSettings
 from ros_ik.solvers.optimal_control import StopReason
 from ros_ik.solvers.path_ik import PathResult
 from ros_ik.solvers.path_ik import solve_path
+from ros_ik.solvers.rollout import rollout
+from ros_ik.solvers.rollout import RolloutResult
 from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.task import Task
 
@@ -61,9 +63,11 @@ __all__ = [
     'OptimalControlResult',
     'OptimalControlSettings',
     'PathResult',
+    'RolloutResult',
     'SolveStatus',
     'StopReason',
     'Task',
     'inverse_kinematics',
+    'rollout',
     'solve_path',
 ]

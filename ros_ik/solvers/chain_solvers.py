@@ -10,11 +10,13 @@ arrays of its last batch: use one for each thread.
 from __future__ import annotations
 
 from collections.abc import Sequence
-import math
 
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.arguments import checked_number
+from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.solvers.chain_batch import ChainBatch
 from ros_ik.solvers.ik_chain import ChainData
 from ros_ik.solvers.ik_chain import IkChain
@@ -29,15 +31,9 @@ class _ChainSolver:
     """
 
     def __init__(self, max_iter: int, step_size: float, tolerance: float) -> None:
-        if isinstance(max_iter, bool) or int(max_iter) != max_iter or max_iter < 0:
-            raise ArgumentError(f'max_iter must be a whole number >= 0, got {max_iter}')
-        if not (math.isfinite(step_size) and step_size > 0.0):
-            raise ArgumentError(f'step_size must be finite and > 0, got {step_size}')
-        if not (math.isfinite(tolerance) and tolerance >= 0.0):
-            raise ArgumentError(f'tolerance must be finite and >= 0, got {tolerance}')
-        self.max_iter = int(max_iter)
-        self.step_size = float(step_size)
-        self.tolerance = float(tolerance)
+        self.max_iter = checked_count('max_iter', max_iter)
+        self.step_size = checked_number('step_size', step_size, positive=True)
+        self.tolerance = checked_number('tolerance', tolerance)
         self.status: np.ndarray = np.empty(0, dtype=np.int32)
         self._damping = 0.0
         self._is_adaptive = False
@@ -73,7 +69,7 @@ class _ChainSolver:
         if not isinstance(ik_model, IkChain):
             raise ArgumentError(f'ik_model must be an IkChain, got {type(ik_model).__name__}')
         joint_q = ik_model.joint_q(data)
-        targets = np.asarray(target_pose, dtype=np.float64)
+        targets = checked_numbers('target_pose', target_pose)
         if targets.ndim == 0 or targets.shape[-1] != 7:
             raise ArgumentError(f'target_pose must have shape [*, 7], got {list(targets.shape)}')
         try:
@@ -135,9 +131,7 @@ class DlsSolver(_ChainSolver):
             ArgumentError: A number out of range.
         """
         super().__init__(max_iter, 1.0 if adaptive_damping else step_size, tolerance)
-        if not (math.isfinite(damping) and damping >= 0.0):
-            raise ArgumentError(f'damping must be finite and >= 0, got {damping}')
-        self.damping = float(damping)
+        self.damping = checked_number('damping', damping)
         self.adaptive_damping = bool(adaptive_damping)
         self._damping = self.damping
         self._is_adaptive = self.adaptive_damping

@@ -24,6 +24,7 @@ class Graph:
             device: Device they run on.
         """
         self._device = wp.get_device(device)
+        self._must_wait = self._device.is_cuda
         record()
         wp.synchronize_device(self._device)
         with wp.ScopedCapture(device=self._device, force_module_load=False) as capture:
@@ -33,5 +34,5 @@ class Graph:
     def launch(self) -> None:
         """Replay the launches and wait for them."""
         wp.capture_launch(self._graph)
-        if self._device.is_cuda:
+        if self._must_wait:
             wp.synchronize_device(self._device)

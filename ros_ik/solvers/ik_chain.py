@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
+from typing import Any
 
 import numpy as np
 import warp as wp
@@ -18,12 +19,13 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_bias_force
 from ros_ik.kinematics import eval_mass_matrix
+from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
+from ros_ik.kinematics.named_model import named_model
+from ros_ik.kinematics.newton_model import articulation_tree
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.kinematics.tree import kinematic_tree
-from ros_ik.model import Model
 from ros_ik.solvers.ik_chain_path import chain_path
 
 # A quaternion shorter than this has no direction to speak of.
@@ -69,24 +71,26 @@ class IkChain:
     their drivers, whatever ``data`` says of them, and count into the columns of these.
 
     Attributes:
-        model: The model.
+        model: The model; a finalized ``newton.Model`` is seen through a view that knows names.
         path: The joints of the chain.
         offset: Pose of the end effector in the end link, x y z i j k w.
     """
 
     def __init__(
         self,
-        model: Model,
-        end_link: str,
-        start_link: str | None = None,
+        model: Any,
+        end_link: str | int,
+        start_link: str | int | None = None,
         end_effector_offset: np.ndarray | Sequence[float] | None = None,
     ) -> None:
         """Find the chain.
 
         Args:
-            model: The model.
-            end_link: Name of the last link.
-            start_link: Name of the first link; its own joint, which carries it, belongs to the
+            model: A :class:`Model`, a finalized ``newton.Model``, or any object with Newton's
+                joint arrays.
+            end_link: The last link: its name, in a ``newton.Model`` with or without what its
+                label has before the last slash, or its body index.
+            start_link: The first link, likewise; its own joint, which carries it, belongs to the
                 chain. None for the root link. Joints before it stay where ``data`` puts them.
             end_effector_offset: Pose of the end effector in the end link, x y z [m], quaternion
                 i j k w, shape [7]; None for the end link itself.
@@ -97,10 +101,10 @@ class IkChain:
                 nor prismatic nor fixed; it is named.
             ArgumentError: An unusable ``end_effector_offset``.
         """
-        self.model = model
+        self.model = model = named_model(model)
         self.path = chain_path(model, end_link, start_link)
         self.offset = _pose('end_effector_offset', end_effector_offset)
-        self.tree = kinematic_tree(model, wp.float64)
+        self.tree = articulation_tree(model, wp.float64)
         moving = np.zeros((model.joint_dof_count, 1))
         moving[link_dofs(model, self.path.bodies[-1])] = 1.0
         self._moves_end = moving
@@ -173,7 +177,7 @@ class IkChain:
         Raises:
             ArgumentError: ``end_point`` is not three finite numbers.
         """
-        point = np.asarray(end_point, dtype=np.float64)
+        point = checked_numbers('end_point', end_point)
         if point.shape != (3,) or not np.isfinite(point).all():
             raise ArgumentError(f'end_point must be three finite numbers, got {end_point}')
         offset = np.concatenate([point, _IDENTITY_POSE[3:]])
@@ -262,7 +266,7 @@ class IkChain:
 
 def _host(name: str, given: np.ndarray | wp.array, columns: int) -> np.ndarray:
     """Return a float64 copy on the host, its last dimension checked."""
-    values = np.array(given.numpy() if isinstance(given, wp.array) else given, dtype=np.float64)
+    values = checked_numbers(name, given)
     if values.ndim == 0 or values.shape[-1] != columns:
         raise ArgumentError(f'{name} must have shape [*, {columns}], got {list(values.shape)}')
     return values
@@ -270,7 +274,7 @@ def _host(name: str, given: np.ndarray | wp.array, columns: int) -> np.ndarray:
 
 def _pose(name: str, given: np.ndarray | Sequence[float] | None) -> np.ndarray:
     """Return a pose of seven numbers with a unit quaternion; None is the identity."""
-    pose = np.array(_IDENTITY_POSE if given is None else given, dtype=np.float64)
+    pose = checked_numbers(name, _IDENTITY_POSE if given is None else given)
     length = np.linalg.norm(pose[3:]) if pose.shape == (7,) else 0.0
     if not np.isfinite(pose).all() or not length > MIN_QUATERNION_LENGTH:
         raise ArgumentError(

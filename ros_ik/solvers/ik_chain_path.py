@@ -5,15 +5,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_link
 from ros_ik.model.joint_type import JointType
-
-if TYPE_CHECKING:
-    from ros_ik.model import Model
 
 _ONE_AXIS = (JointType.REVOLUTE, JointType.PRISMATIC)
 
@@ -57,12 +55,12 @@ class ChainPath:
     upper: np.ndarray
 
 
-def chain_path(model: Model, end_link: str, start_link: str | None) -> ChainPath:
+def chain_path(model: Any, end_link: str | int, start_link: str | int | None) -> ChainPath:
     """Find the chain between two links.
 
     Args:
-        model: The model.
-        end_link: Last link.
+        model: A model with names, limits and mimic drivers; see :func:`named_model`.
+        end_link: Last link, by name or body index.
         start_link: First link, whose own joint belongs to the chain; None for the root.
 
     Raises:
@@ -108,19 +106,26 @@ def chain_path(model: Model, end_link: str, start_link: str | None) -> ChainPath
     )
 
 
-def _body_index(model: Model, argument: str, link: str) -> int:
+def _body_index(model: Any, argument: str, link: str | int) -> int:
     try:
-        return model.body_index(link)
+        if isinstance(link, str):
+            return int(model.body_index(link))
+        index = checked_link(argument, link)
     except ArgumentError as error:
         raise IkChainError(f'{argument}: {error}') from None
+    if not 0 <= index < model.body_count:
+        raise IkChainError(f'{argument} must lie in [0, {model.body_count}), got {index}')
+    return index
 
 
 def _split_path(
-    model: Model, first: int | None, last: int
+    model: Any, first: int | None, last: int
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """Return the joints before the chain, those of the chain, and its links."""
     parent = model.joint_parent.numpy()
-    incoming = {int(body): joint for joint, body in enumerate(model.joint_child.numpy())}
+    child = model.joint_child.numpy().tolist()
+    # Of two joints the first one carries a link; the other closes a loop.
+    incoming = {body: joint for joint, body in reversed(list(enumerate(child)))}
     path = [(incoming.get(last, -1), last)]  # (joint, its child), outermost first
     while path[-1][0] >= 0 and parent[path[-1][0]] >= 0:
         body = int(parent[path[-1][0]])
@@ -133,7 +138,7 @@ def _split_path(
 
 
 def _check_mimics(
-    model: Model, base_joints: tuple[int, ...], movable: list[int], drivers: list[int]
+    model: Any, base_joints: tuple[int, ...], movable: list[int], drivers: list[int]
 ) -> None:
     """Refuse mimics that the variables of the chain cannot place, or that would move its base."""
     for joint in (*movable, *base_joints):
@@ -146,7 +151,7 @@ def _check_mimics(
             )
 
 
-def _limits(model: Model, drivers: list[int]) -> tuple[np.ndarray, np.ndarray]:
+def _limits(model: Any, drivers: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Return the limits of the variables inside which their mimics keep theirs too."""
     start = model.joint_qd_start.numpy()
     of_dof_lower, of_dof_upper, _, _ = model.limits64()
@@ -166,7 +171,7 @@ def _limits(model: Model, drivers: list[int]) -> tuple[np.ndarray, np.ndarray]:
     return lower, upper
 
 
-def _dof_map(model: Model, drivers: list[int]) -> np.ndarray:
+def _dof_map(model: Any, drivers: list[int]) -> np.ndarray:
     """Return d qd / d (velocities of the variables), shape [joint_dof_count, m]."""
     start = model.joint_qd_start.numpy()
     dof_map = np.zeros((model.joint_dof_count, len(drivers)))

@@ -16,8 +16,10 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.newton_model import articulation_tree
 from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.objectives.arguments import residual_count
 from ros_ik.objectives.jacobian_type import IKJacobianType
 from ros_ik.objectives.objective import IKObjective
+from ros_ik.objectives.ownership import Layout
 from ros_ik.objectives.record import record_struct
 from ros_ik.objectives.record import RecordKind
 from ros_ik.solvers.bounded_step import Elimination
@@ -27,9 +29,9 @@ from ros_ik.solvers.fused_lm_kernel import fused_lm_kernel
 from ros_ik.solvers.fused_lm_kernel import fused_rules_struct
 from ros_ik.solvers.fused_lm_kernel import fused_state_struct
 from ros_ik.solvers.ik_lm import check_damping
-from ros_ik.solvers.ik_optimizer import check_array
-from ros_ik.solvers.ik_optimizer import check_step
-from ros_ik.solvers.ik_optimizer import check_tolerances
+from ros_ik.solvers.ik_optimizer_arguments import check_array
+from ros_ik.solvers.ik_optimizer_arguments import check_step
+from ros_ik.solvers.ik_optimizer_arguments import check_tolerances
 from ros_ik.solvers.ik_optimizer_kernels import seed_kernels
 from ros_ik.solvers.ik_optimizer_recording import hold_launches
 from ros_ik.solvers.ik_optimizer_recording import LAUNCHES
@@ -79,7 +81,7 @@ class IKFusedLM:
             ArgumentError: An argument that cannot be used, naming it.
         """
         check_tolerances(cost_tolerance, gradient_tolerance)
-        check_damping(lambda_initial, lambda_factor, lambda_min, lambda_max)
+        check_damping(lambda_initial, lambda_factor, lambda_min, lambda_max, rho_min)
         self._device = wp.get_device(model.device)
         self._tree = articulation_tree(model, wp.float64)
         self._space = make_search_space(
@@ -124,6 +126,9 @@ class IKFusedLM:
 
     def reset(self) -> None:
         """Nothing is left behind by a solve."""
+
+    def renew(self) -> None:
+        """Nothing to do: the records own the arrays that the kernel reads."""
 
     def compute_costs(self, joint_q: wp.array) -> wp.array:
         """Return the squared residuals at ``joint_q``."""
@@ -193,12 +198,13 @@ def _check_targets(objectives: Sequence[Any], n_problems: int) -> None:
 
 def _set_up(owner: object, model: Any, objectives: Sequence[IKObjective], n: int) -> list[Any]:
     """Tell the objectives their rows and return their records."""
-    total, offset, records = sum(o.residual_dim() for o in objectives), 0, []
+    total, offset, records = sum(residual_count(o) for o in objectives), 0, []
     for objective in objectives:
-        objective.claim(owner)
-        objective.bind_device(model.device)
-        objective.set_batch_layout(total, offset, n)
-        objective.init_buffers(model=model, jacobian_mode=IKJacobianType.ANALYTIC)
+        layout = Layout(model, wp.get_device(model.device), renews=True)
+        if objective.claim(owner, layout):
+            objective.bind_device(model.device)
+            objective.set_batch_layout(total, offset, n)
+            objective.init_buffers(model=model, jacobian_mode=IKJacobianType.ANALYTIC)
         records.append(objective.record())
         offset += objective.residual_dim()
     return records

@@ -14,16 +14,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.arguments import checked_model
+from ros_ik.kinematics.arguments import checked_number
 from ros_ik.kinematics.integrate import launch_integrate
+from ros_ik.objectives.arguments import checked_objectives
 from ros_ik.objectives.jacobian_type import IKJacobianType
 from ros_ik.solvers.ik_lbfgs_kernels import direction_kernel
 from ros_ik.solvers.ik_lbfgs_kernels import gradient_kernel
 from ros_ik.solvers.ik_lbfgs_search import line_search_kernels
 from ros_ik.solvers.ik_optimizer import BatchOptimizer
+from ros_ik.solvers.ik_optimizer_arguments import check_batch
 from ros_ik.solvers.ik_optimizer_kernels import seed_kernels
 from ros_ik.solvers.ik_optimizer_recording import LAUNCHES
 
@@ -76,6 +80,10 @@ class IKOptimizerLBFGS(BatchOptimizer):
         """
         alphas = _LINE_SEARCH_ALPHAS if line_search_alphas is None else tuple(line_search_alphas)
         _check(history_len, h0_scale, alphas, wolfe_c1, wolfe_c2)
+        check_batch(
+            'n_batch', checked_count('n_batch', n_batch, 1), checked_model(model),
+            checked_objectives(objectives), candidates=len(alphas), history_len=history_len,
+        )  # fmt: skip
         with LAUNCHES.alone():
             super().__init__(
                 model,
@@ -92,6 +100,16 @@ class IKOptimizerLBFGS(BatchOptimizer):
             self._h0_scale, self._wolfe = float(h0_scale), (float(wolfe_c1), float(wolfe_c2))
             self._allocate(history_len, alphas)
             self._record()
+
+    def step(
+        self,
+        joint_q_in: wp.array,
+        joint_q_out: wp.array,
+        iterations: int = 50,
+        step_size: float = 1.0,
+    ) -> None:
+        """Minimise from each row; see :meth:`IKOptimizerLM.step`, but for the default of 50."""
+        super().step(joint_q_in, joint_q_out, iterations, step_size)
 
     def _clear(self) -> None:
         self._pairs.zero_()
@@ -206,11 +224,11 @@ class IKOptimizerLBFGS(BatchOptimizer):
 def _check(
     history_len: int, h0_scale: float, alphas: tuple[float, ...], c1: float, c2: float
 ) -> None:
-    if history_len < 1:
-        raise ArgumentError(f'history_len must be at least 1, got {history_len}')
-    if not (np.isfinite(h0_scale) and h0_scale > 0.0):
-        raise ArgumentError(f'h0_scale must be positive and finite, got {h0_scale}')
-    if not alphas or not all(np.isfinite(a) and a > 0.0 for a in alphas):
-        raise ArgumentError(f'line_search_alphas must be positive and finite, got {alphas}')
-    if not 0.0 < c1 < c2 < 1.0:
+    checked_count('history_len', history_len, 1)
+    checked_number('h0_scale', h0_scale, positive=True)
+    if not alphas:
+        raise ArgumentError('line_search_alphas must hold at least one step length, got none')
+    for alpha in alphas:
+        checked_number('line_search_alphas', alpha, positive=True)
+    if not 0.0 < checked_number('wolfe_c1', c1) < checked_number('wolfe_c2', c2) < 1.0:
         raise ArgumentError(f'wolfe_c1 must be between 0 and wolfe_c2 < 1, got {c1} and {c2}')

@@ -20,6 +20,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_number
 from ros_ik.kinematics.integrate import launch_integrate
 from ros_ik.objectives.jacobian_type import IKJacobianType
 from ros_ik.solvers.bounded_step import dense_elimination
@@ -64,7 +65,7 @@ class IKOptimizerLM(BatchOptimizer):
             model: A :class:`Model`, a finalized ``newton.Model``, or any object with those of its
                 arrays that describe joints.
             n_batch: Rows solved together, at least 1.
-            objectives: Objectives, ours or Newton's; they belong to this optimizer.
+            objectives: Objectives, ours or Newton's, which other solvers may have too.
             lambda_initial: Damping at the start of every step.
             jacobian_mode: 'autodiff', 'analytic' or 'mixed' (analytic where there is one).
             lambda_factor: Factor on the damping, above 1.
@@ -86,7 +87,7 @@ class IKOptimizerLM(BatchOptimizer):
         Raises:
             ArgumentError: An argument that cannot be used, naming it.
         """
-        check_damping(lambda_initial, lambda_factor, lambda_min, lambda_max)
+        check_damping(lambda_initial, lambda_factor, lambda_min, lambda_max, rho_min)
         with LAUNCHES.alone():
             super().__init__(
                 model,
@@ -176,14 +177,19 @@ class IKOptimizerLM(BatchOptimizer):
 
 
 def check_damping(
-    lambda_initial: float, lambda_factor: float, lambda_min: float, lambda_max: float
+    lambda_initial: float,
+    lambda_factor: float,
+    lambda_min: float,
+    lambda_max: float,
+    rho_min: float,
 ) -> None:
     """Raise ArgumentError for a damping that cannot be used."""
-    if not 0.0 < lambda_min <= lambda_max < np.inf:
+    checked_number('lambda_initial', lambda_initial)
+    checked_number('lambda_min', lambda_min, positive=True)
+    if checked_number('lambda_max', lambda_max, positive=True) < lambda_min:
         raise ArgumentError(
-            f'lambda_min must be positive and below lambda_max, got {lambda_min}, {lambda_max}'
+            f'lambda_min must not be above lambda_max, got {lambda_min}, {lambda_max}'
         )
-    if not lambda_factor > 1.0:
+    checked_number('rho_min', rho_min)
+    if not checked_number('lambda_factor', lambda_factor) > 1.0:
         raise ArgumentError(f'lambda_factor must be above 1, got {lambda_factor}')
-    if not (np.isfinite(lambda_initial) and lambda_initial >= 0.0):
-        raise ArgumentError(f'lambda_initial must be finite, not negative; {lambda_initial}')

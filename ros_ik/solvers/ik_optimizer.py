@@ -15,18 +15,26 @@ from collections.abc import Sequence
 from typing import Any
 from typing import Protocol
 
-import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.arguments import checked_model
 from ros_ik.kinematics.newton_model import articulation_tree
+from ros_ik.objectives.arguments import checked_objectives
 from ros_ik.objectives.jacobian_type import IKJacobianType
 from ros_ik.solvers.ik_enums import enum_member
+from ros_ik.solvers.ik_optimizer_arguments import check_array
+from ros_ik.solvers.ik_optimizer_arguments import check_batch
+from ros_ik.solvers.ik_optimizer_arguments import check_step
+from ros_ik.solvers.ik_optimizer_arguments import check_tolerances
+from ros_ik.solvers.ik_optimizer_arguments import problem_rows
 from ros_ik.solvers.ik_optimizer_evaluation import Evaluation
 from ros_ik.solvers.ik_optimizer_kernels import cost_kernels
 from ros_ik.solvers.ik_optimizer_kernels import seed_kernels
 from ros_ik.solvers.ik_optimizer_kernels import status_kernel
 from ros_ik.solvers.ik_optimizer_recording import hold_launches
+from ros_ik.solvers.ik_optimizer_recording import LAUNCHES
 from ros_ik.solvers.ik_optimizer_recording import Recording
 from ros_ik.solvers.ik_optimizer_space import make_search_space
 
@@ -53,6 +61,9 @@ class IKBackend(Protocol):
 
     def reset(self) -> None:
         """Forget what earlier solves left behind."""
+
+    def renew(self) -> None:
+        """Take objectives back that another solver has set up for itself meanwhile."""
 
     def compute_costs(self, joint_q: wp.array) -> wp.array:
         """Return the squared residuals at ``joint_q``."""
@@ -89,9 +100,9 @@ class BatchOptimizer(abc.ABC):
         Raises:
             ArgumentError: An argument that cannot be used, naming it.
         """
-        if n_batch < 1:
-            raise ArgumentError(f'n_batch must be at least 1, got {n_batch}')
+        n_batch = checked_count('n_batch', n_batch, 1)
         check_tolerances(cost_tolerance, gradient_tolerance)
+        check_batch('n_batch', n_batch, checked_model(model), checked_objectives(objectives))
         mode = enum_member(IKJacobianType, 'jacobian_mode', jacobian_mode)
         self.model, self.n_batch = model, n_batch
         self._device = wp.get_device(model.device)
@@ -101,8 +112,10 @@ class BatchOptimizer(abc.ABC):
         self._space = make_search_space(
             model, joint_dof_mask=joint_dof_mask, respect_limits=respect_limits
         )
-        rows = _problem_rows(problem_idx, n_batch)
-        self._evaluation = Evaluation(model, self._tree, self._space, objectives, mode, rows)
+        rows = problem_rows(problem_idx, n_batch)
+        self._evaluation = Evaluation(
+            model, self._tree, self._space, objectives, mode, rows, renews=True
+        )
         self.costs = wp.zeros(n_batch, dtype=wp.float32, device=self._device)
         self.status = wp.zeros(n_batch, dtype=wp.int32, device=self._device)
         self._refused = wp.zeros(n_batch, dtype=wp.int32, device=self._device)
@@ -136,6 +149,7 @@ class BatchOptimizer(abc.ABC):
         check_array('joint_q_in', joint_q_in, shape, self._device)
         check_array('joint_q_out', joint_q_out, shape, self._device)
         check_step(iterations, step_size)
+        self.renew()
         with hold_launches(self._device, use_graph=self._use_graph):
             wp.copy(self._evaluation.joint_q, joint_q_in)
             self._set_step_size(step_size)
@@ -158,6 +172,7 @@ class BatchOptimizer(abc.ABC):
             ArgumentError: A wrong shape, type or device.
         """
         check_array('joint_q', joint_q, self._evaluation.joint_q.shape, self._device)
+        self.renew()
         with hold_launches(self._device, use_graph=self._use_graph):
             wp.copy(self._evaluation.joint_q, joint_q)
             self._recordings[self._launch_evaluation].run()
@@ -167,6 +182,23 @@ class BatchOptimizer(abc.ABC):
         """Forget what earlier solves left behind; every step starts that way by itself."""
         with hold_launches(self._device, use_graph=self._use_graph):
             self._clear()
+
+    def renew(self) -> None:
+        """Take objectives back that another solver has set up for itself, and record anew.
+
+        Raises:
+            ArgumentError: A solver that must keep its objectives has them, or the caller is
+                capturing a graph, in which nothing can be recorded.
+        """
+        if self._evaluation.is_current or LAUNCHES.is_shared_here:
+            return
+        if self._device.is_capturing:
+            raise ArgumentError(
+                'objectives were set up by another solver; call step() once before the capture'
+            )
+        with LAUNCHES.alone():
+            self._evaluation.set_up()
+            self._record()
 
     @abc.abstractmethod
     def _clear(self) -> None:
@@ -224,48 +256,4 @@ class BatchOptimizer(abc.ABC):
             self._launch_evaluation,
         ):
             self._recordings[launch] = Recording(launch, self._device, use_graph=self._use_graph)
-
-
-def check_tolerances(cost_tolerance: float, gradient_tolerance: float) -> None:
-    """Raise ArgumentError for a tolerance that is negative."""
-    for name, value in (
-        ('cost_tolerance', cost_tolerance), ('gradient_tolerance', gradient_tolerance),
-    ):  # fmt: skip
-        if not value >= 0.0:
-            raise ArgumentError(f'{name} must not be negative, got {value}')
-
-
-def check_step(iterations: int, step_size: float) -> None:
-    """Raise ArgumentError for arguments of a solve that cannot be used."""
-    if iterations < 0:
-        raise ArgumentError(f'iterations must not be negative, got {iterations}')
-    if not (np.isfinite(step_size) and step_size > 0.0):
-        raise ArgumentError(f'step_size must be positive and finite, got {step_size}')
-
-
-def check_array(name: str, given: Any, shape: tuple[int, ...], device: wp.Device) -> None:
-    """Raise ArgumentError unless an array is float32, of this shape, on this device."""
-    if not isinstance(given, wp.array):
-        raise ArgumentError(f'{name} must be a Warp array, got {type(given).__name__}')
-    if given.dtype != wp.float32 or given.shape != shape:
-        raise ArgumentError(
-            f'{name} must have shape {list(shape)} of float32, got {list(given.shape)} of '
-            f'{given.dtype.__name__}'
-        )
-    if given.device != device:
-        raise ArgumentError(f'{name} must be on {device}, got {given.device}')
-
-
-def _problem_rows(problem_idx: wp.array | None, n_batch: int) -> np.ndarray:
-    """Return the problem of each row on the host, checked."""
-    if problem_idx is None:
-        return np.arange(n_batch, dtype=np.int32)
-    if problem_idx.shape != (n_batch,) or problem_idx.dtype != wp.int32:
-        raise ArgumentError(
-            f'problem_idx must have shape [{n_batch}] of int32, got {list(problem_idx.shape)} of '
-            f'{problem_idx.dtype.__name__}'
-        )
-    rows = problem_idx.numpy()
-    if rows.min() < 0:
-        raise ArgumentError(f'problem_idx must not be negative, got {rows.min()}')
-    return rows
+        self._evaluation.hold_arrays()

@@ -19,8 +19,12 @@ from ros_ik.kinematics.motion_subspace import launch_motion_subspace
 from ros_ik.kinematics.newton_model import moved_bodies
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.objectives.arguments import checked_objectives
+from ros_ik.objectives.arguments import residual_count
 from ros_ik.objectives.jacobian_type import IKJacobianType
 from ros_ik.objectives.objective import IKObjective
+from ros_ik.objectives.ownership import Layout
+from ros_ik.objectives.ownership import ownership_of
 from ros_ik.solvers.ik_optimizer_chain import chain_rule_kernel
 from ros_ik.solvers.ik_optimizer_kernels import cost_kernels
 from ros_ik.solvers.ik_optimizer_kernels import fold_kernel
@@ -50,6 +54,8 @@ class Evaluation:
         objectives: Sequence[Any],
         jacobian_mode: IKJacobianType,
         problem_idx: np.ndarray,
+        *,
+        renews: bool = False,
     ) -> None:
         """Give the objectives their rows and allocate.
 
@@ -60,13 +66,14 @@ class Evaluation:
             objectives: Ours or Newton's.
             jacobian_mode: Source of the Jacobians.
             problem_idx: Problem of each batch row, shape [n_batch].
+            renews: Whether the caller watches :attr:`is_current` before it launches anything.
 
         Raises:
-            ArgumentError: No objectives, one that lacks what the mode needs, or one with a number
-                of targets that does not fit.
+            ArgumentError: No objectives, one that belongs to another solver, one that lacks what
+                the mode needs, or one with a number of targets that does not fit.
         """
         self._model, self._tree, self._space = model, tree, space
-        self._objectives = list(objectives)
+        self._objectives = checked_objectives(objectives)
         self._analytic = [
             jacobian_mode == IKJacobianType.ANALYTIC
             or (jacobian_mode == IKJacobianType.MIXED and objective.supports_analytic())
@@ -74,7 +81,7 @@ class Evaluation:
         ]
         self._check(problem_idx)
         self.n_batch = n = len(problem_idx)
-        widths = [objective.residual_dim() for objective in self._objectives]
+        widths = [residual_count(objective) for objective in self._objectives]
         self.total_residuals = sum(widths)
         self._offsets = [sum(widths[:k]) for k in range(len(widths))]
         device, grad = tree.device, not all(self._analytic)
@@ -91,10 +98,32 @@ class Evaluation:
         if grad:
             self._prepare_tape()
         self._maps = self._problem_maps(problem_idx)
+        self._renews = renews
+        self.set_up()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the objectives still have the arrays that they made for this evaluation."""
+        return all(layout.is_current for layout in self._layouts)
+
+    def set_up(self) -> None:
+        """Tell the objectives their rows; again where another solver has told them others.
+
+        Raises:
+            ArgumentError: An objective that belongs to another solver.
+        """
+        self._layouts: list[Layout] = []
         for objective, offset, analytic in zip(
             self._objectives, self._offsets, self._analytic, strict=True
         ):
             self._set_up(objective, offset, analytic)
+
+    def hold_arrays(self) -> None:
+        """Keep what the objectives hold now: graphs were recorded that need it.
+
+        Newton's solvers set up anew objectives that they share with ours, without a word.
+        """
+        self._held = [dict(vars(objective)) for objective in self._objectives]
 
     def initial_poses(self, rows: int, *, requires_grad: bool = False) -> wp.array:
         """Return poses [rows, body_count] that start as ``model.body_q`` has them."""
@@ -210,8 +239,6 @@ class Evaluation:
         self._moved_body = wp.array(bodies, dtype=wp.int32, device=device)
 
     def _check(self, problem_idx: np.ndarray) -> None:
-        if not self._objectives:
-            raise ArgumentError('objectives must hold at least one objective, got none')
         n_problems = int(problem_idx.max()) + 1
         for objective, analytic in zip(self._objectives, self._analytic, strict=True):
             name = type(objective).__name__
@@ -241,16 +268,21 @@ class Evaluation:
 
     def _set_up(self, objective: Any, offset: int, analytic: bool) -> None:
         """Tell an objective its rows, in the order that its base class documents."""
-        layout = self.total_residuals, offset, self.n_batch
+        rows = self.total_residuals, offset, self.n_batch
         device = self._tree.device
-        if isinstance(objective, IKObjective):
-            objective.claim(self)
-            objective.bind_device(device)
-            objective.set_batch_layout(*layout)
-        else:
-            objective.set_batch_layout(*layout)
-            objective.bind_device(device)
         mode = IKJacobianType.ANALYTIC if analytic else IKJacobianType.AUTODIFF
+        layout = Layout(self._model, device, (*rows, mode), renews=self._renews)
+        self._layouts.append(layout)
+        is_ours = isinstance(objective, IKObjective)
+        name, any_rows = type(objective).__name__, is_ours and objective.serves_any_rows
+        if not ownership_of(objective).claim(name, self, layout, any_rows=any_rows):
+            return
+        if is_ours:
+            objective.bind_device(device)
+            objective.set_batch_layout(*rows)
+        else:
+            objective.set_batch_layout(*rows)
+            objective.bind_device(device)
         objective.init_buffers(model=self._model, jacobian_mode=mode)
 
 

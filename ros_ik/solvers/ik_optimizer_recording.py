@@ -29,10 +29,15 @@ class SharedLock:
         self._owner: int | None = None
         self._own = threading.local()
 
+    @property
+    def is_shared_here(self) -> bool:
+        """Whether this thread is inside :meth:`shared`."""
+        return bool(getattr(self._own, 'inside', False))
+
     @contextlib.contextmanager
     def shared(self) -> Iterator[None]:
         """Hold it beside others."""
-        if self._owner == threading.get_ident() or getattr(self._own, 'inside', False):
+        if self._owner == threading.get_ident() or self.is_shared_here:
             yield
             return
         with self._condition:

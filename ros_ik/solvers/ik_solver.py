@@ -11,10 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.arguments import checked_model
+from ros_ik.kinematics.arguments import checked_number
 from ros_ik.kinematics.newton_model import articulation_tree
+from ros_ik.objectives.arguments import checked_objectives
 from ros_ik.objectives.jacobian_type import IKJacobianType
 from ros_ik.solvers.ik_enums import enum_member
 from ros_ik.solvers.ik_enums import IKOptimizer
@@ -23,8 +28,9 @@ from ros_ik.solvers.ik_fused_lm import IKFusedLM
 from ros_ik.solvers.ik_fused_lm import is_fusible
 from ros_ik.solvers.ik_lbfgs import IKOptimizerLBFGS
 from ros_ik.solvers.ik_lm import IKOptimizerLM
-from ros_ik.solvers.ik_optimizer import check_array
 from ros_ik.solvers.ik_optimizer import IKBackend
+from ros_ik.solvers.ik_optimizer_arguments import check_array
+from ros_ik.solvers.ik_optimizer_arguments import check_batch
 from ros_ik.solvers.ik_optimizer_kernels import seed_kernels
 from ros_ik.solvers.ik_optimizer_kernels import select_kernel
 from ros_ik.solvers.ik_optimizer_recording import hold_launches
@@ -41,7 +47,8 @@ class IKSolver:
 
     - CONVERGED: the squared residual is at most ``cost_tolerance``.
     - AT_LIMITS, UNREACHABLE: above it, but no free column of the Jacobian reduces it any more
-      (``gradient_tolerance``); with and without joints that rest against their limits.
+      (``gradient_tolerance``); with and without joints that rest against their limits. Soft terms
+      leave a residual also where all is as it should be: ``cost_tolerance`` has to allow for it.
     - ITERATION_LIMIT: neither yet.
     - NON_FINITE_INPUT: the input or the target is not finite. The output is the input inside the
       limits, or the neutral configuration where the input is not finite; the cost is inf.
@@ -55,7 +62,8 @@ class IKSolver:
         model: The model.
         n_problems: Number of problems.
         n_seeds: Seeds of each problem.
-        status: :class:`SolveStatus` of each problem, int32 [n_problems].
+        status: :class:`SolveStatus` of each problem, a Warp array of int32 [n_problems]: compare
+            ``status.numpy()``.
         best_indices: Seed that was kept, int32 [n_problems].
     """
 
@@ -94,8 +102,8 @@ class IKSolver:
             model: A :class:`Model`, a finalized ``newton.Model``, or any object with those of its
                 arrays that describe joints.
             n_problems: Number of problems, at least 1.
-            objectives: Objectives, ours or Newton's; they belong to this solver. Numbers that
-                they keep on the host, such as Newton's weights, count as they are now.
+            objectives: Objectives, ours or Newton's, which other solvers may have too. Numbers
+                that they keep on the host, such as Newton's weights, count as they are now.
             optimizer: 'lm' or 'lbfgs'.
             jacobian_mode: 'autodiff', 'analytic' or 'mixed' (analytic where there is one).
             sampler: 'none', 'gauss', 'uniform' or 'roberts'; see :class:`IKSampler`.
@@ -133,7 +141,10 @@ class IKSolver:
         """
         self._sampler_kind = enum_member(IKSampler, 'sampler', sampler)
         _check_counts(n_problems, n_seeds, self._sampler_kind, noise_std)
-        self.model = model
+        checked_count('rng_seed', rng_seed)
+        self.model = checked_model(model)
+        objectives = checked_objectives(objectives)
+        check_batch('n_problems * n_seeds', n_problems * n_seeds, model, objectives)
         self.n_problems, self.n_seeds = n_problems, n_seeds
         self._use_graph = use_graph
         self.device = wp.get_device(model.device)
@@ -197,6 +208,7 @@ class IKSolver:
         shape = self._input.shape
         check_array('joint_q_in', joint_q_in, shape, self.device)
         check_array('joint_q_out', joint_q_out, shape, self.device)
+        self._backend.renew()
         with hold_launches(self.device, use_graph=self._use_graph):
             wp.copy(self._input, joint_q_in)
             self._prepare.run()
@@ -230,6 +242,7 @@ class IKSolver:
 
     def compute_costs(self, joint_q: wp.array) -> wp.array:
         """Return the squared residuals at ``joint_q``, [n_problems * n_seeds, coordinates]."""
+        self._backend.renew()
         with hold_launches(self.device, use_graph=self._use_graph):
             return self._backend.compute_costs(joint_q)
 
@@ -243,7 +256,7 @@ class IKSolver:
         self._refused, self.status, self.best_indices = (
             wp.zeros(n, dtype=wp.int32, device=device) for _ in range(3)
         )
-        problem_of_row = [row // self.n_seeds for row in range(rows)]
+        problem_of_row = np.arange(rows, dtype=np.int32) // self.n_seeds
         self._problem_idx = wp.array(problem_of_row, dtype=wp.int32, device=device)
 
     def _launch_prepare(self) -> None:
@@ -286,9 +299,7 @@ def _make_backend(
 
 def _check_counts(n_problems: int, n_seeds: int, sampler: IKSampler, noise_std: float) -> None:
     for name, count in (('n_problems', n_problems), ('n_seeds', n_seeds)):
-        if count < 1:
-            raise ArgumentError(f'{name} must be at least 1, got {count}')
+        checked_count(name, count, 1)
     if sampler is IKSampler.NONE and n_seeds != 1:
         raise ArgumentError(f"n_seeds must be 1 with sampler 'none', got {n_seeds}")
-    if not 0.0 <= noise_std < float('inf'):
-        raise ArgumentError(f'noise_std must be finite and not negative, got {noise_std}')
+    checked_number('noise_std', noise_std)

@@ -90,6 +90,8 @@ def test_bad_arguments():
     ):
         with pytest.raises(ArgumentError, match=message):
             IKObjectiveCenterOfMass(targets, **options)
+    with pytest.raises(ArgumentError, match='an index in bodies must be the integer'):
+        IKObjectiveCenterOfMass(np.zeros(3), bodies=[1.5])
     massless = int(np.flatnonzero(rig.robot('ur5').body_mass64 == 0)[0])
     for bodies in ([99], [-1], [massless]):
         objective = IKObjectiveCenterOfMass(np.zeros(3), bodies=bodies)

@@ -14,6 +14,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.objectives import IKObjectivePose
+from ros_ik.solvers.ik_lbfgs import IKOptimizerLBFGS
 from ros_ik.solvers.ik_lm import IKOptimizerLM
 from ros_ik.solvers.ik_solver import IKSolver
 from ros_ik.solvers.status import SolveStatus
@@ -253,6 +254,9 @@ def test_a_solver_is_made_while_another_one_solves(problems):
         ({'n_seeds': 0}, 'n_seeds'),
         ({'n_seeds': 2}, 'n_seeds'),
         ({'sampler': 'gauss', 'noise_std': -1.0}, 'noise_std'),
+        ({'rng_seed': 0.5}, 'rng_seed'),
+        ({'rho_min': 'a'}, 'rho_min'),
+        ({'lambda_max': 'a'}, 'lambda_max'),
         ({'lambda_factor': 1.0}, 'lambda_factor'),
         ({'lambda_min': 0.0}, 'lambda_min'),
         ({'lambda_initial': np.nan}, 'lambda_initial'),
@@ -284,18 +288,40 @@ def test_unusable_arrays_are_named(problems):
     ):
         with pytest.raises(ValueError, match=name):
             solver.step(*arrays)
-    with pytest.raises(ArgumentError, match='iterations'):
-        solver.step(q, q, iterations=-1)
-    for step_size in (0.0, np.nan):
+    for iterations in (-1, 1.5, True, None):
+        with pytest.raises(ArgumentError, match='iterations'):
+            solver.step(q, q, iterations=iterations)
+    for step_size in (0.0, np.nan, 'a'):
         with pytest.raises(ArgumentError, match='step_size'):
             solver.step(q, q, step_size=step_size)
-    with pytest.raises(ArgumentError, match='n_problems'):
-        IKSolver(problems.model, 0, [problems.objective()])
-    with pytest.raises(ArgumentError, match='objectives'):
-        IKSolver(problems.model, N, [])
+    for n_problems in (0, 2.0, None):
+        with pytest.raises(ArgumentError, match='n_problems'):
+            IKSolver(problems.model, n_problems, [problems.objective()])
+    for objectives, name in (([], 'objectives'), ([None], r'objectives\[0\]'), (3, 'objectives')):
+        with pytest.raises(ArgumentError, match=name):
+            IKSolver(problems.model, N, objectives)
+    for model in (None, 'panda.urdf'):
+        with pytest.raises(ArgumentError, match='model must be a Model'):
+            IKSolver(model, N, [problems.objective()])
     with pytest.raises(ArgumentError, match='60 targets for 7 problems'):
         IKSolver(problems.model, 7, [problems.objective()])
     with pytest.raises(ArgumentError, match='n_batch'):
         IKOptimizerLM(problems.model, 0, [problems.objective()])
     with pytest.raises(ArgumentError, match='problem_idx'):
         IKOptimizerLM(problems.model, N, [problems.objective()], problem_idx=to_warp([0.0]))
+    with pytest.raises(ArgumentError, match='problem_idx must be a Warp array, got ndarray'):
+        IKOptimizerLM(problems.model, N, [problems.objective()], problem_idx=np.arange(N))
+
+
+@pytest.mark.parametrize('optimizer', ['lm', 'lbfgs'])
+@pytest.mark.parametrize('n_problems', [10**9, 2**31, 10**10])
+def test_a_batch_larger_than_the_memory_is_refused_before_anything_is_made(
+    problems, n_problems, optimizer
+):
+    # A billion rows of the Panda's joints, links and normal equations are some 5000 GB.
+    objective = IKObjectivePose(problems.link, problems.poses[0])
+    with pytest.raises(ArgumentError, match=r'n_problems \* n_seeds (makes|must make)'):
+        IKSolver(problems.model, n_problems, [objective], optimizer=optimizer)
+    for optimizer_type in (IKOptimizerLM, IKOptimizerLBFGS):
+        with pytest.raises(ArgumentError, match='n_batch (makes|must make)'):
+            optimizer_type(problems.model, n_problems, [objective])

@@ -109,7 +109,7 @@ class Watched:
     def __getattr__(self, name):
         if name in NEWTON_IK_FIELDS:
             return getattr(self._model, name)
-        if name.endswith('64') or name.startswith('constraint_mimic_'):
+        if name.endswith('64') or name.startswith(('constraint_mimic_', 'joint_mimic_')):
             raise AttributeError(name)
         raise AssertionError(f'the solver reads model.{name}')
 

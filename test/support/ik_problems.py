@@ -164,7 +164,7 @@ def newton_poses(model, joint_q, link):
     poses = []
     for q in joint_q:
         newton.eval_fk(model, to_warp(q), qd, state)
-        poses.append(state.body_q.numpy()[link])
+        poses.append(state.body_q.numpy()[link].copy())
     return np.array(poses)
 
 

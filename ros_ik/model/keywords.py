@@ -1,0 +1,63 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Keyword arguments that methods of a ModelBuilder pass on, by the name that the user called.
+
+Whatever ``newton.ModelBuilder`` takes is taken here too, so that its scripts run. What concerns
+the simulation or the looks of a robot has no meaning for kinematics: it is accepted and not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+# What every joint takes; see JointMethods.
+JOINT = (
+    'label', 'parent_xform', 'child_xform', 'collision_filter_parent', 'enabled',
+    'custom_attributes',
+)  # fmt: skip
+# What every shape takes; see ShapeMethods.
+SHAPE = (
+    'xform', 'cfg', 'label', 'custom_attributes', 'as_site', 'is_static', 'is_collision',
+)  # fmt: skip
+
+# Accepted and not used.
+UNUSED_BALL = ('damping', 'stiffness', 'actuator_mode')
+UNUSED_SHAPE = ('color', 'opacity')
+UNUSED_BUILDER = ('sdf_texture_paired_samples',)
+UNUSED_URDF = (
+    'mesh_maxhullvert', 'force_position_velocity_actuation', 'force_show_colliders',
+    'joint_damping_mode',
+)  # fmt: skip
+UNUSED_FINALIZE = (
+    'skip_all_validations', 'skip_validation_worlds', 'skip_validation_joints',
+    'skip_validation_shapes', 'skip_validation_inertia', 'skip_validation_structure',
+    'skip_validation_joint_ordering',
+)  # fmt: skip
+
+
+def used(
+    method: str,
+    given: Mapping[str, Any],
+    known: Collection[str] = (),
+    unused: Collection[str] = (),
+) -> dict[str, Any]:
+    """Return the keyword arguments that mean something.
+
+    Args:
+        method: Name that the user called.
+        given: Keyword arguments.
+        known: Names that mean something.
+        unused: Names that are accepted and left out.
+
+    Raises:
+        TypeError: Another name.
+    """
+    for name in given:
+        if name not in known and name not in unused:
+            close = get_close_matches(name, [*known, *unused], 1)
+            hint = f'; did you mean {close[0]!r}?' if close else ''
+            raise TypeError(f'{method}() got an unexpected keyword argument {name!r}{hint}')
+    return {name: value for name, value in given.items() if name not in unused}

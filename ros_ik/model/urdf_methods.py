@@ -1,0 +1,236 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Robot descriptions of a ModelBuilder, under the names of ``newton.ModelBuilder.add_urdf``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.model import described_robot
+from ros_ik.model import poses
+from ros_ik.model.arrays import active_mimics
+from ros_ik.model.arrays import configuration_space
+from ros_ik.model.arrays import limits
+from ros_ik.model.checks import axis_number
+from ros_ik.model.checks import checked_index
+from ros_ik.model.checks import checked_pose
+from ros_ik.model.columns import COLUMNS
+from ros_ik.model.joint_type import JointType
+from ros_ik.model.keywords import UNUSED_URDF
+from ros_ik.model.keywords import used
+from ros_ik.model.srdf import parse_srdf
+from ros_ik.model.srdf import SemanticDescription
+from ros_ik.model.urdf_source import read_source
+from ros_ik.model.worlds import Worlds
+
+
+class UrdfMethods(Worlds):
+    """Part of ModelBuilder: robot descriptions.
+
+    Attributes:
+        semantic: The SRDF of the last robot description added with one, None without.
+    """
+
+    def __init__(self) -> None:
+        """Start without one."""
+        super().__init__()
+        self.semantic: SemanticDescription | None = None
+
+    def add_urdf(
+        self,
+        source: str | os.PathLike[str] | None = None,
+        *,
+        text: str | None = None,
+        srdf: str | None = None,
+        package_paths: Sequence[str | Path] = (),
+        package_dirs: Sequence[str | Path] | None = None,
+        xform: Any = None,
+        floating: bool | None = None,
+        base_joint: Mapping[str, Any] | None = None,
+        parent_body: int = -1,
+        override_root_xform: bool = False,
+        scale: float = 1.0,
+        up_axis: Any = 2,
+        hide_visuals: bool = False,
+        parse_visuals_as_colliders: bool = False,
+        enable_self_collisions: bool = True,
+        ignore_inertial_definitions: bool = False,
+        joint_ordering: str | None = 'dfs',
+        bodies_follow_joint_ordering: bool = True,
+        collapse_fixed_joints: bool = False,
+        collapse_massless_fixed_root: bool = False,
+        label_prefix: str | None = None,
+        **unused: Any,
+    ) -> None:
+        """Add a robot description to the current world.
+
+        Its links, joints, shapes and mimic joints come as one articulation; its coordinates start
+        at zero moved inside the limits. Adjacent links and pairs that the SRDF disables never
+        collide.
+
+        Args:
+            source: The URDF document, or the path of its file; meshes are then looked up in its
+                folder and beside its package too.
+            text: The document under the name that :meth:`Model.from_urdf` has for it.
+            srdf: The SRDF document.
+            package_paths: Folders in which meshes are looked up.
+            package_dirs: More of them, under Newton's name.
+            xform: Pose of the robot in the world, or in ``parent_body``, shape [7]; the identity
+                where None.
+            floating: Hang the root link on the world by a free joint instead of a fixed one.
+            base_joint: The joint that the root link hangs on, as arguments of :meth:`add_joint`;
+                its axes keep their directions when ``xform`` turns the robot.
+            parent_body: Body that carries the robot, of the articulation added last; -1 for the
+                world.
+            override_root_xform: ``xform`` turns the axes of ``base_joint`` too.
+            scale: Factor on every length; masses stay.
+            up_axis: Axis of the description that points up, 0 to 2 or 'x' to 'z', and along which
+                its cylinders and capsules lie.
+            hide_visuals: Mark shapes that are only drawn as not visible.
+            parse_visuals_as_colliders: Take visual shapes for collision shapes.
+            enable_self_collisions: False lets no two shapes of the robot collide.
+            ignore_inertial_definitions: Take masses from collision shapes, of the density that
+                ``default_shape_cfg`` has; meshes add none.
+            joint_ordering: 'dfs' or 'bfs' for depth or breadth first, None for that of the
+                document.
+            bodies_follow_joint_ordering: Whether links come in the order of their joints, or in
+                that of the document.
+            collapse_fixed_joints: Merge links that fixed joints hold together, and those that are
+                fixed to the world into it. SRDF groups that name one of them are lost.
+            collapse_massless_fixed_root: Merge only the links fixed to a floating root without
+                mass.
+            label_prefix: ``prefix/`` is put before every label.
+            **unused: Newton's arguments for what simulates and what is drawn.
+
+        Raises:
+            ModelError: A description is malformed; the error names the element.
+            ArgumentError: Arguments that do not go together or have no meaning.
+        """
+        used('add_urdf', unused, (), UNUSED_URDF)
+        if (source is None) == (text is None):
+            raise ArgumentError('source: add_urdf takes a description, as source or as text')
+        self._check_base(floating, base_joint, parent_body)
+        if override_root_xform and xform is None:
+            raise ArgumentError('override_root_xform needs xform')
+        up = axis_number('up_axis', up_axis)
+        from ros_ik.model.urdf import parse_urdf  # the importer builds on the builder
+
+        folders = (*package_paths, *(package_dirs or ()))
+        if source is not None:
+            text, folders = read_source(source, folders)
+        described = parse_urdf(
+            text or '',
+            package_paths=folders,
+            floating=bool(floating),
+            base_joint=base_joint,
+            joint_ordering=joint_ordering,
+            bodies_follow_joint_ordering=bodies_follow_joint_ordering,
+            visuals_as_colliders=parse_visuals_as_colliders,
+        )
+        semantic = parse_srdf(srdf) if srdf else None
+        described.filter_description(semantic)
+        self._adapt(
+            described,
+            scale=scale,
+            up_axis=up,
+            hide_visuals=hide_visuals,
+            enable_self_collisions=enable_self_collisions,
+            ignore_inertial_definitions=ignore_inertial_definitions,
+        )
+        if collapse_fixed_joints or collapse_massless_fixed_root:
+            collapsed = described_robot.massless_root_joints(described)
+            if collapse_fixed_joints:
+                # The base joint of a parent's robot stays: what it carries belongs to that body.
+                collapsed = described_robot.fixed_joints(described, int(parent_body >= 0))
+            described_robot.collapse_joints(described, collapsed)
+        described.gravity = self.gravity if self.current_world < 0 else self.world_gravity[-1]
+        space = configuration_space(described, limits(described), active_mimics(described))
+        described.joint_q = space.neutral().tolist()
+        pose = checked_pose('xform', xform)
+        turn = poses.quaternion_between(np.eye(3)[up], np.eye(3)[self.up_axis])
+        pose = poses.multiply(pose, np.concatenate([np.zeros(3), turn]))
+        first_joint = self.joint_count
+        self.add_builder(described, pose, label_prefix)
+        if base_joint is not None and not override_root_xform:
+            self._keep_base_axes(first_joint, pose)
+        if parent_body >= 0:
+            self._hang_on(parent_body, first_joint, described.body_count)
+        if semantic is not None and not label_prefix:
+            self.semantic = semantic
+
+    def _adapt(
+        self,
+        robot: UrdfMethods,
+        *,
+        scale: float,
+        up_axis: int,
+        hide_visuals: bool,
+        enable_self_collisions: bool,
+        ignore_inertial_definitions: bool,
+    ) -> None:
+        """Change a robot that was just read as the arguments of :meth:`add_urdf` say."""
+        if scale != 1.0:
+            described_robot.scale_robot(robot, scale)
+        if ignore_inertial_definitions:
+            density = self.default_shape_cfg.density
+            robot.warnings += described_robot.weigh_by_shapes(robot, density)
+        if hide_visuals:
+            described_robot.hide_visuals(robot)
+        if not enable_self_collisions:
+            described_robot.disable_self_collisions(robot)
+        if up_axis != 2:
+            described_robot.turn_cylinders(robot, up_axis)
+
+    def _check_base(
+        self, floating: bool | None, base_joint: Mapping[str, Any] | None, parent_body: int
+    ) -> None:
+        """Raise ArgumentError unless what holds the root link goes together."""
+        if floating is not None and base_joint is not None:
+            raise ArgumentError('base_joint: give it or floating, not both')
+        if base_joint is not None:
+            taken = {'parent', 'child', 'parent_xform', 'child_xform'} & set(base_joint)
+            if taken:
+                raise ArgumentError(f'base_joint must not hold {", ".join(sorted(taken))}')
+        checked_index('parent_body', parent_body, self.body_count, least=-1)
+        if parent_body < 0:
+            return
+        if floating:
+            raise ArgumentError('floating: a robot that parent_body carries does not float')
+        label = self.body_label[parent_body]
+        if self.body_world[parent_body] != self.current_world:
+            raise ArgumentError(f'parent_body {label!r} is not in the current world')
+        self.close_articulations()
+        joints = [j for j, child in enumerate(self.joint_child) if child == parent_body]
+        if not joints or self.joint_articulation[joints[0]] != self.articulation_count - 1:
+            raise ArgumentError(
+                f'parent_body {label!r} must belong to the articulation that was added last'
+            )
+
+    def _keep_base_axes(self, joint: int, pose: np.ndarray) -> None:
+        """Let a pose turn what the joint carries and not its axes: X_p J(q) X_c^-1 = T J(q) R."""
+        if self.joint_type[joint] != JointType.FREE:
+            self.joint_X_p[joint] = np.array([*pose[:3], 0.0, 0.0, 0.0, 1.0])
+            turn = np.array([0.0, 0.0, 0.0, *pose[3:]])
+            self.joint_X_c[joint] = poses.inverse(turn)
+
+    def _hang_on(self, body: int, first_joint: int, body_count: int) -> None:
+        """Hang the robot whose joints begin at one on a body, in the articulation of that."""
+        self.joint_parent[first_joint] = int(body)
+        for moved in range(self.body_count - body_count, self.body_count):
+            self.body_q[moved] = poses.multiply(self.body_q[body], self.body_q[moved])
+        last = self.articulation_count - 1
+        self.articulation_end[last - 1] = self.articulation_end[last]
+        for joint in range(first_joint, self.joint_count):
+            self.joint_articulation[joint] = last - 1
+        for name, column in COLUMNS.items():
+            if column.domain == 'articulation':
+                getattr(self, name).pop()
+        if self.joint_collision_filter_parent[first_joint]:
+            self.filter_joint(first_joint)

@@ -1,0 +1,142 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A user of the planners' services, and the process that answers them."""
+
+import os
+from pathlib import Path
+import subprocess
+import sys
+import time
+
+from geometry_msgs.msg import Point
+from geometry_msgs.msg import Pose
+from geometry_msgs.msg import Quaternion
+from sensor_msgs.msg import JointState
+from support.planning_rig import make_planner
+from support.planning_rig import robot_text
+from support.ros_rig import ROOT
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+from ros_ik.demo.robots import find_robot
+from ros_ik_interfaces.msg import IkStatus
+from ros_ik_interfaces.srv import SolveFk
+from ros_ik_interfaces.srv import SolveIk
+
+# Kernels may have to be compiled, on a machine that others use too.
+LONG = 100.0
+
+
+def pose_message(row):
+    """Return a pose message of 7 numbers."""
+    x, y, z, qx, qy, qz, qw = map(float, row)
+    return Pose(position=Point(x=x, y=y, z=z), orientation=Quaternion(x=qx, y=qy, z=qz, w=qw))
+
+
+def points(rows):
+    """Return trajectory points of configurations."""
+    return [JointTrajectoryPoint(positions=[float(v) for v in row]) for row in rows]
+
+
+def begin(client, kind, name, request):
+    """Send a request; return the future of its answer."""
+    caller = client.node.create_client(kind, f'ros_ik/{name}')
+    client.wait_for(caller.service_is_ready, f'service {name}', LONG)
+    return caller.call_async(request)
+
+
+def ask(client, kind, name, request):
+    """Send a request and return its answer; the first one after discovery may lose it."""
+    caller = client.node.create_client(kind, f'ros_ik/{name}')
+    try:
+        client.wait_for(caller.service_is_ready, f'service {name}', LONG)
+        for _ in range(10):
+            future, asked = caller.call_async(request), time.monotonic()
+            while not future.done() and time.monotonic() < asked + 0.1 * LONG:
+                client.spin(0.01)
+            if future.done():
+                return future.result()
+        raise AssertionError(f'no answer of {name}')
+    finally:
+        client.node.destroy_client(caller)
+
+
+def solve(client, **fields):
+    """Call solve_ik."""
+    return ask(client, SolveIk, 'solve_ik', SolveIk.Request(**fields))
+
+
+def unreachable(n):
+    """Return poses that take long, since none of them can be reached."""
+    return [pose_message([2.0 + 1e-4 * k, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0]) for k in range(n)]
+
+
+def start(client, name='panda', **values):
+    """Start a node without a robot and wait until it has a model and joint states of its home."""
+    files = find_robot(name)
+    client.processes.start(
+        'node', 'ros_ik.node.ros_ik_node',
+        **{'ee__frame': files.tip_link, 'base_frame': files.base_link, 'services__nice': 0,
+           **values},
+    )  # fmt: skip
+    publisher = client.node.create_publisher(JointState, 'joint_states', 1)
+    home = make_planner(name)
+    names = list(home.robot.coord_of)
+    state = JointState(name=names, position=[float(home.joint_q[home.robot.coord_of[n]])
+                                             for n in names])  # fmt: skip
+    client.node.create_timer(0.05, lambda: publisher.publish(state))
+    client.describe(robot_text(name))
+    client.wait_for_code(IkStatus.OK, timeout=LONG)
+    # The first state is on its way to the process of the services.
+    ready = SolveFk.Request(configurations=[JointTrajectoryPoint()])
+    give_up = time.monotonic() + LONG
+    while not (answer := ask(client, SolveFk, 'solve_fk', ready)).success:
+        assert time.monotonic() < give_up, answer.message
+        client.spin(0.05)
+
+
+def process_ids(client):
+    """Return the process ids of the node and of its children."""
+    node = client.processes._running['node'].pid
+    children = []
+    for entry in Path('/proc').iterdir():
+        if entry.name.isdigit():
+            try:
+                parent = int((entry / 'stat').read_text().rpartition(')')[2].split()[1])
+            except (OSError, IndexError):
+                continue
+            if parent == node:
+                children.append(int(entry.name))
+    return node, children
+
+
+def is_gone(process_id):
+    """Return whether a process has ended; one that nobody waited for counts as ended."""
+    try:
+        state = Path(f'/proc/{process_id}/stat').read_text().rpartition(')')[2].split()[0]
+    except OSError:
+        return True
+    return state in 'ZX'
+
+
+def wait_until_gone(client, process_id, timeout=10.0):
+    """Wait for the end of a process; return how long that took."""
+    started = time.monotonic()
+    client.wait_for(lambda: is_gone(process_id), f'end of process {process_id}', timeout)
+    return time.monotonic() - started
+
+
+def start_planner(client, number):
+    """Return a planner in a process of its own that asks for this many poses at each line."""
+    environment = {
+        **os.environ,
+        'ROS_DOMAIN_ID': str(client.processes.domain),
+        'PYTHONPATH': os.pathsep.join([str(ROOT / 'test'), os.environ.get('PYTHONPATH', '')]),
+    }
+    script = ROOT / 'test' / 'support' / 'planner_client.py'
+    return subprocess.Popen(
+        [sys.executable, str(script), str(number), 'panda_hand_tcp'],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
