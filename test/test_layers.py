@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 LAYERS = [
     'errors', 'settings', 'model', 'kinematics', 'objectives', 'limits', 'barriers', 'solvers',
-    'servo', 'node', 'demo', 'viewer',
+    'servo', 'planning', 'node', 'demo', 'viewer',
 ]  # fmt: skip
 ROS_PACKAGES = ('node', 'demo', 'viewer')
 ROS_MODULES = {

@@ -18,6 +18,7 @@ import warp as wp
 
 from ros_ik.barriers.barrier import Barrier
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_link
 from ros_ik.kinematics.chain import relative_chain
 from ros_ik.kinematics.spatial import spatial_functions
 
@@ -143,8 +144,8 @@ class PositionBarrier(Barrier):
         super().__init__(
             gain=gain, margin=margin, safe_displacement_gain=safe_displacement_gain, name=name
         )
-        self.link_index = int(link_index)
-        self.reference_link_index = int(reference_link_index)
+        self.link_index = checked_link('link_index', link_index)
+        self.reference_link_index = checked_link('reference_link_index', reference_link_index)
         self.p_min = np.array(p_min, dtype=np.float64)
         self.p_max = np.array(p_max, dtype=np.float64)
         if self.p_min.shape != (3,) or self.p_max.shape != (3,) or np.shape(axes) != (3,):

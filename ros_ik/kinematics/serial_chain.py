@@ -13,12 +13,15 @@ joint per axis; a mimic joint reads the variable of its driver, q = coef0 + coef
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import named_link
+from ros_ik.model.joint_group import checked_joint_group
 from ros_ik.model.joint_type import JointType
 from ros_ik.model.rotations import matrix_from_quaternion
 
@@ -145,9 +148,9 @@ class _Builder:
 
 def serial_chain(
     model: Model,
-    link: str,
+    link: str | int,
     *,
-    group: JointGroup | None = None,
+    group: JointGroup | str | Sequence[str] | None = None,
     joint_q: np.ndarray | None = None,
     offset: np.ndarray | None = None,
 ) -> SerialChain:
@@ -155,8 +158,9 @@ def serial_chain(
 
     Args:
         model: The model.
-        link: Name of the link.
-        group: Joints that may move; None for all of the chain.
+        link: Name or index of the link.
+        group: Joints that may move, or what :meth:`Model.joint_group` takes; None for all of the
+            chain.
         joint_q: Configuration that tells where the other joints are held, shape
             [joint_coord_count]; None for the neutral one.
         offset: Pose of the frame in the link, shape [7]; None for the link itself.
@@ -165,10 +169,10 @@ def serial_chain(
         ArgumentError: An unknown link, no joint that moves it, or a ball or free joint among
             those that may move, with its name.
     """
-    group = group or model.joint_group('')
+    group = checked_joint_group(model, group)
     held = model.neutral_joint_q() if joint_q is None else np.asarray(joint_q, dtype=np.float64)
     builder = _Builder(model, group, held)
-    for joint in joints_to(model, model.body_index(link)):
+    for joint in joints_to(model, named_link(model, link)):
         builder.add_joint(joint)
     if offset is not None:
         builder.constants[-1] = builder.constants[-1] @ _matrix(np.asarray(offset))

@@ -48,6 +48,24 @@ class JointGroup:
         return len(self.variable_dof)
 
 
+def checked_joint_group(
+    model: Model, group: JointGroup | str | Sequence[str] | None, name: str = 'joint_group'
+) -> JointGroup:
+    """Return a group of a model, made where it is not one yet; None is every joint.
+
+    Raises:
+        ArgumentError: As :func:`make_joint_group`, a group of another model, or no group at all.
+    """
+    if group is None:
+        return model.joint_group('')
+    if not isinstance(group, JointGroup):
+        return model.joint_group(group)
+    labels = [model.joint_label[k] for k in group.joint_indices if k < model.joint_count]
+    if len(group.dof_variable) != model.joint_dof_count or tuple(labels) != group.joint_names:
+        raise ArgumentError(f'{name} {group.name!r} belongs to another model')
+    return group
+
+
 def make_joint_group(model: Model, spec: str | Sequence[str]) -> JointGroup:
     """Make the group that ``spec`` names; see :meth:`Model.joint_group`."""
     tip = ''

@@ -111,7 +111,7 @@ def _mesh_vertices(kind: str, content: bytes) -> np.ndarray:
     )
     if not scene.geometry:
         return np.zeros((0, 3))
-    mesh = scene.to_geometry()
+    mesh = scene.to_mesh()
     # Exporters leave points in files that no facet uses.
     return np.asarray(mesh.vertices, dtype=np.float64)[np.unique(mesh.faces)]
 

@@ -23,6 +23,7 @@ from ros_ik.node.control_loop import Waiting
 from ros_ik.node.inputs import Inputs
 from ros_ik.node.mailbox import Mailbox
 from ros_ik.node.model_builder import Built
+from ros_ik.node.model_builder import Job
 from ros_ik.node.model_source import ModelSource
 from ros_ik.node.parameters import NodeParameters
 from ros_ik.node.publishing import CommandPublishers
@@ -30,6 +31,7 @@ from ros_ik.node.publishing import StatusPublisher
 from ros_ik.node.reporter import Reporter
 from ros_ik.node.schedule import RosTimeSchedule
 from ros_ik.node.schedule import SteadySchedule
+from ros_ik.node.services import PlannerServices
 from ros_ik.servo import Servo
 from ros_ik.servo import StatusCode
 from ros_ik.servo.robot import check_per_joint
@@ -55,6 +57,7 @@ class IkNode(LifecycleNode):
         self._inputs: Inputs | None = None
         self._servo: Servo | None = None
         self._built: Servo | None = None
+        self._job: Job
         self._generation = 0
         self._active = False
         self._given = NodeParameters(self, self._on_settings)
@@ -65,6 +68,7 @@ class IkNode(LifecycleNode):
             self, lambda: self._given.settings, self._may_change, self._loop.is_resting
         )
         self._reporter = Reporter(self, settings, self._loop, self._dropped)
+        self._planning = PlannerServices(self)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(_POLL_PERIOD, self._poll, clock=self._steady)
         self.create_timer(_STATISTICS_PERIOD, self._loop.statistics.update, clock=self._steady)
@@ -73,6 +77,7 @@ class IkNode(LifecycleNode):
 
     def finish(self) -> None:
         """Bring the robot to rest and end the threads; the node may be destroyed afterwards."""
+        self._planning.release()
         self._loop.finish()
         self._source.builder.end(timeout=0.1)
 
@@ -171,6 +176,7 @@ class IkNode(LifecycleNode):
                 return str(error)
         self._inbox.settings.put(settings)
         self._reporter.apply(settings)
+        self._planning.apply(settings)
         return ''
 
     def _may_change(self) -> bool:
@@ -202,6 +208,8 @@ class IkNode(LifecycleNode):
             self._on_built(built)
         if self._autostart:
             self._advance_autostart()
+        if self._servo is not None:
+            self._planning.poll(self._measurement.get())
         self._reporter.log()
 
     def _on_built(self, built: Built) -> None:
@@ -221,6 +229,7 @@ class IkNode(LifecycleNode):
             return
         self._reporter.problem = ''
         self._inbox.notice.put('')
+        self._job = built.job
         warnings = built.servo.robot.model.warnings
         if warnings:
             self.get_logger().warning(
@@ -253,6 +262,8 @@ class IkNode(LifecycleNode):
             Controlled(servo, templates, self._generation, self._measurement)
         )
         self._inputs.change(replacing=False)  # type: ignore[union-attr]
+        settings = self._given.settings or servo.settings
+        self._planning.take_over(self._job.urdf, self._job.srdf, settings, self._generation)
         names = ', '.join(servo.robot.group.joint_names)
         self.get_logger().info(
             f'model {self._generation}: {servo.robot.group.n_variables} joints: {names}'
@@ -263,6 +274,7 @@ class IkNode(LifecycleNode):
         self._active = False
         self._inbox.controlled.put(None)
         self._servo = None
+        self._planning.release()
         self._reporter.generation = 0
         if self._inputs is not None:
             self._inputs.destroy()

@@ -8,6 +8,7 @@ from ros_ik.settings.parameter import Parameter
 from ros_ik.settings.schema_limits import BARRIERS
 from ros_ik.settings.schema_limits import JOINT_LIMITS
 from ros_ik.settings.schema_limits import LIMITS
+from ros_ik.settings.schema_services import SERVICES
 
 DESCRIPTION_CHANGES = ('hold_and_swap', 'ignore', 'deactivate')
 JUMP_POLICIES = ('saturate', 'reject')
@@ -244,5 +245,14 @@ _REPORTS = (
 )  # fmt: skip
 
 SCHEMA: tuple[Parameter, ...] = (
-    _NODE + _TASK + _SOLVER + _TIMING + LIMITS + JOINT_LIMITS + BARRIERS + _OUTPUTS + _REPORTS
+    _NODE
+    + _TASK
+    + _SOLVER
+    + _TIMING
+    + LIMITS
+    + JOINT_LIMITS
+    + BARRIERS
+    + _OUTPUTS
+    + _REPORTS
+    + SERVICES
 )

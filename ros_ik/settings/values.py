@@ -96,6 +96,11 @@ class Settings:
     publish_when_idle: bool
     status_rate: float
     diagnostics_period: float
+    services_max_poses: int
+    services_timeout: float
+    services_max_waiting: int
+    services_threads: int
+    services_nice: int
 
     @property
     def period(self) -> float:

@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import check_memory
+from ros_ik.kinematics.arguments import named_link
 from ros_ik.kinematics.serial_chain import serial_chain
+from ros_ik.model import Model
 from ros_ik.model.checks import checked_array
 from ros_ik.model.checks import checked_pose
 from ros_ik.solvers.chain_ik_collisions import collision_rounds
@@ -30,7 +34,6 @@ from ros_ik.solvers.chain_ik_setup import checked_rows
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
-    from ros_ik.model import Model
 
 __all__ = ['ChainIK', 'ChainIKResult', 'ChainIKSettings']
 
@@ -49,10 +52,10 @@ class ChainIK(ChainSearch):
     def __init__(
         self,
         model: Model,
-        link: str,
+        link: str | int,
         n_problems: int = 1,
         *,
-        joint_group: JointGroup | None = None,
+        joint_group: JointGroup | str | Sequence[str] | None = None,
         joint_q: np.ndarray | None = None,
         offset: np.ndarray | None = None,
         position_tolerance: float = 1e-3,
@@ -69,9 +72,10 @@ class ChainIK(ChainSearch):
 
         Args:
             model: The model.
-            link: Link whose frame is to reach the poses.
+            link: Name or index of the link whose frame is to reach the poses.
             n_problems: Poses per solve.
-            joint_group: Joints that may move; None for every joint between world and link.
+            joint_group: Joints that may move, a group or what :meth:`Model.joint_group` takes;
+                None for every joint between world and link.
             joint_q: Configuration that holds the other joints, shape [joint_coord_count]; None
                 for the neutral one.
             offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
@@ -94,15 +98,24 @@ class ChainIK(ChainSearch):
         """
         check_sizes(n_problems=n_problems, n_solutions=n_solutions, n_lanes=n_lanes)
         check_tolerances(position_tolerance, rotation_tolerance)
-        settings = settings or ChainIKSettings()
+        settings = ChainIKSettings() if settings is None else settings
+        if not isinstance(settings, ChainIKSettings):
+            raise ArgumentError(f'settings must be ChainIKSettings, got {settings!r}')
+        if not isinstance(model, Model):
+            raise ArgumentError(
+                f'model must be a ros_ik Model, got {type(model).__name__}; IKSolver and IkChain '
+                "take any object with Newton's joint arrays"
+            )
+        index = named_link(model, link)
         coords = model.joint_coord_count
         held = model.neutral_joint_q() if joint_q is None else joint_q
         held = checked_array('joint_q', held, (coords,))
         tool = checked_pose('offset', offset)
-        self.model, self.link = model, link
-        self.chain = serial_chain(model, link, group=joint_group, joint_q=held, offset=tool)
+        self.model, self.link = model, model.body_label[index]
+        check_memory('n_problems', n_problems, 260 + 150 * n_solutions, model.device)
+        self.chain = serial_chain(model, index, group=joint_group, joint_q=held, offset=tool)
         tolerances = position_tolerance, rotation_tolerance
-        problem = ChainProblem(model, link, self.chain, held, tool, tolerances)
+        problem = ChainProblem(model, index, self.chain, held, tool, tolerances)
         threads = thread_count(model, n_threads)
         checker = None
         self.collision_pairs = np.zeros((0, 2), dtype=int)

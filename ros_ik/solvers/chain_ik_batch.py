@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_count
 from ros_ik.solvers.chain_ik import ChainIK
 from ros_ik.solvers.chain_ik import ChainIKResult
 from ros_ik.solvers.chain_ik import ChainIKSettings
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
     from ros_ik.model import JointGroup
     from ros_ik.model import Model
 
-# Larger requests are split: at about 300 bytes a problem this bounds the memory to 20 MB.
+# Solutions of a solver; larger requests are split: at about 300 bytes this bounds its memory to
+# 20 MB. The answers themselves come on top.
 MAX_BATCH = 65_536
 
 
 def inverse_kinematics(
     model: Model,
-    link: str,
+    link: str | int,
     poses: np.ndarray,
     seeds: np.ndarray | None = None,
     position_tolerance: float = 1e-3,
@@ -34,7 +36,7 @@ def inverse_kinematics(
     *,
     collision_pairs: Sequence[Sequence[int]] | np.ndarray | None = None,
     collision_margin: float = 0.0,
-    joint_group: JointGroup | None = None,
+    joint_group: JointGroup | str | Sequence[str] | None = None,
     joint_q: np.ndarray | None = None,
     offset: np.ndarray | None = None,
     settings: ChainIKSettings | None = None,
@@ -48,7 +50,7 @@ def inverse_kinematics(
 
     Args:
         model: The model.
-        link: Link whose frame is to reach the poses.
+        link: Name or index of the link whose frame is to reach the poses.
         poses: Targets in the world, shape [n, 7] or [7], x y z qx qy qz qw.
         seeds: Configurations to start from and to be near to, shape [n, joint_coord_count] or
             [joint_coord_count]; None for the middle of the limits.
@@ -66,7 +68,8 @@ def inverse_kinematics(
             collision.
         collision_margin: Distance [m] that the shapes of a pair must keep. Of the model's own
             pairs, those that are always nearer by design are held to no margin.
-        joint_group: Joints that may move; None for every joint between world and link.
+        joint_group: Joints that may move, a group or what :meth:`Model.joint_group` takes; None
+            for every joint between world and link.
         joint_q: Configuration that holds the other joints, shape [joint_coord_count]; None for
             the neutral one.
         offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
@@ -95,8 +98,9 @@ def inverse_kinematics(
             raise ArgumentError(f'seeds must have one row per pose ({n}), got {len(starts)}')
     solver: ChainIK | None = None
     parts: list[ChainIKResult] = []
-    for first in range(0, n, MAX_BATCH):
-        rows = slice(first, min(first + MAX_BATCH, n))
+    most = max(1, MAX_BATCH // checked_count('n_solutions', n_solutions, 1))
+    for first in range(0, n, most):
+        rows = slice(first, min(first + most, n))
         size = rows.stop - first
         if solver is None or solver.n_problems != size:
             solver = ChainIK(

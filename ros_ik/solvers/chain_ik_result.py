@@ -9,6 +9,9 @@ import dataclasses
 
 import numpy as np
 
+from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.arguments import checked_number
+
 
 @dataclasses.dataclass(frozen=True)
 class ChainIKSettings:
@@ -37,6 +40,18 @@ class ChainIKSettings:
     relative_length: float = 0.2
     separation: float = 0.1
     seed: int = 12345
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            ArgumentError: A count below one, a number that is not positive, a negative seed.
+        """
+        for name in ('max_attempts', 'max_iterations', 'window', 'patient_window'):
+            checked_count(name, getattr(self, name), 1)
+        for name in ('progress', 'damping', 'relative_length', 'separation'):
+            checked_number(name, getattr(self, name), positive=True)
+        checked_count('seed', self.seed)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.arguments import checked_count
 from ros_ik.kinematics.collisions import CollisionChecker
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.serial_chain import SerialChain
@@ -49,7 +50,7 @@ class ChainProblem:
 
     Attributes:
         model: The model.
-        link: Link that carries the tool.
+        link: Index of the link that carries the tool.
         chain: The chain to the tool.
         held: Configuration that holds the other joints, [joint_coord_count].
         offset: Pose of the tool in the link, [7].
@@ -57,7 +58,7 @@ class ChainProblem:
     """
 
     model: Model
-    link: str
+    link: int
     chain: SerialChain
     held: np.ndarray
     offset: np.ndarray
@@ -260,4 +261,6 @@ def thread_count(model: Model, n_threads: int | None) -> int:
     """Return how many threads share a batch: one where a GPU works, else those of the CPU."""
     if wp.get_device(model.device).is_cuda:
         return 1
-    return n_threads or os.cpu_count() or 1
+    if n_threads is None:
+        return os.cpu_count() or 1
+    return checked_count('n_threads', n_threads, 1)

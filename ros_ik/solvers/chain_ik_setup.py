@@ -11,6 +11,8 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.arguments import checked_number
 from ros_ik.kinematics.serial_chain import joints_to
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.solvers.chain_ik_collect import placement_struct
@@ -70,7 +72,7 @@ def make_search(
 
 def make_placement(
     model: Model,
-    link: str,
+    link: int,
     chain: SerialChain,
     held: np.ndarray,
     offset: np.ndarray,
@@ -81,7 +83,7 @@ def make_placement(
 
     Args:
         model: The model.
-        link: The link that the tool is on.
+        link: Index of the link that the tool is on.
         chain: The chain to it.
         held: Configuration that holds the other joints, [joint_coord_count].
         offset: Pose of the tool in the link, [7].
@@ -93,7 +95,7 @@ def make_placement(
     drivers = [driver for driver, _, _ in mimics.values()]
     placement = placement_struct()()
     for name, indices in (
-        ('path', joints_to(model, model.body_index(link))),
+        ('path', joints_to(model, link)),
         ('coordinate', chain.coordinates),
         ('follower', start[list(mimics)]),
         ('driver', start[drivers]),
@@ -116,17 +118,16 @@ def make_placement(
 
 
 def check_sizes(**sizes: int | None) -> None:
-    """Raise ArgumentError for a size below one."""
+    """Raise ArgumentError for a size that is no integer or below one."""
     for name, size in sizes.items():
-        if size is not None and size < 1:
-            raise ArgumentError(f'{name} must be at least 1, got {size}')
+        if size is not None or name != 'n_lanes':
+            checked_count(name, size, 1)
 
 
 def check_tolerances(position: float, rotation: float) -> None:
     """Raise ArgumentError for a tolerance that is not positive, or where none is finite."""
     for name, value in (('position_tolerance', position), ('rotation_tolerance', rotation)):
-        if not value > 0.0:
-            raise ArgumentError(f'{name} must be positive, got {value}')
+        checked_number(name, value, positive=True, finite=False)
     if np.isinf(position) and np.isinf(rotation):
         raise ArgumentError('position_tolerance and rotation_tolerance cannot both be inf')
 

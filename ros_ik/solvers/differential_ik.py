@@ -29,6 +29,7 @@ from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.limits import Limit
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
+from ros_ik.model.joint_group import checked_joint_group
 from ros_ik.solvers.barrier_check import BarrierCheck
 from ros_ik.solvers.differential_ik_settings import DifferentialIKSettings
 from ros_ik.solvers.graph import Graph
@@ -88,7 +89,7 @@ class DifferentialIK:
                 below 1.
         """
         self.model = model
-        self.group = group if isinstance(group, JointGroup) else model.joint_group(group)
+        self.group = checked_joint_group(model, group, 'group')
         self.settings = settings or DifferentialIKSettings()
         self.n_robots = n_robots
         self._n_threads = os.cpu_count() or 1 if n_threads is None else n_threads

@@ -11,6 +11,7 @@ furthest, then the one that moves least, is taken.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
 import functools
 from typing import Any
@@ -20,6 +21,8 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.arguments import named_link
 from ros_ik.kinematics.evaluate import eval_fk
 from ros_ik.solvers.chain_ik import ChainIK
 from ros_ik.solvers.chain_ik import ChainIKSettings
@@ -56,7 +59,7 @@ class PathResult:
 
 def solve_path(
     model: Model,
-    link: str,
+    link: str | int,
     poses: np.ndarray,
     start: np.ndarray | None = None,
     *,
@@ -64,14 +67,14 @@ def solve_path(
     position_tolerance: float = 1e-4,
     rotation_tolerance: float = 1e-3,
     n_branches: int = 16,
-    joint_group: JointGroup | None = None,
+    joint_group: JointGroup | str | Sequence[str] | None = None,
     offset: np.ndarray | None = None,
 ) -> PathResult:
     """Find a continuous joint path along poses.
 
     Args:
         model: The model.
-        link: Link that follows the poses.
+        link: Name or index of the link that follows the poses.
         poses: Poses in the world, shape [n, 7], x y z qx qy qz qw.
         start: Configuration to come from, shape [joint_coord_count]: the path stays on its
             branch. None to choose the branch that gets furthest.
@@ -88,6 +91,7 @@ def solve_path(
         ArgumentError: A wrong shape or value, an unknown link, an unsuitable chain.
     """
     targets = _checked_poses(poses)
+    checked_count('n_branches', n_branches, 1)
     if not max_joint_step > 0.0:
         raise ArgumentError(f'max_joint_step must be positive, got {max_joint_step}')
     make = functools.partial(
@@ -181,12 +185,12 @@ def _checked_start(model: Model, start: np.ndarray) -> np.ndarray:
 
 
 def _frame_pose(
-    model: Model, link: str, joint_q: np.ndarray, offset: np.ndarray | None
+    model: Model, link: str | int, joint_q: np.ndarray, offset: np.ndarray | None
 ) -> np.ndarray:
     """Return the pose of the tool at a configuration, shape [7]."""
     body_q = np.zeros((1, model.body_count, 7))
     eval_fk(model, joint_q[None], body_q)
-    pose = body_q[0, model.body_index(link)]
+    pose = body_q[0, named_link(model, link)]
     if offset is None:
         return pose
     body: Any = wp.transformd(*pose)

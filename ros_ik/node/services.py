@@ -1,0 +1,171 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Planners' services, in a process of their own: what they ask for never delays a tick.
+
+rclpy makes a Python object of every pose of a request before any of our code runs: one second for
+100,000 poses, in which the control thread would wait for the interpreter. So another process has
+the services on the ROS graph, an interpreter of its own, and a niceness; no byte of a request
+passes through this one. It is told of the robot through a pipe, and ends when the pipe does:
+also when this process is killed.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import BinaryIO
+
+import numpy as np
+from rclpy.node import Node
+
+from ros_ik.node.services_link import Description
+from ros_ik.node.services_link import Frame
+from ros_ik.node.services_link import Greeting
+from ros_ik.node.services_link import State
+from ros_ik.node.services_link import write_frame
+from ros_ik.servo import Measurement
+from ros_ik.settings import Settings
+
+NAMES = ('solve_ik', 'solve_fk', 'check_trajectory')
+# What the process gets to end in order before it is killed [s].
+_GRACE = 0.9
+# A process that fell is started again after this time [s], longer each time.
+_RESTART, _LONGEST_RESTART = 1.0, 30.0
+
+
+class PlannerServices:
+    """Keeps the process; used in the thread of the executor."""
+
+    def __init__(self, node: Node) -> None:
+        """Start nothing yet."""
+        self._node = node
+        self._child: _Child | None = None
+        self._description: Description | None = None
+        self._sent: Measurement | None = None
+        self._restart_delay, self._restart_at = _RESTART, 0.0
+
+    def take_over(self, urdf: str, srdf: str, settings: Settings, generation: int) -> None:
+        """Answer for this robot from now on; requests that run for another one are cancelled."""
+        self._description = Description(urdf, srdf, settings, generation)
+        if self._child is None:
+            self._start()
+        else:
+            self._child.post(self._description)
+
+    def apply(self, settings: Settings) -> None:
+        """Take over changed settings."""
+        if self._child is not None:
+            self._child.post(settings)
+
+    def poll(self, measurement: Measurement) -> None:
+        """Pass on the measured state; start a process anew that has fallen."""
+        child = self._child
+        if child is None or self._description is None:
+            return
+        if child.process.poll() is None:
+            if measurement is not self._sent:
+                self._sent = measurement
+                known = np.isfinite(measurement.received)
+                child.post(State(self._description.generation, measurement.joint_q, known))
+        elif not self._restart_at:
+            self._restart_at = time.monotonic() + self._restart_delay
+            self._node.get_logger().error(
+                f'the process of the planner services ended with code {child.process.returncode}; '
+                f'starting it again in {self._restart_delay:g} s'
+            )
+            self._restart_delay = min(2.0 * self._restart_delay, _LONGEST_RESTART)
+        elif time.monotonic() >= self._restart_at:
+            child.end()
+            self._start()
+
+    def release(self) -> None:
+        """Remove the services: the process ends within a second; nobody waits for it."""
+        if self._child is not None:
+            self._child.end()
+        self._child = self._description = None
+        self._restart_delay = _RESTART
+
+    def _start(self) -> None:
+        node, description = self._node, self._description
+        assert description is not None
+        greeting = Greeting(
+            node_name=f'{node.get_name()}_planning',
+            namespace=node.get_namespace(),
+            services={name: node.resolve_service_name(f'~/{name}') for name in NAMES},
+            arguments=tuple(sys.argv),
+            domain_id=node.context.get_domain_id(),
+            settings=description.settings,
+        )
+        self._child = _Child(greeting)
+        self._child.post(description)
+        self._sent, self._restart_at = None, 0.0
+
+
+class _Child:
+    """One process, and the thread that writes to it: a pipe may be full, and nobody waits here.
+
+    Attributes:
+        process: The process.
+    """
+
+    def __init__(self, greeting: Greeting) -> None:
+        folder = str(Path(__file__).resolve().parents[2])
+        path = os.pathsep.join([folder, *filter(None, [os.environ.get('PYTHONPATH')])])
+        # Ctrl-C goes to both processes. The node ends the other one in order, which therefore
+        # inherits a mask. A session of its own would do that too, but Linux may give each session
+        # an equal share of the processor (autogroups), and niceness counts within a session only.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self.process = subprocess.Popen(
+                [sys.executable, '-m', 'ros_ik.node.services_worker'],
+                stdin=subprocess.PIPE,
+                env={**os.environ, 'PYTHONPATH': path, 'PYTHONSAFEPATH': '1'},
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        self._news = threading.Condition()
+        # The newest of each kind: what is not written yet is replaced, so this stays small.
+        self._pending: dict[type, Frame] = {Greeting: greeting}
+        self._ending = False
+        threading.Thread(target=self._write, name='planner_services', daemon=True).start()
+
+    def post(self, frame: Frame) -> None:
+        """Have a frame written soon; it replaces one of its kind that is still waiting."""
+        with self._news:
+            self._pending[type(frame)] = frame
+            self._news.notify()
+
+    def end(self) -> None:
+        """Have the process ended."""
+        with self._news:
+            self._ending = True
+            self._news.notify()
+
+    def _write(self) -> None:
+        pipe: BinaryIO = self.process.stdin  # type: ignore[assignment]
+        try:
+            while not self._ending:
+                with self._news:
+                    self._news.wait_for(lambda: self._pending or self._ending)
+                    frames, self._pending = list(self._pending.values()), {}
+                for frame in frames if not self._ending else ():
+                    write_frame(pipe, frame)
+        except OSError:
+            pass  # it has fallen: poll() finds out
+        self._close(pipe)
+
+    def _close(self, pipe: BinaryIO) -> None:
+        try:
+            pipe.close()
+        except OSError:
+            pass  # what was not written is not wanted any more
+        try:
+            self.process.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()

@@ -1,0 +1,97 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What the node tells the process that answers planners, and how it travels: frames on a pipe.
+
+A frame is its length, 8 bytes, and a pickled object. Only the node holds the other end.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+import struct
+from typing import BinaryIO
+
+import numpy as np
+
+from ros_ik.settings import Settings
+
+_LENGTH = struct.Struct('<Q')
+
+
+@dataclasses.dataclass(frozen=True)
+class Greeting:
+    """The first frame: who the process is on the ROS graph.
+
+    Attributes:
+        node_name: Name of its node.
+        namespace: Namespace of its node.
+        services: Resolved name of each service, by its name below the node.
+        arguments: Command line of the node; it names the log level and the security enclave.
+        domain_id: ROS domain.
+        settings: Settings in force.
+    """
+
+    node_name: str
+    namespace: str
+    services: dict[str, str]
+    arguments: tuple[str, ...]
+    domain_id: int
+    settings: Settings
+
+
+@dataclasses.dataclass(frozen=True)
+class Description:
+    """A robot to answer for from now on.
+
+    Attributes:
+        urdf: Text of the robot description.
+        srdf: Text of the semantic description, '' for none.
+        settings: Settings in force.
+        generation: Number of the model; measured states carry it too.
+    """
+
+    urdf: str
+    srdf: str
+    settings: Settings
+    generation: int
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class State:
+    """A measured state.
+
+    Attributes:
+        generation: Number of the model that it belongs to.
+        joint_q: Coordinates [joint_coord_count].
+        known: Which of them were ever measured, bool [joint_coord_count].
+    """
+
+    generation: int
+    joint_q: np.ndarray
+    known: np.ndarray
+
+
+Frame = Greeting | Description | Settings | State
+
+
+def write_frame(pipe: BinaryIO, frame: Frame) -> None:
+    """Write one frame; blocks while the pipe is full.
+
+    Raises:
+        OSError: Nobody reads any more.
+    """
+    data = pickle.dumps(frame, pickle.HIGHEST_PROTOCOL)
+    pipe.write(_LENGTH.pack(len(data)))
+    pipe.write(data)
+    pipe.flush()
+
+
+def read_frame(pipe: BinaryIO) -> Frame | None:
+    """Return the next frame; None once the other end is closed, in order or not."""
+    head = pipe.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    data = pipe.read(length)
+    return pickle.loads(data) if len(data) == length else None

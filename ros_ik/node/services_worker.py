@@ -1,0 +1,211 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The process that answers planners: its services, its threads, and its end with the node's.
+
+The main thread serves ROS, one thread answers requests, one reads what the node says. Once the
+node's end of the pipe is closed, for whatever reason, requests are refused and the process ends;
+after ``_LAST`` it ends in any case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import functools
+import os
+import signal
+import sys
+import threading
+import time
+from typing import Any
+from typing import BinaryIO
+
+import rclpy
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
+import warp as wp
+
+from ros_ik.errors import RosIkError
+from ros_ik.node.services_jobs import Job
+from ros_ik.node.services_jobs import Jobs
+from ros_ik.node.services_link import Description
+from ros_ik.node.services_link import Greeting
+from ros_ik.node.services_link import read_frame
+from ros_ik.node.services_link import State
+from ros_ik.node.services_messages import answer_check_trajectory
+from ros_ik.node.services_messages import answer_solve_fk
+from ros_ik.node.services_messages import answer_solve_ik
+from ros_ik.node.services_messages import check_size
+from ros_ik.node.services_messages import time_of
+from ros_ik.planning import Budget
+from ros_ik.planning import IkRequest
+from ros_ik.planning import Planner
+from ros_ik.planning import RequestError
+from ros_ik.planning import solve_fk
+from ros_ik.planning import solve_ik
+from ros_ik.settings import Settings
+from ros_ik_interfaces.srv import CheckTrajectory
+from ros_ik_interfaces.srv import SolveFk
+from ros_ik_interfaces.srv import SolveIk
+
+_TYPES = {'solve_ik': SolveIk, 'solve_fk': SolveFk, 'check_trajectory': CheckTrajectory}
+# Times of an end in order [s]: a request notices, its answer leaves, the process is gone.
+_NOTICE, _FAREWELL, _LAST = 0.3, 0.2, 0.8
+_WAIT = 0.1
+_ENDING = 'the node shuts down or is cleaned up'
+
+
+class PlannerNode(Node):
+    """The services of planners on the ROS graph.
+
+    Attributes:
+        jobs: The thread that answers.
+        pending: Number of requests without an answer.
+    """
+
+    def __init__(self, greeting: Greeting, executor: SingleThreadedExecutor) -> None:
+        """Create the services.
+
+        Args:
+            greeting: Names and settings.
+            executor: The executor that spins this node.
+        """
+        super().__init__(
+            greeting.node_name,
+            namespace=greeting.namespace,
+            use_global_arguments=False,
+            start_parameter_services=False,
+        )
+        self._settings, self._executor = greeting.settings, executor
+        self.pending = 0
+        threads = greeting.settings.services_threads or max(1, (os.cpu_count() or 1) - 1)
+        self._work: dict[str, Callable[..., Any]] = {
+            'solve_ik': functools.partial(answer_solve_ik, threads=threads),
+            'solve_fk': answer_solve_fk,
+            'check_trajectory': functools.partial(
+                answer_check_trajectory, most_checks=greeting.settings.services_max_poses
+            ),
+        }
+        self.jobs = Jobs(
+            greeting.settings.services_max_waiting, _prepare, self._log_error, _package_paths()
+        )
+        # Any other group would take no request while another one has no answer.
+        group = ReentrantCallbackGroup()
+        for name, full_name in greeting.services.items():
+            callback = functools.partial(self._on_request, name)
+            self.create_service(_TYPES[name], full_name, callback, callback_group=group)
+
+    async def _on_request(self, name: str, request: Any, response: Any) -> Any:
+        """Queue a request; the executor goes on and sends the answer when it is there."""
+        future = Future(executor=self._executor)
+        self.pending += 1
+        try:
+            self._submit(name, request, future)
+            return await future
+        finally:
+            self.pending -= 1
+
+    def _submit(self, name: str, request: Any, future: Future) -> None:
+        def refuse(reason: str) -> None:
+            self._finish(future, _TYPES[name].Response(success=False, message=reason))
+
+        try:
+            check_size(request, self._settings, len(self._settings.tasks))
+            budget = Budget(time_of(request, self._settings))
+        except RequestError as error:
+            refuse(str(error))
+        else:
+            work, answer = self._work[name], functools.partial(self._finish, future)
+            self.jobs.submit(
+                Job(lambda planner, left: work(planner, request, left), answer, refuse, budget)
+            )
+
+    def _finish(self, future: Future, response: Any) -> None:
+        # In this order: the executor looks at what awaits each time that it wakes.
+        future.set_result(response)
+        self._executor.wake()
+
+    def _log_error(self, text: str) -> None:
+        self.get_logger().error(text)
+
+
+def _package_paths() -> list[str]:
+    """Return the folders of the ROS packages that this environment knows."""
+    prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
+    return [os.path.join(prefix, 'share') for prefix in prefixes if prefix]
+
+
+def _prepare(planner: Planner) -> None:
+    """Compile or load what the first requests need."""
+    names = planner.robot.group.joint_names
+    positions = planner.joint_q[None, planner.robot.coords]
+    try:
+        poses = solve_fk(planner, names, positions)
+        solve_ik(planner, IkRequest(poses[0, :1]))
+    except RosIkError:
+        pass  # it needs joint states; a request says so if it does too
+    planner.steps.barrier_values(planner.joint_q)
+
+
+def _read(pipe: BinaryIO, jobs: Jobs, ended: threading.Event) -> None:
+    """Pass on what the node says until it says no more."""
+    while (frame := read_frame(pipe)) is not None:
+        if isinstance(frame, Description):
+            jobs.describe(frame)
+        elif isinstance(frame, Settings):
+            jobs.apply(frame)
+        elif isinstance(frame, State):
+            jobs.measure(frame)
+    signal.setitimer(signal.ITIMER_REAL, _LAST)
+    ended.set()
+
+
+def _go_last(settings: Settings) -> None:
+    """Let every other process go first, and be the first to go where memory runs out."""
+    os.nice(settings.services_nice)
+    try:
+        with open('/proc/self/oom_score_adj', 'w', encoding='ascii') as file:
+            file.write('1000')
+    except OSError:
+        pass  # not on Linux, or not permitted: the kernel chooses
+
+
+def main() -> int:
+    """Answer until the pipe on the standard input is closed, or SIGTERM; return the exit code."""
+    pipe = sys.stdin.buffer
+    greeting = read_frame(pipe)
+    if not isinstance(greeting, Greeting):
+        return 0
+    _go_last(greeting.settings)
+    wp.config.log_level = wp.LOG_WARNING
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    rclpy.init(
+        args=list(greeting.arguments),
+        domain_id=greeting.domain_id,
+        signal_handler_options=SignalHandlerOptions.NO,
+    )
+    executor = SingleThreadedExecutor()
+    node = PlannerNode(greeting, executor)
+    executor.add_node(node)
+    threading.Thread(target=_read, args=(pipe, node.jobs, ended), daemon=True).start()
+    while not ended.is_set():
+        executor.spin_once(timeout_sec=_WAIT)
+    signal.setitimer(signal.ITIMER_REAL, _LAST)
+    node.jobs.end(_ENDING, _NOTICE)
+    give_up = time.monotonic() + _FAREWELL
+    while node.pending and time.monotonic() < give_up:
+        executor.spin_once(timeout_sec=_FAREWELL)
+    executor.shutdown()
+    node.destroy_node()
+    rclpy.try_shutdown()
+    return 0
+
+
+if __name__ == '__main__':
+    # Without waiting for threads in a kernel or a pipe.
+    code = main()
+    sys.stdout.flush()
+    os._exit(code)

@@ -1,0 +1,31 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What planners ask for, without ROS: inverse and forward kinematics, checks of trajectories."""
+
+from ros_ik.planning.budget import Budget
+from ros_ik.planning.budget import RequestError
+from ros_ik.planning.forward import solve_fk
+from ros_ik.planning.inverse import IkAnswer
+from ros_ik.planning.inverse import IkRequest
+from ros_ik.planning.inverse import PoseCode
+from ros_ik.planning.inverse import solve_ik
+from ros_ik.planning.planner import Planner
+from ros_ik.planning.spline import Point
+from ros_ik.planning.spline_limits import Violation
+from ros_ik.planning.trajectory import check_trajectory
+from ros_ik.planning.trajectory import TrajectoryReport
+
+__all__ = [
+    'Budget',
+    'IkAnswer',
+    'IkRequest',
+    'Planner',
+    'Point',
+    'PoseCode',
+    'RequestError',
+    'TrajectoryReport',
+    'Violation',
+    'check_trajectory',
+    'solve_fk',
+    'solve_ik',
+]

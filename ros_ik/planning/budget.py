@@ -1,0 +1,53 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""How long a request may take, and why it is not wanted any more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import math
+import time
+
+from ros_ik.errors import RosIkError
+
+
+class RequestError(RosIkError, ValueError):
+    """A request that cannot be answered; the message says why and names what is wrong."""
+
+
+class Budget:
+    """The time of one request. The thread that answers looks at it between slices of work."""
+
+    def __init__(
+        self, seconds: float = math.inf, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Start the time.
+
+        Args:
+            seconds: How long the request may take [s].
+            now: Clock [s].
+        """
+        self.seconds = seconds
+        self._now = now
+        self._end = now() + seconds
+        self._reason = ''
+
+    @property
+    def expired(self) -> bool:
+        """Whether the time is over."""
+        return self._now() >= self._end
+
+    def cancel(self, reason: str) -> None:
+        """Say that the answer is not wanted any more; any thread may."""
+        self._reason = reason
+
+    def check(self) -> None:
+        """Raise :class:`RequestError` if the request was cancelled."""
+        if self._reason:
+            raise RequestError(self._reason)
+
+    def check_time(self) -> None:
+        """Raise :class:`RequestError` if the request was cancelled or the time is over."""
+        self.check()
+        if self.expired:
+            raise RequestError(f'the time was over: {self.seconds:g} s')

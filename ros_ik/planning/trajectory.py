@@ -1,0 +1,128 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Checks limits and barriers along a trajectory, between its points too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+
+import numpy as np
+
+from ros_ik.planning.budget import Budget
+from ros_ik.planning.budget import RequestError
+from ros_ik.planning.planner import Planner
+from ros_ik.planning.spline import make_spline
+from ros_ik.planning.spline import Point
+from ros_ik.planning.spline_barriers import barriers_along
+from ros_ik.planning.spline_barriers import closest_pair
+from ros_ik.planning.spline_limits import first_limit_violation
+from ros_ik.planning.spline_limits import JointBounds
+from ros_ik.planning.spline_limits import Violation
+
+# A link 1 m from a joint moves 1 cm in such a step [rad or m].
+MAX_STEP = 0.01
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TrajectoryReport:
+    """What a check of a trajectory found.
+
+    Attributes:
+        violation: What is violated first, None where the trajectory is safe.
+        closest_pair: The closest pair of the collision barriers, '' twice without one.
+        barriers: Names of the barriers.
+        minimum_values: Least value of each barrier along the way [m].
+    """
+
+    violation: Violation | None
+    closest_pair: tuple[str, str]
+    barriers: tuple[str, ...]
+    minimum_values: np.ndarray
+
+
+def check_trajectory(
+    planner: Planner,
+    joint_names: Sequence[str],
+    points: Sequence[Point],
+    max_step: float = 0.0,
+    *,
+    most_checks: int = 100_000,
+    budget: Budget | None = None,
+) -> TrajectoryReport:
+    """Check position, velocity and acceleration limits and every barrier along a trajectory.
+
+    Limits are those of the node: tightened by ``joint_limits``, scaled by
+    ``limits.velocity_scale`` and ``limits.acceleration_scale``, without
+    ``limits.position_margin``. Accelerations are checked where ``joint_limits`` gives a limit and
+    where the motion has one: a segment without velocities at both ends is linear.
+
+    Args:
+        planner: The robot.
+        joint_names: Joints of the trajectory; the others stay as measured.
+        points: The trajectory; what comes before the time of its first point is not checked.
+        max_step: Largest joint step between two checks of the barriers [rad or m]; 0 for 0.01.
+        most_checks: Bound on the number of checks.
+        budget: Time that there is.
+
+    Raises:
+        RequestError: An unknown joint, points that do not fit, a bound exceeded, joints whose
+            state is needed and unknown, the time was over or the budget was cancelled.
+    """
+    budget = budget or Budget()
+    if not (np.isfinite(max_step) and max_step >= 0.0):
+        raise RequestError(f'max_step must be finite and not negative, got {max_step}')
+    coords = planner.driving_coordinates(joint_names)
+    if not len(coords):
+        raise RequestError('the trajectory names no joints')
+    planner.require_measured(_needed_dofs(planner), coords)
+    spline = make_spline(points, len(coords))
+
+    def configurations(positions: np.ndarray) -> np.ndarray:
+        return planner.configurations(coords, positions)
+
+    record = barriers_along(
+        planner, spline, configurations, max_step or MAX_STEP, most_checks, budget
+    )
+    limit = first_limit_violation(spline, _bounds(planner, joint_names), budget)
+    found = [v for v in (limit, record.violation) if v is not None]
+    return TrajectoryReport(
+        violation=min(found, key=lambda violation: violation.time, default=None),
+        closest_pair=closest_pair(planner, record),
+        barriers=record.names,
+        minimum_values=record.minimum,
+    )
+
+
+def _needed_dofs(planner: Planner) -> np.ndarray:
+    """Return the degrees of freedom that the node needs to know, as it does for its own steps."""
+    start = planner.model.joint_qd_start.numpy()
+    joints = (planner.model.joint_index(name) for name in planner.robot.needed)
+    return np.array([start[joint] for joint in joints])
+
+
+def _bounds(planner: Planner, joint_names: Sequence[str]) -> JointBounds:
+    """Return the limits of the joints of a trajectory; followers bound the joint they follow."""
+    robot, model, settings = planner.robot, planner.model, planner.settings
+    start = model.joint_qd_start.numpy()
+    dof_of = {name: int(start[model.joint_index(name)]) for name in joint_names}
+    dofs = list(dof_of.values())
+    given = {limit.joint: limit.max_acceleration for limit in settings.joint_limits}
+    acceleration = np.full(model.joint_dof_count, np.inf)
+    for name, limit in given.items():
+        if limit is not None:
+            acceleration[start[model.joint_index(name)]] = limit
+    acceleration *= settings.limits_acceleration_scale
+    velocity = robot.velocity * settings.limits_velocity_scale
+    lower, upper = robot.lower.copy(), robot.upper.copy()
+    for follower, (driver, offset, factor) in model.mimic_driver.items():
+        own, leads = start[follower], start[driver]
+        if factor != 0.0:
+            ends = sorted(((lower[own] - offset) / factor, (upper[own] - offset) / factor))
+            lower[leads] = max(lower[leads], ends[0])
+            upper[leads] = min(upper[leads], ends[1])
+            velocity[leads] = min(velocity[leads], velocity[own] / abs(factor))
+            acceleration[leads] = min(acceleration[leads], acceleration[own] / abs(factor))
+    return JointBounds(
+        tuple(joint_names), lower[dofs], upper[dofs], velocity[dofs], acceleration[dofs]
+    )

@@ -1,0 +1,127 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Planners' services over DDS: every solution and pose is verified by Pinocchio."""
+
+import math
+
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+from support.planning_rig import make_planner
+from support.planning_rig import random_configurations
+from support.planning_rig import ROBOTS
+from support.planning_rig import Twin
+from support.ros_rig import ros_rig
+from support.services_rig import ask
+from support.services_rig import points
+from support.services_rig import pose_message
+from support.services_rig import solve
+from support.services_rig import start
+from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+from ros_ik.demo.robots import find_robot
+from ros_ik.node.publishing import duration
+from ros_ik_interfaces.srv import CheckTrajectory
+from ros_ik_interfaces.srv import SolveFk
+from ros_ik_interfaces.srv import SolveIk
+
+pytestmark = pytest.mark.dds
+
+
+@pytest.fixture(scope='module', params=ROBOTS)
+def robot(request, tmp_path_factory):
+    """Return the name of a robot, a client of its node, and its planner and its twin here."""
+    with ros_rig(tmp_path_factory.mktemp('services')) as client:
+        start(client, request.param)
+        planner = make_planner(request.param)
+        yield request.param, client, planner, Twin(planner, request.param)
+        assert client.processes.is_alive('node'), client.processes.text('node')
+
+
+def test_solutions_and_poses_are_verified_by_pinocchio(robot):
+    name, client, planner, twin = robot
+    files = find_robot(name)
+    rows = random_configurations(planner, 50, seed=1)
+    names = list(planner.robot.group.joint_names)[::-1]
+    coords = planner.coordinates(names)
+    forward = SolveFk.Request(joint_names=names, configurations=points(rows[:, coords]))
+    found = ask(client, SolveFk, 'solve_fk', forward)
+    assert found.success and len(found.poses) == 50, found.message
+    targets = twin.poses(rows, files.tip_link, files.base_link)
+    for row, pose in zip(rows, found.poses, strict=True):
+        p, q = pose.position, pose.orientation
+        errors = twin.errors(
+            row, files.tip_link, files.base_link, [p.x, p.y, p.z, q.x, q.y, q.z, q.w]
+        )
+        np.testing.assert_allclose(errors, 0.0, atol=1e-9)
+    answer = solve(client, poses=[pose_message(row) for row in targets], max_solutions=2)
+    assert answer.success and not answer.message
+    assert list(answer.codes) == [SolveIk.Response.CONVERGED] * 50
+    assert len(answer.solutions) == len(answer.pose_index) >= 50
+    solved = planner.coordinates(answer.joint_names)
+    for index, point, distance, angle in zip(
+        answer.pose_index, answer.solutions, answer.position_errors, answer.rotation_errors,
+        strict=True,
+    ):  # fmt: skip
+        joint_q = planner.configurations(solved, np.array([point.positions]))[0]
+        errors = twin.errors(joint_q, files.tip_link, files.base_link, targets[index])
+        np.testing.assert_allclose([distance, angle], errors, atol=1e-8)
+        assert errors[0] <= 1e-3 + 1e-9 and errors[1] <= 1e-2 + 1e-9
+
+
+def test_a_trajectory_is_checked(robot):
+    name, client, planner, _ = robot
+    names = list(planner.robot.group.joint_names)
+    home = planner.joint_q[planner.robot.coords]
+    ends = JointTrajectory(joint_names=names, points=points([home, home]))
+    ends.points[0].velocities = [1.0] + [0.0] * (len(names) - 1)
+    ends.points[1].velocities = [0.0] * len(names)
+    ends.points[1].time_from_start = duration(1.0)
+    report = ask(
+        client, CheckTrajectory, 'check_trajectory', CheckTrajectory.Request(trajectory=ends)
+    )
+    assert report.success, report.message
+    # Tiago's first joint is its torso, which is slow.
+    limit = planner.robot.velocity[planner.robot.group.variable_dof[0]]
+    assert report.safe == (limit >= 1.0)
+    assert report.violated == ('' if report.safe else f'velocity limit of {names[0]}')
+
+
+def test_a_wrong_request_is_answered_with_what_is_wrong(robot):
+    _, client, planner, _ = robot
+    pose = pose_message([0.4, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0])
+    seed = JointState(name=['no_such_joint'], position=[0.0])
+    for fields, reason in (
+        ({'poses': [pose], 'link': 'no_such_link'}, "'no_such_link'"),
+        ({'poses': [pose], 'reference_frame': 'no_such_frame'}, "'no_such_frame'"),
+        ({'poses': [pose], 'seeds': [seed]}, "'no_such_joint'"),
+        ({'poses': [pose], 'timeout': -1.0}, 'timeout'),
+        ({'poses': []}, 'poses'),
+    ):
+        answer = solve(client, **fields)
+        assert not answer.success and reason in answer.message
+    bad = CheckTrajectory.Request(trajectory=JointTrajectory(joint_names=['no_such_joint']))
+    answer = ask(client, CheckTrajectory, 'check_trajectory', bad)
+    assert not answer.success and "'no_such_joint'" in answer.message
+    names = [planner.robot.group.joint_names[0]]
+    short = SolveFk.Request(joint_names=names, configurations=[JointTrajectoryPoint()])
+    answer = ask(client, SolveFk, 'solve_fk', short)
+    assert not answer.success and 'configuration 0' in answer.message
+
+
+def test_a_bad_pose_costs_no_other_pose(robot):
+    name, client, planner, twin = robot
+    files = find_robot(name)
+    rows = random_configurations(planner, 3, seed=2)
+    targets = twin.poses(rows, files.tip_link, files.base_link)
+    targets[1, 2] = math.nan
+    targets = np.vstack([targets, [3.0, 0.0, 9.0, 0.0, 0.0, 0.0, 1.0], np.zeros(7)])
+    answer = solve(client, poses=[pose_message(row) for row in targets])
+    kinds = SolveIk.Response
+    assert list(answer.codes) == [
+        kinds.CONVERGED, kinds.NON_FINITE_INPUT, kinds.CONVERGED, kinds.UNREACHABLE,
+        kinds.NON_FINITE_INPUT,
+    ]  # fmt: skip
+    assert list(answer.pose_index) == [0, 2, 3]
+    assert all(math.isfinite(v) for point in answer.solutions for v in point.positions)

@@ -1,0 +1,176 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The process that answers planners: its bounds, and how it comes and goes with the node."""
+
+import json
+import math
+import os
+from pathlib import Path
+import signal
+import threading
+import time
+
+from lifecycle_msgs.msg import Transition
+import pytest
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+from support.ros_rig import start_robot
+from support.services_rig import begin
+from support.services_rig import is_gone
+from support.services_rig import LONG
+from support.services_rig import process_ids
+from support.services_rig import solve
+from support.services_rig import start
+from support.services_rig import start_planner
+from support.services_rig import unreachable
+from support.services_rig import wait_until_gone
+
+from ros_ik_interfaces.msg import IkStatus
+from ros_ik_interfaces.srv import SolveIk
+
+pytestmark = pytest.mark.dds
+
+
+@pytest.fixture
+def client(tmp_path):
+    with ros_rig(tmp_path) as client:
+        yield client
+
+
+def test_the_services_live_in_a_process_of_their_own(client):
+    """So no byte of a request passes through the process with the control thread."""
+    start(client, services__nice=7)
+    (child,) = process_ids(client)[1]
+    assert os.getpriority(os.PRIO_PROCESS, child) == 7
+    assert Path(f'/proc/{child}/oom_score_adj').read_text().strip() == '1000'
+
+    def services_of(node):
+        if node not in client.node.get_node_names():
+            return set()
+        return {name for name, _ in client.node.get_service_names_and_types_by_node(node, '/')}
+
+    names = {f'/ros_ik/{name}' for name in ('solve_ik', 'solve_fk', 'check_trajectory')}
+    client.wait_for(lambda: services_of('ros_ik_planning') >= names, 'the services')
+    assert not names & services_of('ros_ik')
+
+
+def test_sizes_times_and_numbers_of_requests_are_bounded(client):
+    start(client, services__max_poses=10000, services__max_waiting=1, services__timeout=5.0)
+    one = unreachable(1)
+    for fields, size in (
+        ({'poses': one * 10001}, 10001),
+        ({'poses': one, 'max_solutions': 20000}, 20000),
+    ):
+        answer = solve(client, **fields)
+        assert not answer.success
+        assert 'services.max_poses' in answer.message and str(size) in answer.message
+    # One is answered, one waits, the third is refused; nobody is left without an answer.
+    caller = client.node.create_client(SolveIk, 'ros_ik/solve_ik')
+    client.wait_for(caller.service_is_ready, 'the service', LONG)
+    request = SolveIk.Request(poses=unreachable(10000))
+    futures = [caller.call_async(request) for _ in range(3)]
+    client.wait_for(lambda: all(future.done() for future in futures), 'answers', LONG)
+    answers = [future.result() for future in futures]
+    refused = [answer for answer in answers if not answer.success]
+    assert len(refused) == 1 and 'busy' in refused[0].message
+    # Both of the others ran into the time that counts from their receipt.
+    for answer in answers:
+        if answer.success:
+            assert SolveIk.Response.TIMED_OUT in answer.codes and 'in 5 s' in answer.message
+            assert set(answer.codes) <= {SolveIk.Response.UNREACHABLE, SolveIk.Response.TIMED_OUT}
+    late = solve(client, poses=unreachable(500), timeout=0.001)
+    assert late.success and late.codes[-1] == SolveIk.Response.TIMED_OUT
+
+
+def test_another_robot_cancels_what_runs(client):
+    start(client)
+    running = begin(client, SolveIk, 'solve_ik', SolveIk.Request(poses=unreachable(20000)))
+    client.spin(1.0)
+    client.describe(panda_urdf().replace('2.8973', '2.7973'))
+    client.wait_for(running.done, 'the answer', LONG)
+    answer = running.result()
+    assert not answer.success and 'description changed' in answer.message
+    client.wait_for(lambda: client.status.model_generation == 2, 'another model', LONG)
+    client.wait_for(lambda: solve(client, poses=unreachable(1)).success, 'the next answer', LONG)
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_the_process_ends_with_the_node_whatever_ends_it(client, number):
+    start(client)
+    begin(client, SolveIk, 'solve_ik', SolveIk.Request(poses=unreachable(20000)))
+    client.spin(1.0)
+    (child,) = process_ids(client)[1]
+    client.processes.signal('node', number)
+    took = wait_until_gone(client, child)
+    code = client.processes.wait('node', 10.0)
+    assert code == (-9 if number == signal.SIGKILL else 0)
+    # The bound is a timer of the kernel; the rest is for a machine that is busy.
+    assert took < 3.0
+
+
+def test_it_comes_and_goes_with_the_configuration(client):
+    start(client)
+    (child,) = process_ids(client)[1]
+    waiting = begin(client, SolveIk, 'solve_ik', SolveIk.Request(poses=unreachable(20000)))
+    client.spin(1.0)
+    assert client.transition(Transition.TRANSITION_DEACTIVATE)
+    # Planners may ask while the robot is not to move.
+    assert not waiting.done() and not is_gone(child)
+    assert client.transition(Transition.TRANSITION_CLEANUP)
+    client.wait_for(waiting.done, 'the last answer')
+    assert 'cleaned up' in waiting.result().message
+    wait_until_gone(client, child)
+    client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=LONG)
+    assert client.transition(Transition.TRANSITION_CONFIGURE)
+    client.wait_for(lambda: solve(client, poses=unreachable(1)).success, 'an answer', LONG)
+
+
+def test_a_process_that_falls_is_started_again(client):
+    start(client)
+    (child,) = process_ids(client)[1]
+    os.kill(child, signal.SIGKILL)
+    client.wait_for(lambda: process_ids(client)[1] not in ([], [child]), 'another process', LONG)
+    # Requests may still go to the one that was killed, which DDS takes for alive for a while.
+    future, asked = None, -math.inf
+    while future is None or not future.done():
+        if time.monotonic() > asked + 3.0:
+            request = SolveIk.Request(poses=unreachable(1))
+            future, asked = begin(client, SolveIk, 'solve_ik', request), time.monotonic()
+        client.spin(0.1)
+    assert future.result().success
+    assert 'ended with code -9' in client.processes.text('node')
+
+
+def test_a_hundred_thousand_poses_while_tracking(client):
+    """All are answered and tracking goes on; a benchmark measures that no tick is late."""
+    start_node(client, control_rate=500, services__nice=0, services__timeout=90.0)
+    start_robot(client)
+    client.describe(panda_urdf())
+    client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
+    lines = []
+    with start_planner(client, 100_000) as planner:
+        # Warp writes to the same stream.
+        reports = (line for line in planner.stdout if line.startswith('{'))
+        reader = threading.Thread(target=lines.extend, args=(reports,), daemon=True)
+        try:
+            reader.start()
+            client.wait_for(lambda: lines, 'a planner', LONG)
+            goals = [client.moved_pose((0.0, y, 0.0)) for y in (0.15, -0.15)]
+            client.stream('pose', goals[0])
+            client.wait_for_code(IkStatus.OK, text='tracking')
+            planner.stdin.write('ask\n')
+            planner.stdin.flush()
+            give_up = time.monotonic() + LONG
+            while len(lines) < 2 and time.monotonic() < give_up:
+                for goal in goals:
+                    count = len(client.trajectories)
+                    client.stream('pose', goal)
+                    client.spin(1.0)
+                    assert len(client.trajectories) > count + 10
+        finally:
+            planner.kill()
+    answer = json.loads(lines[1])
+    assert answer['success'] and not answer['message']
+    assert answer['solved'] == answer['solutions'] == 100_000
+    client.assert_trajectories_are_accepted()
