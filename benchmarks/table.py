@@ -56,7 +56,7 @@ SECTIONS = {
     ),
     'self_collision': (
         'Self-collision',
-        'One control step of a Panda whose links come 2 cm close; the 4 closest pairs in Oink. Ours '
+        'One control step of a Panda whose links come 2 cm close; 4 closest pairs in Oink. Ours '
         'replaces meshes by fitted capsules.',
     ),
     'batch_step': (

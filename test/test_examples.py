@@ -62,3 +62,25 @@ def test_the_page_on_inverse_kinematics_runs():
     names['joint_q'] = q[0]
     exec(blocks[3], names)
     assert names['rows'].shape == (names['chain'].num_dof_pos + 2,)
+
+
+def test_the_page_on_control_steps_runs():
+    page = (ROOT / 'docs/control_steps.md').read_text()
+    blocks = re.findall(r'```python\n(.*?)```', page, flags=re.DOTALL)
+    assert len(blocks) == 4
+    urdf_text = (robot_data_path() / 'panda_description/urdf/panda.urdf').read_text()
+    names = {'urdf_text': urdf_text, 'package_paths': [robot_data_path().parents[1]]}
+    model = Model.from_urdf(urdf_text, device='cpu')
+    joint_q = model.neutral_joint_q()
+    joint_q[:7] = [0.0, -0.6, 0.0, -2.2, 0.0, 1.6, 0.8]
+    body_q = np.zeros((1, model.body_count, 7))
+    eval_fk(model, joint_q[None], body_q)
+    target = body_q[0, model.body_index('panda_hand_tcp')] + [0.05, 0.1, 0.0, 0, 0, 0, 0]
+    names |= {'joint_q': joint_q, 'target_pose': target}
+    for block in blocks:
+        exec(block, names)  # noqa: S102 (the page is ours)
+        assert names['status'].ok
+    assert names['path'].joint_q.shape == (51, model.joint_coord_count)
+    moved = np.linalg.norm(names['path'].joint_q[-1] - joint_q)
+    assert moved > 0.05
+

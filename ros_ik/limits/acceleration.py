@@ -5,7 +5,9 @@
     |dq - dq_last| <= s,    dq <= step(d, s),    s = a dt^2
 
 d is the distance to the position limit ahead and step(d, s), of ``braking``, the largest step from
-which shrinking by s in each further step ends at the limit.
+which shrinking by s in each further step ends at the limit. With a target displacement t
+(:meth:`AccelerationLimit.set_target_displacement`) the same holds for the way to the target:
+dq <= step(t, s) where t > 0, dq >= -step(-t, s) where t < 0, as roboplan's setTargetDisplacement.
 Where these bounds conflict with position or velocity limits, those win.
 """
 
@@ -43,6 +45,7 @@ def _acceleration_kernel(scalar: type) -> wp.Kernel:
         position_max: wp.array(dtype=scalar),  # [joint_dof_count]
         acceleration: wp.array(dtype=scalar),  # [joint_dof_count]
         last_step: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
+        target: wp.array2d(dtype=scalar),  # [n, joint_dof_count], 0 for none
         dt: scalar,
         lower: wp.array2d(dtype=scalar),  # [n, n_variables]
         upper: wp.array2d(dtype=scalar),  # [n, n_variables]
@@ -61,6 +64,11 @@ def _acceleration_kernel(scalar: type) -> wp.Kernel:
                     behind = braking_step(wp.max(q - position_min[dof], scalar(0.0)), shrink)
                     high = wp.clamp(ahead, low, high)
                     low = wp.clamp(-behind, low, high)
+                t = target[row, dof]
+                if t > scalar(0.0):
+                    high = wp.clamp(braking_step(t, shrink), low, high)
+                elif t < scalar(0.0):
+                    low = wp.clamp(-braking_step(-t, shrink), low, high)
                 tighten_yielding(row, dof_variable[dof], dof_scale[dof], low, high, lower, upper)
 
     return apply_acceleration_limit
@@ -95,6 +103,7 @@ class AccelerationLimit(Limit):
         self._position_margin = position_margin
         self._is_allocated = False
         self._last_displacement = np.zeros(1)
+        self._target_displacement = np.zeros(1)
         self.scale = scale
 
     @property
@@ -126,9 +135,11 @@ class AccelerationLimit(Limit):
         self._max = wp.array(high - margin, dtype=state.scalar, device=state.device)
         self._device_acceleration = HostBuffer((dofs,), state.scalar, state.device)
         self._last_step = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
+        self._target = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
         self._dt = state.dt
         self._is_allocated = True
         self.set_last_displacement(self._last_displacement)
+        self._write_target(self._target_displacement)
         self._write()
 
     def set_last_displacement(self, displacement: np.ndarray) -> None:
@@ -151,9 +162,30 @@ class AccelerationLimit(Limit):
             )
         self.set_last_displacement(self._dt * np.asarray(velocity, dtype=np.float64))
 
+    def set_target_displacement(self, displacement: np.ndarray) -> None:
+        """Brake in time for a target as well, until :meth:`clear_target_displacement`.
+
+        Args:
+            displacement: What is left to go [rad or m], shape [joint_dof_count] or [n,
+                joint_dof_count]: the step that would end every error at once. Give it before each
+                solve. 0 leaves a degree of freedom as it is.
+
+        Raises:
+            ArgumentError: Not finite.
+        """
+        values = np.asarray(displacement, dtype=np.float64)
+        if not np.all(np.isfinite(values)):
+            raise ArgumentError(f'displacement must be finite, got {displacement}')
+        self._write_target(values)
+
+    def clear_target_displacement(self) -> None:
+        """Brake for the position limits only."""
+        self._write_target(np.zeros(1))
+
     def reset(self) -> None:
-        """Forget the last step: the robot stands."""
+        """Forget the last step and the target: the robot stands."""
         self.set_last_displacement(np.zeros(1))
+        self.clear_target_displacement()
 
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box; see :meth:`Limit.launch`."""
@@ -165,12 +197,18 @@ class AccelerationLimit(Limit):
                 state.joint_q, state.moving_dof, state.dof_variable, state.dof_scale,
                 state.dof_coord,
                 self._min, self._max, self._device_acceleration.array,
-                state.rows(self._last_step.array),
+                state.rows(self._last_step.array), state.rows(self._target.array),
                 state.dt,
             ],
             outputs=[lower, upper],
             device=state.device,
         )  # fmt: skip
+
+    def _write_target(self, displacement: np.ndarray) -> None:
+        self._target_displacement = displacement
+        if self._is_allocated:
+            self._target.host[...] = displacement
+            self._target.upload()
 
     def _write(self) -> None:
         """Bring the scaled accelerations to the device."""

@@ -226,6 +226,37 @@ def test_acceleration_limits(twins):
     assert bound > 10
 
 
+def test_braking_towards_a_target(twins):
+    """Far and near targets: in between, Oink's formula of continuous time differs from ours."""
+    a_max = np.full(len(twins.joints), 5.0)
+    acceleration = np.full(twins.model.joint_dof_count, 5.0)
+    stopped = 0
+    for _ in range(STATES):
+        twins.draw(reach=0.2, inside=0.5)
+        last = 0.02 * twins.rng.uniform(-1, 1, len(twins.joints)) * DT
+        left = twins.rng.choice([-1.0, 0.0, 1.0], len(last)) * twins.rng.choice([1e-9, 10.0])
+        ours, theirs = twins.limits()
+        limit, other = (
+            AccelerationLimit(acceleration),
+            oik.AccelerationLimit(twins.oink, DT, a_max),
+        )
+        for values, told in (
+            (last, limit.set_last_displacement),
+            (left, limit.set_target_displacement),
+        ):
+            whole = np.zeros(twins.model.joint_dof_count)
+            whole[twins.diff.group.variable_dof] = values
+            told(whole)
+        other.setLastVelocity(last / DT)
+        other.setTargetDisplacement(left)
+        tasks = [twins.frame_task(gain=0.01), twins.posture_task()]
+        step, expected = twins.steps(tasks, ([*ours, limit], [*theirs, other]))
+        # sqrt(2 a d) of a target 1e-9 away is 1e-6 in a step; the exact sum is 1e-9 itself.
+        np.testing.assert_allclose(step, expected, atol=TOLERANCE)
+        stopped += int(np.sum((np.abs(left) == 1e-9) & (np.abs(step) < 2e-6)))
+    assert stopped > 5
+
+
 @pytest.mark.parametrize('calm', [0.0, 1.0])
 def test_box_barrier(twins, calm):
     bound = 0
