@@ -2,25 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solvers: inverse kinematics of poses and paths, the batched quadratic program, control steps."""
 
-from ros_ik.solvers.chain_ik import ChainIK
-from ros_ik.solvers.chain_ik import ChainIKResult
-from ros_ik.solvers.chain_ik import ChainIKSettings
-from ros_ik.solvers.chain_ik_batch import inverse_kinematics
-from ros_ik.solvers.chain_solvers import DlsSolver
-from ros_ik.solvers.chain_solvers import GaussNewtonSolver
-from ros_ik.solvers.dense_qp import DenseQP
-from ros_ik.solvers.differential_ik import DifferentialIK
-from ros_ik.solvers.differential_ik import DifferentialIKSettings
-from ros_ik.solvers.differential_ik_settings import EnforceMode
-from ros_ik.solvers.ik_chain import ChainLink
-from ros_ik.solvers.ik_chain import IkChain
-from ros_ik.solvers.ik_chain import JointState
-from ros_ik.solvers.ik_chain_path import IkChainError
-from ros_ik.solvers.ik_enums import IKOptimizer
-from ros_ik.solvers.ik_enums import IKSampler
-from ros_ik.solvers.ik_lbfgs import IKOptimizerLBFGS
-from ros_ik.solvers.ik_lm import IKOptimizerLM
-from ros_ik.solvers.ik_solver import IKSolver
+from ros_ik.solvers.batch_ik.enums import IKOptimizer
+from ros_ik.solvers.batch_ik.enums import IKSampler
+from ros_ik.solvers.batch_ik.lbfgs import IKOptimizerLBFGS
+from ros_ik.solvers.batch_ik.lm import IKOptimizerLM
+from ros_ik.solvers.batch_ik.solver import IKSolver
+from ros_ik.solvers.chain.ik_chain import ChainLink
+from ros_ik.solvers.chain.ik_chain import IkChain
+from ros_ik.solvers.chain.ik_chain import JointState
+from ros_ik.solvers.chain.ik_chain_path import IkChainError
+from ros_ik.solvers.chain.solvers import DlsSolver
+from ros_ik.solvers.chain.solvers import GaussNewtonSolver
 from ros_ik.solvers.optimal_control import CommandHeaderBuilder
 from ros_ik.solvers.optimal_control import OptimalControl
 from ros_ik.solvers.optimal_control import OptimalControlCommand
@@ -29,12 +21,20 @@ from ros_ik.solvers.optimal_control import OptimalControlFeedback
 from ros_ik.solvers.optimal_control import OptimalControlResult
 from ros_ik.solvers.optimal_control import OptimalControlSettings
 from ros_ik.solvers.optimal_control import StopReason
-from ros_ik.solvers.path_ik import PathResult
-from ros_ik.solvers.path_ik import solve_path
-from ros_ik.solvers.rollout import rollout
-from ros_ik.solvers.rollout import RolloutResult
+from ros_ik.solvers.pose_ik.batch import inverse_kinematics
+from ros_ik.solvers.pose_ik.path import PathResult
+from ros_ik.solvers.pose_ik.path import solve_path
+from ros_ik.solvers.pose_ik.solver import ChainIK
+from ros_ik.solvers.pose_ik.solver import ChainIKResult
+from ros_ik.solvers.pose_ik.solver import ChainIKSettings
+from ros_ik.solvers.qp.dense_qp import DenseQP
 from ros_ik.solvers.status import SolveStatus
-from ros_ik.solvers.task import Task
+from ros_ik.solvers.step.differential_ik import DifferentialIK
+from ros_ik.solvers.step.differential_ik import DifferentialIKSettings
+from ros_ik.solvers.step.differential_ik_settings import EnforceMode
+from ros_ik.solvers.step.rollout import rollout
+from ros_ik.solvers.step.rollout import RolloutResult
+from ros_ik.solvers.step.task import Task
 
 __all__ = [
     'ChainIK',

@@ -158,7 +158,7 @@ def test_a_hundred_thousand_poses_while_tracking(client):
             client.wait_for(lambda: lines, 'a planner', LONG)
             goals = [client.moved_pose((0.0, y, 0.0)) for y in (0.15, -0.15)]
             client.stream('pose', goals[0])
-            client.wait_for_code(IkStatus.OK, text='tracking')
+            client.wait_for_code(IkStatus.OK, IkStatus.DEADLINE_MISSED, text='tracking')
             planner.stdin.write('ask\n')
             planner.stdin.flush()
             give_up = time.monotonic() + LONG

@@ -7,10 +7,10 @@ import pytest
 
 from ros_ik.model import ModelBuilder
 from ros_ik.model.builder import DofData
-from ros_ik.solvers.chain_solvers import DlsSolver
-from ros_ik.solvers.chain_solvers import GaussNewtonSolver
-from ros_ik.solvers.ik_chain import IkChain
-from ros_ik.solvers.ik_chain import JointState
+from ros_ik.solvers.chain.ik_chain import IkChain
+from ros_ik.solvers.chain.ik_chain import JointState
+from ros_ik.solvers.chain.solvers import DlsSolver
+from ros_ik.solvers.chain.solvers import GaussNewtonSolver
 
 motrixsim = pytest.importorskip('motrixsim', reason='motrixsim, the oracle, is not installed')
 pytestmark = pytest.mark.oracle

@@ -11,10 +11,10 @@ from support.robots import PinocchioRobot
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
-from ros_ik.solvers.chain_solvers import DlsSolver
-from ros_ik.solvers.chain_solvers import GaussNewtonSolver
-from ros_ik.solvers.ik_chain import IkChain
-from ros_ik.solvers.ik_chain import JointState
+from ros_ik.solvers.chain.ik_chain import IkChain
+from ros_ik.solvers.chain.ik_chain import JointState
+from ros_ik.solvers.chain.solvers import DlsSolver
+from ros_ik.solvers.chain.solvers import GaussNewtonSolver
 from ros_ik.solvers.status import SolveStatus
 
 TOLERANCE = 1e-3  # the default of the solvers [m and rad]

@@ -20,13 +20,13 @@ from ros_ik.objectives import IKObjectivePose
 from ros_ik.objectives import IKObjectivePosition
 from ros_ik.objectives import IKObjectiveRotation
 from ros_ik.objectives import IKObjectiveSelfDistance
-from ros_ik.solvers.bounded_step import bounded_step_functions
-from ros_ik.solvers.bounded_step import elimination
-from ros_ik.solvers.bounded_step import make_step_workspace
-from ros_ik.solvers.bounded_step import step_workspace_struct
-from ros_ik.solvers.ik_fused_lm import IKFusedLM
-from ros_ik.solvers.ik_lm import IKOptimizerLM
-from ros_ik.solvers.ik_solver import IKSolver
+from ros_ik.solvers.batch_ik.bounded_step import bounded_step_functions
+from ros_ik.solvers.batch_ik.bounded_step import elimination
+from ros_ik.solvers.batch_ik.bounded_step import make_step_workspace
+from ros_ik.solvers.batch_ik.bounded_step import step_workspace_struct
+from ros_ik.solvers.batch_ik.fused_lm import IKFusedLM
+from ros_ik.solvers.batch_ik.lm import IKOptimizerLM
+from ros_ik.solvers.batch_ik.solver import IKSolver
 
 N = 12
 HANDS = ('gripper_left_base_link', 'gripper_right_base_link')

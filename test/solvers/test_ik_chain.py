@@ -14,9 +14,9 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_bias_force
 from ros_ik.kinematics import eval_mass_matrix
 from ros_ik.model import Model
-from ros_ik.solvers.ik_chain import IkChain
-from ros_ik.solvers.ik_chain import JointState
-from ros_ik.solvers.ik_chain_path import IkChainError
+from ros_ik.solvers.chain.ik_chain import IkChain
+from ros_ik.solvers.chain.ik_chain import JointState
+from ros_ik.solvers.chain.ik_chain_path import IkChainError
 
 # Robot, start link, end link: a fixed base, a chain that starts above a free base, one with a
 # prismatic joint, one that carries a hand with fingers.

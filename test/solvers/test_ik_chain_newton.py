@@ -21,7 +21,7 @@ from ros_ik.model import Model
 from ros_ik.objectives import IKObjectivePosition
 from ros_ik.solvers import DlsSolver
 from ros_ik.solvers import IkChain
-from ros_ik.solvers.ik_solver import IKSolver
+from ros_ik.solvers.batch_ik.solver import IKSolver
 from ros_ik.solvers.status import SolveStatus
 
 pytestmark = pytest.mark.oracle

@@ -25,8 +25,8 @@ from ros_ik.objectives import IKObjectivePosition
 from ros_ik.objectives import IKObjectiveRotation
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import Task
-from ros_ik.solvers.ik_solver import IKSolver
-from ros_ik.solvers.single_precision_objective import SinglePrecisionObjective
+from ros_ik.solvers.batch_ik.solver import IKSolver
+from ros_ik.solvers.step.single_precision_objective import SinglePrecisionObjective
 
 N = 24
 SOLVERS = [

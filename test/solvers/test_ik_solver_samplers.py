@@ -10,7 +10,7 @@ from support.ik_problems import solve
 
 from ros_ik.model import Model
 from ros_ik.objectives import IKObjectivePose
-from ros_ik.solvers.ik_solver import IKSolver
+from ros_ik.solvers.batch_ik.solver import IKSolver
 
 _HINGE_ON_A_FREE_BODY = """
 <robot name="r">

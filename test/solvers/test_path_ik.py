@@ -13,8 +13,8 @@ from support.robots import urdf_text
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
-from ros_ik.solvers.path_ik import _halfway
-from ros_ik.solvers.path_ik import solve_path
+from ros_ik.solvers.pose_ik.path import _halfway
+from ros_ik.solvers.pose_ik.path import solve_path
 from ros_ik.solvers.status import SolveStatus
 
 DOWN = [1.0, 0.0, 0.0, 0.0]

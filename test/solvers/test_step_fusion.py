@@ -27,8 +27,8 @@ from ros_ik.objectives import IKObjectivePosition
 from ros_ik.objectives import IKObjectiveRotation
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import Task
-from ros_ik.solvers.step_tree import launch_place_nodes
-from ros_ik.solvers.step_tree import make_step_tree
+from ros_ik.solvers.step.tree import launch_place_nodes
+from ros_ik.solvers.step.tree import make_step_tree
 
 
 def robot(name):

@@ -12,7 +12,6 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.host_buffer import HostBuffer
-from ros_ik.solvers.dense_qp import DenseQP
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.optimal_control.arrays import SearchArrays
 from ros_ik.solvers.optimal_control.costs import CommandCosts
@@ -23,6 +22,7 @@ from ros_ik.solvers.optimal_control.kernels import REPORT_SIZE
 from ros_ik.solvers.optimal_control.kernels import search_kernels
 from ros_ik.solvers.optimal_control.kernels import TRIAL_COST
 from ros_ik.solvers.optimal_control.targets import OptimalControlCommand
+from ros_ik.solvers.qp.dense_qp import DenseQP
 from ros_ik.solvers.status import SolveStatus
 
 _SCALAR = wp.float64

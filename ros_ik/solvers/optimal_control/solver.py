@@ -15,7 +15,6 @@ the end is known before the motion, so it is reached without overshoot.
 
 from __future__ import annotations
 
-import collections
 from collections.abc import Sequence
 import dataclasses
 
@@ -25,6 +24,7 @@ from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
+from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.optimal_control.arrays import SearchArrays
 from ros_ik.solvers.optimal_control.limits import GroupLimits
 from ros_ik.solvers.optimal_control.limits import VariableLimits
@@ -43,8 +43,6 @@ from ros_ik.solvers.optimal_control.targets import OptimalControlCommand
 from ros_ik.solvers.optimal_control.targets import structure_of
 from ros_ik.solvers.status import SolveStatus
 
-# Structures of commands whose graphs are kept; the least recently used goes.
-_MAX_PROBLEMS = 8
 # What the search keeps beyond the margins of barriers [units of h]: on the way, so that the
 # straight ways between its steps stay clear, and at the end.
 _ROOM, _LAST_ROOM = 1e-3, 1e-5
@@ -146,9 +144,7 @@ class OptimalControl:
             raise ArgumentError(f'joint group {self.group.name!r} holds no movable joint')
         self._limits = GroupLimits(model, self.group, velocity, acceleration, position_margin)
         self._arrays = SearchArrays(model, self.group, barriers, self.dt)
-        self._problems: collections.OrderedDict[tuple, OptimalControlProblem] = (
-            collections.OrderedDict()
-        )
+        self._problems: GraphCache[OptimalControlProblem] = GraphCache()
 
     def solve(
         self,
@@ -259,13 +255,7 @@ class OptimalControl:
         """Return the problem of the command's structure with the command loaded."""
         check_names(command, self.model)
         key = structure_of(command)
-        problem = self._problems.get(key)
-        if problem is None:
-            problem = self._problems[key] = OptimalControlProblem(self._arrays, command)
-            if len(self._problems) > _MAX_PROBLEMS:
-                self._problems.popitem(last=False)
-            return problem
-        self._problems.move_to_end(key)
+        problem = self._problems.get(key, lambda: OptimalControlProblem(self._arrays, command))
         problem.load(command)
         return problem
 

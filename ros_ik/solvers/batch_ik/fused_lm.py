@@ -1,0 +1,271 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Levenberg-Marquardt over built-in objectives, the whole solve in one kernel.
+
+The answers are those of :class:`IKOptimizerLM` with analytic Jacobians, to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.newton_model import articulation_tree
+from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.objectives.arguments import residual_count
+from ros_ik.objectives.jacobian_type import IKJacobianType
+from ros_ik.objectives.objective import IKObjective
+from ros_ik.objectives.ownership import Layout
+from ros_ik.objectives.record import record_struct
+from ros_ik.objectives.record import RecordKind
+from ros_ik.solvers.batch_ik.bounded_step import Elimination
+from ros_ik.solvers.batch_ik.bounded_step import elimination
+from ros_ik.solvers.batch_ik.bounded_step import make_step_workspace
+from ros_ik.solvers.batch_ik.fused_lm_kernel import fused_lm_kernel
+from ros_ik.solvers.batch_ik.fused_lm_kernel import fused_rules_struct
+from ros_ik.solvers.batch_ik.fused_lm_kernel import fused_state_struct
+from ros_ik.solvers.batch_ik.lm import check_damping
+from ros_ik.solvers.batch_ik.optimizer_arguments import check_array
+from ros_ik.solvers.batch_ik.optimizer_arguments import check_step
+from ros_ik.solvers.batch_ik.optimizer_arguments import check_tolerances
+from ros_ik.solvers.batch_ik.optimizer_kernels import seed_kernels
+from ros_ik.solvers.batch_ik.optimizer_recording import hold_launches
+from ros_ik.solvers.batch_ik.optimizer_recording import LAUNCHES
+from ros_ik.solvers.batch_ik.optimizer_recording import Recording
+from ros_ik.solvers.batch_ik.optimizer_space import make_search_space
+from ros_ik.solvers.batch_ik.optimizer_space import SearchSpace
+
+_DIAGONAL = (RecordKind.JOINT_POSITION, RecordKind.JOINT_LIMIT)
+
+
+def is_fusible(objectives: Sequence[Any]) -> bool:
+    """Return whether every objective has a record, so that one kernel can solve for them."""
+    return bool(objectives) and all(
+        isinstance(objective, IKObjective) and objective.has_record for objective in objectives
+    )
+
+
+class IKFusedLM:
+    """Backend of :class:`IKSolver` for objectives that have records.
+
+    Attributes:
+        costs: Squared residuals of each row, float32 [n_batch]; inf where it was refused.
+        status: :class:`SolveStatus` of each row, int32 [n_batch].
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        n_batch: int,
+        objectives: Sequence[IKObjective],
+        *,
+        problem_idx: wp.array,
+        joint_dof_mask: wp.array | None,
+        respect_limits: bool,
+        cost_tolerance: float,
+        gradient_tolerance: float,
+        use_graph: bool,
+        lambda_initial: float,
+        lambda_factor: float,
+        lambda_min: float,
+        lambda_max: float,
+        rho_min: float,
+    ) -> None:
+        """Set up the objectives and allocate; the arguments are those of :class:`IKOptimizerLM`.
+
+        Raises:
+            ArgumentError: An argument that cannot be used, naming it.
+        """
+        check_tolerances(cost_tolerance, gradient_tolerance)
+        check_damping(lambda_initial, lambda_factor, lambda_min, lambda_max, rho_min)
+        self._device = wp.get_device(model.device)
+        self._tree = articulation_tree(model, wp.float64)
+        self._space = make_search_space(
+            model, joint_dof_mask=joint_dof_mask, respect_limits=respect_limits
+        )
+        _check_targets(objectives, int(problem_idx.numpy().max()) + 1)
+        records = _set_up(self, model, objectives, n_batch)
+        self._records = wp.array(records, dtype=record_struct(), device=self._device)
+        # They own the arrays that the records show the device.
+        self._sources = records, list(objectives)
+        self._problem_idx = problem_idx
+        unknown, scale = _unknowns(model, self._space)
+        order = _elimination(model, records, unknown, respect_limits)
+        self._work = make_step_workspace(n_batch, model.joint_dof_count, order, self._device)
+        _leave_out_joints(self._tree, model, records)
+        self._allocate(model, n_batch, unknown, scale, records)
+        self._rules = fused_rules_struct()()
+        for name, value in (
+            ('damping_initial', float(np.clip(lambda_initial, lambda_min, lambda_max))),
+            ('damping_factor', lambda_factor), ('damping_min', lambda_min),
+            ('damping_max', lambda_max), ('gain_ratio_min', rho_min),
+            ('cost_tolerance', cost_tolerance), ('gradient_tolerance', gradient_tolerance),
+        ):  # fmt: skip
+            setattr(self._rules, name, value)
+        self._rules_array = wp.array(
+            [self._rules], dtype=fused_rules_struct(), device=self._device
+        )
+        self._use_graph = use_graph
+        with LAUNCHES.alone():
+            self._solve = Recording(self._launch, self._device, use_graph=use_graph)
+
+    def step(
+        self,
+        joint_q_in: wp.array,
+        joint_q_out: wp.array,
+        iterations: int = 10,
+        step_size: float = 1.0,
+    ) -> None:
+        """Minimise from each row; see :meth:`IKOptimizerLM.step`."""
+        self._run(joint_q_in, iterations, step_size)
+        wp.copy(joint_q_out, self._joint_q)
+
+    def reset(self) -> None:
+        """Nothing is left behind by a solve."""
+
+    def renew(self) -> None:
+        """Nothing to do: the records own the arrays that the kernel reads."""
+
+    def compute_costs(self, joint_q: wp.array) -> wp.array:
+        """Return the squared residuals at ``joint_q``."""
+        self._run(joint_q, 0, 1.0)
+        return self.costs
+
+    def _run(self, joint_q: wp.array, iterations: int, step_size: float) -> None:
+        check_array('joint_q', joint_q, self._joint_q.shape, self._device)
+        check_step(iterations, step_size)
+        rules = iterations, step_size
+        if rules != (self._rules.iterations, self._rules.step_size):
+            self._rules.iterations, self._rules.step_size = rules
+            self._rules_array.assign([self._rules])
+        with hold_launches(self._device, use_graph=self._use_graph):
+            wp.copy(self._joint_q, joint_q)
+            self._solve.run()
+
+    def _launch(self) -> None:
+        n = self._joint_q.shape[0]
+        wp.launch(
+            seed_kernels().clean_seeds,
+            dim=n,
+            inputs=[self._space.arrays],
+            outputs=[self._joint_q, self._refused],
+            device=self._device,
+        )
+        wp.launch(
+            fused_lm_kernel(),
+            dim=n,
+            inputs=[
+                self._tree.arrays, self._space.arrays, self._records, self._rules_array,
+                self._problem_idx, self._state, self._work,
+            ],
+            outputs=[self._refused, self._joint_q, self.costs, self.status],
+            device=self._device,
+        )  # fmt: skip
+
+    def _allocate(
+        self, model: Any, n: int, unknown: np.ndarray, scale: np.ndarray, records: list[Any]
+    ) -> None:
+        device, coords, dofs = self._device, model.joint_coord_count, model.joint_dof_count
+        self._joint_q = wp.zeros((n, coords), dtype=wp.float32, device=device)
+        self._refused = wp.zeros(n, dtype=wp.int32, device=device)
+        self.status = wp.zeros(n, dtype=wp.int32, device=device)
+        self.costs = wp.zeros(n, dtype=wp.float32, device=device)
+        state = self._state = fused_state_struct()()
+        state.joint_q = wp.zeros((n, coords), dtype=wp.float64, device=device)
+        state.joint_q_next = wp.zeros((n, coords), dtype=wp.float64, device=device)
+        state.joint_qd_step = wp.zeros((n, dofs), dtype=wp.float64, device=device)
+        poses = np.tile(model.body_q.numpy().reshape(1, -1, 7), (n, 1, 1))
+        state.body_q = wp.array(poses, dtype=wp.transformd, device=device)
+        state.joint_S_s = wp.zeros((n, dofs), dtype=wp.spatial_vectord, device=device)
+        longest = max(record.chain_dof.shape[0] for record in records)
+        state.block = wp.zeros((n, max(1, longest)), dtype=wp.spatial_vectord, device=device)
+        state.dof_unknown = wp.array(unknown, dtype=wp.int32, device=device)
+        state.dof_scale = wp.array(scale, dtype=wp.float64, device=device)
+
+
+def _check_targets(objectives: Sequence[Any], n_problems: int) -> None:
+    for objective in objectives:
+        if objective.n_problems not in (1, n_problems):
+            raise ArgumentError(
+                f'objectives: {type(objective).__name__} has {objective.n_problems} targets for '
+                f'{n_problems} problems'
+            )
+
+
+def _set_up(owner: object, model: Any, objectives: Sequence[IKObjective], n: int) -> list[Any]:
+    """Tell the objectives their rows and return their records."""
+    total, offset, records = sum(residual_count(o) for o in objectives), 0, []
+    for objective in objectives:
+        layout = Layout(model, wp.get_device(model.device), renews=True)
+        if objective.claim(owner, layout):
+            objective.bind_device(model.device)
+            objective.set_batch_layout(total, offset, n)
+            objective.init_buffers(model=model, jacobian_mode=IKJacobianType.ANALYTIC)
+        records.append(objective.record())
+        offset += objective.residual_dim()
+    return records
+
+
+def _unknowns(model: Any, space: SearchSpace) -> tuple[np.ndarray, np.ndarray]:
+    """Return the unknown that moves each degree of freedom, -1 for none, and the factor."""
+    unknown = np.where(space.dof_free, np.arange(model.joint_dof_count), -1)
+    scale = np.ones(model.joint_dof_count)
+    followers, drivers = space.arrays.follower_dof.numpy(), space.arrays.driver_dof.numpy()
+    unknown[followers] = unknown[drivers]
+    scale[followers] = space.arrays.coef1.numpy()
+    return unknown.astype(np.int32), scale
+
+
+def _leave_out_joints(tree: KinematicTree, model: Any, records: list[Any]) -> None:
+    """Take joints out of the tree's order that place no link which an objective looks at."""
+    if any(record.kind == RecordKind.CENTER_OF_MASS for record in records):
+        return
+    bodies = {record.link for record in records} | {record.reference for record in records}
+    for record in records:
+        if record.kind == RecordKind.SELF_DISTANCE:
+            bodies.update(record.sphere_link.numpy().tolist())
+    order = tree.arrays.joint_order.numpy()
+    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
+    needed = []
+    for joint in order[::-1].tolist():
+        if int(child[joint]) in bodies:
+            bodies.add(int(parent[joint]))
+            needed.append(joint)
+    kept = np.array(needed[::-1], dtype=np.int32)
+    tree.arrays.joint_order = wp.array(kept, dtype=wp.int32, device=tree.device)
+
+
+def _elimination(
+    model: Any, records: list[Any], unknown: np.ndarray, respect_limits: bool
+) -> Elimination:
+    """Return an order of the unknowns in which limbs stay apart.
+
+    Inside hard limits a penalty on limits moves nothing.
+    """
+    n = model.joint_dof_count
+    coupled = np.zeros((n, n), dtype=bool)
+    for record in records:
+        of_record = unknown[record.chain_dof.numpy()]
+        of_record = np.unique(of_record[of_record >= 0])
+        if record.kind == RecordKind.JOINT_LIMIT and respect_limits:
+            continue
+        if record.kind in _DIAGONAL:
+            coupled[of_record, of_record] = True
+        else:
+            coupled[np.ix_(of_record, of_record)] = True
+    start, ancestor = model.joint_qd_start.numpy(), model.joint_ancestor.numpy()
+    parents = np.full(n, -1)
+    for joint in range(model.joint_count):
+        above = ancestor[joint]
+        while above >= 0 and start[above] == start[above + 1]:
+            above = ancestor[above]
+        for dof in range(start[joint], start[joint + 1]):
+            if dof > start[joint]:
+                parents[dof] = dof - 1
+            elif above >= 0:
+                parents[dof] = start[above + 1] - 1
+    return elimination(coupled, parents)

@@ -1,0 +1,248 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Levenberg-Marquardt over built-in objectives in one kernel, a thread per row.
+
+The method is that of ``ik_lm``: bounded steps, gain ratio, damping; what differs is that a row
+goes through all its iterations without leaving the kernel, in float64, and stops by itself where
+there is nothing left to gain.
+"""
+
+import functools
+from typing import Any
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.forward import place_links_function
+from ros_ik.kinematics.integrate import integrate_function
+from ros_ik.kinematics.motion_subspace import move_links_function
+from ros_ik.kinematics.tree import tree_struct
+from ros_ik.objectives.record import record_struct
+from ros_ik.solvers.batch_ik.bounded_step import bounded_step_functions
+from ros_ik.solvers.batch_ik.bounded_step import step_workspace_struct
+from ros_ik.solvers.batch_ik.fused_objectives import normal_functions
+from ros_ik.solvers.batch_ik.optimizer_kernels import confine_function
+from ros_ik.solvers.batch_ik.optimizer_space import space_struct
+from ros_ik.solvers.status import SolveStatus
+
+# A predicted reduction below this part of the cost is rounding, and so is a cost below the second
+# number: residuals of 1e-8 m are finer than coordinates in float32 can show.
+_NOISE = 1e-12
+_NOTHING = 1e-16
+# A coordinate rests against a limit when it is this close to it [rad or m]: float32 rounding.
+_AT_LIMIT = 1e-5
+
+
+@no_type_check
+@functools.cache
+def fused_rules_struct() -> Any:
+    """Return the struct of the rules of a solve."""
+
+    @wp.struct
+    class FusedRules:
+        iterations: int
+        step_size: wp.float64
+        damping_initial: wp.float64
+        damping_factor: wp.float64
+        damping_min: wp.float64
+        damping_max: wp.float64
+        gain_ratio_min: wp.float64
+        cost_tolerance: wp.float64
+        gradient_tolerance: wp.float64
+
+    return FusedRules
+
+
+@no_type_check
+@functools.cache
+def fused_state_struct() -> Any:
+    """Return the struct of the arrays that rows work on, each [n, ..]."""
+
+    @wp.struct
+    class FusedState:
+        joint_q: wp.array2d(dtype=wp.float64)  # [n, joint_coord_count]
+        joint_q_next: wp.array2d(dtype=wp.float64)
+        joint_qd_step: wp.array2d(dtype=wp.float64)  # [n, joint_dof_count]
+        body_q: wp.array2d(dtype=wp.transformd)  # [n, body_count]
+        joint_S_s: wp.array2d(dtype=wp.spatial_vectord)  # [n, joint_dof_count]
+        block: wp.array2d(dtype=wp.spatial_vectord)  # [n, longest chain]
+        dof_unknown: wp.array(dtype=wp.int32)  # [joint_dof_count], -1 where nothing moves it
+        dof_scale: wp.array(dtype=wp.float64)  # [joint_dof_count], of a follower its factor
+
+    return FusedState
+
+
+@no_type_check
+@functools.cache
+def fused_lm_kernel() -> wp.Kernel:
+    """Build the kernel; one serves every robot and every list of objectives."""
+    Space, Tree, Record = space_struct(), tree_struct(wp.float64), record_struct()
+    Work, Rules, State = step_workspace_struct(), fused_rules_struct(), fused_state_struct()
+    place_links, move_links = place_links_function(wp.float64), move_links_function(wp.float64)
+    integrate_row = integrate_function(wp.float64)
+    normal, step = normal_functions(), bounded_step_functions()
+    objective_cost, add_objective = normal.objective_cost, normal.add_objective
+    bounded_step, model_gain = step.bounded_step, step.model_gain
+    noise, nothing = wp.constant(wp.float64(_NOISE)), wp.constant(wp.float64(_NOTHING))
+    confine = confine_function()
+    close = wp.constant(wp.float64(_AT_LIMIT))
+    converged = wp.constant(int(SolveStatus.CONVERGED))
+    limit = wp.constant(int(SolveStatus.ITERATION_LIMIT))
+    unreachable = wp.constant(int(SolveStatus.UNREACHABLE))
+    at_limits = wp.constant(int(SolveStatus.AT_LIMITS))
+    non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
+    failure = wp.constant(int(SolveStatus.NUMERICAL_FAILURE))
+
+    @wp.func
+    def evaluate(
+        tree: Tree,
+        records: wp.array(dtype=Record),
+        row: int,
+        problem: int,
+        joint_q: wp.array2d(dtype=wp.float64),
+        state: State,
+    ) -> wp.float64:
+        """Place the links and return the cost."""
+        place_links(tree, row, joint_q, state.body_q)
+        move_links(tree, row, joint_q, state.body_q, state.joint_S_s)
+        cost = wp.float64(0.0)
+        for k in range(records.shape[0]):
+            cost += objective_cost(
+                records, k, row, problem, joint_q, state.body_q, state.joint_S_s
+            )
+        return cost
+
+    @wp.func
+    def linearize(
+        space: Space,
+        records: wp.array(dtype=Record),
+        row: int,
+        problem: int,
+        state: State,
+        work: Work,
+    ):
+        """H, g and the box of the step at the configuration that was evaluated last."""
+        for p in range(work.order.shape[0]):
+            i = work.order[p]
+            work.gradient[row, i] = wp.float64(0.0)
+            for c in range(work.first[p], p + 1):
+                j = work.order[c]
+                work.hessian[row, wp.max(i, j), wp.min(i, j)] = wp.float64(0.0)
+            c = space.dof_coord[i]
+            work.low[row, i] = wp.float64(-wp.inf)
+            work.high[row, i] = wp.float64(wp.inf)
+            if c >= 0:
+                work.low[row, i] = wp.float64(space.coord_lower[c]) - state.joint_q[row, c]
+                work.high[row, i] = wp.float64(space.coord_upper[c]) - state.joint_q[row, c]
+        for k in range(records.shape[0]):
+            add_objective(
+                records, k, row, problem, state.joint_q, state.body_q, state.joint_S_s,
+                state.dof_unknown, state.dof_scale, state.block, work.hessian, work.gradient,
+            )  # fmt: skip
+
+    @wp.func
+    def advance(
+        space: Space, tree: Tree, row: int, step_size: wp.float64, state: State, work: Work
+    ):
+        """q_next = q (+) step, inside the limits, followers after their drivers."""
+        for dof in range(state.dof_unknown.shape[0]):
+            i = state.dof_unknown[dof]
+            move = wp.float64(0.0)
+            if i >= 0:
+                move = step_size * state.dof_scale[dof] * work.step[row, i]
+            state.joint_qd_step[row, dof] = move
+        integrate_row(tree, row, state.joint_q, state.joint_qd_step, state.joint_q_next)
+        for c in range(state.joint_q.shape[1]):
+            if space.coord_frozen[c] == 1:
+                state.joint_q_next[row, c] = state.joint_q[row, c]
+            else:
+                state.joint_q_next[row, c] = wp.clamp(
+                    state.joint_q_next[row, c],
+                    wp.float64(space.coord_lower[c]),
+                    wp.float64(space.coord_upper[c]),
+                )
+
+    @wp.func
+    def classify(
+        space: Space, rules: Rules, row: int, cost: wp.float64, state: State, work: Work
+    ) -> int:
+        """The status of a row that has not converged, by the test of ``optimizer_kernels``."""
+        longest = wp.float64(1e-30)
+        for p in range(work.order.shape[0]):
+            i = work.order[p]
+            if not wp.isfinite(work.hessian[row, i, i]):
+                return failure
+            longest = wp.max(longest, work.hessian[row, i, i])
+        bound = rules.gradient_tolerance * wp.sqrt(longest * cost)
+        stationary = bool(True)
+        against_limit = bool(False)
+        for p in range(work.order.shape[0]):
+            i = work.order[p]
+            slope = work.gradient[row, i]
+            if wp.abs(slope) > bound:
+                low = slope > wp.float64(0.0) and work.low[row, i] >= -close
+                high = slope < wp.float64(0.0) and work.high[row, i] <= close
+                against_limit = against_limit or low or high
+                stationary = stationary and (low or high)
+        if not stationary:
+            return limit
+        if against_limit:
+            return at_limits
+        return unreachable
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def fused_lm(
+        tree: Tree,
+        space: Space,
+        records: wp.array(dtype=Record),  # [n_objectives]
+        rules: wp.array(dtype=Rules),  # [1]
+        problem_idx: wp.array(dtype=wp.int32),  # [n]
+        state: State,
+        work: Work,
+        refused: wp.array(dtype=wp.int32),  # [n], in and out
+        joint_q: wp.array2d(dtype=wp.float32),  # [n, joint_coord_count], in and out
+        costs: wp.array(dtype=wp.float32),  # [n]
+        status: wp.array(dtype=wp.int32),  # [n]
+    ):
+        row = wp.tid()
+        problem = problem_idx[row]
+        rule = rules[0]
+        for c in range(joint_q.shape[1]):
+            state.joint_q[row, c] = wp.float64(joint_q[row, c])
+        cost = evaluate(tree, records, row, problem, state.joint_q, state)
+        if refused[row] == 1 or not wp.isfinite(cost):
+            refused[row] = 1
+            costs[row] = wp.inf
+            status[row] = non_finite
+            return
+        linearize(space, records, row, problem, state, work)
+        damping = rule.damping_initial
+        iteration = int(0)
+        while iteration < rule.iterations and cost > nothing:
+            iteration += 1
+            bounded_step(work, row, damping)
+            predicted = model_gain(work, row, rule.step_size)
+            if not wp.isfinite(predicted) or predicted <= noise * cost:
+                iteration = rule.iterations  # at an optimum, to rounding
+            else:
+                advance(space, tree, row, rule.step_size, state, work)
+                next_cost = evaluate(tree, records, row, problem, state.joint_q_next, state)
+                if cost - next_cost >= rule.gain_ratio_min * predicted:
+                    cost = next_cost
+                    for c in range(joint_q.shape[1]):
+                        state.joint_q[row, c] = state.joint_q_next[row, c]
+                    linearize(space, records, row, problem, state, work)
+                    damping = wp.max(damping / rule.damping_factor, rule.damping_min)
+                else:
+                    damping = wp.min(damping * rule.damping_factor, rule.damping_max)
+        for c in range(joint_q.shape[1]):
+            if space.coord_frozen[c] == 0:
+                joint_q[row, c] = wp.float32(state.joint_q[row, c])
+        confine(space, row, joint_q)
+        costs[row] = wp.float32(cost)
+        code = converged
+        if cost > rule.cost_tolerance:
+            code = classify(space, rule, row, cost, state, work)
+        status[row] = code
+
+    return fused_lm

@@ -1,0 +1,259 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What the batch optimizers share: checks, seeds, the order of a solve, the status of each row.
+
+    seeds -> clean -> evaluate -> iterate ... -> evaluate -> classify
+
+Each arrow is a recording of kernel launches over buffers allocated at construction.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from collections.abc import Sequence
+from typing import Any
+from typing import Protocol
+
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.arguments import checked_model
+from ros_ik.kinematics.newton_model import articulation_tree
+from ros_ik.objectives.arguments import checked_objectives
+from ros_ik.objectives.jacobian_type import IKJacobianType
+from ros_ik.solvers.batch_ik.enums import enum_member
+from ros_ik.solvers.batch_ik.optimizer_arguments import check_array
+from ros_ik.solvers.batch_ik.optimizer_arguments import check_batch
+from ros_ik.solvers.batch_ik.optimizer_arguments import check_step
+from ros_ik.solvers.batch_ik.optimizer_arguments import check_tolerances
+from ros_ik.solvers.batch_ik.optimizer_arguments import problem_rows
+from ros_ik.solvers.batch_ik.optimizer_evaluation import Evaluation
+from ros_ik.solvers.batch_ik.optimizer_kernels import cost_kernels
+from ros_ik.solvers.batch_ik.optimizer_kernels import seed_kernels
+from ros_ik.solvers.batch_ik.optimizer_kernels import status_kernel
+from ros_ik.solvers.batch_ik.optimizer_recording import hold_launches
+from ros_ik.solvers.batch_ik.optimizer_recording import LAUNCHES
+from ros_ik.solvers.batch_ik.optimizer_recording import Recording
+from ros_ik.solvers.batch_ik.optimizer_space import make_search_space
+
+
+class IKBackend(Protocol):
+    """What :class:`IKSolver` needs of whatever minimises the costs of its seeds.
+
+    Attributes:
+        costs: Squared residuals of each row, float32 [n_batch], inf where it was refused.
+        status: :class:`SolveStatus` of each row, int32 [n_batch].
+    """
+
+    costs: wp.array
+    status: wp.array
+
+    def step(
+        self,
+        joint_q_in: wp.array,
+        joint_q_out: wp.array,
+        iterations: int = 10,
+        step_size: float = 1.0,
+    ) -> None:
+        """Minimise from each row of ``joint_q_in``, [n_batch, joint_coord_count]."""
+
+    def reset(self) -> None:
+        """Forget what earlier solves left behind."""
+
+    def renew(self) -> None:
+        """Take objectives back that another solver has set up for itself meanwhile."""
+
+    def compute_costs(self, joint_q: wp.array) -> wp.array:
+        """Return the squared residuals at ``joint_q``."""
+
+
+class BatchOptimizer(abc.ABC):
+    """Base of the optimizers; see :class:`IKOptimizerLM` and :class:`IKOptimizerLBFGS`.
+
+    Attributes:
+        model: The model.
+        n_batch: Rows solved together.
+        costs: Squared residuals r^T r of the last solve, float32 [n_batch]; inf where it refused.
+        status: :class:`SolveStatus` codes of the last solve, int32 [n_batch].
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        n_batch: int,
+        objectives: Sequence[Any],
+        jacobian_mode: IKJacobianType | str,
+        *,
+        problem_idx: wp.array | None,
+        joint_dof_mask: wp.array | None,
+        respect_limits: bool,
+        cost_tolerance: float,
+        gradient_tolerance: float,
+        use_graph: bool,
+    ) -> None:
+        """Check the arguments and allocate; a subclass then calls :meth:`_record`.
+
+        The caller holds ``LAUNCHES`` alone.
+
+        Raises:
+            ArgumentError: An argument that cannot be used, naming it.
+        """
+        n_batch = checked_count('n_batch', n_batch, 1)
+        check_tolerances(cost_tolerance, gradient_tolerance)
+        check_batch('n_batch', n_batch, checked_model(model), checked_objectives(objectives))
+        mode = enum_member(IKJacobianType, 'jacobian_mode', jacobian_mode)
+        self.model, self.n_batch = model, n_batch
+        self._device = wp.get_device(model.device)
+        self._tolerances = float(cost_tolerance), float(gradient_tolerance)
+        self._use_graph = use_graph
+        self._tree = articulation_tree(model)
+        self._space = make_search_space(
+            model, joint_dof_mask=joint_dof_mask, respect_limits=respect_limits
+        )
+        rows = problem_rows(problem_idx, n_batch)
+        self._evaluation = Evaluation(
+            model, self._tree, self._space, objectives, mode, rows, renews=True
+        )
+        self.costs = wp.zeros(n_batch, dtype=wp.float32, device=self._device)
+        self.status = wp.zeros(n_batch, dtype=wp.int32, device=self._device)
+        self._refused = wp.zeros(n_batch, dtype=wp.int32, device=self._device)
+        self._recordings: dict[Callable[[], None], Recording] = {}
+
+    @property
+    def joint_q(self) -> wp.array:
+        """Where each row is, float32 [n_batch, joint_coord_count]."""
+        return self._evaluation.joint_q
+
+    def step(
+        self,
+        joint_q_in: wp.array,
+        joint_q_out: wp.array,
+        iterations: int = 10,
+        step_size: float = 1.0,
+    ) -> None:
+        """Minimise the squared residuals from each row.
+
+        Args:
+            joint_q_in: Seeds, float32 [n_batch, joint_coord_count].
+            joint_q_out: Output, same shape; may be ``joint_q_in``. A refused row holds its seed,
+                or the neutral configuration when that is not finite.
+            iterations: Number of iterations.
+            step_size: Factor on each step.
+
+        Raises:
+            ArgumentError: A wrong shape, type or device, or a number that cannot be used.
+        """
+        shape = self._evaluation.joint_q.shape
+        check_array('joint_q_in', joint_q_in, shape, self._device)
+        check_array('joint_q_out', joint_q_out, shape, self._device)
+        check_step(iterations, step_size)
+        self.renew()
+        with hold_launches(self._device, use_graph=self._use_graph):
+            wp.copy(self._evaluation.joint_q, joint_q_in)
+            self._set_step_size(step_size)
+            self._recordings[self._launch_begin].run()
+            for _ in range(iterations):
+                self._recordings[self._launch_iteration].run()
+            self._recordings[self._launch_end].run()
+            wp.copy(joint_q_out, self._evaluation.joint_q)
+
+    def compute_costs(self, joint_q: wp.array) -> wp.array:
+        """Evaluate the squared residuals.
+
+        Args:
+            joint_q: Coordinates, float32 [n_batch, joint_coord_count].
+
+        Returns:
+            The array ``costs``, [n_batch].
+
+        Raises:
+            ArgumentError: A wrong shape, type or device.
+        """
+        check_array('joint_q', joint_q, self._evaluation.joint_q.shape, self._device)
+        self.renew()
+        with hold_launches(self._device, use_graph=self._use_graph):
+            wp.copy(self._evaluation.joint_q, joint_q)
+            self._recordings[self._launch_evaluation].run()
+        return self.costs
+
+    def reset(self) -> None:
+        """Forget what earlier solves left behind; every step starts that way by itself."""
+        with hold_launches(self._device, use_graph=self._use_graph):
+            self._clear()
+
+    def renew(self) -> None:
+        """Take objectives back that another solver has set up for itself, and record anew.
+
+        Raises:
+            ArgumentError: A solver that must keep its objectives has them, or the caller is
+                capturing a graph, in which nothing can be recorded.
+        """
+        if self._evaluation.is_current or LAUNCHES.is_shared_here:
+            return
+        if self._device.is_capturing:
+            raise ArgumentError(
+                'objectives were set up by another solver; call step() once before the capture'
+            )
+        with LAUNCHES.alone():
+            self._evaluation.set_up()
+            self._record()
+
+    @abc.abstractmethod
+    def _clear(self) -> None:
+        """Set the state of the method to that of a new solve."""
+
+    @abc.abstractmethod
+    def _set_step_size(self, step_size: float) -> None:
+        """Put the factor on each step where the kernels read it."""
+
+    @abc.abstractmethod
+    def _launch_start(self) -> None:
+        """Prepare the state of the method; residuals and costs of the seeds are there."""
+
+    @abc.abstractmethod
+    def _launch_iteration(self) -> None:
+        """Take one step from ``joint_q`` and keep residuals, poses and costs in step with it."""
+
+    def _launch_evaluation(self) -> None:
+        evaluation = self._evaluation
+        evaluation.launch_residuals(
+            evaluation.joint_q, evaluation.body_q, evaluation.residuals, self.costs
+        )
+
+    def _launch_begin(self) -> None:
+        self._rows(
+            seed_kernels().clean_seeds, [self._space.arrays],
+            [self._evaluation.joint_q, self._refused],
+        )  # fmt: skip
+        self._launch_evaluation()
+        self._rows(cost_kernels().refuse, [], [self.costs, self._refused])
+        self._launch_start()
+
+    def _launch_end(self) -> None:
+        evaluation = self._evaluation
+        self._launch_evaluation()
+        evaluation.launch_jacobian()
+        self._rows(
+            status_kernel(),
+            [
+                self._space.arrays, evaluation.joint_q, evaluation.residuals,
+                evaluation.jacobian, self._refused, *self._tolerances,
+            ],
+            [self.costs, self.status],
+        )  # fmt: skip
+
+    def _rows(self, kernel: wp.Kernel, inputs: list, outputs: list) -> None:
+        """Launch a kernel with one thread per row."""
+        wp.launch(kernel, dim=self.n_batch, inputs=inputs, outputs=outputs, device=self._device)
+
+    def _record(self) -> None:
+        for launch in (
+            self._launch_begin,
+            self._launch_iteration,
+            self._launch_end,
+            self._launch_evaluation,
+        ):
+            self._recordings[launch] = Recording(launch, self._device, use_graph=self._use_graph)
+        self._evaluation.hold_arrays()

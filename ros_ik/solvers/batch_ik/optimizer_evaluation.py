@@ -1,0 +1,298 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Residuals and Jacobians of a list of objectives over a batch of configurations.
+
+Nothing here reads a device array back, so everything can be captured in a graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.forward import launch_forward_kinematics
+from ros_ik.kinematics.motion_subspace import launch_motion_subspace
+from ros_ik.kinematics.newton_model import moved_bodies
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.objectives.arguments import checked_objectives
+from ros_ik.objectives.arguments import residual_count
+from ros_ik.objectives.jacobian_type import IKJacobianType
+from ros_ik.objectives.objective import IKObjective
+from ros_ik.objectives.ownership import Layout
+from ros_ik.objectives.ownership import ownership_of
+from ros_ik.solvers.batch_ik.optimizer_chain import chain_rule_kernel
+from ros_ik.solvers.batch_ik.optimizer_kernels import cost_kernels
+from ros_ik.solvers.batch_ik.optimizer_kernels import fold_kernel
+from ros_ik.solvers.batch_ik.optimizer_space import SearchSpace
+
+# Arrays of targets that Newton's objectives hold, one entry per problem.
+_NEWTON_TARGETS = ('target_positions', 'target_rotations')
+
+
+class Evaluation:
+    """Buffers and launches that evaluate objectives at ``n_batch`` configurations.
+
+    Attributes:
+        joint_q: Configurations at which Jacobians are taken, shape [n_batch, joint_coord_count].
+        body_q: Link poses there, shape [n_batch, body_count].
+        residuals: Residuals there, shape [n_batch, total_residuals].
+        jacobian: dr/dq, shape [n_batch, total_residuals, joint_dof_count]; columns of frozen and
+            following degrees of freedom are zero, the latter added to their drivers.
+        total_residuals: Residuals of all objectives together.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tree: KinematicTree,
+        space: SearchSpace | None,
+        objectives: Sequence[Any],
+        jacobian_mode: IKJacobianType,
+        problem_idx: np.ndarray,
+        *,
+        renews: bool = False,
+    ) -> None:
+        """Give the objectives their rows and allocate.
+
+        Args:
+            model: Any object with Newton's joint arrays.
+            tree: Its tree, float32.
+            space: Which columns of the Jacobian are unknowns; None leaves all as they are.
+            objectives: Ours or Newton's.
+            jacobian_mode: Source of the Jacobians.
+            problem_idx: Problem of each batch row, shape [n_batch].
+            renews: Whether the caller watches :attr:`is_current` before it launches anything.
+
+        Raises:
+            ArgumentError: No objectives, one that belongs to another solver, one that lacks what
+                the mode needs, or one with a number of targets that does not fit.
+        """
+        self._model, self._tree, self._space = model, tree, space
+        self._objectives = checked_objectives(objectives)
+        self._analytic = [
+            jacobian_mode == IKJacobianType.ANALYTIC
+            or (jacobian_mode == IKJacobianType.MIXED and objective.supports_analytic())
+            for objective in self._objectives
+        ]
+        self._check(problem_idx)
+        self.n_batch = n = len(problem_idx)
+        widths = [residual_count(objective) for objective in self._objectives]
+        self.total_residuals = sum(widths)
+        self._offsets = [sum(widths[:k]) for k in range(len(widths))]
+        device, grad = tree.device, not all(self._analytic)
+        shape = (n, self.total_residuals)
+        self.joint_q = wp.zeros(
+            (n, tree.joint_coord_count), dtype=wp.float32, device=device, requires_grad=grad
+        )
+        self.body_q = self.initial_poses(n, requires_grad=grad)
+        self.residuals = wp.zeros(shape, dtype=wp.float32, device=device, requires_grad=grad)
+        self.jacobian = wp.zeros((*shape, tree.joint_dof_count), dtype=wp.float32, device=device)
+        self._joint_S_s = wp.zeros(
+            (n, tree.joint_dof_count), dtype=spatial_functions(wp.float32).twist, device=device
+        )
+        if grad:
+            self._prepare_tape()
+        self._maps = self._problem_maps(problem_idx)
+        self._renews = renews
+        self.set_up()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the objectives still have the arrays that they made for this evaluation."""
+        return all(layout.is_current for layout in self._layouts)
+
+    def set_up(self) -> None:
+        """Tell the objectives their rows; again where another solver has told them others.
+
+        Raises:
+            ArgumentError: An objective that belongs to another solver.
+        """
+        self._layouts: list[Layout] = []
+        for objective, offset, analytic in zip(
+            self._objectives, self._offsets, self._analytic, strict=True
+        ):
+            self._set_up(objective, offset, analytic)
+
+    def hold_arrays(self) -> None:
+        """Keep what the objectives hold now: graphs were recorded that need it.
+
+        Newton's solvers set up anew objectives that they share with ours, without a word.
+        """
+        self._held = [dict(vars(objective)) for objective in self._objectives]
+
+    def initial_poses(self, rows: int, *, requires_grad: bool = False) -> wp.array:
+        """Return poses [rows, body_count] that start as ``model.body_q`` has them."""
+        poses = np.tile(self._model.body_q.numpy().reshape(1, -1, 7), (rows, 1, 1))
+        return wp.array(
+            poses, dtype=wp.transform, device=self._tree.device, requires_grad=requires_grad
+        )
+
+    def candidate_maps(self, copies: int) -> list[wp.array]:
+        """Return the problem of each row, per objective, when every row is there several times."""
+        return [
+            wp.array(np.repeat(rows.numpy(), copies), dtype=wp.int32, device=self._tree.device)
+            for rows in self._maps
+        ]
+
+    def launch_residuals(
+        self,
+        joint_q: wp.array,
+        body_q: wp.array,
+        residuals: wp.array,
+        cost: wp.array,
+        maps: list[wp.array] | None = None,
+    ) -> None:
+        """Evaluate link poses, residuals and costs.
+
+        Args:
+            joint_q: Coordinates, shape [n, joint_coord_count].
+            body_q: Output: link poses, shape [n, body_count].
+            residuals: Output: residuals, shape [n, total_residuals].
+            cost: Output: r^T r, shape [n].
+            maps: What :meth:`candidate_maps` gave for n rows; None for n_batch rows.
+        """
+        launch_forward_kinematics(self._tree, joint_q, body_q)
+        residuals.zero_()
+        self._launch_objectives(joint_q, body_q, residuals, maps or self._maps)
+        wp.launch(
+            cost_kernels().costs, dim=len(cost), inputs=[residuals], outputs=[cost],
+            device=self._tree.device,
+        )  # fmt: skip
+
+    def launch_jacobian(self) -> None:
+        """Evaluate the Jacobian at ``joint_q``, whose ``body_q`` and ``residuals`` are there."""
+        launch_motion_subspace(self._tree, self.joint_q, self.body_q, self._joint_S_s)
+        self.jacobian.zero_()
+        if not all(self._analytic):
+            self._launch_autodiff()
+        for objective, offset, analytic in zip(
+            self._objectives, self._offsets, self._analytic, strict=True
+        ):
+            if analytic:
+                objective.compute_jacobian_analytic(
+                    self.body_q, self.joint_q, self._model, self.jacobian, self._joint_S_s, offset
+                )
+        if self._space is not None and not self._space.all_free:
+            wp.launch(
+                fold_kernel(), dim=self.residuals.shape, inputs=[self._space.arrays],
+                outputs=[self.jacobian], device=self._tree.device,
+            )  # fmt: skip
+
+    def _launch_autodiff(self) -> None:
+        """Record the objectives on a tape and let each of them fill its rows."""
+        tape = self._tape
+        tape.reset()
+        tape.gradients = {}
+        self.residuals.zero_()
+        with tape:
+            tape.record_func(self._launch_chain_rule, [self._dq, self.body_q, self.joint_q])
+            self._launch_objectives(self.joint_q, self.body_q, self.residuals, self._maps)
+            flat = self.residuals.flatten()
+        tape.outputs = [flat]  # type: ignore[attr-defined]
+        for objective, offset, analytic in zip(
+            self._objectives, self._offsets, self._analytic, strict=True
+        ):
+            if not analytic:
+                objective.compute_jacobian_autodiff(
+                    tape, self._model, self.jacobian, offset, self._dq
+                )
+                tape.zero()
+
+    def _launch_chain_rule(self) -> None:
+        wp.launch(
+            chain_rule_kernel(),
+            dim=self._dq.shape,
+            inputs=[
+                self._tree.arrays, self._dof_joint, self._moved_start, self._moved_body,
+                self._joint_S_s, self.body_q, self.joint_q, self.body_q.grad, self.joint_q.grad,
+            ],
+            outputs=[self._dq.grad],
+            device=self._tree.device,
+            record_tape=False,
+        )  # fmt: skip
+
+    def _launch_objectives(
+        self, joint_q: wp.array, body_q: wp.array, residuals: wp.array, maps: list[wp.array]
+    ) -> None:
+        for objective, offset, rows in zip(self._objectives, self._offsets, maps, strict=True):
+            objective.compute_residuals(
+                body_q, joint_q, self._model, residuals, offset, problem_idx=rows
+            )
+
+    def _prepare_tape(self) -> None:
+        device = self._tree.device
+        self._tape = wp.Tape()
+        self._dq = wp.zeros(
+            (self.n_batch, self._tree.joint_dof_count),
+            dtype=wp.float32, device=device, requires_grad=True,
+        )  # fmt: skip
+        starts = self._model.joint_qd_start.numpy()
+        joints = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        first, bodies = moved_bodies(self._model, self._tree)
+        self._dof_joint = wp.array(joints, dtype=wp.int32, device=device)
+        self._moved_start = wp.array(first, dtype=wp.int32, device=device)
+        self._moved_body = wp.array(bodies, dtype=wp.int32, device=device)
+
+    def _check(self, problem_idx: np.ndarray) -> None:
+        n_problems = int(problem_idx.max()) + 1
+        for objective, analytic in zip(self._objectives, self._analytic, strict=True):
+            name = type(objective).__name__
+            if analytic and not objective.supports_analytic():
+                raise ArgumentError(
+                    f"jacobian_mode 'analytic': {name} has no analytic Jacobian; use 'mixed'"
+                )
+            if not analytic and not hasattr(objective, 'compute_jacobian_autodiff'):
+                raise ArgumentError(
+                    f"jacobian_mode: {name} cannot be differentiated automatically; use 'analytic'"
+                )
+            count = _target_count(objective, n_problems)
+            if count != n_problems:
+                raise ArgumentError(
+                    f'objectives: {name} has {count} targets for {n_problems} problems'
+                )
+
+    def _problem_maps(self, problem_idx: np.ndarray) -> list[wp.array]:
+        """Return the problem of each row per objective: 0 where one target is for all."""
+        device = self._tree.device
+        own = wp.array(problem_idx, dtype=wp.int32, device=device)
+        same = wp.zeros(len(problem_idx), dtype=wp.int32, device=device)
+        return [
+            same if getattr(objective, 'n_problems', None) == 1 else own
+            for objective in self._objectives
+        ]
+
+    def _set_up(self, objective: Any, offset: int, analytic: bool) -> None:
+        """Tell an objective its rows, in the order that its base class documents."""
+        rows = self.total_residuals, offset, self.n_batch
+        device = self._tree.device
+        mode = IKJacobianType.ANALYTIC if analytic else IKJacobianType.AUTODIFF
+        layout = Layout(self._model, device, (*rows, mode), renews=self._renews)
+        self._layouts.append(layout)
+        is_ours = isinstance(objective, IKObjective)
+        name, any_rows = type(objective).__name__, is_ours and objective.serves_any_rows
+        if not ownership_of(objective).claim(name, self, layout, any_rows=any_rows):
+            return
+        if is_ours:
+            objective.bind_device(device)
+            objective.set_batch_layout(*rows)
+        else:
+            objective.set_batch_layout(*rows)
+            objective.bind_device(device)
+        objective.init_buffers(model=self._model, jacobian_mode=mode)
+
+
+def _target_count(objective: Any, n_problems: int) -> int:
+    """Return for how many problems an objective has targets, as far as it can be told."""
+    if isinstance(objective, IKObjective):
+        count = int(getattr(objective, 'n_problems', n_problems))
+        return n_problems if count == 1 else count
+    for field in _NEWTON_TARGETS:
+        targets = getattr(objective, field, None)
+        if isinstance(targets, wp.array) and targets.shape[0] != n_problems:
+            return int(targets.shape[0])
+    return n_problems

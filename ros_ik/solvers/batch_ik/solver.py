@@ -1,0 +1,305 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Batched inverse kinematics: many problems, many seeds, the best of each.
+
+The interface is that of ``newton.ik.IKSolver``. Beyond it: joint limits hold inside the solve,
+every problem has a status, and what is not finite is refused without touching its neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.arguments import checked_model
+from ros_ik.kinematics.arguments import checked_number
+from ros_ik.kinematics.newton_model import articulation_tree
+from ros_ik.objectives.arguments import checked_objectives
+from ros_ik.objectives.jacobian_type import IKJacobianType
+from ros_ik.solvers.batch_ik.enums import enum_member
+from ros_ik.solvers.batch_ik.enums import IKOptimizer
+from ros_ik.solvers.batch_ik.enums import IKSampler
+from ros_ik.solvers.batch_ik.fused_lm import IKFusedLM
+from ros_ik.solvers.batch_ik.fused_lm import is_fusible
+from ros_ik.solvers.batch_ik.lbfgs import IKOptimizerLBFGS
+from ros_ik.solvers.batch_ik.lm import IKOptimizerLM
+from ros_ik.solvers.batch_ik.optimizer import IKBackend
+from ros_ik.solvers.batch_ik.optimizer_arguments import check_array
+from ros_ik.solvers.batch_ik.optimizer_arguments import check_batch
+from ros_ik.solvers.batch_ik.optimizer_kernels import seed_kernels
+from ros_ik.solvers.batch_ik.optimizer_kernels import select_kernel
+from ros_ik.solvers.batch_ik.optimizer_recording import hold_launches
+from ros_ik.solvers.batch_ik.optimizer_recording import LAUNCHES
+from ros_ik.solvers.batch_ik.optimizer_recording import Recording
+from ros_ik.solvers.batch_ik.optimizer_space import make_search_space
+from ros_ik.solvers.batch_ik.samplers import Sampler
+
+
+class IKSolver:
+    """Solves ``n_problems`` problems of one model, each from ``n_seeds`` seeds, keeping the best.
+
+    The status of a problem, a :class:`SolveStatus` code, is that of its best seed:
+
+    - CONVERGED: the squared residual is at most ``cost_tolerance``.
+    - AT_LIMITS, UNREACHABLE: above it, but no free column of the Jacobian reduces it any more
+      (``gradient_tolerance``); with and without joints that rest against their limits. Soft terms
+      leave a residual also where all is as it should be: ``cost_tolerance`` has to allow for it.
+    - ITERATION_LIMIT: neither yet.
+    - NON_FINITE_INPUT: the input or the target is not finite. The output is the input inside the
+      limits, or the neutral configuration where the input is not finite; the cost is inf.
+    - NUMERICAL_FAILURE: a Jacobian is not finite at a finite residual.
+
+    One instance belongs to one thread; several instances may run in several threads. Making one
+    captures graphs: like any capture of Warp, that must not coincide with arrays being made or
+    copied in another thread, unless by a solver.
+
+    Attributes:
+        model: The model.
+        n_problems: Number of problems.
+        n_seeds: Seeds of each problem.
+        status: :class:`SolveStatus` of each problem, a Warp array of int32 [n_problems]: compare
+            ``status.numpy()``.
+        best_indices: Seed that was kept, int32 [n_problems].
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        n_problems: int,
+        objectives: Sequence[Any],
+        *,
+        optimizer: IKOptimizer | str = IKOptimizer.LM,
+        jacobian_mode: IKJacobianType | str = IKJacobianType.AUTODIFF,
+        sampler: IKSampler | str = IKSampler.NONE,
+        n_seeds: int = 1,
+        noise_std: float = 0.1,
+        rng_seed: int = 12345,
+        lambda_initial: float = 0.1,
+        lambda_factor: float = 2.0,
+        lambda_min: float = 1e-5,
+        lambda_max: float = 1e10,
+        rho_min: float = 1e-3,
+        joint_dof_mask: wp.array | None = None,
+        history_len: int = 10,
+        h0_scale: float = 1.0,
+        line_search_alphas: Sequence[float] | None = None,
+        wolfe_c1: float = 1e-4,
+        wolfe_c2: float = 0.9,
+        respect_limits: bool = True,
+        cost_tolerance: float = 1e-6,
+        gradient_tolerance: float = 3e-3,
+        use_graph: bool = True,
+        use_fused: bool = True,
+    ) -> None:
+        """Create the solver, allocate its buffers and record its launches.
+
+        Args:
+            model: A :class:`Model`, a finalized ``newton.Model``, or any object with those of its
+                arrays that describe joints.
+            n_problems: Number of problems, at least 1.
+            objectives: Objectives, ours or Newton's, which other solvers may have too. Numbers
+                that they keep on the host, such as Newton's weights, count as they are now.
+            optimizer: 'lm' or 'lbfgs'.
+            jacobian_mode: 'autodiff', 'analytic' or 'mixed' (analytic where there is one).
+            sampler: 'none', 'gauss', 'uniform' or 'roberts'; see :class:`IKSampler`.
+            n_seeds: Seeds of each problem; 1 with sampler 'none'.
+            noise_std: Standard deviation of 'gauss' [rad or m]; its first seed is the input.
+            rng_seed: Where the random numbers start.
+            lambda_initial: See :class:`IKOptimizerLM`, as the next four.
+            lambda_factor: Factor on the damping.
+            lambda_min: Least damping.
+            lambda_max: Greatest damping.
+            rho_min: Least gain ratio of a step that is taken.
+            joint_dof_mask: Degrees of freedom that may move, bool [joint_dof_count]; the
+                coordinates of the others keep their bits.
+            history_len: See :class:`IKOptimizerLBFGS`, as the next four.
+            h0_scale: Factor on the initial inverse Hessian.
+            line_search_alphas: Step lengths tried together; None for the default.
+            wolfe_c1: Sufficient decrease.
+            wolfe_c2: Curvature.
+            respect_limits: Hold coordinates inside their limits; False leaves limits to the
+                objectives, as Newton does.
+            cost_tolerance: Squared residual up to which a problem has converged. The default is
+                1 mm, or 1 mrad, at weight 1.
+            gradient_tolerance: Largest |J_i^T r| / (max_j |J_j| |r|) of a free column of the
+                Jacobian at which a problem counts as stationary. In float32 1e-3 is the least
+                that can be told from rounding.
+            use_graph: Replay launches as graphs; False for objectives whose methods do more than
+                launch kernels and copies.
+
+            use_fused: Let one kernel do the whole of a Levenberg-Marquardt solve where every
+                objective is a built-in one; their analytic Jacobians serve whatever the mode. The
+                answers are the same to the tolerance of float32.
+
+        Raises:
+            ArgumentError: An argument that cannot be used, naming it.
+        """
+        self._sampler_kind = enum_member(IKSampler, 'sampler', sampler)
+        _check_counts(n_problems, n_seeds, self._sampler_kind, noise_std)
+        checked_count('rng_seed', rng_seed)
+        self.model = checked_model(model)
+        objectives = checked_objectives(objectives)
+        check_batch('n_problems * n_seeds', n_problems * n_seeds, model, objectives)
+        self.n_problems, self.n_seeds = n_problems, n_seeds
+        self._use_graph = use_graph
+        self.device = wp.get_device(model.device)
+        with LAUNCHES.alone():
+            self._allocate()
+            self._space = make_search_space(
+                model, joint_dof_mask=joint_dof_mask, respect_limits=respect_limits
+            )
+            common = {
+                'model': model,
+                'n_batch': n_problems * n_seeds,
+                'objectives': objectives,
+                'jacobian_mode': jacobian_mode,
+                'problem_idx': self._problem_idx,
+                'joint_dof_mask': joint_dof_mask,
+                'respect_limits': respect_limits,
+                'cost_tolerance': cost_tolerance,
+                'gradient_tolerance': gradient_tolerance,
+                'use_graph': use_graph,
+            }
+            of_lm = (lambda_initial, lambda_factor, lambda_min, lambda_max, rho_min)
+            of_lbfgs = (history_len, h0_scale, line_search_alphas, wolfe_c1, wolfe_c2)
+            self._backend = _make_backend(
+                enum_member(IKOptimizer, 'optimizer', optimizer),
+                common,
+                of_lm,
+                of_lbfgs,
+                use_fused,
+            )
+            self._sampler = Sampler(
+                model,
+                articulation_tree(model),
+                self._sampler_kind,
+                n_seeds,
+                noise_std=noise_std,
+                rng_seed=rng_seed,
+                joint_dof_mask=joint_dof_mask,
+            )
+            self._prepare = Recording(self._launch_prepare, self.device, use_graph=use_graph)
+            self._select = Recording(self._launch_select, self.device, use_graph=use_graph)
+            self.reset()
+
+    def step(
+        self,
+        joint_q_in: wp.array,
+        joint_q_out: wp.array,
+        iterations: int = 50,
+        step_size: float = 1.0,
+    ) -> None:
+        """Solve every problem.
+
+        Args:
+            joint_q_in: Inputs that seeds are made of, float32 [n_problems, joint_coord_count].
+            joint_q_out: Output: the best of each problem, same shape; may be ``joint_q_in``.
+            iterations: Iterations from each seed.
+            step_size: Factor on each step of Levenberg-Marquardt.
+
+        Raises:
+            ArgumentError: A wrong shape, type or device, or a number that cannot be used.
+        """
+        shape = self._input.shape
+        check_array('joint_q_in', joint_q_in, shape, self.device)
+        check_array('joint_q_out', joint_q_out, shape, self.device)
+        self._backend.renew()
+        with hold_launches(self.device, use_graph=self._use_graph):
+            wp.copy(self._input, joint_q_in)
+            self._prepare.run()
+            self._backend.step(
+                self._seeds, self._seeds, iterations=iterations, step_size=step_size
+            )
+            self._select.run()
+            wp.copy(joint_q_out, self._best)
+
+    def reset(self) -> None:
+        """Start the sampler's random numbers over and forget the last solve."""
+        with hold_launches(self.device, use_graph=self._use_graph):
+            self._backend.reset()
+            self._sampler.reset()
+            self.best_indices.zero_()
+
+    @property
+    def joint_q(self) -> wp.array:
+        """Where every seed ended, float32 [n_problems * n_seeds, joint_coord_count]."""
+        return self._seeds
+
+    @property
+    def costs(self) -> wp.array:
+        """Squared residual of every seed, float32 [n_problems * n_seeds]."""
+        return self._backend.costs
+
+    @property
+    def seed_status(self) -> wp.array:
+        """:class:`SolveStatus` of every seed, int32 [n_problems * n_seeds]."""
+        return self._backend.status
+
+    def compute_costs(self, joint_q: wp.array) -> wp.array:
+        """Return the squared residuals at ``joint_q``, [n_problems * n_seeds, coordinates]."""
+        self._backend.renew()
+        with hold_launches(self.device, use_graph=self._use_graph):
+            return self._backend.compute_costs(joint_q)
+
+    def _allocate(self) -> None:
+        n, coords, device = self.n_problems, self.model.joint_coord_count, self.device
+        rows = n * self.n_seeds
+        self._input, self._best = (
+            wp.zeros((n, coords), dtype=wp.float32, device=device) for _ in range(2)
+        )
+        self._seeds = wp.zeros((rows, coords), dtype=wp.float32, device=device)
+        self._refused, self.status, self.best_indices = (
+            wp.zeros(n, dtype=wp.int32, device=device) for _ in range(3)
+        )
+        problem_of_row = np.arange(rows, dtype=np.int32) // self.n_seeds
+        self._problem_idx = wp.array(problem_of_row, dtype=wp.int32, device=device)
+
+    def _launch_prepare(self) -> None:
+        wp.launch(
+            seed_kernels().clean_seeds, dim=self.n_problems, inputs=[self._space.arrays],
+            outputs=[self._input, self._refused], device=self.device,
+        )  # fmt: skip
+        self._sampler.launch(self._input, self._refused, self._seeds)
+
+    def _launch_select(self) -> None:
+        wp.launch(
+            select_kernel(),
+            dim=self.n_problems,
+            inputs=[
+                self._seeds, self._backend.costs, self._backend.status, self._input, self.n_seeds,
+            ],
+            outputs=[self.best_indices, self.status, self._best],
+            device=self.device,
+        )  # fmt: skip
+
+
+def _make_backend(
+    optimizer: IKOptimizer,
+    common: dict[str, Any],
+    of_lm: tuple,
+    of_lbfgs: tuple,
+    use_fused: bool,
+) -> IKBackend:
+    """Return what minimises the costs of the seeds: the one place where that is chosen."""
+    if optimizer is IKOptimizer.LM:
+        names = ('lambda_initial', 'lambda_factor', 'lambda_min', 'lambda_max', 'rho_min')
+        rules = dict(zip(names, of_lm, strict=True))
+        if use_fused and is_fusible(common['objectives']):
+            enum_member(IKJacobianType, 'jacobian_mode', common.pop('jacobian_mode'))
+            return IKFusedLM(**common, **rules)
+        return IKOptimizerLM(**common, **rules)
+    names = ('history_len', 'h0_scale', 'line_search_alphas', 'wolfe_c1', 'wolfe_c2')
+    return IKOptimizerLBFGS(**common, **dict(zip(names, of_lbfgs, strict=True)))
+
+
+def _check_counts(n_problems: int, n_seeds: int, sampler: IKSampler, noise_std: float) -> None:
+    for name, count in (('n_problems', n_problems), ('n_seeds', n_seeds)):
+        checked_count(name, count, 1)
+    if sampler is IKSampler.NONE and n_seeds != 1:
+        raise ArgumentError(f"n_seeds must be 1 with sampler 'none', got {n_seeds}")
+    checked_number('noise_std', noise_std)

@@ -1,0 +1,246 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Warp functions of one chain at one configuration: error, Jacobian, quadratic program of a step.
+
+    e = [p_t - p; log(R_t R^T)],       J the geometric Jacobian, both in world axes, linear first
+    minimise over d   |J d - e|^2 / 2 + lambda |d|^2 / 2   s. t.   lower <= q + alpha d <= upper
+
+J treats the logarithm as the identity, so J'e is the exact gradient of |e|^2 / 2 (the error lies
+along the axis of the rotation that is left), and the program's solution descends.
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.forward import joint_transform_function
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.tree import tree_struct
+from ros_ik.model.joint_type import JointType
+from ros_ik.solvers.qp.active_set import active_set_functions
+
+# Least damping, relative to the mean of the Hessian's diagonal: at a singularity, or with more
+# joints than six, the program keeps one solution, of least norm. Moves what is regular by 1e-9.
+_LEAST_RELATIVE_DAMPING = 1e-10
+
+# How far a joint may go in one iteration [rad or m]: a linearisation says nothing beyond that.
+_MAX_MOVE = 1.0
+
+# A quaternion shorter than this has no direction to speak of.
+_MIN_QUATERNION_LENGTH = 1e-6
+
+
+@no_type_check
+@functools.cache
+def chain_structs(scalar: type) -> SimpleNamespace:
+    """Build the structs ``Chain`` and ``Iterates`` of one floating-point type."""
+    transform = spatial_functions(scalar).transform
+
+    @wp.struct
+    class Chain:
+        base_joints: wp.array(dtype=wp.int32)  # from the world to the chain
+        joints: wp.array(dtype=wp.int32)  # [n_joints]
+        joint_variable: wp.array(dtype=wp.int32)  # [n_joints], -1 = fixed
+        coef0: wp.array(dtype=scalar)  # [n_joints], joint = coef0 + coef1 * variable
+        coef1: wp.array(dtype=scalar)  # [n_joints]
+        coordinates: wp.array(dtype=wp.int32)  # [m], of the model
+        lower: wp.array(dtype=scalar)  # [m]
+        upper: wp.array(dtype=scalar)  # [m]
+        offset: wp.array(dtype=transform)  # [1]
+
+    # Two slots for each problem i, 2 i and 2 i + 1: where it is and what it tries.
+    @wp.struct
+    class Iterates:
+        q: wp.array2d(dtype=scalar)  # [2 n, m], variables
+        error: wp.array2d(dtype=scalar)  # [2 n, 6]
+        jacobian: wp.array3d(dtype=scalar)  # [2 n, 6, m]
+
+    return SimpleNamespace(Chain=Chain, Iterates=Iterates)
+
+
+@no_type_check
+@functools.cache
+def chain_evaluation(scalar: type) -> SimpleNamespace:
+    """Build the functions that place the chain.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+
+    Returns:
+        ``base_pose(tree, chain, row, joint_q) -> transform``: what carries the chain;
+        ``is_usable(row, joint_q, target) -> bool``: whether a problem is finite;
+        ``evaluate(tree, chain, base, target, slot, iterates) -> scalar``: fills error and
+        Jacobian of a slot and returns the length of the error.
+    """
+    types = spatial_functions(scalar)
+    vec3, transform, twist = types.vec3, types.transform, types.twist
+    rotation_log, point_velocity = types.rotation_log, types.point_velocity
+    axis_twist, slide_twist = types.axis_twist, types.slide_twist
+    joint_transform = joint_transform_function(scalar)
+    structs = chain_structs(scalar)
+    Chain, Iterates = structs.Chain, structs.Iterates
+    Tree = tree_struct(scalar)
+
+    @wp.func
+    def base_pose(
+        tree: Tree, chain: Chain, row: int, joint_q: wp.array2d(dtype=scalar)
+    ) -> transform:
+        pose = wp.transform_identity(dtype=scalar)
+        for k in range(chain.base_joints.shape[0]):
+            joint = chain.base_joints[k]
+            moved = tree.joint_X_p[joint] * joint_transform(tree, joint, row, joint_q)
+            pose = pose * moved * tree.joint_X_c_inverse[joint]
+        return pose
+
+    @wp.func
+    def is_usable(row: int, joint_q: wp.array2d(dtype=scalar), target: transform) -> bool:
+        for k in range(joint_q.shape[1]):
+            if not wp.isfinite(joint_q[row, k]):
+                return False
+        for k in range(7):
+            if not wp.isfinite(target[k]):
+                return False
+        length = wp.length(wp.transform_get_rotation(target))
+        return wp.isfinite(length) and length > scalar(wp.static(_MIN_QUATERNION_LENGTH))
+
+    @wp.func
+    def joint_twist(tree: Tree, joint: int, anchor: transform) -> twist:
+        """Twist of a joint of one axis whose frame on its parent lies at ``anchor``."""
+        local = tree.joint_axis[tree.joint_qd_start[joint]]
+        axis = wp.quat_rotate(wp.transform_get_rotation(anchor), local)
+        if tree.joint_type[joint] == wp.static(int(JointType.PRISMATIC)):
+            return slide_twist(axis)
+        return axis_twist(axis, wp.transform_get_translation(anchor))
+
+    @wp.func
+    def joint_motion(tree: Tree, joint: int, value: scalar) -> transform:
+        axis = tree.joint_axis[tree.joint_qd_start[joint]]
+        if tree.joint_type[joint] == wp.static(int(JointType.PRISMATIC)):
+            return transform(axis * value, wp.quat_identity(dtype=scalar))
+        return transform(vec3(), wp.quat_from_axis_angle(axis, value))
+
+    @wp.func
+    def evaluate(
+        tree: Tree, chain: Chain, base: transform, target: transform, slot: int, at: Iterates
+    ) -> scalar:
+        m = at.q.shape[1]
+        for row in range(6):
+            for j in range(m):
+                at.jacobian[slot, row, j] = scalar(0.0)
+        pose = base
+        for k in range(chain.joints.shape[0]):
+            joint = chain.joints[k]
+            pose = pose * tree.joint_X_p[joint]
+            j = chain.joint_variable[k]
+            if j >= 0:
+                S = joint_twist(tree, joint, pose)
+                for row in range(6):
+                    at.jacobian[slot, row, j] += chain.coef1[k] * S[row]
+                value = chain.coef0[k] + chain.coef1[k] * at.q[slot, j]
+                pose = pose * joint_motion(tree, joint, value)
+            pose = pose * tree.joint_X_c_inverse[joint]
+        pose = pose * chain.offset[0]
+        point = wp.transform_get_translation(pose)
+        for j in range(m):
+            S = twist()
+            for row in range(6):
+                S[row] = at.jacobian[slot, row, j]
+            velocity = point_velocity(S, point)
+            for axis in range(3):
+                at.jacobian[slot, axis, j] = velocity[axis]
+        position = wp.transform_get_translation(target) - point
+        rotation = rotation_log(
+            wp.normalize(wp.transform_get_rotation(target))
+            * wp.quat_inverse(wp.transform_get_rotation(pose))
+        )
+        for axis in range(3):
+            at.error[slot, axis] = position[axis]
+            at.error[slot, 3 + axis] = rotation[axis]
+        return wp.sqrt(wp.length_sq(position) + wp.length_sq(rotation))
+
+    return SimpleNamespace(base_pose=base_pose, is_usable=is_usable, evaluate=evaluate)
+
+
+@no_type_check
+@functools.cache
+def step_functions(scalar: type) -> SimpleNamespace:
+    """Build the functions of a step.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+
+    Returns:
+        ``assemble(i, slot, chain, iterates, damping, step_size, program, lower, upper)``: writes
+        the program of problem i; ``predicted_decrease(i, slot, iterates, x) -> scalar``: by how
+        much |e|^2 / 2 falls along the whole of x, were the error linear;
+        ``move(i, from_slot, to_slot, chain, iterates, step_size, x)``: q + alpha x, inside the
+        limits.
+    """
+    structs = chain_structs(scalar)
+    Chain, Iterates = structs.Chain, structs.Iterates
+    Program = active_set_functions(scalar).Workspace
+
+    @wp.func
+    def assemble(
+        i: int,
+        slot: int,
+        chain: Chain,
+        at: Iterates,
+        damping: scalar,
+        step_size: scalar,
+        program: Program,
+        lower: wp.array2d(dtype=scalar),
+        upper: wp.array2d(dtype=scalar),
+    ):
+        m = at.q.shape[1]
+        trace = scalar(0.0)
+        reach = scalar(wp.static(_MAX_MOVE))
+        for j in range(m):
+            gradient = scalar(0.0)
+            for row in range(6):
+                gradient -= at.jacobian[slot, row, j] * at.error[slot, row]
+            program.c[i, j] = gradient
+            for k in range(j + 1):
+                value = scalar(0.0)
+                for row in range(6):
+                    value += at.jacobian[slot, row, j] * at.jacobian[slot, row, k]
+                program.H[i, j, k] = value
+                program.H[i, k, j] = value
+            trace += program.H[i, j, j]
+            q = at.q[slot, j]
+            lower[i, j] = wp.max(chain.lower[j] - q, -reach) / step_size
+            upper[i, j] = wp.min(chain.upper[j] - q, reach) / step_size
+        least = scalar(wp.static(_LEAST_RELATIVE_DAMPING)) * trace / scalar(m)
+        for j in range(m):
+            program.H[i, j, j] += wp.max(damping, least)
+
+    @wp.func
+    def predicted_decrease(i: int, slot: int, at: Iterates, x: wp.array2d(dtype=scalar)) -> scalar:
+        decrease = scalar(0.0)
+        for row in range(6):
+            moved = scalar(0.0)
+            for j in range(at.q.shape[1]):
+                moved += at.jacobian[slot, row, j] * x[i, j]
+            decrease += moved * (at.error[slot, row] - scalar(0.5) * moved)
+        return decrease
+
+    @wp.func
+    def move(
+        i: int,
+        from_slot: int,
+        to_slot: int,
+        chain: Chain,
+        at: Iterates,
+        step_size: scalar,
+        x: wp.array2d(dtype=scalar),
+    ):
+        for j in range(at.q.shape[1]):
+            # The step ends inside the limits but for its rounding.
+            moved = at.q[from_slot, j] + step_size * x[i, j]
+            at.q[to_slot, j] = wp.clamp(moved, chain.lower[j], chain.upper[j])
+
+    return SimpleNamespace(
+        assemble=assemble, predicted_decrease=predicted_decrease, move=move, Program=Program
+    )

@@ -1,0 +1,170 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel that solves one inverse kinematics problem of a chain per thread, from seed to answer.
+
+Each iteration solves the box-constrained program of ``chain_functions`` exactly by an active-set
+method: a joint that rests at a limit and is pushed outward is frozen and the others take over.
+With adaptive damping (Nielsen, "Damping parameter in Marquardt's method", 1999) a step counts only
+if it lowers the error; a step that does not raises the damping. With fixed damping every step
+counts, and the best configuration met is returned; where the steps get stuck elsewhere, they go
+on from the best one with adaptive damping.
+"""
+
+import functools
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.tree import tree_struct
+from ros_ik.solvers.chain.functions import chain_evaluation
+from ros_ik.solvers.chain.functions import chain_structs
+from ros_ik.solvers.chain.functions import step_functions
+from ros_ik.solvers.qp.active_set import active_set_functions
+from ros_ik.solvers.status import SolveStatus
+
+# Where no step lowers |e|^2 / 2 by more than this part of it, the configuration is stationary to
+# rounding and further iterations change nothing.
+_LEAST_DECREASE = 1e-14
+
+# A bound may be missed by this much within the program [rad or m]; the move is clamped to it.
+_BOUND_TOLERANCE = 1e-12
+
+# The damping stays between these, so that it neither underflows nor takes for ever to come back.
+_DAMPING_RANGE = (1e-12, 1e12)
+
+
+@no_type_check
+@functools.cache
+def chain_kernel(scalar: type) -> wp.Kernel:
+    """Build the kernel of one floating-point type."""
+    transform = spatial_functions(scalar).transform
+    structs, evaluation = chain_structs(scalar), chain_evaluation(scalar)
+    step = step_functions(scalar)
+    Chain, Iterates, Tree = structs.Chain, structs.Iterates, tree_struct(scalar)
+    base_pose, is_usable = evaluation.base_pose, evaluation.is_usable
+    evaluate = evaluation.evaluate
+    Program, assemble, move = step.Program, step.assemble, step.move
+    predicted_decrease = step.predicted_decrease
+    solve_program = active_set_functions(scalar).solve
+
+    @wp.func
+    def start(i: int, chain: Chain, joint_q: wp.array2d(dtype=scalar), at: Iterates):
+        """Put the seed, moved inside the limits, into the first slot; 0 for what is no number."""
+        for j in range(at.q.shape[1]):
+            value = joint_q[i, chain.coordinates[j]]
+            if not wp.isfinite(value):
+                value = scalar(0.0)
+            at.q[2 * i, j] = wp.clamp(value, chain.lower[j], chain.upper[j])
+
+    @wp.func
+    def stationary_status(
+        i: int, slot: int, chain: Chain, at: Iterates, gradient: wp.array2d(dtype=scalar)
+    ) -> int:
+        """Tell an answer that limits hold back from one that nothing would bring closer."""
+        for j in range(at.q.shape[1]):
+            at_upper = at.q[slot, j] >= chain.upper[j] and gradient[i, j] < scalar(0.0)
+            at_lower = at.q[slot, j] <= chain.lower[j] and gradient[i, j] > scalar(0.0)
+            if at_upper or at_lower:
+                return wp.static(int(SolveStatus.AT_LIMITS))
+        return wp.static(int(SolveStatus.UNREACHABLE))
+
+    @wp.func
+    def next_damping(damping: scalar, growth: scalar, ratio: scalar, accepted: bool) -> scalar:
+        """Nielsen's rule: less where the model was right, ever faster more where it was wrong."""
+        factor = growth
+        if accepted:
+            miss = scalar(2.0) * ratio - scalar(1.0)
+            factor = wp.max(scalar(1.0 / 3.0), scalar(1.0) - miss * miss * miss)
+        return wp.clamp(
+            damping * factor,
+            scalar(wp.static(_DAMPING_RANGE[0])),
+            scalar(wp.static(_DAMPING_RANGE[1])),
+        )
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def solve_chain(
+        tree: Tree,
+        chain: Chain,
+        # problems
+        joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
+        target_pose: wp.array(dtype=transform),  # [n]
+        # settings
+        max_iterations: int,
+        step_size: scalar,
+        tolerance: scalar,
+        first_damping: scalar,
+        is_adaptive: bool,
+        # scratch
+        at: Iterates,
+        program: Program,
+        lower: wp.array2d(dtype=scalar),  # [n, m]
+        upper: wp.array2d(dtype=scalar),  # [n, m]
+        A: wp.array3d(dtype=scalar),  # [n, 0, m]
+        x: wp.array2d(dtype=scalar),  # [n, m]
+        # out
+        rows: wp.array2d(dtype=scalar),  # [n, 2 + m]: iterations, residual, positions
+        status: wp.array(dtype=wp.int32),  # [n]
+    ):
+        i = wp.tid()
+        m = at.q.shape[1]
+        target = target_pose[i]
+        start(i, chain, joint_q, at)
+        for j in range(m):
+            rows[i, 2 + j] = at.q[2 * i, j]
+        rows[i, 0] = scalar(0.0)
+        rows[i, 1] = scalar(wp.inf)
+        status[i] = wp.static(int(SolveStatus.NON_FINITE_INPUT))
+        if not is_usable(i, joint_q, target):
+            return
+        base = base_pose(tree, chain, i, joint_q)
+        here = 2 * i
+        residual = evaluate(tree, chain, base, target, here, at)
+        best = residual
+        damping = first_damping
+        growth = scalar(2.0)
+        must_descend = bool(is_adaptive)
+        iterations = int(0)
+        code = int(wp.static(int(SolveStatus.ITERATION_LIMIT)))
+        while best > tolerance and iterations < max_iterations:
+            assemble(i, here, chain, at, damping, step_size, program, lower, upper)
+            solve_program(
+                i, program, lower, upper, A, x, 10 * m, scalar(wp.static(_BOUND_TOLERANCE))
+            )
+            expected = predicted_decrease(i, here, at, x)
+            half_square = scalar(0.5) * residual * residual
+            if not (expected > scalar(wp.static(_LEAST_DECREASE)) * half_square):
+                code = stationary_status(i, here, chain, at, program.c)
+                if must_descend or residual <= best:
+                    break
+                # Stuck at a worse place than one passed on the way: go on from there, down only.
+                code = int(wp.static(int(SolveStatus.ITERATION_LIMIT)))
+                for j in range(m):
+                    at.q[here, j] = rows[i, 2 + j]
+                residual = evaluate(tree, chain, base, target, here, at)
+                must_descend = bool(True)
+                continue
+            iterations += 1
+            there = 4 * i + 1 - here
+            move(i, here, there, chain, at, step_size, x)
+            reached = evaluate(tree, chain, base, target, there, at)
+            accepted = bool(True)
+            if must_descend:
+                ratio = (half_square - scalar(0.5) * reached * reached) / expected
+                accepted = ratio > scalar(0.0)
+                damping = next_damping(damping, growth, ratio, accepted)
+                growth = wp.where(accepted, scalar(2.0), scalar(2.0) * growth)
+            if accepted:
+                here = there
+                residual = reached
+            if reached < best:
+                best = reached
+                for j in range(m):
+                    rows[i, 2 + j] = at.q[there, j]
+        if best <= tolerance:
+            code = int(wp.static(int(SolveStatus.CONVERGED)))
+        rows[i, 0] = scalar(iterations)
+        rows[i, 1] = best
+        status[i] = code
+
+    return solve_chain

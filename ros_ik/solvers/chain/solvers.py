@@ -1,0 +1,160 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Damped least squares and Gauss-Newton on a chain, with the interface of ``motrixsim.ik``.
+
+Both minimise |e|, the length of the error of position [m] and rotation [rad] together, inside the
+joint limits, for a whole batch of problems in one kernel launch in float64. A solver keeps the
+arrays of its last batch: use one for each thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.arguments import checked_number
+from ros_ik.kinematics.arguments import checked_numbers
+from ros_ik.solvers.chain.batch import ChainBatch
+from ros_ik.solvers.chain.ik_chain import ChainData
+from ros_ik.solvers.chain.ik_chain import IkChain
+
+
+class _ChainSolver:
+    """What the two solvers share; see them.
+
+    Attributes:
+        status: :class:`SolveStatus` codes of the last solve, int32 with the leading dimensions of
+            its result; empty before the first.
+    """
+
+    def __init__(self, max_iter: int, step_size: float, tolerance: float) -> None:
+        self.max_iter = checked_count('max_iter', max_iter)
+        self.step_size = checked_number('step_size', step_size, positive=True)
+        self.tolerance = checked_number('tolerance', tolerance)
+        self.status: np.ndarray = np.empty(0, dtype=np.int32)
+        self._damping = 0.0
+        self._is_adaptive = False
+        self._batch: ChainBatch | None = None  # of the last solve, for the next of its size
+
+    def solve(
+        self,
+        ik_model: IkChain,
+        data: ChainData,
+        target_pose: np.ndarray | Sequence[float],
+    ) -> np.ndarray:
+        """Solve for every state and target.
+
+        Args:
+            ik_model: The chain.
+            data: Seeds: coordinates of the whole model, shape [*, joint_coord_count], or a
+                :class:`JointState`; not changed. Seeds outside the limits start at the limits;
+                joints outside the chain stay where they are.
+            target_pose: Where the end effector is to be in the world, x y z [m], quaternion
+                i j k w of any length, shape [*, 7]. Leading dimensions of ``data`` and
+                ``target_pose`` broadcast against each other.
+
+        Returns:
+            float64 [*, 2 + num_dof_pos]: iterations used, residual [m and rad], positions, which
+            are always finite and inside the joint limits. They are the best ones met, whether or
+            not they reach the tolerance; ``status`` says which. A row with NaN or infinity in its
+            seed or target, or a zero quaternion, has no iterations, an infinite residual and the
+            positions of its seed inside the limits, 0 in the place of what is no number.
+
+        Raises:
+            ArgumentError: Shapes that do not fit.
+        """
+        if not isinstance(ik_model, IkChain):
+            raise ArgumentError(f'ik_model must be an IkChain, got {type(ik_model).__name__}')
+        joint_q = ik_model.joint_q(data)
+        targets = checked_numbers('target_pose', target_pose)
+        if targets.ndim == 0 or targets.shape[-1] != 7:
+            raise ArgumentError(f'target_pose must have shape [*, 7], got {list(targets.shape)}')
+        try:
+            leading = np.broadcast_shapes(joint_q.shape[:-1], targets.shape[:-1])
+        except ValueError:
+            raise ArgumentError(
+                f'the leading dimensions of data and target_pose must broadcast, got '
+                f'{list(joint_q.shape)} and {list(targets.shape)}'
+            ) from None
+        n_coords = joint_q.shape[-1]
+        seeds = np.broadcast_to(joint_q, (*leading, n_coords)).reshape(-1, n_coords)
+        poses = np.broadcast_to(targets, (*leading, 7)).reshape(-1, 7)
+        if not len(seeds):
+            self.status = np.empty(leading, dtype=np.int32)
+            return np.empty((*leading, 2 + ik_model.num_dof_pos))
+        if self._batch is None or (self._batch.chain, self._batch.size) != (ik_model, len(seeds)):
+            self._batch = ChainBatch(ik_model, len(seeds))
+        rows, status = self._batch.solve(
+            seeds,
+            poses,
+            max_iterations=self.max_iter,
+            step_size=self.step_size,
+            tolerance=self.tolerance,
+            damping=self._damping * self._damping,
+            is_adaptive=self._is_adaptive,
+        )
+        self.status = status.reshape(leading)
+        return rows.reshape(*leading, rows.shape[-1])
+
+
+class DlsSolver(_ChainSolver):
+    """Damped least squares: each step minimises |J d - e|^2 + damping^2 |d|^2 inside the limits.
+
+    With ``adaptive_damping`` this is the Levenberg-Marquardt method: full steps, a damping that
+    follows how well the linear model predicted the error, and no step that makes it larger. It
+    ends only when the tolerance, a stationary configuration or ``max_iter`` is reached. A joint
+    moves at most 1 rad or 1 m in one iteration.
+    """
+
+    def __init__(
+        self,
+        max_iter: int = 100,
+        step_size: float = 0.5,
+        tolerance: float = 1e-3,
+        damping: float = 1e-3,
+        adaptive_damping: bool = True,
+    ) -> None:
+        """Create the solver.
+
+        Args:
+            max_iter: Maximum number of iterations.
+            step_size: Part of each step that is taken, with fixed damping.
+            tolerance: Residual at which a problem counts as solved [m and rad].
+            damping: Damping, or what it starts from when it adapts. It enters squared, as in
+                motrixsim.
+            adaptive_damping: Adapt the damping and take full steps; ``step_size`` is ignored.
+
+        Raises:
+            ArgumentError: A number out of range.
+        """
+        super().__init__(max_iter, 1.0 if adaptive_damping else step_size, tolerance)
+        self.damping = checked_number('damping', damping)
+        self.adaptive_damping = bool(adaptive_damping)
+        self._damping = self.damping
+        self._is_adaptive = self.adaptive_damping
+
+
+class GaussNewtonSolver(_ChainSolver):
+    """Gauss-Newton: each step minimises |J d - e|^2 inside the limits, the shortest such step.
+
+    Near a singularity, where this would ask for any length, a joint moves at most 1 rad or 1 m in
+    one iteration.
+    """
+
+    def __init__(
+        self, max_iter: int = 100, step_size: float = 0.5, tolerance: float = 1e-3
+    ) -> None:
+        """Create the solver.
+
+        Args:
+            max_iter: Maximum number of iterations.
+            step_size: Part of each step that is taken.
+            tolerance: Residual at which a problem counts as solved [m and rad].
+
+        Raises:
+            ArgumentError: A number out of range.
+        """
+        super().__init__(max_iter, step_size, tolerance)

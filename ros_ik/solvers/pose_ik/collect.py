@@ -1,0 +1,227 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Gathers what the lanes of a problem found, and verifies it.
+
+The verification goes through the joints of the model as the model has them, in float64, not
+through the folded chain that the search uses: a mistake in one of them shows as a failure.
+"""
+
+import functools
+from typing import Any
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.forward import joint_transform_function
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.tree import tree_struct
+from ros_ik.solvers.pose_ik.kernel import unit_pose_function
+from ros_ik.solvers.status import SolveStatus
+
+
+@no_type_check
+@functools.cache
+def placement_struct() -> Any:
+    """Return the struct of where the variables of a chain lie in the model."""
+
+    @wp.struct
+    class Placement:
+        path: wp.array(dtype=wp.int32)  # joints from the world to the link
+        offset: wp.transformd  # of the tool in the link
+        coordinate: wp.array(dtype=wp.int32)  # [m], of each variable
+        follower: wp.array(dtype=wp.int32)  # [mimics], coordinate that follows
+        driver: wp.array(dtype=wp.int32)  # [mimics], coordinate it follows
+        coef0: wp.array(dtype=wp.float64)  # [mimics]
+        coef1: wp.array(dtype=wp.float64)  # [mimics]
+        base: wp.array(dtype=wp.float64)  # [joint_coord_count], of the joints that do not move
+        lower: wp.array(dtype=wp.float64)  # [m]
+        upper: wp.array(dtype=wp.float64)  # [m]
+        separation: wp.float64  # [rad or m], between solutions that count as two
+        position_tolerance: wp.float64
+        rotation_tolerance: wp.float64
+
+    return Placement
+
+
+@no_type_check
+@functools.cache
+def collect_kernel() -> wp.Kernel:
+    """Build the kernel; it is the same for every robot."""
+    Placement = placement_struct()
+    Tree = tree_struct(wp.float64)
+    joint_transform = joint_transform_function(wp.float64)
+    unit_pose = unit_pose_function(wp.float64)
+    rotation_log = spatial_functions(wp.float64).rotation_log
+
+    @wp.func
+    def tool_error(
+        tree: Tree,
+        placement: Placement,
+        row: int,
+        joint_q: wp.array2d(dtype=wp.float64),
+        target: wp.transformd,
+    ):
+        pose = wp.transform_identity(dtype=wp.float64)
+        for k in range(placement.path.shape[0]):
+            joint = placement.path[k]
+            pose = pose * tree.joint_X_p[joint] * joint_transform(tree, joint, row, joint_q)
+            pose = pose * tree.joint_X_c_inverse[joint]
+        pose = pose * placement.offset
+        moved = wp.transform_get_translation(target) - wp.transform_get_translation(pose)
+        turned = wp.transform_get_rotation(target) * wp.quat_inverse(
+            wp.transform_get_rotation(pose)
+        )
+        return wp.length(moved), wp.length(rotation_log(turned))
+
+    @wp.func
+    def write_configuration(
+        placement: Placement,
+        out: int,
+        row: int,
+        slot: int,
+        solutions: wp.array3d(dtype=wp.float64),
+        joint_q: wp.array2d(dtype=wp.float64),
+    ):
+        for k in range(placement.base.shape[0]):
+            joint_q[out, k] = placement.base[k]
+        for j in range(placement.coordinate.shape[0]):
+            joint_q[out, placement.coordinate[j]] = solutions[row, slot, j]
+        for k in range(placement.follower.shape[0]):
+            joint_q[out, placement.follower[k]] = (
+                placement.coef0[k] + placement.coef1[k] * joint_q[out, placement.driver[k]]
+            )
+
+    @wp.func
+    def nearest_beyond(
+        problem: int,
+        lanes: int,
+        floor: wp.float64,
+        seed: wp.array2d(dtype=wp.float64),
+        solutions: wp.array3d(dtype=wp.float64),
+        found: wp.array(dtype=wp.int32),
+    ):
+        """Return row, slot and squared distance of the solution next nearest to the seed."""
+        best_row = int(-1)
+        best_slot = int(0)
+        best = wp.float64(wp.inf)
+        for lane in range(lanes):
+            row = problem * lanes + lane
+            for slot in range(found[row]):
+                distance = wp.float64(0.0)
+                for j in range(seed.shape[1]):
+                    change = solutions[row, slot, j] - seed[problem, j]
+                    distance += change * change
+                if distance > floor and distance < best:
+                    best = distance
+                    best_row = row
+                    best_slot = slot
+        return best_row, best_slot, best
+
+    @wp.func
+    def is_new(
+        placement: Placement,
+        row: int,
+        slot: int,
+        start: int,
+        count: int,
+        solutions: wp.array3d(dtype=wp.float64),
+        joint_q: wp.array2d(dtype=wp.float64),
+    ) -> bool:
+        """Whether a solution differs from those written so far; lanes may find the same one."""
+        for k in range(count):
+            apart = wp.float64(0.0)
+            for j in range(placement.coordinate.shape[0]):
+                written = joint_q[start + k, placement.coordinate[j]]
+                apart = wp.max(apart, wp.abs(solutions[row, slot, j] - written))
+            if apart < placement.separation:
+                return False
+        return True
+
+    @wp.func
+    def within_limits(
+        placement: Placement, out: int, joint_q: wp.array2d(dtype=wp.float64)
+    ) -> bool:
+        for j in range(placement.coordinate.shape[0]):
+            value = joint_q[out, placement.coordinate[j]]
+            if value < placement.lower[j] or value > placement.upper[j]:
+                return False
+        return True
+
+    @wp.func
+    def unsolved(placement: Placement, out: int, joint_q: wp.array2d(dtype=wp.float64)) -> int:
+        """Return AT_LIMITS where the best configuration rests against one, else UNREACHABLE."""
+        for j in range(placement.coordinate.shape[0]):
+            value = joint_q[out, placement.coordinate[j]]
+            if value <= placement.lower[j] or value >= placement.upper[j]:
+                return wp.static(int(SolveStatus.AT_LIMITS))
+        return wp.static(int(SolveStatus.UNREACHABLE))
+
+    @wp.func
+    def lane_of_least_cost(problem: int, lanes: int, lane_cost: wp.array(dtype=wp.float64)) -> int:
+        best = problem * lanes
+        for lane in range(1, lanes):
+            if lane_cost[problem * lanes + lane] < lane_cost[best]:
+                best = problem * lanes + lane
+        return best
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def collect(
+        tree: Tree,
+        placement: Placement,
+        lanes: int,
+        first: int,  # problem of the first thread
+        target: wp.array(dtype=wp.transformd),  # [n_problems]
+        seed: wp.array2d(dtype=wp.float64),  # [n_problems, m]
+        solutions: wp.array3d(dtype=wp.float64),  # [n_problems * lanes, n_solutions, m]
+        found: wp.array(dtype=wp.int32),  # [n_problems * lanes]
+        lane_cost: wp.array(dtype=wp.float64),  # [n_problems * lanes]
+        joint_q: wp.array2d(dtype=wp.float64),  # [n_problems * n_solutions, joint_coord_count]
+        position_error: wp.array2d(dtype=wp.float64),  # [n_problems, n_solutions]
+        rotation_error: wp.array2d(dtype=wp.float64),  # [n_problems, n_solutions]
+        n_found: wp.array(dtype=wp.int32),  # [n_problems]
+        status: wp.array(dtype=wp.int32),  # [n_problems]
+        solved: wp.array(dtype=wp.int32),  # [n_problems], made ready for the next search
+    ):
+        problem = first + wp.tid()
+        n_solutions = position_error.shape[1]
+        start = problem * n_solutions
+        pose, is_finite = unit_pose(problem, target, seed)
+        count = int(0)
+        row = int(0)
+        slot = int(0)
+        distance = wp.float64(-1.0)
+        while row >= 0 and count < n_solutions:
+            row, slot, distance = nearest_beyond(problem, lanes, distance, seed, solutions, found)
+            if row >= 0 and is_new(placement, row, slot, start, count, solutions, joint_q):
+                write_configuration(placement, start + count, row, slot, solutions, joint_q)
+                count += 1
+        n_found[problem] = count
+        code = wp.static(int(SolveStatus.CONVERGED))
+        if not is_finite:
+            code = wp.static(int(SolveStatus.NON_FINITE_INPUT))
+            for k in range(placement.base.shape[0]):
+                joint_q[start, k] = placement.base[k]
+        elif count == 0:
+            row = lane_of_least_cost(problem, lanes, lane_cost)
+            write_configuration(placement, start, row, 0, solutions, joint_q)
+            code = unsolved(placement, start, joint_q)
+        for k in range(n_solutions):
+            out = start + k
+            if k >= wp.max(count, 1):
+                for c in range(joint_q.shape[1]):
+                    joint_q[out, c] = joint_q[start, c]
+            moved, turned = tool_error(tree, placement, out, joint_q, pose)
+            if not is_finite:
+                moved = wp.float64(wp.inf)
+                turned = wp.float64(wp.inf)
+            position_error[problem, k] = moved
+            rotation_error[problem, k] = turned
+            inside = moved <= placement.position_tolerance
+            inside = inside and turned <= placement.rotation_tolerance
+            inside = inside and within_limits(placement, out, joint_q)
+            if k < count and not inside:
+                code = wp.static(int(SolveStatus.NUMERICAL_FAILURE))
+        status[problem] = code
+        solved[problem] = 0
+
+    return collect

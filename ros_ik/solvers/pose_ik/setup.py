@@ -1,0 +1,143 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Device arrays and structs of the search, and checks of its arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import TYPE_CHECKING
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.arguments import checked_number
+from ros_ik.kinematics.serial_chain import joints_to
+from ros_ik.kinematics.serial_chain import SerialChain
+from ros_ik.solvers.pose_ik.collect import placement_struct
+from ros_ik.solvers.pose_ik.functions import chain_struct
+from ros_ik.solvers.pose_ik.kernel import search_struct
+from ros_ik.solvers.pose_ik.result import ChainIKSettings
+
+if TYPE_CHECKING:
+    from ros_ik.model import Model
+
+
+def make_chain(chain: SerialChain, device: wp.DeviceLike) -> Any:
+    """Return the chain as the struct that kernels take."""
+    types = chain_struct(wp.float64)
+    arrays = types.Chain()
+    rotation, position = chain.constants[:, :3, :3], chain.constants[:, :3, 3]
+    arrays.rotation = wp.array(rotation, dtype=types.mat33, device=device)
+    arrays.position = wp.array(position, dtype=types.vec3, device=device)
+    low, high = chain.sampling_range()
+    for name, values in (
+        ('coef0', chain.coef0), ('coef1', chain.coef1), ('lower', chain.lower),
+        ('upper', chain.upper), ('sample_lower', low), ('sample_upper', high),
+    ):  # fmt: skip
+        setattr(arrays, name, wp.array(values, dtype=wp.float64, device=device))
+    return arrays
+
+
+def make_search(
+    chain: SerialChain, settings: ChainIKSettings, tolerances: tuple[float, float], lanes: int
+) -> Any:
+    """Return what steers the search as the struct that its kernel takes.
+
+    Args:
+        chain: The chain.
+        settings: How to search.
+        tolerances: Largest distance [m] and angle [rad] of a solution.
+        lanes: Searches side by side per problem.
+    """
+    position, rotation = tolerances
+    reach = float(np.sum(np.linalg.norm(chain.constants[:, :3, 3], axis=1)))
+    # A chain of turning joints in one point has no reach; any length does there.
+    reach = reach if reach > 1e-3 else 1.0
+    search = search_struct(wp.float64)()
+    search.position_tolerance, search.rotation_tolerance = position, rotation
+    search.position_weight = 1.0 if np.isfinite(position) else 0.0
+    search.length = settings.relative_length * reach if np.isfinite(rotation) else 0.0
+    search.damping = settings.damping
+    search.least_damping = 1e-7 * reach * reach
+    for name in (
+        'separation', 'max_iterations', 'max_attempts', 'window', 'patient_window', 'progress',
+        'seed',
+    ):  # fmt: skip
+        setattr(search, name, getattr(settings, name))
+    search.lanes = lanes
+    return search
+
+
+def make_placement(
+    model: Model,
+    link: int,
+    chain: SerialChain,
+    held: np.ndarray,
+    offset: np.ndarray,
+    tolerances: tuple[float, float],
+    separation: float,
+) -> Any:
+    """Return where the variables of a chain lie in the model, for the verification.
+
+    Args:
+        model: The model.
+        link: Index of the link that the tool is on.
+        chain: The chain to it.
+        held: Configuration that holds the other joints, [joint_coord_count].
+        offset: Pose of the tool in the link, [7].
+        tolerances: Largest distance [m] and angle [rad] of a solution.
+        separation: Distance between solutions that count as two.
+    """
+    mimics = model.mimic_driver
+    start = model.joint_q_start.numpy()
+    drivers = [driver for driver, _, _ in mimics.values()]
+    placement = placement_struct()()
+    for name, indices in (
+        ('path', joints_to(model, link)),
+        ('coordinate', chain.coordinates),
+        ('follower', start[list(mimics)]),
+        ('driver', start[drivers]),
+    ):
+        values = np.asarray(indices, dtype=np.int32)
+        setattr(placement, name, wp.array(values, dtype=wp.int32, device=model.device))
+    for name, numbers in (
+        ('coef0', [coef0 for _, coef0, _ in mimics.values()]),
+        ('coef1', [coef1 for _, _, coef1 in mimics.values()]),
+        ('base', held),
+        ('lower', chain.lower),
+        ('upper', chain.upper),
+    ):
+        values = np.asarray(numbers, dtype=np.float64)
+        setattr(placement, name, wp.array(values, dtype=wp.float64, device=model.device))
+    placement.offset = wp.transformd(*np.asarray(offset, dtype=np.float64))
+    placement.separation = separation
+    placement.position_tolerance, placement.rotation_tolerance = tolerances
+    return placement
+
+
+def check_sizes(**sizes: int | None) -> None:
+    """Raise ArgumentError for a size that is no integer or below one."""
+    for name, size in sizes.items():
+        if size is not None or name != 'n_lanes':
+            checked_count(name, size, 1)
+
+
+def check_tolerances(position: float, rotation: float) -> None:
+    """Raise ArgumentError for a tolerance that is not positive, or where none is finite."""
+    for name, value in (('position_tolerance', position), ('rotation_tolerance', rotation)):
+        checked_number(name, value, positive=True, finite=False)
+    if np.isinf(position) and np.isinf(rotation):
+        raise ArgumentError('position_tolerance and rotation_tolerance cannot both be inf')
+
+
+def checked_rows(name: str, values: np.ndarray, n: int, width: int) -> np.ndarray:
+    """Return ``values`` as float64 [n, width], or raise ArgumentError naming it."""
+    try:
+        rows = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f'{name} must be numbers: {error}') from None
+    if rows.shape != (n, width):
+        raise ArgumentError(f'{name} must have shape [{n}, {width}], got {list(rows.shape)}')
+    return rows

@@ -1,0 +1,165 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Inverse kinematics of one frame on a chain: random restarts inside the limits, verified answers.
+
+One kernel searches and one verifies; see ``kernel`` for how. What a problem needs of
+memory is bounded: :meth:`ChainIK.bytes_per_problem`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import check_memory
+from ros_ik.kinematics.arguments import named_link
+from ros_ik.kinematics.serial_chain import serial_chain
+from ros_ik.model import Model
+from ros_ik.model.checks import checked_array
+from ros_ik.model.checks import checked_pose
+from ros_ik.solvers.pose_ik.collisions import collision_rounds
+from ros_ik.solvers.pose_ik.pairs import chain_pairs
+from ros_ik.solvers.pose_ik.result import ChainIKResult
+from ros_ik.solvers.pose_ik.result import ChainIKSettings
+from ros_ik.solvers.pose_ik.search import ChainProblem
+from ros_ik.solvers.pose_ik.search import ChainSearch
+from ros_ik.solvers.pose_ik.search import RowChecker
+from ros_ik.solvers.pose_ik.search import thread_count
+from ros_ik.solvers.pose_ik.setup import check_sizes
+from ros_ik.solvers.pose_ik.setup import check_tolerances
+from ros_ik.solvers.pose_ik.setup import checked_rows
+
+if TYPE_CHECKING:
+    from ros_ik.model import JointGroup
+
+__all__ = ['ChainIK', 'ChainIKResult', 'ChainIKSettings']
+
+
+class ChainIK(ChainSearch):
+    """Solver for batches of one size; everything is allocated and compiled at construction.
+
+    Attributes:
+        model: The model.
+        link: Link whose frame reaches the poses.
+        chain: The chain to it.
+        collision_pairs: Pairs of shapes whose distance the chain changes and that are checked,
+            int [n_pairs, 2]; none without ``check_collisions``.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        link: str | int,
+        n_problems: int = 1,
+        *,
+        joint_group: JointGroup | str | Sequence[str] | None = None,
+        joint_q: np.ndarray | None = None,
+        offset: np.ndarray | None = None,
+        position_tolerance: float = 1e-3,
+        rotation_tolerance: float = 1e-2,
+        n_solutions: int = 1,
+        check_collisions: bool = False,
+        collision_pairs: Sequence[Sequence[int]] | np.ndarray | None = None,
+        collision_margin: float = 0.0,
+        settings: ChainIKSettings | None = None,
+        n_lanes: int | None = None,
+        n_threads: int | None = None,
+    ) -> None:
+        """Fold the chain, compile and allocate.
+
+        Args:
+            model: The model.
+            link: Name or index of the link whose frame is to reach the poses.
+            n_problems: Poses per solve.
+            joint_group: Joints that may move, a group or what :meth:`Model.joint_group` takes;
+                None for every joint between world and link.
+            joint_q: Configuration that holds the other joints, shape [joint_coord_count]; None
+                for the neutral one.
+            offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
+            position_tolerance: Largest distance of a solution [m]; inf leaves the position free.
+            rotation_tolerance: Largest angle of a solution [rad]; inf leaves the rotation free.
+            n_solutions: Distinct solutions wanted per pose.
+            check_collisions: Return solutions out of collision only, and search on for one where
+                a solution collides; see :func:`inverse_kinematics`.
+            collision_pairs: Pairs of shapes to check, int [n_pairs, 2]; None for those that the
+                model lets collide; see :func:`inverse_kinematics`.
+            collision_margin: Distance [m] that the shapes of a pair must keep.
+            settings: How to search.
+            n_lanes: Searches side by side per problem; None: one on a CPU and on a full GPU.
+            n_threads: CPU threads that share a batch; None for one per core.
+
+        Raises:
+            ArgumentError: An unknown link, a chain without a moving joint or with a free or ball
+                joint, a tolerance that is not positive, a size below one, or pairs of shapes that
+                cannot be checked.
+        """
+        check_sizes(n_problems=n_problems, n_solutions=n_solutions, n_lanes=n_lanes)
+        check_tolerances(position_tolerance, rotation_tolerance)
+        settings = ChainIKSettings() if settings is None else settings
+        if not isinstance(settings, ChainIKSettings):
+            raise ArgumentError(f'settings must be ChainIKSettings, got {settings!r}')
+        if not isinstance(model, Model):
+            raise ArgumentError(
+                f'model must be a ros_ik Model, got {type(model).__name__}; IKSolver and IkChain '
+                "take any object with Newton's joint arrays"
+            )
+        index = named_link(model, link)
+        coords = model.joint_coord_count
+        held = model.neutral_joint_q() if joint_q is None else joint_q
+        held = checked_array('joint_q', held, (coords,))
+        tool = checked_pose('offset', offset)
+        self.model, self.link = model, model.body_label[index]
+        check_memory('n_problems', n_problems, 260 + 150 * n_solutions, model.device)
+        self.chain = serial_chain(model, index, group=joint_group, joint_q=held, offset=tool)
+        tolerances = position_tolerance, rotation_tolerance
+        problem = ChainProblem(model, index, self.chain, held, tool, tolerances)
+        threads = thread_count(model, n_threads)
+        checker = None
+        self.collision_pairs = np.zeros((0, 2), dtype=int)
+        if check_collisions:
+            pairs, margins = chain_pairs(problem, collision_pairs, collision_margin)
+            checker = RowChecker(model, pairs, margins, threads)
+            self.collision_pairs = pairs
+        super().__init__(
+            problem, n_problems, n_solutions, settings, n_lanes=n_lanes, n_threads=threads,
+            checker=checker,
+        )  # fmt: skip
+        self._rounds = None if checker is None else collision_rounds(self, checker, threads)
+        self._default_seed = 0.5 * np.sum(self.chain.sampling_range(), axis=0)
+        several = (n_solutions,) if n_solutions > 1 else ()
+        self._result = ChainIKResult(
+            joint_q=self.joint_q.host.reshape(n_problems, *several, -1),
+            status=self.status.host,
+            n_found=self.n_found.host,
+            position_error=self.position_error.host.reshape(n_problems, *several),
+            rotation_error=self.rotation_error.host.reshape(n_problems, *several),
+        )
+
+    def solve(self, poses: np.ndarray, seeds: np.ndarray | None = None) -> ChainIKResult:
+        """Find configurations that bring the tool to poses.
+
+        Args:
+            poses: Targets in the world, shape [n_problems, 7], x y z qx qy qz qw; quaternions
+                need not be unit. NaN or a zero quaternion in a row gives it NON_FINITE_INPUT.
+            seeds: Configurations to start from and to be near to, shape [n_problems,
+                joint_coord_count]; None for the middle of the limits.
+
+        Returns:
+            The answers; the arrays are views that the next solve overwrites.
+
+        Raises:
+            ArgumentError: A wrong shape or type.
+        """
+        self.poses.host[:] = checked_rows('poses', poses, self.n_problems, 7)
+        if seeds is None:
+            self.seeds.host[:] = self._default_seed
+        else:
+            rows = checked_rows('seeds', seeds, self.n_problems, self.model.joint_coord_count)
+            self.seeds.host[:] = rows[:, self.chain.coordinates]
+        self.run()
+        if self._rounds is not None:
+            self._rounds.leave_collisions(self)
+        return self._result

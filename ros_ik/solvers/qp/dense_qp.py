@@ -1,0 +1,105 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A batch of small dense quadratic programs with hard bounds and rows that may have to give way.
+
+    minimise 1/2 x' H x + c' x   subject to   lower <= x <= upper,   A x <= b
+
+How rows give way is told beside the kernel, in ``dense_qp_kernel``.
+"""
+
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.solvers.qp.active_set import active_set_functions
+from ros_ik.solvers.qp.dense_qp_kernel import qp_kernel
+
+
+class DenseQP:
+    """A batch of strictly convex quadratic programs of one size, solved by one kernel launch.
+
+    Fill the input arrays, call :meth:`launch` (it can be captured in a graph and allocates
+    nothing), read the output arrays.
+
+    Attributes:
+        H: Hessians, shape [batch, n, n], symmetric positive definite.
+        c: Linear costs, shape [batch, n].
+        lower: Hard lower bounds, shape [batch, n]; -inf for none.
+        upper: Hard upper bounds, shape [batch, n]; inf for none.
+        A: Row coefficients, shape [batch, rows, n].
+        b: Row bounds, shape [batch, rows]; inf switches a row off.
+        x: Solutions, shape [batch, n].
+        status: :class:`SolveStatus` codes, shape [batch].
+        iterations: Constraints added and dropped, shape [batch].
+        bound_multiplier: Shape [batch, n]; positive at an upper bound, negative at a lower one.
+        row_multiplier: Shape [batch, rows]; positive where a row binds.
+        workspace: What a kernel of one's own passes to ``qp_function``.
+    """
+
+    def __init__(
+        self,
+        batch: int,
+        n_variables: int,
+        n_rows: int,
+        *,
+        max_iterations: int = 200,
+        tolerance: float = 1e-10,
+        scalar: type = wp.float64,
+        device: wp.DeviceLike = None,
+    ) -> None:
+        """Allocate every array.
+
+        Args:
+            batch: Number of programs.
+            n_variables: Number of variables n.
+            n_rows: Number of rows of A; may be 0.
+            max_iterations: Bound on constraints added and dropped in one program.
+            tolerance: A bound or a row (scaled to unit length) may be missed by this much, in
+                units of x.
+            scalar: ``wp.float32`` or ``wp.float64``.
+            device: Warp device; None for the current one.
+
+        Raises:
+            ArgumentError: A size below its least value.
+        """
+        for name, value, least in (
+            ('batch', batch, 1), ('n_variables', n_variables, 1), ('n_rows', n_rows, 0),
+            ('max_iterations', max_iterations, 1),
+        ):  # fmt: skip
+            if value < least:
+                raise ArgumentError(f'{name} must be at least {least}, got {value}')
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self._kernel = qp_kernel(scalar)
+
+        def zeros(*shape: int, dtype: type = scalar) -> wp.array:
+            return wp.zeros((batch, *shape), dtype=dtype, device=device)
+
+        n, rows = n_variables, n_rows
+        self.H, self.c, self.A, self.b = zeros(n, n), zeros(n), zeros(rows, n), zeros(rows)
+        self.lower = wp.full((batch, n), -wp.inf, dtype=scalar, device=device)
+        self.upper = wp.full((batch, n), wp.inf, dtype=scalar, device=device)
+        self.x, self.bound_multiplier, self.row_multiplier = zeros(n), zeros(n), zeros(rows)
+        self.status, self.iterations = zeros(dtype=wp.int32), zeros(dtype=wp.int32)
+
+        workspace = active_set_functions(scalar).Workspace()
+        workspace.H, workspace.J, workspace.R = zeros(n, n), zeros(n, n), zeros(n, n)
+        workspace.c, workspace.d, workspace.z, workspace.r = zeros(n), zeros(n), zeros(n), zeros(n)
+        workspace.u, workspace.b, workspace.row_norm = zeros(n + 1), zeros(rows), zeros(rows)
+        workspace.active = zeros(n + 1, dtype=wp.int32)
+        workspace.is_active = zeros(2 * n + rows, dtype=wp.int32)
+        self.workspace = workspace
+
+    def launch(self) -> None:
+        """Solve every program; results are in the output arrays."""
+        wp.launch(
+            self._kernel,
+            dim=self.c.shape[0],
+            inputs=[
+                self.H, self.c, self.lower, self.upper, self.A, self.b,
+                self.max_iterations, self.tolerance, self.workspace,
+            ],
+            outputs=[
+                self.x, self.status, self.iterations, self.bound_multiplier, self.row_multiplier,
+            ],
+            device=self.c.device,
+        )  # fmt: skip

@@ -1,0 +1,275 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel of a batch of dense quadratic programs with hard bounds and rows that may give way.
+
+    minimise 1/2 x' H x + c' x   subject to   lower <= x <= upper,   A x <= b
+
+The bounds are hard. When the rows cannot all hold inside them, they are replaced by the closest
+ones that can:
+
+1. Rows with b >= 0 keep their bound, because x = 0 satisfies them; rows with b < 0 ask for a
+   recovery and are relaxed towards 0, to the least-squares closest point. A recovery may so be
+   slower than asked for, but never turn into a step in the wrong direction.
+2. Where even that is empty (bounds that exclude 0), every row is relaxed to its least-squares
+   closest value.
+
+The program is then solved again, so the cost is still minimised and every bound still holds.
+"""
+
+import functools
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.solvers.qp.active_set import active_set_functions
+from ros_ik.solvers.qp.active_set import INFEASIBLE
+from ros_ik.solvers.qp.active_set import ITERATION_LIMIT
+from ros_ik.solvers.qp.active_set import SOLVED
+from ros_ik.solvers.status import SolveStatus
+
+# Weight of |x|^2 beside the row residuals when looking for the closest feasible point: small
+# enough to change it by 1e-9 relative, large enough to keep the Hessian positive definite.
+_CLOSEST_POINT_REGULARIZATION = 1e-9
+
+# Room around the closest point, in feasibility tolerances.
+_ROOM = 10.0
+
+# What the program of each stage is: the one asked for, the closest point within the rows that
+# x = 0 satisfies, the closest point within the bounds alone, and the relaxed program.
+_STAGE_ASKED = 0
+_STAGE_CLOSEST_WITH_ROWS = 1
+_STAGE_CLOSEST_IN_BOUNDS = 2
+_STAGE_RELAXED = 3
+
+
+@no_type_check
+@functools.cache
+def qp_function(scalar: type) -> wp.Function:
+    """Build ``solve_program``, the kernel's body for program i; its arguments are the kernel's."""
+    method = active_set_functions(scalar)
+    Workspace = method.Workspace
+    solve = method.solve
+    ASKED = wp.constant(_STAGE_ASKED)
+    CLOSEST_WITH_ROWS = wp.constant(_STAGE_CLOSEST_WITH_ROWS)
+    CLOSEST_IN_BOUNDS = wp.constant(_STAGE_CLOSEST_IN_BOUNDS)
+    RELAXED = wp.constant(_STAGE_RELAXED)
+
+    @wp.func
+    def is_finite_problem(
+        i: int,
+        H: wp.array3d(dtype=scalar),
+        c: wp.array2d(dtype=scalar),
+        lower: wp.array2d(dtype=scalar),
+        upper: wp.array2d(dtype=scalar),
+        A: wp.array3d(dtype=scalar),
+        b: wp.array2d(dtype=scalar),
+    ) -> bool:
+        """Whether everything but the bounds is finite and the bounds are numbers in order."""
+        n = c.shape[1]
+        for j in range(n):
+            if not wp.isfinite(c[i, j]) or not (lower[i, j] <= upper[i, j]):
+                return False
+            for k in range(n):
+                if not wp.isfinite(H[i, j, k]):
+                    return False
+        for row in range(b.shape[1]):
+            if wp.isnan(b[i, row]):
+                return False
+            for j in range(n):
+                if not wp.isfinite(A[i, row, j]):
+                    return False
+        return True
+
+    @wp.func
+    def load_rows(
+        i: int,
+        stage: int,
+        A: wp.array3d(dtype=scalar),
+        b: wp.array2d(dtype=scalar),
+        x: wp.array2d(dtype=scalar),
+        tolerance: scalar,
+        ws: Workspace,
+    ):
+        """Right-hand sides of this stage; in the relaxed one x is the closest point."""
+        for row in range(b.shape[1]):
+            bound = b[i, row]
+            if stage == CLOSEST_WITH_ROWS:
+                bound = wp.max(bound, scalar(0.0))
+            elif stage == CLOSEST_IN_BOUNDS:
+                bound = scalar(wp.inf)
+            elif stage == RELAXED:
+                reached = scalar(0.0)
+                for j in range(x.shape[1]):
+                    reached += A[i, row, j] * x[i, j]
+                # The closest point may be the only one that reaches this: leave it some room,
+                # but none to turn a recovery back.
+                slack = scalar(wp.static(_ROOM)) * tolerance * ws.row_norm[i, row]
+                if bound < scalar(0.0) and reached <= slack:
+                    bound = wp.max(bound, wp.min(reached + slack, scalar(0.0)))
+                else:
+                    bound = wp.max(bound, reached + slack)
+            ws.b[i, row] = bound
+
+    @wp.func
+    def load_cost(
+        i: int,
+        stage: int,
+        H: wp.array3d(dtype=scalar),
+        c: wp.array2d(dtype=scalar),
+        A: wp.array3d(dtype=scalar),
+        b: wp.array2d(dtype=scalar),
+        ws: Workspace,
+    ):
+        """Cost of this stage: the one asked for, or the distance to the rows that cannot hold."""
+        n = c.shape[1]
+        of_task = stage == ASKED or stage == RELAXED
+        for j in range(n):
+            ws.c[i, j] = c[i, j] if of_task else scalar(0.0)
+            for k in range(n):
+                value = scalar(0.0)
+                if of_task:
+                    value = H[i, j, k]
+                elif j == k:
+                    value = scalar(wp.static(_CLOSEST_POINT_REGULARIZATION))
+                ws.H[i, j, k] = value
+        if of_task:
+            return
+        for row in range(b.shape[1]):
+            norm = ws.row_norm[i, row]
+            if norm > scalar(0.0) and (b[i, row] < scalar(0.0) or stage == CLOSEST_IN_BOUNDS):
+                scale = scalar(1.0) / (norm * norm)
+                target = wp.min(b[i, row], scalar(0.0))
+                for j in range(n):
+                    ws.c[i, j] -= A[i, row, j] * target * scale
+                    for k in range(n):
+                        ws.H[i, j, k] += A[i, row, j] * A[i, row, k] * scale
+
+    @wp.func
+    def store_multipliers(
+        i: int,
+        n: int,
+        active_count: int,
+        ws: Workspace,
+        bound_multiplier: wp.array2d(dtype=scalar),
+        row_multiplier: wp.array2d(dtype=scalar),
+    ):
+        """Multipliers of bounds (negative at a lower one) and rows, 0 where inactive."""
+        for k in range(active_count):
+            constraint = ws.active[i, k]
+            if constraint < n:
+                bound_multiplier[i, constraint] = -ws.u[i, k]
+            elif constraint < 2 * n:
+                bound_multiplier[i, constraint - n] = ws.u[i, k]
+            else:
+                row = constraint - 2 * n
+                row_multiplier[i, row] = ws.u[i, k] / ws.row_norm[i, row]
+
+    @wp.func
+    def solve_program(
+        i: int,
+        # the programs
+        H: wp.array3d(dtype=scalar),  # [batch, n, n]
+        c: wp.array2d(dtype=scalar),  # [batch, n]
+        lower: wp.array2d(dtype=scalar),  # [batch, n]
+        upper: wp.array2d(dtype=scalar),  # [batch, n]
+        A: wp.array3d(dtype=scalar),  # [batch, rows, n]
+        b: wp.array2d(dtype=scalar),  # [batch, rows]
+        max_iterations: int,
+        tolerance: scalar,
+        ws: Workspace,
+        # what comes out
+        x: wp.array2d(dtype=scalar),  # [batch, n]
+        status: wp.array(dtype=wp.int32),  # [batch]
+        iterations: wp.array(dtype=wp.int32),  # [batch]
+        bound_multiplier: wp.array2d(dtype=scalar),  # [batch, n]
+        row_multiplier: wp.array2d(dtype=scalar),  # [batch, rows]
+    ):
+        n = x.shape[1]
+        rows = b.shape[1]
+        for j in range(n):
+            x[i, j] = scalar(0.0)
+            bound_multiplier[i, j] = scalar(0.0)
+        for row in range(rows):
+            row_multiplier[i, row] = scalar(0.0)
+            norm = scalar(0.0)
+            for j in range(n):
+                norm += A[i, row, j] * A[i, row, j]
+            ws.row_norm[i, row] = wp.sqrt(norm)
+        iterations[i] = 0
+        if not is_finite_problem(i, H, c, lower, upper, A, b):
+            status[i] = wp.static(int(SolveStatus.NON_FINITE_INPUT))
+            return
+
+        stage = int(ASKED)
+        total = int(0)
+        code = int(wp.static(INFEASIBLE))
+        active_count = int(0)
+        while True:
+            load_rows(i, stage, A, b, x, tolerance, ws)
+            load_cost(i, stage, H, c, A, b, ws)
+            code, spent, active_count = solve(
+                i, ws, lower, upper, A, x, max_iterations - total, tolerance
+            )
+            total += spent
+            if stage == ASKED and code == wp.static(INFEASIBLE):
+                stage = CLOSEST_WITH_ROWS
+            elif stage == CLOSEST_WITH_ROWS and code == wp.static(INFEASIBLE):
+                stage = CLOSEST_IN_BOUNDS
+            elif code == wp.static(SOLVED) and stage != ASKED and stage != RELAXED:
+                stage = RELAXED
+            else:
+                break
+
+        finite = bool(True)
+        for j in range(n):
+            # Rounding must not carry the step across a hard bound.
+            x[i, j] = wp.clamp(x[i, j], lower[i, j], upper[i, j])
+            finite = finite and wp.isfinite(x[i, j])
+        iterations[i] = total
+        if code == wp.static(SOLVED) and finite:
+            store_multipliers(i, n, active_count, ws, bound_multiplier, row_multiplier)
+            status[i] = wp.static(int(SolveStatus.CONVERGED))
+            if stage == RELAXED:
+                status[i] = wp.static(int(SolveStatus.RELAXED))
+            return
+        for j in range(n):
+            x[i, j] = wp.clamp(scalar(0.0), lower[i, j], upper[i, j])
+        status[i] = wp.static(int(SolveStatus.NUMERICAL_FAILURE))
+        if code == wp.static(ITERATION_LIMIT):
+            status[i] = wp.static(int(SolveStatus.ITERATION_LIMIT))
+
+    return solve_program
+
+
+@no_type_check
+@functools.cache
+def qp_kernel(scalar: type) -> wp.Kernel:
+    """Build the kernel that solves one program per thread."""
+    Workspace = active_set_functions(scalar).Workspace
+    solve_program = qp_function(scalar)
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def solve_dense_qp(
+        # the programs
+        H: wp.array3d(dtype=scalar),  # [batch, n, n]
+        c: wp.array2d(dtype=scalar),  # [batch, n]
+        lower: wp.array2d(dtype=scalar),  # [batch, n]
+        upper: wp.array2d(dtype=scalar),  # [batch, n]
+        A: wp.array3d(dtype=scalar),  # [batch, rows, n]
+        b: wp.array2d(dtype=scalar),  # [batch, rows]
+        max_iterations: int,
+        tolerance: scalar,
+        ws: Workspace,
+        # what comes out
+        x: wp.array2d(dtype=scalar),  # [batch, n]
+        status: wp.array(dtype=wp.int32),  # [batch]
+        iterations: wp.array(dtype=wp.int32),  # [batch]
+        bound_multiplier: wp.array2d(dtype=scalar),  # [batch, n]
+        row_multiplier: wp.array2d(dtype=scalar),  # [batch, rows]
+    ):
+        solve_program(
+            wp.tid(), H, c, lower, upper, A, b, max_iterations, tolerance, ws,
+            x, status, iterations, bound_multiplier, row_multiplier,
+        )  # fmt: skip
+
+    return solve_dense_qp

@@ -1,0 +1,220 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The program of one step solved from a guess of which constraints bind.
+
+    minimise 1/2 x' H x + c' x   subject to   lower <= x <= upper,   J x >= d
+
+A primal-dual active-set method (Hintermueller, Ito, Kunisch, "The primal-dual active set strategy
+as a semismooth Newton method", SIAM J. Optim. 13, 2002): take the constraints guessed to bind as
+equations, solve, add the bounds and the row that are broken and drop those whose multiplier has
+the wrong sign, until nothing changes; then the optimality conditions hold. From the constraints
+of the step before that takes one round nearly always. The method may cycle, so the rounds are
+bounded; the caller then takes the dual method of ``active_set``, which cannot.
+
+A row that the bounds block is let in by freeing the bound that gives way first, as in the dual
+method.
+"""
+
+import functools
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.solvers.step.factor import factor_functions
+from ros_ik.solvers.step.factor import row_functions
+from ros_ik.solvers.step.program import step_program_struct
+
+# Rounds before the dual method takes over.
+_MAX_ROUNDS = 12
+
+
+@no_type_check
+@functools.cache
+def step_active_set_function() -> wp.Function:
+    """Build ``solve_from_guess(i, program, is_warm, tolerance) -> rounds``, -1 for no success.
+
+    It reads and leaves the constraints that bind in ``program.held`` and ``program.binding``.
+    """
+    Program = step_program_struct()
+    of_factor = factor_functions()
+    factorise, forward, backward = of_factor.factorise, of_factor.forward, of_factor.backward
+    of_rows = row_functions()
+    list_binding, push_onto_rows = of_rows.list_binding, of_rows.push_onto_rows
+    zero = wp.constant(wp.float64(0.0))
+    max_rounds = wp.constant(_MAX_ROUNDS)
+
+    @wp.func
+    def take_guess(i: int, is_warm: bool, program: Program):
+        """Hold what has no room, and free what has no bound on the side where it was held."""
+        for j in range(program.order.shape[0]):
+            low = program.lower[i, j]
+            high = program.upper[i, j]
+            held = int(0)
+            if is_warm:
+                held = program.held[i, j]
+                if held < 0 and not wp.isfinite(low):
+                    held = 0
+                if held > 0 and not wp.isfinite(high):
+                    held = 0
+            if low == high:
+                held = -1
+            program.held[i, j] = held
+        for row in range(program.d.shape[1]):
+            if not is_warm or not wp.isfinite(program.d[i, row]):
+                program.binding[i, row] = 0
+
+    @wp.func
+    def solve_equations(i: int, count: int, program: Program) -> int:
+        """x where the constraints of the guess hold as equations; return how many rows do."""
+        n = program.order.shape[0]
+        z = program.z[i]
+        any_held = bool(False)
+        for j in range(n):
+            if program.held[i, j] != 0:
+                any_held = True
+                if program.held[i, j] < 0:
+                    program.x[i, j] = program.lower[i, j]
+                else:
+                    program.x[i, j] = program.upper[i, j]
+        H = program.H[i]
+        for p in range(n):
+            j = program.order[p]
+            value = -program.c[i, j]
+            if program.held[i, j] != 0:
+                value = wp.float64(0.0)
+            elif any_held:
+                for k in range(n):
+                    if program.held[i, k] != 0:
+                        value -= H[wp.max(j, k), wp.min(j, k)] * program.x[i, k]
+            z[p] = value
+        forward(i, program, z)
+        good = push_onto_rows(i, count, program)
+        backward(i, program, z)
+        for p in range(n):
+            j = program.order[p]
+            if program.held[i, j] == 0:
+                program.x[i, j] = z[p]
+        return good
+
+    @wp.func
+    def slope_of(i: int, j: int, count: int, program: Program) -> wp.float64:
+        """Derivative of the Lagrangian by a held variable, its multiplier."""
+        H = program.H[i]
+        slope = program.c[i, j]
+        for k in range(program.order.shape[0]):
+            slope += H[wp.max(j, k), wp.min(j, k)] * program.x[i, k]
+        for a in range(count):
+            slope -= program.multiplier[i, a] * program.J[i, program.row[i, a], j]
+        return slope
+
+    @wp.func
+    def revise_bounds(i: int, count: int, tolerance: wp.float64, program: Program) -> int:
+        """Hold and free variables; return how many changed."""
+        changes = int(0)
+        for j in range(program.order.shape[0]):
+            low = program.lower[i, j]
+            high = program.upper[i, j]
+            x = program.x[i, j]
+            held = program.held[i, j]
+            if held == 0:
+                if x > high + tolerance:
+                    program.held[i, j] = 1
+                    changes += 1
+                elif x < low - tolerance:
+                    program.held[i, j] = -1
+                    changes += 1
+            elif low < high:
+                slope = slope_of(i, j, count, program)
+                if slope * wp.float64(held) > zero:
+                    program.held[i, j] = 0
+                    changes += 1
+        return changes
+
+    @wp.func
+    def revise_rows(i: int, count: int, tolerance: wp.float64, program: Program) -> int:
+        """Add the row that is broken most and drop those that pull; return how many changed."""
+        changes = int(0)
+        for a in range(count):
+            if program.multiplier[i, a] < zero:
+                program.binding[i, program.row[i, a]] = 0
+                changes += 1
+        worst_row = int(-1)
+        worst = -tolerance
+        x = program.x[i]
+        for row in range(program.d.shape[1]):
+            if program.binding[i, row] == 0:
+                J = program.J[i, row]
+                room = -program.d[i, row]
+                for j in range(program.order.shape[0]):
+                    room += J[j] * x[j]
+                if room < zero:
+                    square = wp.float64(0.0)
+                    for j in range(program.order.shape[0]):
+                        square += J[j] * J[j]
+                    # A row without coefficients binds nothing.
+                    if square > zero and room < worst * wp.sqrt(square):
+                        worst = room / wp.sqrt(square)
+                        worst_row = row
+        if worst_row >= 0:
+            program.binding[i, worst_row] = 1
+            changes += 1
+        return changes
+
+    @wp.func
+    def make_room(i: int, good: int, program: Program) -> int:
+        """Free the held variable that gives way first to the row that the others block.
+
+        That row is the one after the good ones; as its multiplier grows, the multiplier of a bound
+        that stands against it falls to zero. A row that holds anyway is dropped. Return whether
+        something changed.
+        """
+        row = program.row[i, good]
+        room = -program.d[i, row]
+        for j in range(program.order.shape[0]):
+            room += program.J[i, row, j] * program.x[i, j]
+        if room >= zero:
+            program.binding[i, row] = 0
+            return 1
+        first = int(-1)
+        least = wp.float64(wp.inf)
+        for j in range(program.order.shape[0]):
+            side = wp.float64(program.held[i, j])
+            slope = program.J[i, row, j] * side
+            if slope < zero and program.lower[i, j] < program.upper[i, j]:
+                ratio = slope_of(i, j, good, program) * side / slope
+                if ratio < least:
+                    least = ratio
+                    first = j
+        if first < 0:
+            return 0
+        program.held[i, first] = 0
+        return 1
+
+    @wp.func
+    def solve_from_guess(i: int, program: Program, is_warm: bool, tolerance: wp.float64) -> int:
+        take_guess(i, is_warm, program)
+        changes = int(1)
+        rounds = int(0)
+        is_factor_good = bool(False)
+        while changes > 0:
+            count = list_binding(i, program)
+            if rounds >= max_rounds or count < 0:
+                return -1
+            rounds += 1
+            if not is_factor_good:
+                if not factorise(i, program):
+                    return -1
+            good = solve_equations(i, count, program)
+            if good < count:
+                if make_room(i, good, program) == 0:
+                    return -1
+                is_factor_good = False
+            else:
+                changes = revise_bounds(i, count, tolerance, program)
+                is_factor_good = changes == 0
+                # Rows are looked at where the bounds hold: what these cut off would break many.
+                if changes == 0:
+                    changes = revise_rows(i, count, tolerance, program)
+        return rounds
+
+    return solve_from_guess

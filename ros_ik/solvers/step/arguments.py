@@ -1,0 +1,62 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of a control step in any of their forms, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ros_ik.barriers import Barrier
+from ros_ik.errors import ArgumentError
+from ros_ik.limits import Limit
+from ros_ik.solvers.step.task import Task
+
+
+def sorted_arguments(
+    limits: Any, barriers: Any, delta_q: Any, regularization: float
+) -> tuple[Sequence[Limit], Sequence[Barrier], np.ndarray, float]:
+    """Tell the arguments after the tasks apart by what they are, whichever were left out.
+
+    Returns:
+        Limits, barriers, delta_q, regularization.
+
+    Raises:
+        ArgumentError: No array to write the step into, or an argument that is none of these.
+    """
+    found: dict[str, Any] = {'limits': (), 'barriers': (), 'delta_q': None}
+    for value in (limits, barriers, delta_q):
+        if isinstance(value, np.ndarray):
+            found['delta_q'] = value
+        elif isinstance(value, Real):
+            regularization = float(value)
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            if value:
+                found['barriers' if isinstance(value[0], Barrier) else 'limits'] = value
+        elif value is not None:
+            raise ArgumentError(
+                'solve_ik takes sequences of limits and of barriers, an array and a number after '
+                f'the tasks, got {value!r}'
+            )
+    if found['delta_q'] is None:
+        raise ArgumentError('delta_q is missing: pass the array to write the step into')
+    return found['limits'], found['barriers'], found['delta_q'], regularization
+
+
+def checked_parts(
+    tasks: Sequence[Task], limits: Sequence[Limit], barriers: Sequence[Barrier]
+) -> None:
+    """Check that everything is of its kind.
+
+    Raises:
+        ArgumentError: Naming the argument and what it holds.
+    """
+    for name, parts, kind in (
+        ('tasks', tasks, Task), ('limits', limits, Limit), ('barriers', barriers, Barrier),
+    ):  # fmt: skip
+        for part in parts:
+            if not isinstance(part, kind):
+                raise ArgumentError(f'{name} must hold {kind.__name__} objects, got {part!r}')

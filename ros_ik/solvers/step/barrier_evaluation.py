@@ -1,0 +1,87 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Values of barriers at a configuration and after a displacement, for checks of steps."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import warp as wp
+
+from ros_ik.barriers import Barrier
+from ros_ik.kinematics.integrate import launch_integrate
+from ros_ik.kinematics.step_state import StepState
+from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.solvers.step.tree import launch_place_nodes
+from ros_ik.solvers.step.tree import make_step_tree
+
+
+class BarrierEvaluation:
+    """Launches that evaluate a set of barriers; they allocate nothing.
+
+    Attributes:
+        barriers: The barriers.
+        start: First row of each barrier, and the number of all rows, int32 [barriers + 1].
+    """
+
+    def __init__(self, state: StepState, tree: KinematicTree, barriers: Sequence[Barrier]) -> None:
+        """Bind the barriers and allocate the configuration ahead.
+
+        Args:
+            state: Arrays that barriers read.
+            tree: Kinematic tree of the model in the type of ``state``.
+            barriers: The barriers.
+        """
+        self._state, self._tree = state, tree
+        self.barriers = tuple(barriers)
+        for barrier in barriers:
+            barrier.bind(state)
+        counts = [barrier.row_count for barrier in barriers]
+        self.start = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
+        order = tree.arrays.joint_order.numpy()
+        self._nodes = make_step_tree(state.model, order, links_of(barriers), state.scalar)
+        self._ahead_q = wp.zeros_like(state.joint_q)
+        self._ahead_body_q = wp.zeros_like(state.body_q)
+        self._ahead_S_s = wp.zeros_like(state.joint_S_s)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of values h of all barriers."""
+        return int(self.start[-1])
+
+    def launch_now(self, values: wp.array, jacobian: wp.array | None = None) -> None:
+        """Evaluate at the coordinates of the state.
+
+        Args:
+            values: Output: h, shape [n, n_rows].
+            jacobian: Output: dh/dx, shape [n, n_rows, n_variables]; None for none.
+        """
+        state = self._state
+        launch_place_nodes(self._nodes, state.joint_q, state.body_q, state.joint_S_s)
+        for barrier, start in zip(self.barriers, self.start, strict=False):
+            barrier.launch_values(state.body_q, values, int(start))
+            if jacobian is not None:
+                barrier.launch_jacobian(jacobian, int(start))
+
+    def launch_ahead(self, displacement: wp.array, values: wp.array) -> None:
+        """Evaluate after a displacement.
+
+        Args:
+            displacement: Over all degrees of freedom, shape [n, joint_dof_count].
+            values: Output: h, shape [n, n_rows]; rows of barriers that are not checked are left.
+        """
+        launch_integrate(self._tree, self._state.joint_q, displacement, self._ahead_q)
+        launch_place_nodes(self._nodes, self._ahead_q, self._ahead_body_q, self._ahead_S_s)
+        for barrier, start in zip(self.barriers, self.start, strict=False):
+            if barrier.is_checked:
+                barrier.launch_values(self._ahead_body_q, values, int(start))
+
+
+def links_of(barriers: Sequence[Barrier]) -> set[int] | None:
+    """Return the links whose poses some barriers read, None for all."""
+    links: set[int] = set()
+    for barrier in barriers:
+        some = barrier.links()
+        if some is None:
+            return None
+        links.update(some)
+    return links

@@ -1,0 +1,396 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Differential inverse kinematics: the best step towards targets inside limits and barriers.
+
+The interface is that of roboplan's Oink: a solver for a joint group, tasks, limits, barriers, a
+step written in place, and a check of the step against the barriers at q + dq.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+import math
+import os
+from typing import Any
+from typing import NamedTuple
+
+import numpy as np
+import warp as wp
+
+from ros_ik.barriers import Barrier
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.kinematics.forward import launch_forward_kinematics
+from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.integrate import launch_integrate
+from ros_ik.kinematics.step_state import StepState
+from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.limits import Limit
+from ros_ik.model import JointGroup
+from ros_ik.model import Model
+from ros_ik.model.joint_group import checked_joint_group
+from ros_ik.solvers.graph import Graph
+from ros_ik.solvers.graph_cache import GraphCache
+from ros_ik.solvers.status import SolveStatus
+from ros_ik.solvers.step.arguments import checked_parts
+from ros_ik.solvers.step.arguments import sorted_arguments
+from ros_ik.solvers.step.barrier_check import BarrierCheck
+from ros_ik.solvers.step.differential_ik_settings import DifferentialIKSettings
+from ros_ik.solvers.step.problem import StepProblem
+from ros_ik.solvers.step.residuals import StepResiduals
+from ros_ik.solvers.step.stopping_check import StoppingCheck
+from ros_ik.solvers.step.task import Task
+
+_STATUS = {int(status): status for status in SolveStatus}
+
+
+class _Recent(NamedTuple):
+    """The last combination solved: copies of the sequences, to see that they are the same."""
+
+    tasks: Sequence[Task]
+    limits: Sequence[Limit]
+    barriers: Sequence[Barrier]
+    problem: StepProblem
+
+
+class DifferentialIK:
+    """Steps of one robot, or of n robots of one model, towards their tasks.
+
+    One instance belongs to one thread. Its tasks, limits and barriers belong to it.
+
+    Attributes:
+        model: The model.
+        group: The joints that may move.
+        settings: The settings.
+        n_robots: Number of robots stepped together.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        group: JointGroup | str | Sequence[str] = '',
+        settings: DifferentialIKSettings | None = None,
+        *,
+        n_robots: int = 1,
+        n_threads: int | None = None,
+    ) -> None:
+        """Create the solver; graphs are made at the first solve with a combination of arguments.
+
+        Args:
+            model: The model; its device is the solver's.
+            group: A joint group or what :meth:`Model.joint_group` takes.
+            settings: Settings; None for the defaults.
+            n_robots: Number of robots stepped together, at least 1.
+            n_threads: CPU threads that share a large batch; None for one per core.
+
+        Raises:
+            ArgumentError: An unknown group, a group without joints, ``n_robots`` or ``n_threads``
+                below 1.
+        """
+        self.model = model
+        self.group = checked_joint_group(model, group, 'group')
+        self.settings = settings or DifferentialIKSettings()
+        self.n_robots = n_robots
+        self._n_threads = os.cpu_count() or 1 if n_threads is None else n_threads
+        for name, value in (('n_robots', n_robots), ('n_threads', self._n_threads)):
+            if value < 1:
+                raise ArgumentError(f'{name} must be at least 1, got {value}')
+        if self.group.n_variables < 1:
+            raise ArgumentError(f'joint group {self.group.name!r} holds no movable joint')
+        scalar, device = wp.float64, model.device
+        self._tree = kinematic_tree(model, scalar)
+        self._joint_q = HostBuffer((n_robots, model.joint_coord_count), scalar, device)
+        self._body_q = HostBuffer((n_robots, model.body_count), wp.transformd, device)
+        self._state = StepState(
+            model=model,
+            group=self.group,
+            scalar=scalar,
+            n_robots=n_robots,
+            dt=self.settings.dt,
+            joint_q=self._joint_q.array,
+            body_q=self._body_q.array,
+            joint_S_s=wp.zeros(
+                (n_robots, model.joint_dof_count), dtype=wp.spatial_vectord, device=device
+            ),
+            dof_variable=wp.array(self.group.dof_variable, dtype=wp.int32, device=device),
+            dof_scale=wp.array(self.group.dof_scale, dtype=scalar, device=device),
+            dof_coord=wp.array(dof_coordinates(model), dtype=wp.int32, device=device),
+            moving_dof=wp.array(
+                np.flatnonzero(self.group.dof_variable >= 0), dtype=wp.int32, device=device
+            ),
+        )
+        self._order = self._tree.arrays.joint_order.numpy()
+        self._pool = ThreadPoolExecutor(self._n_threads) if n_robots > 1 else None
+        self._recent: _Recent | None = None
+        self._q_row = self._joint_q.host[0] if n_robots == 1 else None
+        self._problems: GraphCache[StepProblem] = GraphCache()
+        self._residuals: GraphCache[StepResiduals] = GraphCache()
+        self._checks: GraphCache[BarrierCheck] = GraphCache()
+        self._stops: GraphCache[StoppingCheck] = GraphCache()
+        self._forward_graph = Graph(self._record_forward, device)
+        self._step = HostBuffer((n_robots, model.joint_dof_count), scalar, device)
+        self._next_q = HostBuffer((n_robots, model.joint_coord_count), scalar, device)
+        self._integrate_graph = Graph(self._record_integrate, device)
+
+    def solve_ik(
+        self,
+        joint_q: np.ndarray,
+        tasks: Sequence[Task],
+        limits: Any = (),
+        barriers: Any = (),
+        delta_q: Any = None,
+        regularization: float = 1e-12,
+    ) -> SolveStatus | np.ndarray:
+        """Find the best step at ``joint_q``.
+
+        Limits and barriers may be left out, as with roboplan's overloads: ``solve_ik(joint_q,
+        tasks, delta_q)``, ``solve_ik(joint_q, tasks, limits, delta_q)``, ``solve_ik(joint_q,
+        tasks, barriers, delta_q)``, each with a regularization after ``delta_q``.
+
+        Args:
+            joint_q: Coordinates, shape [joint_coord_count] or [n_robots, joint_coord_count].
+            tasks: What to reach.
+            limits: Hard limits; they hold whatever the barriers ask for.
+            barriers: Barriers; relaxed to the closest feasible ones where limits forbid them.
+            delta_q: Output, written in place: the step over all degrees of freedom, shape
+                [joint_dof_count], or over the variables of the group, shape [n_variables], with a
+                leading [n_robots] where ``joint_q`` has one. Zero where the status is not ok.
+            regularization: Weight of |dq|^2 added to the cost.
+
+        Returns:
+            A status, or int32 [n_robots] where ``joint_q`` has a leading dimension.
+
+        Raises:
+            ArgumentError: A wrong shape, no task, a negative regularization, or arguments of the
+                wrong kind.
+        """
+        if not isinstance(delta_q, np.ndarray):
+            limits, barriers, delta_q, regularization = sorted_arguments(
+                limits, barriers, delta_q, regularization
+            )
+        if self._q_row is not None and joint_q.shape == self._q_row.shape:
+            self._q_row[...] = joint_q
+        else:
+            self._write_joint_q(joint_q)
+        recent = self._recent
+        if (
+            recent is None
+            or tasks != recent.tasks
+            or limits != recent.limits
+            or barriers != recent.barriers
+        ):
+            problem = self._problem(tasks, limits, barriers)
+        else:
+            problem = recent.problem
+        if regularization != problem.regularization:
+            if not (math.isfinite(regularization) and regularization >= 0.0):
+                raise ArgumentError(f'regularization must not be negative, got {regularization}')
+            problem.load_regularization(regularization)
+        problem.load_parameters()
+        problem.solve()
+        if joint_q.ndim == 2:
+            _write_step(delta_q, problem.delta_q, problem.x)
+            return problem.status.copy()
+        if delta_q.shape == problem.first_step.shape:
+            delta_q[...] = problem.first_step
+        else:
+            _write_step(delta_q, problem.first_step, problem.x[0])
+        return _STATUS[problem.status.item(0)]
+
+    def enforce_barriers(
+        self,
+        joint_q: np.ndarray,
+        barriers: Sequence[Barrier],
+        delta_q: np.ndarray,
+        tolerance: float = 0.0,
+    ) -> SolveStatus | np.ndarray:
+        """Check a step against barriers at q + dq and cut what makes one worse.
+
+        Args:
+            joint_q: Coordinates, shape [joint_coord_count] or [n_robots, joint_coord_count].
+            barriers: The barriers.
+            delta_q: The step over all degrees of freedom, [joint_dof_count] or [n_robots,
+                joint_dof_count]; cut in place.
+            tolerance: How far below zero h may be, in units of h.
+
+        Returns:
+            CONVERGED where nothing was cut, HALTED_BY_BARRIER where something was,
+            NON_FINITE_INPUT for a step with NaN or infinity, which becomes zero.
+
+        Raises:
+            ArgumentError: A wrong shape or a negative tolerance.
+        """
+        if not tolerance >= 0.0:
+            raise ArgumentError(f'tolerance must not be negative, got {tolerance}')
+        self._write_joint_q(joint_q)
+        expected = (*joint_q.shape[:-1], self.model.joint_dof_count)
+        if delta_q.shape != expected:
+            raise ArgumentError(
+                f'delta_q must have shape {list(expected)}, got {list(delta_q.shape)}'
+            )
+        check = self._check(barriers)
+        check.delta_q[:] = delta_q
+        check.run(tolerance)
+        delta_q[...] = check.delta_q if joint_q.ndim == 2 else check.delta_q[0]
+        return _returned(check.status, joint_q.ndim)
+
+    def enforce_stopping(
+        self,
+        joint_q: np.ndarray,
+        barriers: Sequence[Barrier],
+        delta_q: np.ndarray,
+        last_delta_q: np.ndarray,
+        acceleration: np.ndarray,
+        tolerance: float = 0.0,
+    ) -> SolveStatus | np.ndarray:
+        """Check that the robot can still stop after a step, and cut the step where it cannot.
+
+        Unlike :meth:`enforce_barriers` this never leaves the acceleration limits: the step is
+        drawn towards the stop that the step before it was checked for; see
+        :mod:`ros_ik.solvers.step.stopping_check`. Use one or the other, at every step.
+
+        Args:
+            joint_q: Coordinates, shape [joint_coord_count] or [n_robots, joint_coord_count].
+            barriers: The barriers.
+            delta_q: The step over all degrees of freedom, [joint_dof_count] or [n_robots,
+                joint_dof_count]; cut in place.
+            last_delta_q: The step before it, same shape; zero at rest.
+            acceleration: Largest deceleration of each degree of freedom [rad/s^2 or m/s^2], shape
+                [joint_dof_count]; inf where one stops at once.
+            tolerance: How far below zero h may be, in units of h.
+
+        Returns:
+            CONVERGED where nothing was cut, HALTED_BY_BARRIER where something was,
+            NON_FINITE_INPUT for NaN or infinity, where the step becomes a stop.
+
+        Raises:
+            ArgumentError: A wrong shape, a negative tolerance, an acceleration not above zero.
+        """
+        if not tolerance >= 0.0:
+            raise ArgumentError(f'tolerance must not be negative, got {tolerance}')
+        self._write_joint_q(joint_q)
+        expected = (*joint_q.shape[:-1], self.model.joint_dof_count)
+        for name, given in (('delta_q', delta_q), ('last_delta_q', last_delta_q)):
+            if given.shape != expected:
+                raise ArgumentError(
+                    f'{name} must have shape {list(expected)}, got {list(given.shape)}'
+                )
+        check = self._stopping(barriers, acceleration)
+        check.delta_q[:], check.last[:] = delta_q, last_delta_q
+        check.run(tolerance)
+        delta_q[...] = check.delta_q if joint_q.ndim == 2 else check.delta_q[0]
+        return _returned(check.status, joint_q.ndim)
+
+    def barrier_values(self, joint_q: np.ndarray, barriers: Sequence[Barrier]) -> np.ndarray:
+        """Return h of every barrier row, without margins, shape [.., rows], in units of h."""
+        self._write_joint_q(joint_q)
+        check = self._check(barriers)
+        check.delta_q[:] = 0.0
+        check.run(0.0)
+        return check.values.copy() if joint_q.ndim == 2 else check.values[0].copy()
+
+    def task_errors(self, joint_q: np.ndarray, tasks: Sequence[Task]) -> list[np.ndarray]:
+        """Return the residuals of each task at ``joint_q``, a list of [.., residual_dim]."""
+        self._write_joint_q(joint_q)
+        key = tuple(tasks)
+        errors = self._residuals.get(
+            key, lambda: StepResiduals(self._state, self._tree, self._joint_q, key)
+        ).evaluate()
+        return errors if joint_q.ndim == 2 else [rows[0] for rows in errors]
+
+    def body_poses(self, joint_q: np.ndarray) -> np.ndarray:
+        """Return the poses x y z qx qy qz qw of all links in the world, [.., body_count, 7]."""
+        self._write_joint_q(joint_q)
+        self._forward_graph.launch()
+        return self._body_q.host.copy() if joint_q.ndim == 2 else self._body_q.host[0].copy()
+
+    def integrate(self, joint_q: np.ndarray, delta_q: np.ndarray) -> np.ndarray:
+        """Return q (+) dq, shape of ``joint_q``; ``delta_q`` is over all degrees of freedom."""
+        self._write_joint_q(joint_q)
+        self._step.host[:] = delta_q
+        self._integrate_graph.launch()
+        return self._next_q.host.copy() if joint_q.ndim == 2 else self._next_q.host[0].copy()
+
+    def _write_joint_q(self, joint_q: np.ndarray) -> None:
+        """Check the shape of the coordinates and put them into the buffer."""
+        single = (self.model.joint_coord_count,)
+        if joint_q.shape != single and joint_q.shape != (self.n_robots, *single):
+            raise ArgumentError(
+                f'joint_q must have shape {[*single]} or {[self.n_robots, *single]}, got '
+                f'{list(joint_q.shape)}'
+            )
+        if joint_q.ndim == 1 and self.n_robots != 1:
+            raise ArgumentError(f'joint_q must have {self.n_robots} rows, one per robot, got one')
+        self._joint_q.host[:] = joint_q
+
+    def _problem(
+        self, tasks: Sequence[Task], limits: Sequence[Limit], barriers: Sequence[Barrier]
+    ) -> StepProblem:
+        """Return the captured problem of these tasks, limits and barriers."""
+        key = (tuple(tasks), tuple(limits), tuple(barriers))
+
+        def make() -> StepProblem:
+            checked_parts(*key)
+            return StepProblem(
+                self._state,
+                self._order,
+                self._joint_q,
+                *key,
+                rules=self.settings,
+                pool=self._pool,
+                n_threads=self._n_threads,
+            )
+
+        problem = self._problems.get(key, make)
+        self._recent = _Recent(_copy(tasks), _copy(limits), _copy(barriers), problem)
+        return problem
+
+    def _check(self, barriers: Sequence[Barrier]) -> BarrierCheck:
+        """Return the captured check of these barriers."""
+        key, mode = tuple(barriers), self.settings.enforce_mode
+        return self._checks.get(
+            key, lambda: BarrierCheck(self._state, self._tree, self._joint_q, key, mode=mode)
+        )
+
+    def _stopping(self, barriers: Sequence[Barrier], acceleration: np.ndarray) -> StoppingCheck:
+        """Return the captured check of stops before these barriers."""
+        limit = np.asarray(acceleration, dtype=np.float64)
+        key = (tuple(barriers), limit.tobytes())
+        return self._stops.get(
+            key, lambda: StoppingCheck(self._state, self._tree, self._joint_q, key[0], limit)
+        )
+
+    def _record_forward(self) -> None:
+        self._joint_q.upload()
+        launch_forward_kinematics(self._tree, self._joint_q.array, self._body_q.array)
+        self._body_q.download()
+
+    def _record_integrate(self) -> None:
+        self._joint_q.upload()
+        self._step.upload()
+        launch_integrate(self._tree, self._joint_q.array, self._step.array, self._next_q.array)
+        self._next_q.download()
+
+
+def _copy(parts: Sequence[Any]) -> Sequence[Any]:
+    """Return a copy that equals the sequence until the caller changes that."""
+    return list(parts) if isinstance(parts, list) else tuple(parts)
+
+
+def _write_step(delta_q: np.ndarray, step: np.ndarray, variables: np.ndarray) -> None:
+    """Write a step in the form that the shape of ``delta_q`` asks for."""
+    if delta_q.shape == step.shape:
+        delta_q[...] = step
+    elif delta_q.shape == variables.shape:
+        delta_q[...] = variables
+    else:
+        raise ArgumentError(
+            f'delta_q must have shape {list(step.shape)} or {variables.shape[-1]} in its last '
+            f'dimension, got {list(delta_q.shape)}'
+        )
+
+
+def _returned(status: np.ndarray, ndim: int) -> SolveStatus | np.ndarray:
+    """Return one status or a copy of all of them."""
+    return SolveStatus(status[0]) if ndim == 1 else status.copy()

@@ -1,0 +1,53 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The order in which the variables of a step are eliminated: from the tips to the root."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ros_ik.kinematics.step_state import StepState
+from ros_ik.solvers.batch_ik.bounded_step import dense_elimination
+from ros_ik.solvers.batch_ik.bounded_step import Elimination
+from ros_ik.solvers.batch_ik.bounded_step import elimination
+
+
+def step_elimination(state: StepState, tasks: Sequence[np.ndarray], is_dense: bool) -> Elimination:
+    """Return an order in which limbs that no task couples stay apart.
+
+    Args:
+        state: The model and the group.
+        tasks: Variables that each task couples; a posture couples none.
+        is_dense: Whether every variable may be coupled to every other.
+    """
+    n = state.group.n_variables
+    if is_dense:
+        return dense_elimination(n)
+    coupled = np.eye(n, dtype=bool)
+    for variables in tasks:
+        coupled[np.ix_(variables, variables)] = True
+    return elimination(coupled, _parent_variables(state))
+
+
+def _parent_variables(state: StepState) -> np.ndarray:
+    """Return the variable before each one on the way to the root, -1 for none."""
+    model, group = state.model, state.group
+    start, ancestor = model.joint_qd_start.numpy(), model.joint_ancestor.numpy()
+    parents = np.full(group.n_variables, -1)
+    joint_of = np.searchsorted(start, group.variable_dof, side='right') - 1
+    for variable, (dof, joint) in enumerate(zip(group.variable_dof, joint_of, strict=True)):
+        before = dof - 1
+        above = int(joint)
+        while before < start[above] or group.dof_variable[before] < 0:
+            if before >= start[above]:
+                before -= 1
+                continue
+            above = int(ancestor[above])
+            if above < 0:
+                break
+            before = int(start[above + 1]) - 1
+        if above >= 0 and group.dof_variable[before] != variable:
+            parents[variable] = group.dof_variable[before]
+    return parents

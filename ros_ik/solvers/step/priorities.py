@@ -1,0 +1,110 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Priorities: the tasks of a level act in the null space of those before it.
+
+    min_x  sum_k 1/2 |W_k (J_k N_k x + gain_k sat(r_k))|^2,
+    N_k = I - J_s' (J_s J_s' + lambda I)^-1 J_s
+
+J_s stacks the Jacobians of every level before k without their weights, and N of the first level is
+I. Rows whose weight is zero take nothing from later levels: a pose without weight on its rotation
+leaves the rotation to them (roboplan 0.7, optimal IK; after Siciliano and Slotine, "A general
+framework for managing multiple tasks in highly redundant robotic systems", ICAR 1991). The unknown
+stays the whole step, so the limits and barriers bind all levels together.
+"""
+
+import functools
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.solvers.step.rows import step_rows_struct
+
+
+@no_type_check
+@functools.cache
+def add_levels_kernel() -> wp.Kernel:
+    """Build the kernel that adds rows sorted by level to the program, float64."""
+    Rows = step_rows_struct()
+    zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
+
+    @wp.func
+    def project_rows(
+        i: int,
+        first: int,
+        last: int,
+        rows: Rows,
+        regularization: wp.float64,
+        J: wp.array3d(dtype=wp.float64),
+        Y: wp.array3d(dtype=wp.float64),
+        L: wp.array3d(dtype=wp.float64),
+        N: wp.array3d(dtype=wp.float64),
+    ):
+        """Extend L L' = J_s J_s' + lambda I and Y = L^-1 J_s by rows; N -= Y' Y of them."""
+        n = N.shape[1]
+        for a in range(first, last):
+            scale = zero
+            if rows.weight[a] > zero:
+                scale = one / rows.weight[a]
+            pivot = regularization
+            for j in range(n):
+                J[i, a, j] = scale * rows.J[i, a, j]
+                Y[i, a, j] = J[i, a, j]
+                pivot += J[i, a, j] * J[i, a, j]
+            for b in range(a):
+                value = wp.float64(0.0)
+                for j in range(n):
+                    value += J[i, a, j] * J[i, b, j]
+                for k in range(b):
+                    value -= L[i, a, k] * L[i, b, k]
+                value /= L[i, b, b]
+                L[i, a, b] = value
+                pivot -= value * value
+                for j in range(n):
+                    Y[i, a, j] = Y[i, a, j] - value * Y[i, b, j]
+            # Rounding must not push a dependent row below what lambda leaves of it.
+            root = wp.sqrt(wp.max(pivot, regularization + wp.float64(1e-300)))
+            L[i, a, a] = root
+            for j in range(n):
+                Y[i, a, j] = Y[i, a, j] / root
+            for j in range(n):
+                for k in range(n):
+                    N[i, j, k] = N[i, j, k] - Y[i, a, j] * Y[i, a, k]
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def add_levels(
+        rows: Rows,
+        level_start: wp.array(dtype=wp.int32),  # [levels + 1], first row of each level
+        regularization: wp.array(dtype=wp.float64),  # [1]
+        # scratch
+        J: wp.array3d(dtype=wp.float64),  # [n, rows, variables], rows without weights
+        Y: wp.array3d(dtype=wp.float64),  # [n, rows, variables]
+        L: wp.array3d(dtype=wp.float64),  # [n, rows, rows]
+        N: wp.array3d(dtype=wp.float64),  # [n, variables, variables]
+        projected: wp.array2d(dtype=wp.float64),  # [n, variables]
+        # out
+        H: wp.array3d(dtype=wp.float64),  # [n, variables, variables], lower triangle, added to
+        c: wp.array2d(dtype=wp.float64),  # [n, variables], added to
+    ):
+        i = wp.tid()
+        n = c.shape[1]
+        for j in range(n):
+            for k in range(n):
+                N[i, j, k] = zero
+            N[i, j, j] = one
+        for level in range(level_start.shape[0] - 1):
+            first = level_start[level]
+            last = level_start[level + 1]
+            for row in range(first, last):
+                for j in range(n):
+                    value = wp.float64(0.0)
+                    for k in range(n):
+                        value += rows.J[i, row, k] * N[i, k, j]
+                    projected[i, j] = value
+                for j in range(n):
+                    c[i, j] = c[i, j] + projected[i, j] * rows.error[i, row]
+                    for k in range(j + 1):
+                        H[i, j, k] = H[i, j, k] + projected[i, j] * projected[i, k]
+            if level < level_start.shape[0] - 2:
+                project_rows(i, first, last, rows, regularization[0], J, Y, L, N)
+
+    return add_levels

@@ -1,0 +1,348 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""One control step as a quadratic program: tasks -> H, c; limits -> box; barriers -> rows; solve.
+
+Everything is allocated and captured as graphs at construction; a step writes parameters that
+changed and the joint coordinates, and replays the graphs. On a CPU a large batch is recorded in
+parts, one graph per thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+import contextlib
+import functools
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from ros_ik.barriers import Barrier
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.step_state import StepState
+from ros_ik.limits import Limit
+from ros_ik.solvers.graph import Graph
+from ros_ik.solvers.qp.dense_qp import DenseQP
+from ros_ik.solvers.step.barrier_evaluation import links_of
+from ros_ik.solvers.step.cost import evaluate_step_kernel
+from ros_ik.solvers.step.differential_ik_settings import DifferentialIKSettings
+from ros_ik.solvers.step.order import step_elimination
+from ros_ik.solvers.step.priorities import add_levels_kernel
+from ros_ik.solvers.step.program import every_variable
+from ros_ik.solvers.step.program import make_step_program
+from ros_ik.solvers.step.rows import step_rows_kernels
+from ros_ik.solvers.step.solve import dual_program_struct
+from ros_ik.solvers.step.solve import solve_step_kernel
+from ros_ik.solvers.step.solve import step_barriers_struct
+from ros_ik.solvers.step.task import Task
+from ros_ik.solvers.step.tasks import FusedTasks
+from ros_ik.solvers.step.tasks import is_fusible
+from ros_ik.solvers.step.tasks import RowTasks
+from ros_ik.solvers.step.tasks import set_up_objectives
+from ros_ik.solvers.step.tree import make_step_tree
+
+# Robots whose scratch memory stays in the cache of a core while a part is stepped.
+_CHUNK = 64
+
+
+class StepProblem:
+    """The program of one combination of tasks, limits and barriers.
+
+    Attributes:
+        delta_q: Solution over all degrees of freedom, shape [n, joint_dof_count].
+        first_step: Row 0 of ``delta_q``.
+        x: Solution over the variables of the group, shape [n, n_variables].
+        status: :class:`SolveStatus` codes, shape [n].
+        rounds: Rounds of the active-set method, shape [n]; -1 where the dual method took over.
+        regularization: Weight of |dq|^2 that is loaded.
+    """
+
+    def __init__(
+        self,
+        state: StepState,
+        order: np.ndarray,
+        joint_q: HostBuffer,
+        tasks: Sequence[Task],
+        limits: Sequence[Limit],
+        barriers: Sequence[Barrier],
+        *,
+        rules: DifferentialIKSettings,
+        pool: ThreadPoolExecutor | None = None,
+        n_threads: int = 1,
+    ) -> None:
+        """Allocate every array and capture the graphs.
+
+        Args:
+            state: Arrays that limits and barriers read.
+            order: Joints of the model, parents before children.
+            joint_q: Buffer of ``state.joint_q``, written by the caller before each solve.
+            tasks: What to reach; at least one.
+            limits: Hard limits.
+            barriers: Barriers.
+            rules: How programs are solved.
+            pool: Threads that share a large batch.
+            n_threads: Their number.
+
+        Raises:
+            ArgumentError: No task, an objective without an analytic Jacobian, or a task, limit or
+                barrier that does not fit the model.
+        """
+        if not tasks:
+            raise ArgumentError('tasks must hold at least one task')
+        self._state, self._joint_q, self._rules = state, joint_q, rules
+        self._tasks, self._barriers = tuple(tasks), tuple(barriers)
+        self._limits = tuple(sorted(limits, key=lambda limit: limit.yields))
+        self._revision, self._versions = -1, [-1] * len(tasks)
+        set_up_objectives(tasks, state)
+        for limit in self._limits:
+            limit.bind(state)
+        for barrier in self._barriers:
+            barrier.bind(state)
+        self._sort_tasks()
+        self._tree = make_step_tree(state.model, order, self._links(), state.scalar)
+        self._allocate()
+        self.load_regularization(1e-12)
+        self.load_parameters()
+        self._graphs, self._scratch = [], []
+        for chunks in self._chunks(n_threads):
+            scratch = _Scratch(self, max(size for _, size in chunks))
+            self._scratch.append(scratch)
+            self._graphs.append(
+                Graph(functools.partial(self._record, scratch, chunks), state.device)
+            )
+        self._pool = pool if len(self._graphs) > 1 else None
+
+    def load_regularization(self, regularization: float) -> None:
+        """Bring another weight of |dq|^2 to the device."""
+        self.regularization = regularization
+        self._regularization.host[0] = regularization
+        self._regularization.upload()
+
+    def load_parameters(self) -> None:
+        """Bring parameters of the tasks that changed since the last solve to the device."""
+        if self._revision == Task.changes:
+            return
+        self._revision = Task.changes
+        versions = [task.version for task in self._tasks]
+        if versions != self._versions:
+            self._versions = versions
+            self._fused.load()
+            if self._rows is not None:
+                self._rows.load()
+
+    def solve(self) -> None:
+        """Solve at the coordinates in the buffer; fills ``x``, ``delta_q`` and ``status``."""
+        if self._pool is None:
+            self._graphs[0].launch()
+        else:
+            list(self._pool.map(Graph.launch, self._graphs))
+
+    def _sort_tasks(self) -> None:
+        """Tell tasks that one kernel evaluates from those that come as rows."""
+        by_rows = len({task.priority for task in self._tasks}) > 1
+        fusible = [] if by_rows else [task for task in self._tasks if is_fusible(task)]
+        self._fused = FusedTasks(fusible, self._state)
+        rest = [task for task in self._tasks if task not in self._fused.tasks]
+        self._rows = RowTasks(rest, self._state) if rest else None
+
+    def _links(self) -> set[int] | None:
+        """Return the links whose poses are read, None for all."""
+        of_barriers = links_of(self._barriers)
+        if self._rows is not None or self._fused.links is None or of_barriers is None:
+            return None
+        return self._fused.links | of_barriers
+
+    def _splits(self) -> bool:
+        """Return whether the batch may be recorded in parts."""
+        return (
+            not wp.get_device(self._state.device).is_cuda
+            and self._state.n_robots > _CHUNK
+            and self._rows is None
+            and all(limit.splits for limit in self._limits)
+            and all(barrier.splits for barrier in self._barriers)
+        )
+
+    def _chunks(self, n_threads: int) -> list[list[tuple[int, int]]]:
+        """Return the first row and the size of each part that a graph steps, by graph."""
+        n = self._state.n_robots
+        if not self._splits():
+            return [[(0, n)]]
+        chunks = [(first, min(_CHUNK, n - first)) for first in range(0, n, _CHUNK)]
+        count = min(n_threads, len(chunks))
+        # Neighbours take different parts: robots that are harder tend to lie together.
+        return [chunks[k::count] for k in range(count)]
+
+    def _allocate(self) -> None:
+        state = self._state
+        n, dofs, variables = state.n_robots, state.model.joint_dof_count, state.group.n_variables
+        device = state.device
+        counts = [barrier.row_count for barrier in self._barriers]
+        self._barrier_start = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
+        order = step_elimination(state, self._fused.variables, self._rows is not None)
+        self._order = every_variable(order, variables)
+        self._delta_q = HostBuffer((n, dofs), wp.float64, device)
+        self._x = HostBuffer((n, variables), wp.float64, device)
+        self._status = HostBuffer((n,), wp.int32, device)
+        self._rounds = HostBuffer((n,), wp.int32, device)
+        self._held = wp.zeros((n, variables), dtype=wp.int32, device=device)
+        self._binding = wp.zeros((n, sum(counts)), dtype=wp.int32, device=device)
+        self.delta_q, self.x = self._delta_q.host, self._x.host
+        self.first_step = self.delta_q[0]
+        self.status, self.rounds = self._status.host, self._rounds.host
+        self._regularization = HostBuffer((1,), wp.float64, device)
+        moving = state.moving_dof.numpy()
+        self._moving_variable = wp.array(
+            state.group.dof_variable[moving], dtype=wp.int32, device=device
+        )
+        self._moving_factor = wp.array(
+            state.group.dof_scale[moving], dtype=wp.float64, device=device
+        )
+        self._barrier_arrays = step_barriers_struct()()
+        self._barrier_arrays.start = wp.array(self._barrier_start, dtype=wp.int32, device=device)
+        for name, values in (
+            ('gain', [barrier.gain for barrier in self._barriers]),
+            ('margin', [barrier.margin for barrier in self._barriers]),
+            ('calm', [barrier.safe_displacement_gain for barrier in self._barriers]),
+        ):
+            setattr(self._barrier_arrays, name, wp.array(values, dtype=wp.float64, device=device))
+
+    def _record(self, scratch: _Scratch, chunks: Sequence[tuple[int, int]]) -> None:
+        """Launch everything that the parts of one graph need, in the same scratch memory."""
+        self._joint_q.upload()
+        for first, size in chunks:
+            self._record_part(scratch, first, size)
+        for buffer in (self._delta_q, self._x, self._status, self._rounds):
+            buffer.download()
+
+    def _record_part(self, scratch: _Scratch, first: int, size: int) -> None:
+        """Launch the step of some robots."""
+        state = self._state.part(first, scratch.body_q[:size], scratch.joint_S_s[:size])
+        if size == self._state.n_robots:
+            state = self._state
+        program = scratch.program
+        program.x = state.rows(self._x.array)
+        program.held = state.rows(self._held)
+        program.binding = state.rows(self._binding)
+        wp.launch(
+            evaluate_step_kernel(),
+            dim=size,
+            inputs=[
+                self._tree, self._fused.records, self._fused.arrays, state.joint_q,
+                self._regularization.array, first, program.order, program.first, scratch.block,
+            ],
+            outputs=[
+                state.body_q, state.joint_S_s, program.H, program.c, program.lower, program.upper,
+            ],
+            device=state.device,
+        )  # fmt: skip
+        if self._rows is not None:
+            self._record_rows(scratch)
+        box = program.lower[:size], program.upper[:size]
+        for limit in self._limits:
+            with _stepping(limit, state):
+                limit.launch(*box)
+        for barrier, start in zip(self._barriers, self._barrier_start, strict=False):
+            with _stepping(barrier, state):
+                barrier.launch_values(state.body_q, scratch.values[:size], int(start))
+                barrier.launch_jacobian(program.J[:size], int(start))
+        self._record_solve(scratch, state)
+
+    def _record_rows(self, scratch: _Scratch) -> None:
+        """Launch the tasks that come as rows and add them."""
+        rows, program, n = self._rows, scratch.program, self._state.n_robots
+        assert rows is not None
+        rows.launch_objectives()
+        kernels = step_rows_kernels()
+        device = self._state.device
+        wp.launch(
+            kernels.fold_rows, dim=n, inputs=[rows.arrays], outputs=[program.H], device=device
+        )
+        if rows.n_levels == 1:
+            wp.launch(
+                kernels.add_rows,
+                dim=n,
+                inputs=[rows.arrays],
+                outputs=[program.H, program.c],
+                device=device,
+            )
+            return
+        wp.launch(
+            add_levels_kernel(),
+            dim=n,
+            inputs=[
+                rows.arrays, rows.level_start, self._regularization.array, *scratch.projection,
+            ],
+            outputs=[program.H, program.c],
+            device=device,
+        )  # fmt: skip
+
+    def _record_solve(self, scratch: _Scratch, state: StepState) -> None:
+        wp.launch(
+            solve_step_kernel(),
+            dim=state.n_robots,
+            inputs=[
+                self._barrier_arrays, scratch.values, state.dt, self._rules.max_iterations,
+                self._rules.feasibility_tolerance, int(self._rules.warm_start), state.moving_dof,
+                self._moving_variable, self._moving_factor, scratch.program, scratch.dual,
+            ],
+            outputs=[
+                state.rows(self._delta_q.array), state.rows(self._status.array),
+                state.rows(self._rounds.array),
+            ],
+            device=state.device,
+        )  # fmt: skip
+
+
+class _Scratch:
+    """Memory that the parts of one graph use one after the other."""
+
+    def __init__(self, problem: StepProblem, n: int) -> None:
+        state = problem._state
+        device, variables = state.device, state.group.n_variables
+        rows = int(problem._barrier_start[-1])
+        whole = n == state.n_robots
+
+        def zeros(*shape: int, dtype: Any = wp.float64) -> wp.array:
+            return wp.zeros((n, *shape), dtype=dtype, device=device)
+
+        self.body_q = state.body_q if whole else wp.empty_like(state.body_q[:n])
+        self.joint_S_s = (
+            state.joint_S_s
+            if whole
+            else zeros(state.model.joint_dof_count, dtype=wp.spatial_vectord)
+        )
+        self.block = zeros(problem._fused.longest, dtype=wp.spatial_vectord)
+        self.values = zeros(rows)
+        self.program = make_step_program(n, variables, rows, problem._order, device)
+        self.dual = _dual_program(n, variables, rows, device)
+        self.projection: list[wp.array] = []
+        if problem._rows is not None and problem._rows.n_levels > 1:
+            total = problem._rows.n_rows
+            self.projection = [
+                zeros(total, variables),
+                zeros(total, variables), zeros(total, total), zeros(variables, variables),
+                zeros(variables),
+            ]  # fmt: skip
+
+
+def _dual_program(n: int, variables: int, rows: int, device: Any) -> Any:
+    """Return the memory of the dual method."""
+    qp = DenseQP(n, variables, rows, device=device)
+    dual = dual_program_struct()()
+    dual.A, dual.b, dual.iterations = qp.A, qp.b, qp.iterations
+    dual.bound_multiplier, dual.row_multiplier = qp.bound_multiplier, qp.row_multiplier
+    dual.workspace = qp.workspace
+    return dual
+
+
+@contextlib.contextmanager
+def _stepping(part: Limit | Barrier, state: StepState) -> Iterator[None]:
+    """Let a limit or a barrier see the state of a part of the robots while it launches."""
+    whole, part._state = part._state, state
+    try:
+        yield
+    finally:
+        part._state = whole

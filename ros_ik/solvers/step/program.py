@@ -1,0 +1,82 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The program of one step in memory: what it is, and what its solution works on.
+
+minimise 1/2 x' H x + c' x   subject to   lower <= x <= upper,   J x >= d
+"""
+
+import functools
+from typing import Any
+from typing import no_type_check
+
+import numpy as np
+import warp as wp
+
+from ros_ik.solvers.batch_ik.bounded_step import Elimination
+
+# Rows that may bind at once; more are left to the dual method.
+_MAX_BINDING = 8
+
+
+@no_type_check
+@functools.cache
+def step_program_struct() -> Any:
+    """Return the Warp struct of the programs of a batch and of what their solution works on."""
+
+    @wp.struct
+    class StepProgram:
+        H: wp.array3d(dtype=wp.float64)  # [n, variables, variables], lower triangle
+        c: wp.array2d(dtype=wp.float64)  # [n, variables]
+        lower: wp.array2d(dtype=wp.float64)  # [n, variables]
+        upper: wp.array2d(dtype=wp.float64)  # [n, variables]
+        J: wp.array3d(dtype=wp.float64)  # [n, rows, variables]
+        d: wp.array2d(dtype=wp.float64)  # [n, rows], -inf where a row is off
+        x: wp.array2d(dtype=wp.float64)  # [n, variables], the solution
+        # the guess, and afterwards what binds
+        held: wp.array2d(dtype=wp.int32)  # [n, variables], -1 at the lower bound, 1 at the upper
+        binding: wp.array2d(dtype=wp.int32)  # [n, rows]
+        # scratch; places are those of the order of elimination
+        order: wp.array(dtype=wp.int32)  # [variables]
+        first: wp.array(dtype=wp.int32)  # [variables]
+        factor: wp.array(dtype=wp.float64)  # [n * variables * variables]
+        z: wp.array2d(dtype=wp.float64)  # [n, variables]
+        row: wp.array2d(dtype=wp.int32)  # [n, _MAX_BINDING], rows that bind
+        y: wp.array3d(dtype=wp.float64)  # [n, _MAX_BINDING, variables], L^-1 J'
+        S: wp.array3d(dtype=wp.float64)  # [n, _MAX_BINDING, _MAX_BINDING]
+        multiplier: wp.array2d(dtype=wp.float64)  # [n, _MAX_BINDING]
+
+    return StepProgram
+
+
+def make_step_program(
+    n: int, variables: int, rows: int, order: Elimination, device: wp.DeviceLike
+) -> Any:
+    """Return programs of ``n`` robots, float64; order and first have an entry per variable."""
+    program = step_program_struct()()
+
+    def zeros(*shape: int, dtype: type = wp.float64) -> wp.array:
+        return wp.zeros((n, *shape), dtype=dtype, device=device)
+
+    binding = min(_MAX_BINDING, variables, rows)
+    program.H = zeros(variables, variables)
+    for name in ('c', 'lower', 'upper', 'x', 'z'):
+        setattr(program, name, zeros(variables))
+    program.J, program.d = zeros(rows, variables), zeros(rows)
+    program.held = zeros(variables, dtype=wp.int32)
+    program.binding = zeros(rows, dtype=wp.int32)
+    program.order = wp.array(order.order, dtype=wp.int32, device=device)
+    program.first = wp.array(order.first, dtype=wp.int32, device=device)
+    program.factor = wp.zeros(n * variables * variables, dtype=wp.float64, device=device)
+    program.row, program.y = zeros(binding, dtype=wp.int32), zeros(binding, variables)
+    program.S, program.multiplier = zeros(binding, binding), zeros(binding)
+    return program
+
+
+def every_variable(order: Elimination, n: int) -> Elimination:
+    """Return an order that has all n variables, those that nothing couples at the end."""
+    missing = np.setdiff1d(np.arange(n), order.order)
+    places = len(order.order) + np.arange(len(missing))
+    return Elimination(
+        np.concatenate([order.order, missing]).astype(np.int32),
+        np.concatenate([order.first, places]).astype(np.int32),
+    )

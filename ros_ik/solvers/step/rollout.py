@@ -1,0 +1,126 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Several steps ahead, each solved and checked where the one before it leads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+
+import numpy as np
+
+from ros_ik.barriers import Barrier
+from ros_ik.errors import ArgumentError
+from ros_ik.limits import AccelerationLimit
+from ros_ik.limits import JerkLimit
+from ros_ik.limits import Limit
+from ros_ik.solvers.status import SolveStatus
+from ros_ik.solvers.step.differential_ik import DifferentialIK
+from ros_ik.solvers.step.task import Task
+
+# Most steps of one call: ten seconds at 1 kHz.
+MAX_STEPS = 10_000
+
+
+@dataclasses.dataclass(frozen=True)
+class RolloutResult:
+    """A trajectory of steps; a leading [n_robots] where the start had one.
+
+    Attributes:
+        joint_q: Configurations from the start on, [.., n_steps + 1, joint_coord_count].
+        delta_q: Steps between them, [.., n_steps, joint_dof_count].
+        status: :class:`SolveStatus` of each step, int32 [.., n_steps]; HALTED_BY_BARRIER where the
+            check cut it. After a step without a solution the robot comes to rest.
+    """
+
+    joint_q: np.ndarray
+    delta_q: np.ndarray
+    status: np.ndarray
+
+
+def rollout(
+    solver: DifferentialIK,
+    joint_q: np.ndarray,
+    tasks: Sequence[Task],
+    limits: Sequence[Limit] = (),
+    barriers: Sequence[Barrier] = (),
+    *,
+    n_steps: int,
+    last_delta_q: np.ndarray | None = None,
+    delta_q_before: np.ndarray | None = None,
+    acceleration: np.ndarray | None = None,
+    regularization: float = 1e-12,
+) -> RolloutResult:
+    """Solve and check a number of steps ahead.
+
+    Acceleration and jerk limits among ``limits`` are given the steps as they come; afterwards they
+    hold those of the last one.
+
+    Args:
+        solver: The solver; it allocates for a combination of arguments once.
+        joint_q: Start, shape [joint_coord_count] or [n_robots, joint_coord_count].
+        tasks: What to reach; targets stay as they are.
+        limits: Hard limits.
+        barriers: Barriers.
+        n_steps: Number of steps, 1 to 10,000.
+        last_delta_q: Step before the start, shape [.., joint_dof_count]; None at rest.
+        delta_q_before: Step before that one, for jerk limits; None for the same one.
+        acceleration: Deceleration for :meth:`DifferentialIK.enforce_stopping`, [joint_dof_count];
+            None for :meth:`DifferentialIK.enforce_barriers`.
+        regularization: As in :meth:`DifferentialIK.solve_ik`.
+
+    Returns:
+        Configurations, steps and statuses.
+
+    Raises:
+        ArgumentError: A wrong shape or number, naming it.
+    """
+    if isinstance(n_steps, bool) or not isinstance(n_steps, int | np.integer):
+        raise ArgumentError(f'n_steps must be an integer, got {n_steps!r}')
+    if not 1 <= n_steps <= MAX_STEPS:
+        raise ArgumentError(f'n_steps must be from 1 to {MAX_STEPS}, got {n_steps}')
+    lead, dofs = joint_q.shape[:-1], solver.model.joint_dof_count
+    last = _step('last_delta_q', last_delta_q, (*lead, dofs), np.zeros((*lead, dofs)))
+    before = _step('delta_q_before', delta_q_before, (*lead, dofs), last)
+    result = RolloutResult(
+        joint_q=np.zeros((*lead, n_steps + 1, joint_q.shape[-1])),
+        delta_q=np.zeros((*lead, n_steps, dofs)),
+        status=np.zeros((*lead, n_steps), dtype=np.int32),
+    )
+    result.joint_q[..., 0, :] = joint_q
+    now, step = np.array(joint_q, dtype=np.float64), np.zeros((*lead, dofs))
+    for k in range(n_steps):
+        _tell(limits, last, before)
+        status = np.asarray(solver.solve_ik(now, tasks, limits, barriers, step, regularization))
+        if barriers:
+            if acceleration is None:
+                checked = solver.enforce_barriers(now, barriers, step)
+            else:
+                checked = solver.enforce_stopping(now, barriers, step, last, acceleration)
+            cut = np.asarray(checked) == SolveStatus.HALTED_BY_BARRIER
+            status = np.where(cut, SolveStatus.HALTED_BY_BARRIER, status)
+        now = solver.integrate(now, step)
+        result.joint_q[..., k + 1, :], result.delta_q[..., k, :] = now, step
+        result.status[..., k] = status
+        last, before = step.copy(), last
+    return result
+
+
+def _step(
+    name: str, given: np.ndarray | None, shape: tuple[int, ...], otherwise: np.ndarray
+) -> np.ndarray:
+    """Return a step of the right shape, or raise ArgumentError."""
+    if given is None:
+        return otherwise
+    if np.shape(given) != shape:
+        raise ArgumentError(f'{name} must have shape {list(shape)}, got {list(np.shape(given))}')
+    return np.asarray(given, dtype=np.float64)
+
+
+def _tell(limits: Sequence[Limit], last: np.ndarray, before: np.ndarray) -> None:
+    """Give the last steps to the limits that look back."""
+    for limit in limits:
+        if isinstance(limit, AccelerationLimit):
+            limit.set_last_displacement(last)
+        elif isinstance(limit, JerkLimit):
+            limit.set_last_displacements(last, before)

@@ -1,0 +1,116 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels for tasks that come as residuals and Jacobians, such as user-defined objectives.
+
+The Jacobian over all degrees of freedom is folded into the variables of the group, weighted, and
+added to the program, dq = S x:
+
+    H += (W J S)' W J S + mu I,    c += (W J S)' W gain sat(r)
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import Any
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.solvers.step.cost import saturation_function
+
+
+@no_type_check
+@functools.cache
+def step_rows_struct() -> Any:
+    """Return the Warp struct of the rows and of what their tasks say."""
+
+    @wp.struct
+    class StepRows:
+        residual: wp.array2d(dtype=wp.float64)  # [n, rows]
+        jacobian: wp.array3d(dtype=wp.float64)  # [n, rows, joint_dof_count]
+        weight: wp.array(dtype=wp.float64)  # [rows]
+        counts: wp.array(dtype=wp.int32)  # [rows], 0 for a row of a locked joint
+        block_start: wp.array(dtype=wp.int32)  # [blocks + 1]
+        block_task: wp.array(dtype=wp.int32)  # [blocks]
+        max_error: wp.array(dtype=wp.float64)  # [blocks]
+        gain: wp.array(dtype=wp.float64)  # [tasks]
+        damping: wp.array(dtype=wp.float64)  # [tasks]
+        # degrees of freedom that the group moves
+        dof: wp.array(dtype=wp.int32)  # [moving]
+        variable: wp.array(dtype=wp.int32)  # [moving]
+        factor: wp.array(dtype=wp.float64)  # [moving]
+        # weighted and folded
+        J: wp.array3d(dtype=wp.float64)  # [n, rows, variables]
+        error: wp.array2d(dtype=wp.float64)  # [n, rows]
+
+    return StepRows
+
+
+@no_type_check
+@functools.cache
+def step_rows_kernels() -> SimpleNamespace:
+    """Build the kernels ``fold_rows`` and ``add_rows``, float64."""
+    Rows = step_rows_struct()
+    saturation = saturation_function(wp.float64)
+    zero = wp.constant(wp.float64(0.0))
+
+    @wp.func
+    def block_length(i: int, block: int, rows: Rows) -> wp.float64:
+        square = wp.float64(0.0)
+        for row in range(rows.block_start[block], rows.block_start[block + 1]):
+            if rows.counts[row] != 0:
+                square += rows.residual[i, row] * rows.residual[i, row]
+        return wp.sqrt(square)
+
+    @wp.func
+    def fold_row(i: int, row: int, rows: Rows):
+        weight = rows.weight[row]
+        for k in range(rows.dof.shape[0]):
+            variable = rows.variable[k]
+            rows.J[i, row, variable] = rows.J[i, row, variable] + (
+                weight * rows.factor[k] * rows.jacobian[i, row, rows.dof[k]]
+            )
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def fold_rows(
+        rows: Rows,
+        H: wp.array3d(dtype=wp.float64),  # [n, variables, variables], damping is added
+    ):
+        i = wp.tid()
+        n = H.shape[1]
+        diagonal = wp.float64(0.0)
+        for block in range(rows.block_task.shape[0]):
+            task = rows.block_task[block]
+            factor = rows.gain[task]
+            if wp.isfinite(rows.max_error[block]):
+                factor *= saturation(block_length(i, block, rows), rows.max_error[block])
+            for row in range(rows.block_start[block], rows.block_start[block + 1]):
+                for j in range(n):
+                    rows.J[i, row, j] = zero
+                rows.error[i, row] = zero
+                # A row without weight counts for nothing, whatever its target holds.
+                if rows.weight[row] > zero and rows.counts[row] != 0:
+                    error = rows.weight[row] * factor * rows.residual[i, row]
+                    rows.error[i, row] = error
+                    if rows.damping[task] > zero:
+                        diagonal += rows.damping[task] * error * error
+                    fold_row(i, row, rows)
+        for j in range(n):
+            H[i, j, j] = H[i, j, j] + diagonal
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def add_rows(
+        rows: Rows,
+        H: wp.array3d(dtype=wp.float64),  # [n, variables, variables], lower triangle, added to
+        c: wp.array2d(dtype=wp.float64),  # [n, variables], added to
+    ):
+        i = wp.tid()
+        for row in range(rows.weight.shape[0]):
+            J = rows.J[i, row]
+            for j in range(c.shape[1]):
+                # Most rows see few variables; NaN is not equal to zero and goes through.
+                if J[j] != zero:
+                    c[i, j] = c[i, j] + J[j] * rows.error[i, row]
+                    for k in range(j + 1):
+                        H[i, j, k] = H[i, j, k] + J[j] * J[k]
+
+    return SimpleNamespace(fold_rows=fold_rows, add_rows=add_rows)

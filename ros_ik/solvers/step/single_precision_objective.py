@@ -1,0 +1,165 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Objectives written in float32, for Newton or by a user, in a step that is solved in float64."""
+
+import functools
+from types import SimpleNamespace
+from typing import Any
+from typing import no_type_check
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.objectives.builtin import BuiltinObjective
+from ros_ik.objectives.jacobian_type import IKJacobianType
+from ros_ik.objectives.objective import IKObjective
+from ros_ik.solvers.batch_ik.optimizer_evaluation import Evaluation
+
+
+@no_type_check
+@functools.cache
+def _conversion_kernels(scalar: type) -> SimpleNamespace:
+    @wp.kernel(enable_backward=False, module='unique')
+    def round_coordinates(
+        joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
+        rounded: wp.array2d(dtype=wp.float32),  # [n, joint_coord_count]
+    ):
+        row, coord = wp.tid()
+        rounded[row, coord] = wp.float32(joint_q[row, coord])
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def widen_residuals(
+        given: wp.array2d(dtype=wp.float32),  # [n, residual_dim]
+        start_idx: int,
+        residuals: wp.array2d(dtype=scalar),  # [n, total_residuals]
+    ):
+        row, k = wp.tid()
+        residuals[row, start_idx + k] = scalar(given[row, k])
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def widen_jacobian(
+        given: wp.array3d(dtype=wp.float32),  # [n, residual_dim, joint_dof_count]
+        start_idx: int,
+        jacobian: wp.array3d(dtype=scalar),  # [n, total_residuals, joint_dof_count]
+    ):
+        row, k, dof = wp.tid()
+        jacobian[row, start_idx + k, dof] = scalar(given[row, k, dof])
+
+    return SimpleNamespace(
+        coordinates=round_coordinates, residuals=widen_residuals, jacobian=widen_jacobian
+    )
+
+
+def in_step_precision(objective: Any) -> Any:
+    """Return an objective itself where its kernels exist in float64, and a wrapper where not.
+
+    Args:
+        objective: A built-in objective, one of the caller's, or one of Newton's.
+
+    Raises:
+        ArgumentError: Anything else, or an objective without any Jacobian.
+    """
+    if isinstance(objective, BuiltinObjective | SinglePrecisionObjective):
+        return objective
+    if not hasattr(objective, 'compute_residuals'):
+        raise ArgumentError(f'objective must be an IKObjective, got {objective!r}')
+    return SinglePrecisionObjective(objective)
+
+
+class SinglePrecisionObjective(IKObjective):
+    """Evaluates an objective of float32 kernels and widens what comes out.
+
+    The objective sees link poses and motion subspaces of its own, in float32, and where it has no
+    analytic Jacobian it is differentiated from a tape. Residuals are good to some 1e-6 m.
+
+    Attributes:
+        objective: The objective.
+    """
+
+    def __init__(self, objective: Any) -> None:
+        """Wrap an objective.
+
+        Args:
+            objective: Any object with the interface of :class:`IKObjective` or of
+                ``newton.ik.IKObjective``.
+
+        Raises:
+            ArgumentError: It has neither Jacobian.
+        """
+        super().__init__()
+        self.objective = objective
+        self._analytic = bool(objective.supports_analytic())
+        if not self._analytic and not hasattr(objective, 'compute_jacobian_autodiff'):
+            raise ArgumentError(
+                f'{type(objective).__name__} has no analytic Jacobian and cannot be differentiated'
+            )
+
+    def residual_dim(self) -> int:
+        """Return the number of residuals per problem."""
+        return int(self.objective.residual_dim())
+
+    def supports_analytic(self) -> bool:
+        """Return True: the tape, where there is one, is the business of this class."""
+        return True
+
+    def init_buffers(self, model: Any, jacobian_mode: object = IKJacobianType.ANALYTIC) -> None:
+        """Keep the model; :meth:`set_batch_layout` tells the size of the buffers."""
+        self._model = model
+
+    def set_batch_layout(self, total_residuals: int, residual_offset: int, n_batch: int) -> None:
+        """Set the objective up for batches of this size, after :meth:`init_buffers`."""
+        super().set_batch_layout(total_residuals, residual_offset, n_batch)
+        mode = IKJacobianType.ANALYTIC if self._analytic else IKJacobianType.AUTODIFF
+        tree = kinematic_tree(self._model, wp.float32)
+        rows = np.arange(n_batch)
+        self._evaluation = Evaluation(self._model, tree, None, [self.objective], mode, rows)
+        self._cost = wp.zeros(n_batch, dtype=wp.float32, device=self.device)
+
+    def compute_residuals(
+        self,
+        body_q: wp.array,
+        joint_q: wp.array,
+        model: Any,
+        residuals: wp.array,
+        start_idx: int,
+        problem_idx: wp.array | None = None,
+    ) -> None:
+        """Write the residuals; see :meth:`IKObjective.compute_residuals`."""
+        at, kernels = self._evaluation, _conversion_kernels(residuals.dtype)
+        wp.launch(
+            kernels.coordinates,
+            dim=joint_q.shape,
+            inputs=[joint_q],
+            outputs=[at.joint_q],
+            device=self.device,
+        )
+        at.launch_residuals(at.joint_q, at.body_q, at.residuals, self._cost)
+        wp.launch(
+            kernels.residuals,
+            dim=at.residuals.shape,
+            inputs=[at.residuals, start_idx],
+            outputs=[residuals],
+            device=self.device,
+        )
+
+    def compute_jacobian_analytic(
+        self,
+        body_q: wp.array,
+        joint_q: wp.array,
+        model: Any,
+        jacobian: wp.array,
+        joint_S_s: wp.array,
+        start_idx: int,
+    ) -> None:
+        """Write the Jacobian at the configuration whose residuals were computed last."""
+        at = self._evaluation
+        at.launch_jacobian()
+        wp.launch(
+            _conversion_kernels(jacobian.dtype).jacobian,
+            dim=at.jacobian.shape,
+            inputs=[at.jacobian, start_idx],
+            outputs=[jacobian],
+            device=self.device,
+        )

@@ -1,0 +1,183 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel of the last part of a step: barriers -> rows, the program, the step over all dofs.
+
+    J_h x >= -dt gain (h - margin) / (1 + |h - margin|)
+
+and r_b / |J_b|^2 on the diagonal of H for the barriers that calm steps. The program is first
+solved from what bound in the step before; where that does not settle, by the dual method, which
+also finds the closest step where rows and bounds conflict.
+"""
+
+import functools
+from typing import Any
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.solvers.qp.active_set import active_set_functions
+from ros_ik.solvers.qp.dense_qp_kernel import qp_function
+from ros_ik.solvers.status import SolveStatus
+from ros_ik.solvers.step.active_set import step_active_set_function
+from ros_ik.solvers.step.program import step_program_struct
+
+
+@no_type_check
+@functools.cache
+def step_barriers_struct() -> Any:
+    """Return the Warp struct of the barriers' parameters."""
+
+    @wp.struct
+    class StepBarriers:
+        start: wp.array(dtype=wp.int32)  # [barriers + 1], first row of each
+        gain: wp.array(dtype=wp.float64)  # [barriers]
+        margin: wp.array(dtype=wp.float64)  # [barriers]
+        calm: wp.array(dtype=wp.float64)  # [barriers], safe_displacement_gain
+
+    return StepBarriers
+
+
+@no_type_check
+@functools.cache
+def dual_program_struct() -> Any:
+    """Return the Warp struct of what the dual method works on; its arrays are a DenseQP's."""
+    Workspace = active_set_functions(wp.float64).Workspace
+
+    @wp.struct
+    class DualProgram:
+        A: wp.array3d(dtype=wp.float64)  # [n, rows, variables]
+        b: wp.array2d(dtype=wp.float64)  # [n, rows]
+        iterations: wp.array(dtype=wp.int32)  # [n]
+        bound_multiplier: wp.array2d(dtype=wp.float64)  # [n, variables]
+        row_multiplier: wp.array2d(dtype=wp.float64)  # [n, rows]
+        workspace: Workspace
+
+    return DualProgram
+
+
+@no_type_check
+@functools.cache
+def solve_step_kernel() -> wp.Kernel:
+    """Build the kernel, float64."""
+    Program, Dual, Barriers = step_program_struct(), dual_program_struct(), step_barriers_struct()
+    solve_from_guess = step_active_set_function()
+    solve_program = qp_function(wp.float64)
+    zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
+    converged = wp.constant(int(SolveStatus.CONVERGED))
+    relaxed = wp.constant(int(SolveStatus.RELAXED))
+    non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
+
+    @wp.func
+    def load_rows(
+        i: int,
+        barriers: Barriers,
+        values: wp.array2d(dtype=wp.float64),
+        dt: wp.float64,
+        program: Program,
+    ):
+        for barrier in range(barriers.gain.shape[0]):
+            square = wp.float64(0.0)
+            calm = barriers.calm[barrier]
+            for row in range(barriers.start[barrier], barriers.start[barrier + 1]):
+                inside = values[i, row] - barriers.margin[barrier]
+                bound = wp.float64(-wp.inf)
+                if not (inside == wp.float64(wp.inf)):  # infinitely far away: off
+                    bound = -dt * barriers.gain[barrier] * inside / (one + wp.abs(inside))
+                program.d[i, row] = bound
+                if calm > zero:
+                    for j in range(program.order.shape[0]):
+                        square += program.J[i, row, j] * program.J[i, row, j]
+            if square > zero:
+                for j in range(program.order.shape[0]):
+                    program.H[i, j, j] = program.H[i, j, j] + calm / square
+
+    @wp.func
+    def is_usable(i: int, program: Program) -> bool:
+        """Whether every number is one; a sum is finite only where all its terms are."""
+        total = wp.float64(0.0)
+        for j in range(program.order.shape[0]):
+            total += program.c[i, j] + program.H[i, j, j]
+            if not (program.lower[i, j] <= program.upper[i, j]):
+                return False
+        for row in range(program.d.shape[1]):
+            if wp.isnan(program.d[i, row]):
+                return False
+            for j in range(program.order.shape[0]):
+                total += program.J[i, row, j]
+        return wp.isfinite(total)
+
+    @wp.func
+    def solve_dual(
+        i: int,
+        dt: wp.float64,
+        max_iterations: int,
+        tolerance: wp.float64,
+        program: Program,
+        dual: Dual,
+        status: wp.array(dtype=wp.int32),
+    ):
+        """Solve by the dual method, A = -J / dt and b = -d / dt, and keep what binds."""
+        n = program.order.shape[0]
+        for j in range(n):
+            for k in range(j):
+                program.H[i, k, j] = program.H[i, j, k]
+        for row in range(program.d.shape[1]):
+            dual.b[i, row] = -program.d[i, row] / dt
+            for j in range(n):
+                dual.A[i, row, j] = -program.J[i, row, j] / dt
+        solve_program(
+            i, program.H, program.c, program.lower, program.upper, dual.A, dual.b,
+            max_iterations, tolerance, dual.workspace, program.x, status, dual.iterations,
+            dual.bound_multiplier, dual.row_multiplier,
+        )  # fmt: skip
+        for j in range(n):
+            program.held[i, j] = int(wp.sign(dual.bound_multiplier[i, j]))
+            if dual.bound_multiplier[i, j] == zero:
+                program.held[i, j] = 0
+        for row in range(program.d.shape[1]):
+            program.binding[i, row] = int(dual.row_multiplier[i, row] > zero)
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def solve_step(
+        barriers: Barriers,
+        values: wp.array2d(dtype=wp.float64),  # [n, rows], h
+        dt: wp.float64,
+        max_iterations: int,
+        tolerance: wp.float64,
+        is_warm: int,
+        dof: wp.array(dtype=wp.int32),  # [moving], degrees of freedom that the group moves
+        variable: wp.array(dtype=wp.int32),  # [moving]
+        factor: wp.array(dtype=wp.float64),  # [moving]
+        program: Program,
+        dual: Dual,
+        # out
+        delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count], zero where nothing moves
+        status: wp.array(dtype=wp.int32),  # [n]
+        rounds: wp.array(dtype=wp.int32),  # [n], -1 where the dual method was needed
+    ):
+        i = wp.tid()
+        n = program.order.shape[0]
+        load_rows(i, barriers, values, dt, program)
+        code = int(non_finite)
+        rounds[i] = 0
+        if is_usable(i, program):
+            code = converged
+            rounds[i] = solve_from_guess(i, program, is_warm != 0, tolerance)
+            finite = rounds[i] > 0
+            for j in range(n):
+                finite = finite and wp.isfinite(program.x[i, j])
+            if not finite:
+                rounds[i] = -1
+                solve_dual(i, dt, max_iterations, tolerance, program, dual, status)
+                code = status[i]
+        status[i] = code
+        for j in range(n):
+            step = wp.float64(0.0)
+            if code == converged or code == relaxed:
+                # Rounding must not carry the step across a hard bound.
+                step = wp.clamp(program.x[i, j], program.lower[i, j], program.upper[i, j])
+            program.x[i, j] = step
+        for k in range(dof.shape[0]):
+            delta_q[i, dof[k]] = factor[k] * program.x[i, variable[k]]
+
+    return solve_step

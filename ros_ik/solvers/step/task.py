@@ -1,0 +1,128 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A task: an objective with what a control step needs beside it.
+
+The step minimises 1/2 |W (J dq + gain sat(r))|^2 + 1/2 mu |dq|^2, mu = damping |W gain sat(r)|^2,
+where r, J are the residual and Jacobian of the objective, W = diag(weight), and sat shortens the
+residuals of each block (position, rotation) to e_max tanh(|r| / e_max), as in roboplan. Tasks of a
+later priority act in the null space of those before; see ``step_priorities``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.objectives import IKObjective
+from ros_ik.solvers.step.single_precision_objective import in_step_precision
+
+
+class Task:
+    """An objective with gain, weights, Levenberg damping and error saturation.
+
+    Every attribute but the objective and the priority may be set between solves; the next one uses
+    it. A residual whose weight is zero counts for nothing, whatever its target holds.
+
+    Attributes:
+        objective: What to reach; an objective of float32 kernels alone is wrapped.
+        priority: Level, 1 or more; lower levels go first.
+        version: Counts the changes of this task.
+        changes: Counts the changes of all tasks, to see quickly that nothing has changed.
+    """
+
+    changes: ClassVar[int] = 0
+
+    def __init__(
+        self,
+        objective: IKObjective,
+        *,
+        gain: float = 1.0,
+        weight: float | Sequence[float] = 1.0,
+        damping: float = 0.0,
+        max_error: float | Sequence[float] | None = None,
+        priority: int = 1,
+    ) -> None:
+        """Create the task.
+
+        Args:
+            objective: What to reach: a built-in objective, or any other, of this package's or
+                Newton's interface, whose kernels are in float32.
+            gain: Part of the residual to remove in one step, in (0, 1] for a stable loop.
+            weight: Factor on the residuals, one or shape [residual_dim]. Its square is the cost.
+            damping: Levenberg damping relative to the squared weighted residual, dimensionless.
+            max_error: Length to which each block of residuals saturates, one per block (a pose has
+                two: m, rad); None or inf for no saturation.
+            priority: Level, 1 or more: a task acts in the null space of all tasks of lower number.
+
+        Raises:
+            ArgumentError: A negative value, a wrong shape or a priority below 1.
+        """
+        if isinstance(priority, bool) or not isinstance(priority, int) or priority < 1:
+            raise ArgumentError(f'priority must be an integer of at least 1, got {priority}')
+        self.priority = priority
+        self.objective = in_step_precision(objective)
+        self.version = 0
+        self.gain = gain
+        self.weight = weight
+        self.damping = damping
+        self.max_error = max_error
+
+    @property
+    def gain(self) -> float:
+        """Part of the residual to remove in one step."""
+        return self._gain
+
+    @gain.setter
+    def gain(self, value: float) -> None:
+        self._gain = float(_non_negative('gain', value, ())[()])
+        self._changed()
+
+    @property
+    def weight(self) -> np.ndarray:
+        """Factors on the residuals, shape [residual_dim]."""
+        return self._weight
+
+    @weight.setter
+    def weight(self, value: float | Sequence[float]) -> None:
+        self._weight = _non_negative('weight', value, (self.objective.residual_dim(),))
+        self._changed()
+
+    @property
+    def damping(self) -> float:
+        """Levenberg damping, dimensionless."""
+        return self._damping
+
+    @damping.setter
+    def damping(self, value: float) -> None:
+        self._damping = float(_non_negative('damping', value, ())[()])
+        self._changed()
+
+    @property
+    def max_error(self) -> np.ndarray:
+        """Length to which each block of residuals saturates, inf for none, shape [blocks]."""
+        return self._max_error
+
+    @max_error.setter
+    def max_error(self, value: float | Sequence[float] | None) -> None:
+        blocks = (len(self.objective.residual_blocks()),)
+        self._max_error = _non_negative('max_error', np.inf if value is None else value, blocks)
+        if not np.all(self._max_error > 0.0):
+            raise ArgumentError(f'max_error must be positive, got {value}')
+        self._changed()
+
+    def _changed(self) -> None:
+        self.version += 1
+        Task.changes += 1
+
+
+def _non_negative(name: str, value: float | Sequence[float], shape: tuple[int, ...]) -> np.ndarray:
+    """Return ``value`` broadcast to ``shape``, or raise ArgumentError naming it."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape not in ((), shape) or not np.all(array >= 0.0):
+        raise ArgumentError(
+            f'{name} must be non-negative, one or of shape {list(shape)}, got {value}'
+        )
+    return np.broadcast_to(array, shape).copy()

@@ -1,0 +1,237 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The tasks of a step on the device: those that one kernel evaluates, and those that come as rows.
+
+Built-in objectives have a record that the kernel of ``cost`` reads. Objectives without one,
+and all tasks of a problem with several priorities, write residuals and Jacobians by kernels of
+their own, which ``rows`` adds to the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.step_state import StepState
+from ros_ik.objectives import IKObjective
+from ros_ik.objectives import IKObjectiveJointLimit
+from ros_ik.objectives import IKObjectiveJointPosition
+from ros_ik.objectives.record import record_struct
+from ros_ik.objectives.record import RecordKind
+from ros_ik.solvers.step.cost import STEP_KINDS
+from ros_ik.solvers.step.cost import step_tasks_struct
+from ros_ik.solvers.step.rows import step_rows_struct
+from ros_ik.solvers.step.task import Task
+
+# Each residual of these depends on one joint alone.
+_DIAGONAL = (RecordKind.JOINT_POSITION, RecordKind.JOINT_LIMIT)
+
+# Links that a record of this kind looks at are not two: all of them.
+_ALL_LINKS = (RecordKind.CENTER_OF_MASS,)
+
+
+def set_up_objectives(tasks: Sequence[Task], state: StepState) -> None:
+    """Tell objectives their rows; those set up by an earlier problem of the solver stay.
+
+    Raises:
+        ArgumentError: An objective without an analytic Jacobian, one that belongs to another
+            solver, or one whose number of targets does not fit.
+    """
+    total = sum(task.objective.residual_dim() for task in tasks)
+    start = 0
+    for task in tasks:
+        objective = task.objective
+        if not objective.supports_analytic():
+            raise ArgumentError(f'{type(objective).__name__} has no analytic Jacobian')
+        targets = getattr(objective, 'n_problems', 1)
+        if 1 < targets < state.n_robots:
+            raise ArgumentError(
+                f'{type(objective).__name__} has {targets} targets for {state.n_robots} robots'
+            )
+        if objective.claim(state):
+            objective.bind_device(state.device)
+            objective.init_buffers(state.model)
+            objective.set_batch_layout(total, start, state.n_robots)
+        start += objective.residual_dim()
+
+
+def is_fusible(task: Task) -> bool:
+    """Return whether the kernel of ``cost`` may know the objective; set up or not."""
+    return isinstance(task.objective, IKObjective) and task.objective.has_record
+
+
+class FusedTasks:
+    """Tasks whose objectives one kernel evaluates.
+
+    Attributes:
+        tasks: The tasks, in the order of the records.
+        others: Tasks left over: their records are of a kind that the kernel does not know.
+        records: Records on the device.
+        arrays: Instance of ``step_tasks_struct``.
+        links: Links whose poses are read; None for all.
+        variables: Variables that each task couples, a list of arrays.
+        longest: Columns of the longest block.
+    """
+
+    def __init__(self, tasks: Sequence[Task], state: StepState) -> None:
+        """Collect the records of tasks that are set up."""
+        candidates: list[tuple[Task, Any]] = [(task, task.objective.record()) for task in tasks]
+        kept = [(task, record) for task, record in candidates if record.kind in STEP_KINDS]
+        self.tasks = tuple(task for task, _ in kept)
+        self.others = tuple(task for task in tasks if task not in self.tasks)
+        # They own the arrays that the device sees through the records.
+        self._sources = [record for _, record in kept]
+        self.records = wp.array(self._sources, dtype=record_struct(), device=state.device)
+        self.longest = max([1, *(record.chain_dof.shape[0] for record in self._sources)])
+        self.links = _links(self._sources)
+        self._set_chains(state)
+        self._set_parameters(state)
+
+    def load(self) -> None:
+        """Bring gains, weights and the like of the tasks to the device."""
+        for k, task in enumerate(self.tasks):
+            self._is_on.host[k] = bool(np.any(task.weight > 0.0))
+            self._gain.host[k], self._damping.host[k] = task.gain, task.damping
+            self._max_error.host[k, : len(task.max_error)] = task.max_error
+            start = self._weight_start[k]
+            self._weight.host[start : start + len(task.weight)] = task.weight
+        for buffer in (self._is_on, self._gain, self._damping, self._max_error, self._weight):
+            buffer.upload()
+
+    def _set_chains(self, state: StepState) -> None:
+        """List the degrees of freedom of each task that the group moves."""
+        variable, scale = state.group.dof_variable, state.group.dof_scale
+        slots: list[np.ndarray] = []
+        dofs: list[np.ndarray] = []
+        self.variables: list[np.ndarray] = []
+        for record in self._sources:
+            chain = record.chain_dof.numpy()
+            moved = np.flatnonzero(variable[chain] >= 0)
+            slots.append(moved)
+            dofs.append(chain[moved])
+            if record.kind not in _DIAGONAL:
+                self.variables.append(variable[chain[moved]])
+        self.arrays = step_tasks_struct()()
+        start = np.concatenate([[0], np.cumsum([len(chain) for chain in dofs])])
+        every = np.concatenate([np.zeros(0, dtype=int), *dofs])
+        for name, values in (
+            ('chain_start', start),
+            ('slot', np.concatenate([np.zeros(0), *slots])),
+            ('dof', every),
+            ('variable', variable[every]),
+        ):
+            array = wp.array(values.astype(np.int32), dtype=wp.int32, device=state.device)
+            setattr(self.arrays, name, array)
+        self.arrays.factor = wp.array(scale[every], dtype=wp.float64, device=state.device)
+
+    def _set_parameters(self, state: StepState) -> None:
+        count, device = len(self.tasks), state.device
+        sizes = [task.objective.residual_dim() for task in self.tasks]
+        self._weight_start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+        self._is_on = HostBuffer((count,), wp.int32, device)
+        self._gain = HostBuffer((count,), wp.float64, device)
+        self._damping = HostBuffer((count,), wp.float64, device)
+        self._max_error = HostBuffer((count, 2), wp.float64, device)
+        self._max_error.host[:] = np.inf
+        self._weight = HostBuffer((int(self._weight_start[-1]),), wp.float64, device)
+        arrays = self.arrays
+        arrays.weight_start = wp.array(self._weight_start[:-1], dtype=wp.int32, device=device)
+        arrays.is_on, arrays.gain = self._is_on.array, self._gain.array
+        arrays.damping, arrays.max_error = self._damping.array, self._max_error.array
+        arrays.weight = self._weight.array
+
+
+class RowTasks:
+    """Tasks that come as residuals and Jacobians.
+
+    Attributes:
+        tasks: The tasks, sorted by priority.
+        arrays: Instance of ``step_rows_struct``.
+        level_start: First row of each priority and the end, int32 [levels + 1].
+        n_rows: Number of residuals.
+    """
+
+    def __init__(self, tasks: Sequence[Task], state: StepState) -> None:
+        """Lay out the rows of tasks that are set up."""
+        self.tasks = tuple(sorted(tasks, key=lambda task: task.priority))
+        self._state = state
+        dims = [task.objective.residual_dim() for task in self.tasks]
+        self._start = np.concatenate([[0], np.cumsum(dims)]).astype(int)
+        self.n_rows = int(self._start[-1])
+        priorities = [task.priority for task in self.tasks]
+        firsts = [k for k, p in enumerate(priorities) if k == 0 or p != priorities[k - 1]]
+        levels = [*self._start[firsts], self.n_rows]
+        self.level_start = wp.array(levels, dtype=wp.int32, device=state.device)
+        self.n_levels = len(firsts)
+        self._allocate()
+
+    def load(self) -> None:
+        """Bring gains, weights and the like of the tasks to the device."""
+        self._weight.host[:] = np.concatenate([task.weight for task in self.tasks])
+        self._max_error.host[:] = np.concatenate([task.max_error for task in self.tasks])
+        self._gain.host[:] = [task.gain for task in self.tasks]
+        self._damping.host[:] = [task.damping for task in self.tasks]
+        for buffer in (self._weight, self._max_error, self._gain, self._damping):
+            buffer.upload()
+
+    def launch_objectives(self) -> None:
+        """Launch residuals and Jacobians of the objectives."""
+        state, arrays = self._state, self.arrays
+        for task, start in zip(self.tasks, self._start, strict=False):
+            objective = task.objective
+            objective.compute_residuals(
+                state.body_q, state.joint_q, state.model, arrays.residual, int(start)
+            )
+            objective.compute_jacobian_analytic(
+                state.body_q, state.joint_q, state.model, arrays.jacobian, state.joint_S_s,
+                int(start),
+            )  # fmt: skip
+
+    def _allocate(self) -> None:
+        state, rows = self._state, self.n_rows
+        n, device, group = state.n_robots, state.device, state.group
+        arrays = self.arrays = step_rows_struct()()
+
+        def zeros(*shape: int) -> wp.array:
+            return wp.zeros(shape, dtype=wp.float64, device=device)
+
+        def indices(values: Any) -> wp.array:
+            return wp.array(np.asarray(values, dtype=np.int32), dtype=wp.int32, device=device)
+
+        blocks = [task.objective.residual_blocks() for task in self.tasks]
+        sizes = [size for of_task in blocks for size in of_task]
+        arrays.residual, arrays.error = zeros(n, rows), zeros(n, rows)
+        arrays.jacobian = zeros(n, rows, state.model.joint_dof_count)
+        arrays.J = zeros(n, rows, group.n_variables)
+        arrays.counts = indices(np.concatenate([_counts(task, state) for task in self.tasks]))
+        arrays.block_start = indices(np.concatenate([[0], np.cumsum(sizes)]))
+        arrays.block_task = indices([k for k, of_task in enumerate(blocks) for _ in of_task])
+        moving = state.moving_dof.numpy()
+        arrays.dof, arrays.variable = state.moving_dof, indices(group.dof_variable[moving])
+        arrays.factor = wp.array(group.dof_scale[moving], dtype=wp.float64, device=device)
+        self._weight = HostBuffer((rows,), wp.float64, device)
+        self._max_error = HostBuffer((len(sizes),), wp.float64, device)
+        self._gain = HostBuffer((len(self.tasks),), wp.float64, device)
+        self._damping = HostBuffer((len(self.tasks),), wp.float64, device)
+        arrays.weight, arrays.max_error = self._weight.array, self._max_error.array
+        arrays.gain, arrays.damping = self._gain.array, self._damping.array
+
+
+def _counts(task: Task, state: StepState) -> np.ndarray:
+    """Return which residuals count: those of joints that are locked are nobody's error."""
+    if isinstance(task.objective, IKObjectiveJointPosition | IKObjectiveJointLimit):
+        return state.group.dof_variable >= 0
+    return np.ones(task.objective.residual_dim(), dtype=bool)
+
+
+def _links(records: Sequence[Any]) -> set[int] | None:
+    """Return the links that records look at, None for all."""
+    if any(record.kind in _ALL_LINKS for record in records):
+        return None
+    framed = [record for record in records if record.kind not in _DIAGONAL]
+    return {record.link for record in framed} | {record.reference for record in framed}
