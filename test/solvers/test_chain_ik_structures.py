@@ -5,8 +5,10 @@
 import numpy as np
 import pytest
 
+from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
 from ros_ik.model import Model
+from ros_ik.solvers import ChainIK
 from ros_ik.solvers import inverse_kinematics
 from ros_ik.solvers import SolveStatus
 
@@ -60,3 +62,8 @@ def test_a_chain_of_twenty_joints_is_solved():
     eval_fk(model, joint_q, body_q)
     result = inverse_kinematics(model, 'l20', body_q[:, -1])
     assert (result.status == SolveStatus.CONVERGED).all()
+
+
+def test_a_chain_too_long_for_one_kernel_is_named():
+    with pytest.raises(ArgumentError, match="'l33' is moved by 33 joints.*IKSolver"):
+        ChainIK(chain('r' * 33), 'l33')

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 __all__ = ['ChainIK', 'ChainIKResult', 'ChainIKSettings']
 
 
+# Loops over joints are unrolled: so many compile in a minute, twice as many in ten.
+MAX_JOINTS = 32
+
+
 class ChainIK(ChainSearch):
     """Solver for batches of one size; everything is allocated and compiled at construction.
 
@@ -92,9 +96,9 @@ class ChainIK(ChainSearch):
             n_threads: CPU threads that share a batch; None for one per core.
 
         Raises:
-            ArgumentError: An unknown link, a chain without a moving joint or with a free or ball
-                joint, a tolerance that is not positive, a size below one, or pairs of shapes that
-                cannot be checked.
+            ArgumentError: An unknown link, a chain without a moving joint, with a free or ball
+                joint or with more than 32 joints, a tolerance that is not positive, a size below
+                one, or pairs of shapes that cannot be checked.
         """
         check_sizes(n_problems=n_problems, n_solutions=n_solutions, n_lanes=n_lanes)
         check_tolerances(position_tolerance, rotation_tolerance)
@@ -114,6 +118,11 @@ class ChainIK(ChainSearch):
         self.model, self.link = model, model.body_label[index]
         check_memory('n_problems', n_problems, 260 + 150 * n_solutions, model.device)
         self.chain = serial_chain(model, index, group=joint_group, joint_q=held, offset=tool)
+        if len(self.chain.slides) > MAX_JOINTS:
+            raise ArgumentError(
+                f'link {self.link!r} is moved by {len(self.chain.slides)} joints, more than the '
+                f'{MAX_JOINTS} of one kernel; choose a joint_group, or use IKSolver'
+            )
         tolerances = position_tolerance, rotation_tolerance
         problem = ChainProblem(model, index, self.chain, held, tool, tolerances)
         threads = thread_count(model, n_threads)
