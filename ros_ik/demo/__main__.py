@@ -154,7 +154,7 @@ def _conclude(
 ) -> int:
     """Judge the recording, write table, picture and last line; return the exit code."""
     recording, name = client.recording, robot.files.name
-    evaluation = evaluate(robot, scenario, recording, 1.0 / options.rate)
+    evaluation = evaluate(robot, scenario, recording)
     # The node takes 'auto' for the CPU: it answers soonest for one robot.
     device = 'cpu' if options.device == 'auto' else options.device
     figures = summary(name, device, options.rate, evaluation, recording)

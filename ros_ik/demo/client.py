@@ -52,7 +52,7 @@ class Recording:
     Attributes:
         state_times: Times of the joint states.
         states: Coordinates of the model at each [joint_coord_count].
-        command_times: Times of the trajectories.
+        velocities: Commanded velocities of the controlled joints [rad/s or m/s].
         commands: First point of each over the controlled joints [rad or m].
         targets: (time, pose) of the pose targets that were finite.
         phases: The phases.
@@ -63,7 +63,7 @@ class Recording:
 
     state_times: list[float] = dataclasses.field(default_factory=list)
     states: list[np.ndarray] = dataclasses.field(default_factory=list)
-    command_times: list[float] = dataclasses.field(default_factory=list)
+    velocities: list[np.ndarray] = dataclasses.field(default_factory=list)
     commands: list[np.ndarray] = dataclasses.field(default_factory=list)
     targets: list[tuple[float, np.ndarray]] = dataclasses.field(default_factory=list)
     phases: list[PhaseRecord] = dataclasses.field(default_factory=list)
@@ -110,6 +110,9 @@ class DemoClient(Node):
             JointState, 'joint_states', self._on_state, qos_profile_sensor_data
         )
         self.create_subscription(JointTrajectory, COMMAND_TOPIC, self._on_command, 100)
+        self.create_subscription(
+            JointState, 'ros_ik/command_state', self._on_command_state, 100
+        )
         self.create_subscription(IkStatus, 'ros_ik/status', self._on_status, 10)
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
 
@@ -219,8 +222,11 @@ class DemoClient(Node):
 
     def _on_command(self, message: JointTrajectory) -> None:
         order = [message.joint_names.index(name) for name in self._robot.group.joint_names]
-        self.recording.command_times.append(self._now())
         self.recording.commands.append(np.array(message.points[0].positions)[order])
+
+    def _on_command_state(self, message: JointState) -> None:
+        order = [message.name.index(name) for name in self._robot.group.joint_names]
+        self.recording.velocities.append(np.array(message.velocity)[order])
 
     def _on_status(self, message: IkStatus) -> None:
         self.recording.status = message

@@ -24,8 +24,8 @@ _POSITION_TOLERANCE = 1e-6
 _PRESSED = 0.02
 # A limit counts as reached below this [rad or m]: the node's default margin and a little.
 _LIMIT_REACHED = 0.025
-# Part by which the speed between two commands may seem too high: their times are those of receipt.
-_VELOCITY_TOLERANCE = 0.01
+# Rounding of a step divided by its duration, relative.
+_VELOCITY_TOLERANCE = 1e-9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,16 +77,13 @@ class Evaluation:
         return float(self.barrier.min())
 
 
-def evaluate(
-    robot: DemoRobot, scenario: Scenario, recording: Recording, period: float
-) -> Evaluation:
+def evaluate(robot: DemoRobot, scenario: Scenario, recording: Recording) -> Evaluation:
     """Judge a recording.
 
     Args:
         robot: The robot.
         scenario: What was asked.
         recording: What was heard.
-        period: Period of the control loop [s].
     """
     times, states = np.array(recording.state_times), np.array(recording.states)
     tip_poses = robot.tip_poses(states)
@@ -98,7 +95,7 @@ def evaluate(
         _judge(record, robot, times, states, tip_poses, barrier, scenario)
         for record in recording.phases
     )
-    violations = _limit_violations(robot, recording, states, period)
+    violations = _limit_violations(robot, recording, states)
     return Evaluation(results, times, tip_poses, barrier, violations)
 
 
@@ -161,18 +158,13 @@ def _least_way_to_limit(robot: DemoRobot, states: np.ndarray, targets: dict[str,
     return float(way.min())
 
 
-def _limit_violations(
-    robot: DemoRobot, recording: Recording, states: np.ndarray, period: float
-) -> int:
-    """Count values outside position limits, and commands faster than velocity limits."""
+def _limit_violations(robot: DemoRobot, recording: Recording, states: np.ndarray) -> int:
+    """Count values outside position limits, and commanded velocities outside theirs."""
     dofs = robot.group.variable_dof
     lower, upper, velocity, _ = (limit[dofs] for limit in robot.model.limits64())
-    commands = np.array(recording.commands)
     count = 0
-    for positions in (states[:, robot.coords], commands):
+    for positions in (states[:, robot.coords], np.array(recording.commands)):
         below, above = lower - _POSITION_TOLERANCE, upper + _POSITION_TOLERANCE
         count += int(((positions < below) | (positions > above)).sum())
-    # A command lost on the way to this recorder leaves a gap of whole periods.
-    gaps = np.maximum(np.round(np.diff(recording.command_times) / period), 1.0)
-    fastest = velocity * (1.0 + _VELOCITY_TOLERANCE) * period * gaps[:, None]
-    return count + int((np.abs(np.diff(commands, axis=0)) > fastest).sum())
+    fastest = velocity * (1.0 + _VELOCITY_TOLERANCE)
+    return count + int((np.abs(np.array(recording.velocities)) > fastest).sum())

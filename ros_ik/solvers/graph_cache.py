@@ -23,6 +23,10 @@ class GraphCache(Generic[_Value]):
         """Start empty."""
         self._values: collections.OrderedDict[Hashable, _Value] = collections.OrderedDict()
 
+    def __len__(self) -> int:
+        """Return how many values are kept."""
+        return len(self._values)
+
     def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
         """Return the value of a key, made where it is not there."""
         found = self._values.get(key)
