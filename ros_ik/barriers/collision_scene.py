@@ -20,8 +20,8 @@ from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
 from ros_ik.model.checks import checked_index
 from ros_ik.model.checks import checked_pose
+from ros_ik.model.checks import link_index
 from ros_ik.model.collision_geometry import CollisionGeometry
-from ros_ik.model.collision_geometry import link_index
 from ros_ik.model.collision_geometry import rigid_parts
 from ros_ik.model.collision_primitive import CollisionShape
 from ros_ik.model.joint_type import GeoType

@@ -41,22 +41,6 @@ def checked_link(name: str, link: Any) -> int:
     return number
 
 
-def named_link(model: Any, link: Any) -> int:
-    """Return the index of a link given by name or index.
-
-    Raises:
-        ArgumentError: No such link.
-    """
-    if isinstance(link, str):
-        return int(model.body_index(link))
-    index = _integer(link)
-    if index is None or not 0 <= index < model.body_count:
-        raise ArgumentError(
-            f'link must be the name of a link or an index in [0, {model.body_count}), got {link!r}'
-        )
-    return index
-
-
 def checked_count(name: str, value: Any, least: int = 0) -> int:
     """Return an integer of at least ``least``, or raise ArgumentError naming the argument."""
     number = _integer(value)

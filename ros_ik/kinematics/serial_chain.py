@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import named_link
+from ros_ik.model.checks import link_index
 from ros_ik.model.joint_group import checked_joint_group
 from ros_ik.model.joint_type import JointType
 from ros_ik.model.rotations import matrix_from_quaternion
@@ -172,7 +172,7 @@ def serial_chain(
     group = checked_joint_group(model, group)
     held = model.neutral_joint_q() if joint_q is None else np.asarray(joint_q, dtype=np.float64)
     builder = _Builder(model, group, held)
-    for joint in joints_to(model, named_link(model, link)):
+    for joint in joints_to(model, link_index(model, link, least=0)):
         builder.add_joint(joint)
     if offset is not None:
         builder.constants[-1] = builder.constants[-1] @ _matrix(np.asarray(offset))

@@ -7,7 +7,11 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+import numpy as np
 import warp as wp
+
+from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.kinematics.spatial import spatial_functions
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
@@ -50,6 +54,43 @@ class StepState:
     dof_coord: wp.array
     moving_dof: wp.array
     first_robot: int = 0
+
+    @classmethod
+    def make(
+        cls,
+        model: Model,
+        group: JointGroup,
+        joint_q: wp.array,
+        body_q: wp.array,
+        dt: float,
+    ) -> StepState:
+        """Allocate what describes a group beside the arrays of its robots.
+
+        Args:
+            model: The model.
+            group: The joints that may move.
+            joint_q: Joint coordinates, shape [n, joint_coord_count], float32 or float64.
+            body_q: Link poses, shape [n, body_count], in the same precision.
+            dt: Duration of the step [s].
+        """
+        scalar, device = joint_q.dtype, joint_q.device
+        n, moving = joint_q.shape[0], np.flatnonzero(group.dof_variable >= 0)
+        return cls(
+            model=model,
+            group=group,
+            scalar=scalar,
+            n_robots=n,
+            dt=dt,
+            joint_q=joint_q,
+            body_q=body_q,
+            joint_S_s=wp.zeros(
+                (n, model.joint_dof_count), dtype=spatial_functions(scalar).twist, device=device
+            ),
+            dof_variable=wp.array(group.dof_variable, dtype=wp.int32, device=device),
+            dof_scale=wp.array(group.dof_scale, dtype=scalar, device=device),
+            dof_coord=wp.array(dof_coordinates(model), dtype=wp.int32, device=device),
+            moving_dof=wp.array(moving, dtype=wp.int32, device=device),
+        )
 
     @property
     def device(self) -> wp.Device | None:

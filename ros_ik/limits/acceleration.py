@@ -22,7 +22,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.braking import braking_function
-from ros_ik.limits.limit import Limit
+from ros_ik.limits.limit import ScaledLimit
 from ros_ik.limits.limit import yield_function
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _acceleration_kernel(scalar: type) -> wp.Kernel:
     return apply_acceleration_limit
 
 
-class AccelerationLimit(Limit):
+class AccelerationLimit(ScaledLimit):
     """The step changes by no more than an acceleration allows; yields to the other limits."""
 
     yields = 1
@@ -101,22 +101,9 @@ class AccelerationLimit(Limit):
         """
         self._acceleration = dof_values('acceleration', acceleration)
         self._position_margin = position_margin
-        self._is_allocated = False
         self._last_displacement = np.zeros(1)
         self._target_displacement = np.zeros(1)
         self.scale = scale
-
-    @property
-    def scale(self) -> float:
-        """Part of the limit that may be used, in (0, 1]; may be set between solves."""
-        return self._scale
-
-    @scale.setter
-    def scale(self, value: float) -> None:
-        if not 0.0 < value <= 1.0:
-            raise ArgumentError(f'scale must lie in (0, 1], got {value}')
-        self._scale = value
-        self._write()
 
     def _allocate(self, state: 'StepState') -> None:
         """Allocate the last step, zero at first.

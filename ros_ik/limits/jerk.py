@@ -21,7 +21,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.braking import braking_function
-from ros_ik.limits.limit import Limit
+from ros_ik.limits.limit import ScaledLimit
 from ros_ik.limits.limit import yield_function
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _jerk_kernel(scalar: type) -> wp.Kernel:
     return apply_jerk_limit
 
 
-class JerkLimit(Limit):
+class JerkLimit(ScaledLimit):
     """The acceleration changes by no more than a jerk allows; yields to every other limit."""
 
     yields = 2
@@ -93,21 +93,8 @@ class JerkLimit(Limit):
         """
         self._jerk = dof_values('jerk', jerk)
         self._velocity = None if velocity is None else dof_values('velocity', velocity)
-        self._is_allocated = False
         self._steps = np.zeros(1), np.zeros(1)
         self.scale = scale
-
-    @property
-    def scale(self) -> float:
-        """Part of the limit that may be used, in (0, 1]; may be set between solves."""
-        return self._scale
-
-    @scale.setter
-    def scale(self, value: float) -> None:
-        if not 0.0 < value <= 1.0:
-            raise ArgumentError(f'scale must lie in (0, 1], got {value}')
-        self._scale = value
-        self._write()
 
     def set_last_displacements(self, last: np.ndarray, before: np.ndarray) -> None:
         """Give the last two steps [rad or m], each [joint_dof_count] or [n, joint_dof_count].

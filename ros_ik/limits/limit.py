@@ -60,6 +60,31 @@ class Limit:
         raise NotImplementedError
 
 
+class ScaledLimit(Limit):
+    """Base of limits of which a part may be used.
+
+    A subclass sets ``_is_allocated`` once :meth:`_write` has somewhere to write to.
+    """
+
+    _is_allocated = False
+
+    @property
+    def scale(self) -> float:
+        """Part of the limit that may be used, in (0, 1]; may be set between solves."""
+        return self._scale
+
+    @scale.setter
+    def scale(self, value: float) -> None:
+        if not 0.0 < value <= 1.0:
+            raise ArgumentError(f'scale must lie in (0, 1], got {value}')
+        self._scale = value
+        self._write()
+
+    def _write(self) -> None:
+        """Bring the scaled limits to the device, once there is room for them."""
+        raise NotImplementedError
+
+
 @no_type_check
 @functools.cache
 def tighten_function(scalar: type) -> wp.Function:

@@ -12,7 +12,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.limits.arguments import dof_values
-from ros_ik.limits.limit import Limit
+from ros_ik.limits.limit import ScaledLimit
 from ros_ik.limits.limit import tighten_function
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _velocity_kernel(scalar: type) -> wp.Kernel:
     return apply_velocity_limit
 
 
-class VelocityLimit(Limit):
+class VelocityLimit(ScaledLimit):
     """Joints stay below the speed limits of the model or of the caller.
 
     Attributes:
@@ -64,20 +64,7 @@ class VelocityLimit(Limit):
             ArgumentError: A negative or NaN speed, or a scale outside (0, 1].
         """
         self._velocity = None if velocity is None else dof_values('velocity', velocity)
-        self._is_allocated = False
         self.scale = scale
-
-    @property
-    def scale(self) -> float:
-        """Part of the limit that may be used, in (0, 1]."""
-        return self._scale
-
-    @scale.setter
-    def scale(self, value: float) -> None:
-        if not 0.0 < value <= 1.0:
-            raise ArgumentError(f'scale must lie in (0, 1], got {value}')
-        self._scale = value
-        self._write()
 
     @property
     def velocity(self) -> np.ndarray | None:

@@ -82,6 +82,22 @@ def checked_index(where: str, index: int, count: int, *, least: int = 0) -> int:
     return number
 
 
+def link_index(model: Any, link: int | str, *, least: int = -1) -> int:
+    """Return the index of a link given by name or index, -1 for the world.
+
+    Args:
+        model: The model.
+        link: Its name or index.
+        least: 0 where the world is no answer.
+
+    Raises:
+        ArgumentError: There is no such link.
+    """
+    if isinstance(link, str):
+        return int(model.body_index(link))
+    return checked_index('link', link, model.body_count, least=least)
+
+
 def checked_device(device: wp.DeviceLike) -> wp.Device:
     """Return a device, the current one for None.
 

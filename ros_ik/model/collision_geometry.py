@@ -13,7 +13,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model.checks import checked_array
-from ros_ik.model.checks import checked_index
+from ros_ik.model.checks import link_index
 from ros_ik.model.collision_shapes import convex_shapes
 from ros_ik.model.flags import ShapeFlags
 from ros_ik.model.joint_type import GeoType
@@ -215,17 +215,6 @@ class CollisionGeometry:
         by_link = link_pairs(self.model)[body[first], body[second]]
         keep = np.where(known, allowed[shape_a, shape_b], by_link)
         return np.stack([first[keep], second[keep]], axis=1)
-
-
-def link_index(model: Model, link: int | str) -> int:
-    """Return the index of a link given by name or index, -1 for the world.
-
-    Raises:
-        ArgumentError: There is no such link.
-    """
-    if isinstance(link, str):
-        return model.body_index(link)
-    return checked_index('link', link, model.body_count, least=-1)
 
 
 def rigid_parts(model: Model) -> np.ndarray:

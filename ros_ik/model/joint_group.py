@@ -47,6 +47,22 @@ class JointGroup:
         """Number of variables of a solve over this group."""
         return len(self.variable_dof)
 
+    def variable_limits(self, limits: np.ndarray) -> np.ndarray:
+        """Return the limit of each variable that keeps every joint it drives below its own.
+
+        Args:
+            limits: Limits of speed, acceleration and the like, not negative, inf for none, shape
+                [joint_dof_count].
+
+        Returns:
+            Shape [n_variables]; inf where nothing limits.
+        """
+        driven = np.flatnonzero((self.dof_variable >= 0) & (self.dof_scale != 0.0))
+        result = np.full(self.n_variables, np.inf)
+        least = limits[driven] / np.abs(self.dof_scale[driven])
+        np.minimum.at(result, self.dof_variable[driven], least)
+        return result
+
 
 def checked_joint_group(
     model: Model, group: JointGroup | str | Sequence[str] | None, name: str = 'joint_group'

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ros_ik.planning import poses as pose_batch
+from ros_ik.model import poses
 from ros_ik.planning.budget import Budget
 from ros_ik.planning.budget import RequestError
 from ros_ik.planning.planner import Planner
@@ -58,8 +58,8 @@ def solve_fk(
         budget.check_time()
         rows = slice(first, first + _SLICE)
         body_q = planner.body_poses(planner.configurations(coords, positions[rows]))
-        placed = pose_batch.compose(body_q[:, bodies], offsets)
-        result[rows] = pose_batch.compose(pose_batch.inverse(body_q[:, [reference]]), placed)
+        placed = poses.multiply(body_q[:, bodies], offsets)
+        result[rows] = poses.multiply(poses.inverse(body_q[:, [reference]]), placed)
     return result
 
 

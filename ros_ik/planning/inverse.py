@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from ros_ik.planning import poses as pose_batch
+from ros_ik.model import poses as pose_math
 from ros_ik.planning.budget import Budget
 from ros_ik.planning.budget import RequestError
 from ros_ik.planning.planner import Frame
@@ -195,7 +195,7 @@ def _targets_in_world(planner: Planner, poses: np.ndarray, reference: int) -> np
         raise RequestError('poses must have at least one entry, got none')
     frame = planner.body_poses(planner.joint_q[None])[0, reference]
     with np.errstate(invalid='ignore', over='ignore'):
-        return pose_batch.compose(frame, poses)
+        return pose_math.multiply(frame, poses)
 
 
 def _seed_rows(

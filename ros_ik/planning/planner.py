@@ -239,10 +239,7 @@ class Planner:
 
     def _bounded(self, builder: ModelBuilder) -> Model:
         """Return a model with the margin taken off the limits."""
-        robot = self.robot
-        margin = np.zeros(self.model.joint_dof_count)
-        margin[robot.group.variable_dof] = self.settings.limits_position_margin
-        margin = np.minimum(margin, 0.5 * (robot.upper - robot.lower))
+        robot, margin = self.robot, self.robot.position_margin(self.settings)
         tighter = copy.copy(builder)
         tighter.joint_limit_lower = _moved(builder.joint_limit_lower, robot.lower, margin)
         tighter.joint_limit_upper = _moved(builder.joint_limit_upper, robot.upper, -margin)

@@ -61,6 +61,12 @@ class ControlledRobot:
     output_coords: tuple[np.ndarray, ...]
     output_names: tuple[tuple[str, ...], ...]
 
+    def position_margin(self, settings: Settings) -> np.ndarray:
+        """Return what is kept from each position limit [joint_dof_count], at most half a range."""
+        margin = np.zeros(self.model.joint_dof_count)
+        margin[self.group.variable_dof] = settings.limits_position_margin
+        return np.minimum(margin, 0.5 * (self.upper - self.lower))
+
 
 def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
     """Find everything that the settings name.

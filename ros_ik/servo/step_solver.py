@@ -67,7 +67,7 @@ class StepSolver:
         neutral = model.neutral_joint_q()
         self._joints = IKObjectiveJointPosition(model, neutral)
         self._joint_task = Task(self._joints)
-        margin = self._margin()
+        margin = robot.position_margin(settings)
         self._acceleration_limit = AccelerationLimit(robot.acceleration, position_margin=margin)
         self._velocity_limit = VelocityLimit(robot.velocity, scale=settings.limits_velocity_scale)
         self._limits = (
@@ -91,7 +91,8 @@ class StepSolver:
         self._settings = settings
         self._acceleration_limit.scale = settings.limits_acceleration_scale
         self._scale_velocity(max(settings.limits_velocity_scale, self._velocity_limit.scale))
-        self.acceleration = self._variable_acceleration() * settings.limits_acceleration_scale
+        allowed = self._robot.group.variable_limits(self._robot.acceleration)
+        self.acceleration = allowed * settings.limits_acceleration_scale
         for objective, task_settings in zip(self._poses, settings.tasks, strict=True):
             objective.set_link_offset(link_offset(task_settings))
         for task in self._pose_tasks:
@@ -169,7 +170,7 @@ class StepSolver:
         """Return the name of a controlled joint that rests at its limit, '' for none."""
         dofs = self._robot.group.variable_dof
         q = joint_q[self._robot.coords]
-        margin = self._margin()[dofs]
+        margin = self._robot.position_margin(self._settings)[dofs]
         room = np.minimum(
             q - self._robot.lower[dofs] - margin, self._robot.upper[dofs] - margin - q
         )
@@ -207,22 +208,6 @@ class StepSolver:
             )
         except ValueError as error:
             raise SettingsError(prefix, str(error)) from error
-
-    def _margin(self) -> np.ndarray:
-        """Return the margin of each degree of freedom, at most half of its range."""
-        robot = self._robot
-        margin = np.zeros(robot.model.joint_dof_count)
-        margin[robot.group.variable_dof] = self._settings.limits_position_margin
-        return np.minimum(margin, 0.5 * (robot.upper - robot.lower))
-
-    def _variable_acceleration(self) -> np.ndarray:
-        """Return the acceleration that each variable may have for all joints it drives."""
-        group = self._robot.group
-        result = np.full(group.n_variables, np.inf)
-        driven = np.flatnonzero((group.dof_variable >= 0) & (group.dof_scale != 0.0))
-        limits = self._robot.acceleration[driven] / np.abs(group.dof_scale[driven])
-        np.minimum.at(result, group.dof_variable[driven], limits)
-        return result
 
     def _solve(self, joint_q: np.ndarray, step: np.ndarray) -> SolveStatus:
         tasks = [*self._pose_tasks, self._joint_task]

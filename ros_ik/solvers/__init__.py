@@ -24,9 +24,9 @@ from ros_ik.solvers.optimal_control import StopReason
 from ros_ik.solvers.pose_ik.batch import inverse_kinematics
 from ros_ik.solvers.pose_ik.path import PathResult
 from ros_ik.solvers.pose_ik.path import solve_path
+from ros_ik.solvers.pose_ik.result import ChainIKResult
+from ros_ik.solvers.pose_ik.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.solver import ChainIK
-from ros_ik.solvers.pose_ik.solver import ChainIKResult
-from ros_ik.solvers.pose_ik.solver import ChainIKSettings
 from ros_ik.solvers.qp.dense_qp import DenseQP
 from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.differential_ik import DifferentialIK

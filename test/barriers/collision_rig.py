@@ -12,7 +12,6 @@ from support.robots import urdf_text
 import warp as wp
 
 from ros_ik.demo.robots import robot_data_path
-from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.integrate import launch_integrate
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
@@ -41,22 +40,9 @@ class Bench:
         types, device = spatial_functions(scalar), model.device
         group = model.joint_group(group)
         self.tree = kinematic_tree(model, scalar)
-        self.state = StepState(
-            model=model,
-            group=group,
-            scalar=scalar,
-            n_robots=n,
-            dt=0.01,
-            joint_q=wp.zeros((n, model.joint_coord_count), dtype=scalar, device=device),
-            body_q=wp.zeros((n, model.body_count), dtype=types.transform, device=device),
-            joint_S_s=wp.zeros((n, model.joint_dof_count), dtype=types.twist, device=device),
-            dof_variable=wp.array(group.dof_variable, dtype=wp.int32, device=device),
-            dof_scale=wp.array(group.dof_scale, dtype=scalar, device=device),
-            dof_coord=wp.array(dof_coordinates(model), dtype=wp.int32, device=device),
-            moving_dof=wp.array(
-                np.flatnonzero(group.dof_variable >= 0), dtype=wp.int32, device=device
-            ),
-        )
+        joint_q = wp.zeros((n, model.joint_coord_count), dtype=scalar, device=device)
+        body_q = wp.zeros((n, model.body_count), dtype=types.transform, device=device)
+        self.state = StepState.make(model, group, joint_q, body_q, dt=0.01)
 
     def place(self, joint_q):
         """Put the robots at configurations [n, joint_coord_count]."""

@@ -16,8 +16,8 @@ from ros_ik.kinematics import eval_fk
 from ros_ik.model import Model
 from ros_ik.solvers.pose_ik.batch import inverse_kinematics
 from ros_ik.solvers.pose_ik.functions import sincos_function
+from ros_ik.solvers.pose_ik.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.solver import ChainIK
-from ros_ik.solvers.pose_ik.solver import ChainIKSettings
 from ros_ik.solvers.status import SolveStatus
 
 ARMS = (

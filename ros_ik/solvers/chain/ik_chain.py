@@ -26,6 +26,7 @@ from ros_ik.kinematics.motion_subspace import launch_motion_subspace
 from ros_ik.kinematics.named_model import named_model
 from ros_ik.kinematics.newton_model import articulation_tree
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.model import poses
 from ros_ik.solvers.chain.ik_chain_path import chain_path
 
 # A quaternion shorter than this has no direction to speak of.
@@ -257,7 +258,7 @@ class IkChain:
         joint_S_s = wp.empty((n, n_dofs), dtype=types.twist, device=tree.device)
         launch_forward_kinematics(tree, rows, body_q)
         launch_motion_subspace(tree, rows, body_q, joint_S_s)
-        pose = _compose(body_q.numpy()[:, self.path.bodies[-1]], offset)
+        pose = poses.multiply(body_q.numpy()[:, self.path.bodies[-1]], offset)
         twists = joint_S_s.numpy() * self._moves_end  # [n, dofs, 6]
         velocity = twists[..., :3] + np.cross(twists[..., 3:], pose[:, None, :3])
         jacobian = np.concatenate([twists[..., 3:], velocity], axis=-1).swapaxes(1, 2)
@@ -283,14 +284,3 @@ def _pose(name: str, given: np.ndarray | Sequence[float] | None) -> np.ndarray:
         )
     pose[3:] /= length
     return pose
-
-
-def _compose(poses: np.ndarray, offset: np.ndarray) -> np.ndarray:
-    """Return poses * offset, all x y z i j k w, shape [n, 7]."""
-    vector, w = poses[:, 3:6], poses[:, 6:]
-    turned = 2.0 * np.cross(vector, offset[:3])
-    position = poses[:, :3] + offset[:3] + w * turned + np.cross(vector, turned)
-    a, b = offset[3:6], offset[6]
-    rotation = w * a + b * vector + np.cross(vector, a)
-    real = w[:, 0] * b - vector @ a
-    return np.concatenate([position, rotation, real[:, None]], axis=1)

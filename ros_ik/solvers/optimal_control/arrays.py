@@ -13,7 +13,6 @@ import numpy as np
 import warp as wp
 
 from ros_ik.barriers import Barrier
-from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
@@ -52,24 +51,8 @@ class SearchArrays:
         self._tree = kinematic_tree(model, _SCALAR)
         self.start_q = HostBuffer((1, model.joint_coord_count), _SCALAR, device)
         self.u = HostBuffer((1, group.n_variables), _SCALAR, device)
-        self.state = StepState(
-            model=model,
-            group=group,
-            scalar=_SCALAR,
-            n_robots=1,
-            dt=dt,
-            joint_q=wp.zeros((1, model.joint_coord_count), dtype=_SCALAR, device=device),
-            body_q=self.body_poses(model),
-            joint_S_s=wp.zeros(
-                (1, model.joint_dof_count), dtype=wp.spatial_vectord, device=device
-            ),
-            dof_variable=wp.array(group.dof_variable, dtype=wp.int32, device=device),
-            dof_scale=wp.array(group.dof_scale, dtype=_SCALAR, device=device),
-            dof_coord=wp.array(dof_coordinates(model), dtype=wp.int32, device=device),
-            moving_dof=wp.array(
-                np.flatnonzero(group.dof_variable >= 0), dtype=wp.int32, device=device
-            ),
-        )
+        joint_q = wp.zeros((1, model.joint_coord_count), dtype=_SCALAR, device=device)
+        self.state = StepState.make(model, group, joint_q, self.body_poses(model), dt)
         for barrier in self.barriers:
             barrier.bind(self.state)
         counts = [barrier.row_count for barrier in self.barriers]

@@ -94,14 +94,17 @@ class GroupLimits:
         self._lower, self._upper = (lower + margin)[self.driven], (upper - margin)[self.driven]
         if velocity is not None:
             speed = _checked('velocity', velocity, len(coords), least=0.0)
-        self._is_pinned = self._least(speed) == 0.0
+        self._is_pinned = group.variable_limits(speed) == 0.0
         if acceleration is None:
             rise = np.where(speed > 0.0, speed / _RISE_TIME, _ACCELERATION)
             acceleration = np.where(np.isfinite(speed), rise, _ACCELERATION)
         acceleration = _checked('acceleration', acceleration, len(coords), least=0.0)
         if not np.all(acceleration[self.driven] > 0.0):
             raise ArgumentError(f'acceleration must be positive, got {acceleration.tolist()}')
-        self._speed, self._acceleration = self._least(speed), self._least(acceleration)
+        self._speed, self._acceleration = (
+            np.minimum(group.variable_limits(limits), _UNBOUNDED)
+            for limits in (speed, acceleration)
+        )
 
     def at(
         self, joint_q: np.ndarray, velocity_scaling: float, acceleration_scaling: float
@@ -133,12 +136,6 @@ class GroupLimits:
         """Return velocities or accelerations [k, count] of those of the variables [k, n]."""
         result = np.zeros((len(values), count))
         result[:, self.driven] = self.scale * values[:, self.variable]
-        return result
-
-    def _least(self, limit: np.ndarray) -> np.ndarray:
-        """Return the limit of each variable that keeps every joint it drives below its own."""
-        result = np.full(self._n, _UNBOUNDED)
-        np.minimum.at(result, self.variable, limit[self.driven] / np.abs(self.scale))
         return result
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
+from ros_ik.solvers.pose_ik.result import ChainIKResult
+from ros_ik.solvers.pose_ik.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.solver import ChainIK
-from ros_ik.solvers.pose_ik.solver import ChainIKResult
-from ros_ik.solvers.pose_ik.solver import ChainIKSettings
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup

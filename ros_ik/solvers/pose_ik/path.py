@@ -14,18 +14,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 import dataclasses
 import functools
-from typing import Any
 from typing import TYPE_CHECKING
 
 import numpy as np
-import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
-from ros_ik.kinematics.arguments import named_link
 from ros_ik.kinematics.evaluate import eval_fk
+from ros_ik.model import poses as pose_math
+from ros_ik.model.checks import link_index
+from ros_ik.solvers.pose_ik.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.solver import ChainIK
-from ros_ik.solvers.pose_ik.solver import ChainIKSettings
 from ros_ik.solvers.status import SolveStatus
 
 if TYPE_CHECKING:
@@ -190,11 +189,10 @@ def _frame_pose(
     """Return the pose of the tool at a configuration, shape [7]."""
     body_q = np.zeros((1, model.body_count, 7))
     eval_fk(model, joint_q[None], body_q)
-    pose = body_q[0, named_link(model, link)]
+    pose = body_q[0, link_index(model, link, least=0)]
     if offset is None:
         return pose
-    body: Any = wp.transformd(*pose)
-    return np.array(body * wp.transformd(*np.asarray(offset, dtype=np.float64)))
+    return pose_math.multiply(pose, np.asarray(offset, dtype=np.float64))
 
 
 def _halfway(a: np.ndarray, b: np.ndarray) -> np.ndarray:

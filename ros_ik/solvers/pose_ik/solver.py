@@ -15,11 +15,11 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import check_memory
-from ros_ik.kinematics.arguments import named_link
 from ros_ik.kinematics.serial_chain import serial_chain
 from ros_ik.model import Model
 from ros_ik.model.checks import checked_array
 from ros_ik.model.checks import checked_pose
+from ros_ik.model.checks import link_index
 from ros_ik.solvers.pose_ik.collisions import collision_rounds
 from ros_ik.solvers.pose_ik.pairs import chain_pairs
 from ros_ik.solvers.pose_ik.result import ChainIKResult
@@ -34,8 +34,6 @@ from ros_ik.solvers.pose_ik.setup import checked_rows
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
-
-__all__ = ['ChainIK', 'ChainIKResult', 'ChainIKSettings']
 
 
 # Loops over joints are unrolled: so many compile in a minute, twice as many in ten.
@@ -110,7 +108,7 @@ class ChainIK(ChainSearch):
                 f'model must be a ros_ik Model, got {type(model).__name__}; IKSolver and IkChain '
                 "take any object with Newton's joint arrays"
             )
-        index = named_link(model, link)
+        index = link_index(model, link, least=0)
         coords = model.joint_coord_count
         held = model.neutral_joint_q() if joint_q is None else joint_q
         held = checked_array('joint_q', held, (coords,))

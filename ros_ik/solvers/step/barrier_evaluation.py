@@ -8,9 +8,11 @@ import numpy as np
 import warp as wp
 
 from ros_ik.barriers import Barrier
+from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.integrate import launch_integrate
 from ros_ik.kinematics.step_state import StepState
 from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.step.tree import launch_place_nodes
 from ros_ik.solvers.step.tree import make_step_tree
 
@@ -74,6 +76,41 @@ class BarrierEvaluation:
         for barrier, start in zip(self.barriers, self.start, strict=False):
             if barrier.is_checked:
                 barrier.launch_values(self._ahead_body_q, values, int(start))
+
+
+class BarrierValues:
+    """The values of a set of barriers at the present configuration, in a graph of their own."""
+
+    def __init__(
+        self,
+        state: StepState,
+        tree: KinematicTree,
+        joint_q: HostBuffer,
+        barriers: Sequence[Barrier],
+    ) -> None:
+        """Allocate and capture the graph.
+
+        Args:
+            state: Arrays that barriers read.
+            tree: Kinematic tree of the model in the type of ``state``.
+            joint_q: Buffer of ``state.joint_q``, written by the caller before each evaluation.
+            barriers: The barriers.
+        """
+        self._joint_q = joint_q
+        self._evaluation = BarrierEvaluation(state, tree, barriers)
+        shape = state.n_robots, self._evaluation.n_rows
+        self._values = HostBuffer(shape, state.scalar, state.device)
+        self._graph = Graph(self._record, state.device)
+
+    def evaluate(self) -> np.ndarray:
+        """Return h of every row at the coordinates in the buffer, shape [n, rows], a copy."""
+        self._graph.launch()
+        return self._values.host.copy()
+
+    def _record(self) -> None:
+        self._joint_q.upload()
+        self._evaluation.launch_now(self._values.array)
+        self._values.download()
 
 
 def links_of(barriers: Sequence[Barrier]) -> set[int] | None:

@@ -20,7 +20,6 @@ import warp as wp
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.integrate import launch_integrate
@@ -36,6 +35,7 @@ from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.arguments import checked_parts
 from ros_ik.solvers.step.arguments import sorted_arguments
 from ros_ik.solvers.step.barrier_check import BarrierCheck
+from ros_ik.solvers.step.barrier_evaluation import BarrierValues
 from ros_ik.solvers.step.differential_ik_settings import DifferentialIKSettings
 from ros_ik.solvers.step.problem import StepProblem
 from ros_ik.solvers.step.residuals import StepResiduals
@@ -102,23 +102,8 @@ class DifferentialIK:
         self._tree = kinematic_tree(model, scalar)
         self._joint_q = HostBuffer((n_robots, model.joint_coord_count), scalar, device)
         self._body_q = HostBuffer((n_robots, model.body_count), wp.transformd, device)
-        self._state = StepState(
-            model=model,
-            group=self.group,
-            scalar=scalar,
-            n_robots=n_robots,
-            dt=self.settings.dt,
-            joint_q=self._joint_q.array,
-            body_q=self._body_q.array,
-            joint_S_s=wp.zeros(
-                (n_robots, model.joint_dof_count), dtype=wp.spatial_vectord, device=device
-            ),
-            dof_variable=wp.array(self.group.dof_variable, dtype=wp.int32, device=device),
-            dof_scale=wp.array(self.group.dof_scale, dtype=scalar, device=device),
-            dof_coord=wp.array(dof_coordinates(model), dtype=wp.int32, device=device),
-            moving_dof=wp.array(
-                np.flatnonzero(self.group.dof_variable >= 0), dtype=wp.int32, device=device
-            ),
+        self._state = StepState.make(
+            model, self.group, self._joint_q.array, self._body_q.array, self.settings.dt
         )
         self._order = self._tree.arrays.joint_order.numpy()
         self._pool = ThreadPoolExecutor(self._n_threads) if n_robots > 1 else None
@@ -126,6 +111,7 @@ class DifferentialIK:
         self._q_row = self._joint_q.host[0] if n_robots == 1 else None
         self._problems: GraphCache[StepProblem] = GraphCache()
         self._residuals: GraphCache[StepResiduals] = GraphCache()
+        self._values: GraphCache[BarrierValues] = GraphCache()
         self._checks: GraphCache[BarrierCheck] = GraphCache()
         self._stops: GraphCache[StoppingCheck] = GraphCache()
         self._forward_graph = Graph(self._record_forward, device)
@@ -221,14 +207,7 @@ class DifferentialIK:
         Raises:
             ArgumentError: A wrong shape or a negative tolerance.
         """
-        if not tolerance >= 0.0:
-            raise ArgumentError(f'tolerance must not be negative, got {tolerance}')
-        self._write_joint_q(joint_q)
-        expected = (*joint_q.shape[:-1], self.model.joint_dof_count)
-        if delta_q.shape != expected:
-            raise ArgumentError(
-                f'delta_q must have shape {list(expected)}, got {list(delta_q.shape)}'
-            )
+        self._begin_check(joint_q, tolerance, delta_q=delta_q)
         check = self._check(barriers)
         check.delta_q[:] = delta_q
         check.run(tolerance)
@@ -267,15 +246,7 @@ class DifferentialIK:
         Raises:
             ArgumentError: A wrong shape, a negative tolerance, an acceleration not above zero.
         """
-        if not tolerance >= 0.0:
-            raise ArgumentError(f'tolerance must not be negative, got {tolerance}')
-        self._write_joint_q(joint_q)
-        expected = (*joint_q.shape[:-1], self.model.joint_dof_count)
-        for name, given in (('delta_q', delta_q), ('last_delta_q', last_delta_q)):
-            if given.shape != expected:
-                raise ArgumentError(
-                    f'{name} must have shape {list(expected)}, got {list(given.shape)}'
-                )
+        self._begin_check(joint_q, tolerance, delta_q=delta_q, last_delta_q=last_delta_q)
         check = self._stopping(barriers, acceleration)
         check.delta_q[:], check.last[:] = delta_q, last_delta_q
         check.run(tolerance)
@@ -285,10 +256,11 @@ class DifferentialIK:
     def barrier_values(self, joint_q: np.ndarray, barriers: Sequence[Barrier]) -> np.ndarray:
         """Return h of every barrier row, without margins, shape [.., rows], in units of h."""
         self._write_joint_q(joint_q)
-        check = self._check(barriers)
-        check.delta_q[:] = 0.0
-        check.run(0.0)
-        return check.values.copy() if joint_q.ndim == 2 else check.values[0].copy()
+        key = tuple(barriers)
+        values = self._values.get(
+            key, lambda: BarrierValues(self._state, self._tree, self._joint_q, key)
+        ).evaluate()
+        return values if joint_q.ndim == 2 else values[0]
 
     def task_errors(self, joint_q: np.ndarray, tasks: Sequence[Task]) -> list[np.ndarray]:
         """Return the residuals of each task at ``joint_q``, a list of [.., residual_dim]."""
@@ -323,6 +295,18 @@ class DifferentialIK:
         if joint_q.ndim == 1 and self.n_robots != 1:
             raise ArgumentError(f'joint_q must have {self.n_robots} rows, one per robot, got one')
         self._joint_q.host[:] = joint_q
+
+    def _begin_check(self, joint_q: np.ndarray, tolerance: float, **steps: np.ndarray) -> None:
+        """Check the arguments of a check of steps and put the coordinates into the buffer."""
+        if not tolerance >= 0.0:
+            raise ArgumentError(f'tolerance must not be negative, got {tolerance}')
+        self._write_joint_q(joint_q)
+        expected = (*joint_q.shape[:-1], self.model.joint_dof_count)
+        for name, given in steps.items():
+            if given.shape != expected:
+                raise ArgumentError(
+                    f'{name} must have shape {list(expected)}, got {list(given.shape)}'
+                )
 
     def _problem(
         self, tasks: Sequence[Task], limits: Sequence[Limit], barriers: Sequence[Barrier]

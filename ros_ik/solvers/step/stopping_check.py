@@ -179,12 +179,7 @@ class StoppingCheck:
         self._values_ahead = wp.full((n, total), wp.inf, dtype=state.scalar, device=device)
         self._horizon = wp.zeros(n, dtype=state.scalar, device=device)
         self._displacement = wp.zeros((n, dofs), dtype=state.scalar, device=device)
-        slowdown = np.full(group.n_variables, np.inf)
-        for dof in np.flatnonzero(group.dof_variable >= 0):
-            if group.dof_scale[dof] != 0.0:
-                variable = group.dof_variable[dof]
-                own = values[dof] * state.dt**2 / abs(group.dof_scale[dof])
-                slowdown[variable] = min(slowdown[variable], own)
+        slowdown = group.variable_limits(values) * state.dt**2
         self._slowdown = wp.array(slowdown, dtype=state.scalar, device=device)
         self._variable_dof = wp.array(group.variable_dof, dtype=wp.int32, device=device)
         self.delta_q, self.last = self._candidate.host, self._last.host
