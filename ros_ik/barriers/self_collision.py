@@ -16,6 +16,7 @@ from ros_ik.barriers.collision_barrier import CollisionBarrier
 from ros_ik.barriers.collision_pairs import always_close
 from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.collision_arguments import checked_pair_table
 from ros_ik.model import Model
 from ros_ik.model.collision_geometry import CollisionGeometry
 
@@ -97,17 +98,8 @@ class SelfCollisionBarrier(CollisionBarrier):
 
 def _checked_pairs(geometry: CollisionGeometry, pairs: Any) -> np.ndarray:
     """Return pairs of primitives as int [n, 2], or raise ArgumentError."""
-    table = np.asarray(pairs)
-    if table.size == 0:
-        return np.zeros((0, 2), dtype=int)
-    if table.ndim != 2 or table.shape[1] != 2 or not np.issubdtype(table.dtype, np.integer):
-        raise ArgumentError(f'pairs must be integers of shape [n, 2], got {pairs!r}')
-    if np.any((table < 0) | (table >= len(geometry))):
-        raise ArgumentError(f'pairs must name primitives in [0, {len(geometry)}), got {pairs!r}')
-    same = table[geometry.body[table[:, 0]] == geometry.body[table[:, 1]]]
-    if len(same):
-        raise ArgumentError(f'pairs must join primitives of two links, got {same.tolist()}')
+    table = checked_pair_table('pairs', pairs, geometry.body, 'primitives', 'links')
     _, counts = np.unique(np.sort(table, axis=1), axis=0, return_counts=True)
     if np.any(counts > 1):
         raise ArgumentError(f'pairs must name each pair once, got {pairs!r}')
-    return table.astype(int)
+    return table

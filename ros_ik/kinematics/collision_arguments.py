@@ -28,16 +28,34 @@ def checked_pairs(model: Model, pairs: Any, name: str = 'pairs') -> np.ndarray:
     """
     if pairs is None:
         return model.shape_contact_pairs.numpy().reshape(-1, 2).astype(int)
+    return checked_pair_table(name, pairs, model.shape_body.numpy(), 'shapes', 'bodies')
+
+
+def checked_pair_table(
+    name: str, pairs: Any, bodies: np.ndarray, what: str, carriers: str
+) -> np.ndarray:
+    """Return pairs of what bodies carry as int [n, 2].
+
+    Args:
+        name: What to call them in an error.
+        pairs: The pairs, as indices into ``bodies``.
+        bodies: Body of each thing, [m].
+        what: What the things are called in an error.
+        carriers: What bodies are called there.
+
+    Raises:
+        ArgumentError: Not integers [n, 2], an unknown thing, or two things of one body.
+    """
     table = np.asarray(pairs)
     if table.size == 0:
         return np.zeros((0, 2), dtype=int)
     if table.ndim != 2 or table.shape[1] != 2 or not np.issubdtype(table.dtype, np.integer):
         raise ArgumentError(f'{name} must be integers of shape [n, 2], got {pairs!r}')
-    if np.any((table < 0) | (table >= model.shape_count)):
-        raise ArgumentError(f'{name} must name shapes in [0, {model.shape_count}), got {pairs!r}')
-    same = np.diff(model.shape_body.numpy()[table], axis=1)[:, 0] == 0
-    if np.any(same):
-        raise ArgumentError(f'{name} must join shapes of two bodies, got {table[same].tolist()}')
+    if np.any((table < 0) | (table >= len(bodies))):
+        raise ArgumentError(f'{name} must name {what} in [0, {len(bodies)}), got {pairs!r}')
+    same = table[bodies[table[:, 0]] == bodies[table[:, 1]]]
+    if len(same):
+        raise ArgumentError(f'{name} must join {what} of two {carriers}, got {same.tolist()}')
     return table.astype(int)
 
 
