@@ -163,9 +163,10 @@ def test_a_step_is_the_best_one_inside_the_limits():
 
 
 @all_solvers
-def test_stationary_inside_limits_when_the_target_is_out_of_reach(make):
+@pytest.mark.parametrize('seed', [5, 7])
+def test_stationary_inside_limits_when_the_target_is_out_of_reach(make, seed):
     chain, _ = robot_chain('panda')
-    joint_q, targets = problems(chain, 50, 5, 0.3)
+    joint_q, targets = problems(chain, 50, seed, 0.3)
     targets[:, :3] *= 2.0 / np.linalg.norm(targets[:, :3], axis=1, keepdims=True)
     solver = make(1000)
     rows = solver.solve(chain, joint_q, targets)

@@ -28,6 +28,10 @@ _LEAST_RELATIVE_DAMPING = 1e-10
 # How far a joint may go in one iteration [rad or m]: a linearisation says nothing beyond that.
 _MAX_MOVE = 1.0
 
+# A bound may be missed by this much within the program, and a joint as near to a limit is put on
+# it [rad or m]: rounding must not make a joint that is held back look free.
+BOUND_TOLERANCE = 1e-12
+
 # A quaternion shorter than this has no direction to speak of.
 _MIN_QUATERNION_LENGTH = 1e-6
 
@@ -236,10 +240,14 @@ def step_functions(scalar: type) -> SimpleNamespace:
         step_size: scalar,
         x: wp.array2d(dtype=scalar),
     ):
+        near = scalar(wp.static(BOUND_TOLERANCE))
         for j in range(at.q.shape[1]):
-            # The step ends inside the limits but for its rounding.
             moved = at.q[from_slot, j] + step_size * x[i, j]
-            at.q[to_slot, j] = wp.clamp(moved, chain.lower[j], chain.upper[j])
+            if moved < chain.lower[j] + near:
+                moved = chain.lower[j]
+            if moved > chain.upper[j] - near:
+                moved = chain.upper[j]
+            at.q[to_slot, j] = moved
 
     return SimpleNamespace(
         assemble=assemble, predicted_decrease=predicted_decrease, move=move, Program=Program

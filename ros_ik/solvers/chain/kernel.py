@@ -17,6 +17,7 @@ import warp as wp
 
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import tree_struct
+from ros_ik.solvers.chain.functions import BOUND_TOLERANCE
 from ros_ik.solvers.chain.functions import chain_evaluation
 from ros_ik.solvers.chain.functions import chain_structs
 from ros_ik.solvers.chain.functions import step_functions
@@ -26,9 +27,6 @@ from ros_ik.solvers.status import SolveStatus
 # Where no step lowers |e|^2 / 2 by more than this part of it, the configuration is stationary to
 # rounding and further iterations change nothing.
 _LEAST_DECREASE = 1e-14
-
-# A bound may be missed by this much within the program [rad or m]; the move is clamped to it.
-_BOUND_TOLERANCE = 1e-12
 
 # The damping stays between these, so that it neither underflows nor takes for ever to come back.
 _DAMPING_RANGE = (1e-12, 1e12)
@@ -129,7 +127,7 @@ def chain_kernel(scalar: type) -> wp.Kernel:
         while best > tolerance and iterations < max_iterations:
             assemble(i, here, chain, at, damping, step_size, program, lower, upper)
             solve_program(
-                i, program, lower, upper, A, x, 10 * m, scalar(wp.static(_BOUND_TOLERANCE))
+                i, program, lower, upper, A, x, 10 * m, scalar(wp.static(BOUND_TOLERANCE))
             )
             expected = predicted_decrease(i, here, at, x)
             half_square = scalar(0.5) * residual * residual
