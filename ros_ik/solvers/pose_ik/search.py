@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 # Below this many threads a GPU is not full: then several lanes work on each problem.
 _FULL_GPU = 65_536
 _MAX_LANES = 32
-# Problems that one thread of the CPU takes at a time; small enough to share the work evenly.
+# Problems that a thread of the CPU takes at a time, unless a batch is so large that a quarter of a
+# thread's share is more.
 CPU_CHUNK = 256
 # From so many problems on threads are worth their start, where no graph is recorded.
 _WORTH_SHARING = 16
@@ -186,7 +187,9 @@ class ChainSearch:
 
     def _run_in_threads(self, count: int) -> None:
         """Share the batch among threads; a kernel on the CPU uses one core and frees the GIL."""
-        chunk = min(CPU_CHUNK, -(-count // (2 * self._threads)))
+        # Large enough to hide what a launch costs, with several for each thread to share evenly.
+        least, most = (-(-count // (parts * self._threads)) for parts in (4, 2))
+        chunk = max(least, min(CPU_CHUNK, most))
         threads: SimpleQueue[int] = SimpleQueue()
         for k in range(self._threads):
             threads.put(k)
