@@ -219,57 +219,72 @@ def chain_functions(
         return H, g
 
     @wp.func
-    def solve_free(H: matmm, g: vecm, damping: scalar, fixed: vecm, d: vecm) -> vecm:
-        """Solve (H + damping) x = g by Cholesky for the variables not fixed at d (fixed = 1)."""
+    def solve_all(H: matmm, g: vecm, damping: scalar) -> vecm:
+        """Solve (H + damping) x = g by L D L^T, from the lower triangle of H."""
         L = matmm()
-        inverse = vecm()
+        scaled = matmm()  # L D
+        inverse = vecm()  # of D
         x = vecm()
         for i in range(m):
             rhs = g[i]
-            for j in range(m):
-                if wp.static(j < i):
-                    rhs -= H[i, j] * d[j] * fixed[j]
-                if wp.static(j > i):
-                    rhs -= H[j, i] * d[j] * fixed[j]
-            for j in range(wp.static(i)):
-                s = H[i, j] * (one - fixed[i]) * (one - fixed[j])
-                for k in range(wp.static(j)):
-                    s -= L[i, k] * L[j, k]
-                L[i, j] = s * inverse[j]
             pivot = H[i, i] + damping
-            if fixed[i] > zero:
-                pivot = one
-                rhs = d[i]
-            for k in range(wp.static(i)):
-                pivot -= L[i, k] * L[i, k]
-                rhs -= L[i, k] * x[k]
-            inverse[i] = one / wp.sqrt(pivot)
-            x[i] = rhs * inverse[i]
+            for j in range(wp.static(i)):
+                s = H[i, j]
+                for k in range(wp.static(j)):
+                    s -= scaled[i, k] * L[j, k]
+                scaled[i, j] = s
+                L[i, j] = s * inverse[j]
+                pivot -= s * L[i, j]
+                rhs -= L[i, j] * x[j]
+            inverse[i] = one / pivot
+            x[i] = rhs
         for back in range(m):
             i = wp.static(m - 1 - back)
-            s = x[i]
+            s = x[i] * inverse[i]
             for k in range(wp.static(m - 1 - back + 1), m):
                 s -= L[k, i] * x[k]
-            x[i] = s * inverse[i]
+            x[i] = s
         return x
+
+    @wp.func
+    def solve_free(H: matmm, g: vecm, damping: scalar, fixed: vecm, d: vecm) -> vecm:
+        """The same for the variables that are not fixed (fixed = 1) at d."""
+        A = matmm()
+        rhs = vecm()
+        for i in range(m):
+            free = one - fixed[i]
+            rhs[i] = g[i]
+            for j in range(wp.static(i)):
+                A[i, j] = H[i, j] * free * (one - fixed[j])
+                rhs[i] -= H[i, j] * d[j] * fixed[j]
+                rhs[j] -= H[i, j] * d[i] * fixed[i]
+            A[i, i] = H[i, i]
+        for i in range(m):
+            if fixed[i] > zero:
+                A[i, i] = one
+                rhs[i] = d[i] * (one + damping)
+        return solve_all(A, rhs, damping)
 
     @wp.func
     def box_step(H: matmm, g: vecm, damping: scalar, low: vecm, high: vecm) -> vecm:
         d = vecm()
         fixed = vecm()
-        again = bool(True)
+        x = solve_all(H, g, damping)
         passes = int(0)
-        # More passes change little: what still leaves the box is cut by the caller.
-        while again and passes < 4:
+        again = bool(True)
+        while again:
             again = False
-            passes += 1
-            x = solve_free(H, g, damping, fixed, d)
             for i in range(m):
                 if fixed[i] == zero:
                     d[i] = wp.clamp(x[i], low[i], high[i])
                     if d[i] != x[i]:
                         fixed[i] = one
                         again = True
+            passes += 1
+            # More passes change little: what still leaves the box is cut by the caller.
+            again = again and passes < 4
+            if again:
+                x = solve_free(H, g, damping, fixed, d)
         return d
 
     return SimpleNamespace(

@@ -120,10 +120,10 @@ def chain_ik_kernel(
         return True
 
     @wp.func
-    def pose_error(search: Search, R: mat33, p: vec3, target: transform):
+    def pose_error(search: Search, R: mat33, p: vec3, R_t: mat33, p_t: vec3):
         """Return the weighted errors, their cost, and whether both are inside the tolerances."""
-        e_p = search.position_weight * (wp.transform_get_translation(target) - p)
-        e_r = rotation_error(R, wp.quat_to_matrix(wp.transform_get_rotation(target)))
+        e_p = search.position_weight * (p_t - p)
+        e_r = rotation_error(R, R_t)
         near = wp.length(e_p) <= search.position_tolerance
         near = near and wp.length(e_r) <= search.rotation_tolerance
         cost = wp.length_sq(e_p) + search.length * search.length * wp.length_sq(e_r)
@@ -146,6 +146,8 @@ def chain_ik_kernel(
         lane = wp.tid() % search.lanes
         row = problem * search.lanes + lane
         pose, running = unit_pose(problem, target, seed)
+        R_t = wp.quat_to_matrix(wp.transform_get_rotation(pose))
+        p_t = wp.transform_get_translation(pose)
         random = wp.rand_init(search.seed, row)
         q, random = sample(chain, random)
         if lane == 0:
@@ -159,7 +161,7 @@ def chain_ik_kernel(
         total = int(0)
         while running:
             axes, pivots, R, p = forward(chain, q)
-            e_p, e_r, cost, near = pose_error(search, R, p, pose)
+            e_p, e_r, cost, near = pose_error(search, R, p, R_t, p_t)
             total += 1
             if near:
                 if is_new(q, row, n_found, search.separation, solutions):
