@@ -30,6 +30,16 @@ class StatusCode(enum.IntEnum):
     DEADLINE_MISSED = 32
 
 
+class Mode(enum.IntEnum):
+    """Which kinds of target count; numbers of ros_ik_interfaces/SetMode."""
+
+    HOLD = 0
+    AUTO = 1
+    POSE = 2
+    TWIST = 3
+    JOINT = 4
+
+
 class Rejection(enum.Enum):
     """Why a message was dropped; the values are the names of the counters on ~/status."""
 

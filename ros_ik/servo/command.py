@@ -8,6 +8,7 @@ import dataclasses
 
 import numpy as np
 
+from ros_ik.servo.codes import Mode
 from ros_ik.servo.codes import StatusCode
 
 
@@ -19,13 +20,71 @@ class PoseTarget:
         pose: x y z [m] qx qy qz qw of the task's frame, unit quaternion, float64 [7].
         frame_link: Link in which the pose is given.
         received: Time of receipt [s].
-        sequence: Grows from target to target, of poses and joints together.
+        sequence: Grows from target to target, of all kinds together.
+        lasting: Whether it counts until another one takes its place, instead of going stale.
     """
 
     pose: np.ndarray
     frame_link: int
     received: float
     sequence: int
+    lasting: bool = False
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TwistTarget:
+    """A valid velocity for a frame task.
+
+    Attributes:
+        linear: Velocity of the task's frame [m/s], float64 [3].
+        angular: Rotation velocity [rad/s], float64 [3].
+        frame_link: Link along whose axes both are given.
+        received: Time of receipt [s].
+        sequence: Grows from target to target, of all kinds together.
+    """
+
+    linear: np.ndarray
+    angular: np.ndarray
+    frame_link: int
+    received: float
+    sequence: int
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CenterOfMassTarget:
+    """A valid position for the centre of mass.
+
+    Attributes:
+        position: x y z [m], float64 [3].
+        frame_link: Link in which the position is given.
+        received: Time of receipt [s].
+        sequence: Grows from target to target, of all kinds together.
+    """
+
+    position: np.ndarray
+    frame_link: int
+    received: float
+    sequence: int
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Obstacle:
+    """A solid of the world.
+
+    Attributes:
+        name: Its identifier.
+        kind: 'sphere', 'box', 'cylinder', 'capsule' or 'half_space'.
+        dimensions: Radius; size along x, y, z; radius and height; radius and height of the
+            straight part; nothing [m].
+        pose: x y z [m] qx qy qz qw of its centre in ``frame_link``, unit quaternion, float64 [7].
+        frame_link: Link that it is fixed to at the time of its receipt.
+    """
+
+    name: str
+    kind: str
+    dimensions: tuple[float, ...]
+    pose: np.ndarray
+    frame_link: int
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -35,7 +94,7 @@ class JointTarget:
     Attributes:
         positions: One per controlled joint [rad or m], NaN for those that are not commanded.
         received: Time of receipt [s].
-        sequence: Grows from target to target, of poses and joints together.
+        sequence: Grows from target to target, of all kinds together.
     """
 
     positions: np.ndarray
@@ -62,7 +121,11 @@ class Command:
 
     Attributes:
         poses: Newest valid target of each frame task, None where there was none.
+        twists: Newest valid velocity of each frame task, None where there was none.
         joints: Newest valid joint target.
+        center_of_mass: Newest valid target of the centre of mass.
+        obstacles: Solids of the world; another tuple for every change.
+        mode: Which kinds of target count.
         active: Whether the servo may move; False decelerates.
         paused: Whether to hold.
         stopped: Whether a stop is latched.
@@ -72,7 +135,11 @@ class Command:
     """
 
     poses: tuple[PoseTarget | None, ...] = ()
+    twists: tuple[TwistTarget | None, ...] = ()
     joints: JointTarget | None = None
+    center_of_mass: CenterOfMassTarget | None = None
+    obstacles: tuple[Obstacle, ...] = ()
+    mode: Mode = Mode.AUTO
     active: bool = True
     paused: bool = False
     stopped: bool = False
@@ -127,6 +194,7 @@ class ServoOutput:
         still: Whether the command is at rest.
         tasks: One report per frame task.
         limiting_barrier: Name of the barrier that limits, '' for none.
+        limiting_pair: Links of the closest pair of that barrier, '' where it has none.
         barrier_distance: Least barrier value [m] at the commanded configuration, of the limiting
             barrier where there is one; NaN without barriers.
     """
@@ -139,5 +207,6 @@ class ServoOutput:
     still: bool
     tasks: list[TaskReport]
     limiting_barrier: str = ''
+    limiting_pair: tuple[str, str] = ('', '')
     barrier_distance: float = float('nan')
     waiting_for: tuple[str, ...] = ()

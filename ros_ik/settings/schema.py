@@ -5,9 +5,12 @@
 from __future__ import annotations
 
 from ros_ik.settings.parameter import Parameter
+from ros_ik.settings.schema_collision import COLLISION
 from ros_ik.settings.schema_limits import BARRIERS
 from ros_ik.settings.schema_limits import JOINT_LIMITS
 from ros_ik.settings.schema_limits import LIMITS
+from ros_ik.settings.schema_motion import MOTION
+from ros_ik.settings.schema_node import NODE
 from ros_ik.settings.schema_services import SERVICES
 
 DESCRIPTION_CHANGES = ('hold_and_swap', 'ignore', 'deactivate')
@@ -251,8 +254,11 @@ SCHEMA: tuple[Parameter, ...] = (
     + _TIMING
     + LIMITS
     + JOINT_LIMITS
+    + MOTION
     + BARRIERS
+    + COLLISION
     + _OUTPUTS
     + _REPORTS
+    + NODE
     + SERVICES
 )

@@ -1,0 +1,9 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The part of the schema on what the node does around the servo."""
+
+from __future__ import annotations
+
+from ros_ik.settings.parameter import Parameter
+
+NODE: tuple[Parameter, ...] = ()
