@@ -15,6 +15,42 @@ import warp as wp
 
 @no_type_check
 @functools.cache
+def sincos_function(scalar: type) -> wp.Function:
+    """Build ``sincos(x) -> (sin x, cos x)``, inlined where the library's are calls.
+
+    Reduction to a quarter turn and the minimax polynomials of fdlibm (Sun Microsystems 1993);
+    to 1e-15 for |x| < 1e5, and to the rounding of x up to 1e9. NaN and infinity give NaN.
+    """
+    vec2 = wp.types.vector(2, scalar)
+    # pi / 2 in two parts: the first has few bits, so that its multiples are exact.
+    half_pi_high, half_pi_low = 1.5707963267341256, 6.0771005065061922e-11
+
+    @wp.func
+    def sincos(x: scalar) -> vec2:
+        turns = wp.floor(x * scalar(0.6366197723675814) + scalar(0.5))
+        r = x - turns * scalar(half_pi_high) - turns * scalar(half_pi_low)
+        z = r * r
+        p = scalar(-2.50507602534068634195e-08) + z * scalar(1.58969099521155010221e-10)
+        p = scalar(-1.98412698298579493134e-04) + z * (scalar(2.75573137070700676789e-06) + z * p)
+        p = scalar(-1.66666666666666324348e-01) + z * (scalar(8.33333333332248946124e-03) + z * p)
+        s = r + r * z * p
+        p = scalar(2.08757232129817482790e-09) - z * scalar(1.13596475577881948265e-11)
+        p = scalar(2.48015872894767294178e-05) + z * (scalar(-2.75573143513906633035e-07) + z * p)
+        p = scalar(4.16666666666666019037e-02) + z * (scalar(-1.38888888888741095749e-03) + z * p)
+        c = scalar(1.0) - scalar(0.5) * z + z * z * p
+        quarter = wp.int32(turns)
+        odd = (quarter & 1) != 0
+        sine = wp.where(odd, c, s)
+        cosine = wp.where(odd, s, c)
+        sine = wp.where((quarter & 2) != 0, -sine, sine)
+        cosine = wp.where(((quarter + 1) & 2) != 0, -cosine, cosine)
+        return vec2(sine, cosine)
+
+    return sincos
+
+
+@no_type_check
+@functools.cache
 def spatial_functions(scalar: type) -> SimpleNamespace:
     """Build the functions of one floating-point type.
 

@@ -22,6 +22,9 @@ import zlib
 
 import warp as wp
 
+from ros_ik.kinematics.spatial import sincos_function
+from ros_ik.solvers.qp.small_system import small_system_functions
+
 
 @no_type_check
 @functools.cache
@@ -41,42 +44,6 @@ def chain_struct(scalar: type) -> SimpleNamespace:
         sample_upper: wp.array(dtype=scalar)  # [m], finite
 
     return SimpleNamespace(Chain=Chain, vec3=vec3, mat33=mat33)
-
-
-@no_type_check
-@functools.cache
-def sincos_function(scalar: type) -> wp.Function:
-    """Build ``sincos(x) -> (sin x, cos x)``, inlined where the library's are calls.
-
-    Reduction to a quarter turn and the minimax polynomials of fdlibm (Sun Microsystems 1993);
-    to 1e-15 for |x| < 1e5.
-    """
-    vec2 = wp.types.vector(2, scalar)
-    # pi / 2 in two parts: the first has few bits, so that its multiples are exact.
-    half_pi_high, half_pi_low = 1.5707963267341256, 6.0771005065061922e-11
-
-    @wp.func
-    def sincos(x: scalar) -> vec2:
-        turns = wp.floor(x * scalar(0.6366197723675814) + scalar(0.5))
-        r = x - turns * scalar(half_pi_high) - turns * scalar(half_pi_low)
-        z = r * r
-        p = scalar(-2.50507602534068634195e-08) + z * scalar(1.58969099521155010221e-10)
-        p = scalar(-1.98412698298579493134e-04) + z * (scalar(2.75573137070700676789e-06) + z * p)
-        p = scalar(-1.66666666666666324348e-01) + z * (scalar(8.33333333332248946124e-03) + z * p)
-        s = r + r * z * p
-        p = scalar(2.08757232129817482790e-09) - z * scalar(1.13596475577881948265e-11)
-        p = scalar(2.48015872894767294178e-05) + z * (scalar(-2.75573143513906633035e-07) + z * p)
-        p = scalar(4.16666666666666019037e-02) + z * (scalar(-1.38888888888741095749e-03) + z * p)
-        c = scalar(1.0) - scalar(0.5) * z + z * z * p
-        quarter = wp.int32(turns)
-        odd = (quarter & 1) != 0
-        sine = wp.where(odd, c, s)
-        cosine = wp.where(odd, s, c)
-        sine = wp.where((quarter & 2) != 0, -sine, sine)
-        cosine = wp.where(((quarter + 1) & 2) != 0, -cosine, cosine)
-        return vec2(sine, cosine)
-
-    return sincos
 
 
 @no_type_check
@@ -132,6 +99,8 @@ def chain_functions(
     vecm, matmm = wp.types.vector(m, scalar), wp.types.matrix((m, m), scalar)
     matn3 = wp.types.matrix((n, 3), scalar)
     sincos = sincos_function(scalar)
+    system = small_system_functions(scalar, m)
+    solve_all, solve_free = system.solve_all, system.solve_free
     zero, one = scalar(0.0), scalar(1.0)
     # Warp tells kernels apart by their text and by the static values that depend on no loop: one
     # that names the structure keeps chains of equal length apart, in memory and in its cache.
@@ -217,53 +186,6 @@ def chain_functions(
                     if wp.static(i != j):
                         H[wp.static(variables[j]), wp.static(variables[i])] += product
         return H, g
-
-    @wp.func
-    def solve_all(H: matmm, g: vecm, damping: scalar) -> vecm:
-        """Solve (H + damping) x = g by L D L^T, from the lower triangle of H."""
-        L = matmm()
-        scaled = matmm()  # L D
-        inverse = vecm()  # of D
-        x = vecm()
-        for i in range(m):
-            rhs = g[i]
-            pivot = H[i, i] + damping
-            for j in range(wp.static(i)):
-                s = H[i, j]
-                for k in range(wp.static(j)):
-                    s -= scaled[i, k] * L[j, k]
-                scaled[i, j] = s
-                L[i, j] = s * inverse[j]
-                pivot -= s * L[i, j]
-                rhs -= L[i, j] * x[j]
-            inverse[i] = one / pivot
-            x[i] = rhs
-        for back in range(m):
-            i = wp.static(m - 1 - back)
-            s = x[i] * inverse[i]
-            for k in range(wp.static(m - 1 - back + 1), m):
-                s -= L[k, i] * x[k]
-            x[i] = s
-        return x
-
-    @wp.func
-    def solve_free(H: matmm, g: vecm, damping: scalar, fixed: vecm, d: vecm) -> vecm:
-        """The same for the variables that are not fixed (fixed = 1) at d."""
-        A = matmm()
-        rhs = vecm()
-        for i in range(m):
-            free = one - fixed[i]
-            rhs[i] = g[i]
-            for j in range(wp.static(i)):
-                A[i, j] = H[i, j] * free * (one - fixed[j])
-                rhs[i] -= H[i, j] * d[j] * fixed[j]
-                rhs[j] -= H[i, j] * d[i] * fixed[i]
-            A[i, i] = H[i, i]
-        for i in range(m):
-            if fixed[i] > zero:
-                A[i, i] = one
-                rhs[i] = d[i] * (one + damping)
-        return solve_all(A, rhs, damping)
 
     @wp.func
     def box_step(H: matmm, g: vecm, damping: scalar, low: vecm, high: vecm) -> vecm:

@@ -271,15 +271,12 @@ def evaluate_step_kernel() -> wp.Kernel:
         joint_q: wp.array2d(dtype=wp.float64),  # [n, joint_coord_count]
         regularization: wp.array(dtype=wp.float64),  # [1]
         first_robot: int,  # number of the first of these rows among all robots
-        # order of elimination: what lies outside its envelope stays zero
-        order: wp.array(dtype=wp.int32),  # [n_variables]
-        first: wp.array(dtype=wp.int32),  # [n_variables]
         # scratch
         block: wp.array2d(dtype=twist),  # [n, longest chain]
         # out
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
-        H: wp.array3d(dtype=wp.float64),  # [n, n_variables, n_variables], lower triangle
+        H: wp.array3d(dtype=wp.float64),  # [n, n_variables, n_variables], added to lower triangle
         c: wp.array2d(dtype=wp.float64),  # [n, n_variables]
         lower: wp.array2d(dtype=wp.float64),  # [n, n_variables]
         upper: wp.array2d(dtype=wp.float64),  # [n, n_variables]
@@ -288,14 +285,10 @@ def evaluate_step_kernel() -> wp.Kernel:
         place_nodes(tree, row, joint_q, body_q, joint_S_s)
         hessian = H[row]
         gradient = c[row]
-        for p in range(order.shape[0]):
-            i = order[p]
+        for i in range(gradient.shape[0]):
             gradient[i] = wp.float64(0.0)
             lower[row, i] = wp.float64(-wp.inf)
             upper[row, i] = wp.float64(wp.inf)
-            for k in range(first[p], p + 1):
-                j = order[k]
-                hessian[wp.max(i, j), wp.min(i, j)] = wp.float64(0.0)
         diagonal = regularization[0]
         for task in range(records.shape[0]):
             if tasks.is_on[task] != 0:
@@ -312,7 +305,7 @@ def evaluate_step_kernel() -> wp.Kernel:
                         records, tasks, task, row, problem, body_q, joint_S_s, block,
                         hessian, gradient,
                     )  # fmt: skip
-        for i in range(order.shape[0]):
+        for i in range(gradient.shape[0]):
             hessian[i, i] = hessian[i, i] + diagonal
 
     return evaluate_step

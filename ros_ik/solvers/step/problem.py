@@ -34,6 +34,7 @@ from ros_ik.solvers.step.priorities import add_levels_kernel
 from ros_ik.solvers.step.program import every_variable
 from ros_ik.solvers.step.program import make_step_program
 from ros_ik.solvers.step.rows import step_rows_kernels
+from ros_ik.solvers.step.small_active_set import MOST_VARIABLES
 from ros_ik.solvers.step.solve import dual_program_struct
 from ros_ik.solvers.step.solve import solve_step_kernel
 from ros_ik.solvers.step.solve import step_barriers_struct
@@ -226,12 +227,13 @@ class StepProblem:
         program.x = state.rows(self._x.array)
         program.held = state.rows(self._held)
         program.binding = state.rows(self._binding)
+        program.H[:size].zero_()
         wp.launch(
             evaluate_step_kernel(),
             dim=size,
             inputs=[
                 self._tree, self._fused.records, self._fused.arrays, state.joint_q,
-                self._regularization.array, first, program.order, program.first, scratch.block,
+                self._regularization.array, first, scratch.block,
             ],
             outputs=[
                 state.body_q, state.joint_S_s, program.H, program.c, program.lower, program.upper,
@@ -280,8 +282,10 @@ class StepProblem:
         )  # fmt: skip
 
     def _record_solve(self, scratch: _Scratch, state: StepState) -> None:
+        variables, rows = self._state.group.n_variables, self._binding.shape[1]
+        few = variables if rows == 0 and variables <= MOST_VARIABLES else 0
         wp.launch(
-            solve_step_kernel(),
+            solve_step_kernel(few),
             dim=state.n_robots,
             inputs=[
                 self._barrier_arrays, scratch.values, state.dt, self._rules.max_iterations,

@@ -20,6 +20,7 @@ from ros_ik.solvers.qp.dense_qp_kernel import qp_function
 from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.active_set import step_active_set_function
 from ros_ik.solvers.step.program import step_program_struct
+from ros_ik.solvers.step.small_active_set import small_active_set_function
 
 
 @no_type_check
@@ -57,10 +58,15 @@ def dual_program_struct() -> Any:
 
 @no_type_check
 @functools.cache
-def solve_step_kernel() -> wp.Kernel:
-    """Build the kernel, float64."""
+def solve_step_kernel(few: int = 0) -> wp.Kernel:
+    """Build the kernel, float64.
+
+    Args:
+        few: Number of variables of programs without rows that are solved in registers; 0 for
+            programs of any size.
+    """
     Program, Dual, Barriers = step_program_struct(), dual_program_struct(), step_barriers_struct()
-    solve_from_guess = step_active_set_function()
+    solve_from_guess = small_active_set_function(few) if few else step_active_set_function()
     solve_program = qp_function(wp.float64)
     zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
     converged = wp.constant(int(SolveStatus.CONVERGED))

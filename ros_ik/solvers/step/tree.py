@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.spatial import sincos_function
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.joint_type import JointType
 from ros_ik.model.poses import IDENTITY_POSE
@@ -62,6 +63,7 @@ def place_nodes_function(scalar: type) -> wp.Function:
     types = spatial_functions(scalar)
     vec3, quat, transform, twist = types.vec3, types.quat, types.transform, types.twist
     axis_twist, slide_twist = types.axis_twist, types.slide_twist
+    sincos = sincos_function(scalar)
     Tree = step_tree_struct(scalar)
     before = wp.constant(_NODE_BEFORE)
     fixed, revolute = wp.constant(int(JointType.FIXED)), wp.constant(int(JointType.REVOLUTE))
@@ -126,9 +128,9 @@ def place_nodes_function(scalar: type) -> wp.Function:
                 rotation = wp.transform_get_rotation(frame)
                 axis = tree.axis[k]
                 joint_S_s[row, tree.dof[k]] = axis_twist(wp.quat_rotate(rotation, axis), point)
-                half = scalar(0.5) * joint_q[row, tree.coord[k]]
-                turn = axis * wp.sin(half)
-                pose = transform(point, rotation * quat(turn[0], turn[1], turn[2], wp.cos(half)))
+                half = sincos(scalar(0.5) * joint_q[row, tree.coord[k]])
+                turn = axis * half[0]
+                pose = transform(point, rotation * quat(turn[0], turn[1], turn[2], half[1]))
             elif kind == prismatic:
                 axis = wp.quat_rotate(wp.transform_get_rotation(frame), tree.axis[k])
                 joint_S_s[row, tree.dof[k]] = slide_twist(axis)

@@ -1,0 +1,79 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Symmetric positive definite systems of a few unknowns, in registers.
+
+Every loop unrolls, so each size is compiled by itself: worth it up to about eight unknowns, where
+loops over arrays in memory take three times as long.
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import no_type_check
+
+import warp as wp
+
+
+@no_type_check
+@functools.cache
+def small_system_functions(scalar: type, m: int) -> SimpleNamespace:
+    """Build the functions for systems of m unknowns.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+        m: Number of unknowns.
+
+    Returns:
+        ``solve_all(H, g, damping) -> x`` and ``solve_free(H, g, damping, fixed, d) -> x``. What is
+        not positive definite gives numbers of no use, not finite ones as a rule.
+    """
+    vecm, matmm = wp.types.vector(m, scalar), wp.types.matrix((m, m), scalar)
+    zero, one = scalar(0.0), scalar(1.0)
+
+    @wp.func
+    def solve_all(H: matmm, g: vecm, damping: scalar) -> vecm:
+        """Solve (H + damping) x = g by L D L^T, from the lower triangle of H."""
+        L = matmm()
+        scaled = matmm()  # L D
+        inverse = vecm()  # of D
+        x = vecm()
+        for i in range(m):
+            rhs = g[i]
+            pivot = H[i, i] + damping
+            for j in range(wp.static(i)):
+                s = H[i, j]
+                for k in range(wp.static(j)):
+                    s -= scaled[i, k] * L[j, k]
+                scaled[i, j] = s
+                L[i, j] = s * inverse[j]
+                pivot -= s * L[i, j]
+                rhs -= L[i, j] * x[j]
+            inverse[i] = one / pivot
+            x[i] = rhs
+        for back in range(m):
+            i = wp.static(m - 1 - back)
+            s = x[i] * inverse[i]
+            for k in range(wp.static(m - 1 - back + 1), m):
+                s -= L[k, i] * x[k]
+            x[i] = s
+        return x
+
+    @wp.func
+    def solve_free(H: matmm, g: vecm, damping: scalar, fixed: vecm, d: vecm) -> vecm:
+        """The same for the variables that are not fixed (fixed = 1) at d."""
+        A = matmm()
+        rhs = vecm()
+        for i in range(m):
+            free = one - fixed[i]
+            rhs[i] = g[i]
+            for j in range(wp.static(i)):
+                A[i, j] = H[i, j] * free * (one - fixed[j])
+                rhs[i] -= H[i, j] * d[j] * fixed[j]
+                rhs[j] -= H[i, j] * d[i] * fixed[i]
+            A[i, i] = H[i, i]
+        for i in range(m):
+            if fixed[i] > zero:
+                A[i, i] = one
+                rhs[i] = d[i] * (one + damping)
+        return solve_all(A, rhs, damping)
+
+    return SimpleNamespace(solve_all=solve_all, solve_free=solve_free)
