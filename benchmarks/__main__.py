@@ -15,6 +15,7 @@ from benchmarks import control_step
 from benchmarks import kinematics
 from benchmarks import sections
 from benchmarks import self_collision
+from benchmarks import worst_tick
 from benchmarks.measure import Runner
 from benchmarks.process import ROOT
 from benchmarks.table import note_lines
@@ -33,6 +34,7 @@ BENCHMARKS = {
     'newton_interface': sections.newton_interface,
     'control_step': control_step.measure,
     'self_collision': self_collision.measure,
+    'worst_tick': worst_tick.measure,
     'batch_step': batch_step.measure,
     'kinematics': kinematics.measure,
     'gpu': sections.gpu,

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from dataclasses import dataclass
 from dataclasses import field
+import gc
 from importlib import metadata
 import json
 from pathlib import Path
@@ -36,7 +37,8 @@ class Job:
     Attributes:
         key: Name of the answer's files.
         mode: ``single``, one problem a call; ``batch``, all in one call; ``step``, one control
-            step a call towards the next pose from where the last step ended.
+            step a call towards the next pose from where the last step ended; ``ticks``, the same
+            steps several times over.
         variant: Setting of the solver, its own vocabulary.
         urdf: Text of the chain.
         tip: Link to bring to the poses.
@@ -48,7 +50,8 @@ class Job:
         position_tolerance: m.
         rotation_tolerance: rad.
         budget: Time after which no further problem or batch is started [s].
-        repeats: How often a batch is timed; a batch timed once has no call before to warm up.
+        repeats: How often a batch or the steps of ``ticks`` are timed; a batch timed once has no
+            call before to warm up.
         options: Further settings of a solver.
     """
 
@@ -101,8 +104,9 @@ def serve(packages: tuple[str, ...], build: Callable[[Job], Solve]) -> None:
                 poses, starts = file['poses'][: job.n], file['starts'][: job.n]
             solve = build(job)
             note['setting'] = getattr(solve, 'setting', '')
-            measure = {'single': _time_single, 'batch': _time_batch, 'step': _time_steps}[job.mode]
+            measure = _MEASURES[job.mode]
             joint_q, seconds = measure(solve, poses, starts, job)
+            note['repeats'] = getattr(solve, 'repeats', None)
             np.savez(folder / f'{job.key}.npz', joint_q=joint_q, seconds=seconds)
         except Exception as error:
             # A missing feature of a solver is a row of the table, not the end of the run.
@@ -155,3 +159,26 @@ def _time_steps(solve, poses, starts, job):
         now = now + step
         joint_q[k] = now
     return joint_q[WARM_UP_STEPS:], np.array(seconds[WARM_UP_STEPS:])
+
+
+def _time_ticks(solve, poses, starts, job):
+    """Return the configurations and the seconds [repeats, steps] of the same steps over again.
+
+    What a step itself takes is the least of its times: what interrupts the process rarely hits
+    the same step each time. ``solve.repeats`` says whether every time came to the same
+    configurations: a solver that adapts itself by the clock does not make the same steps again.
+    """
+    gc.disable()
+    passes = [_time_steps(solve, poses, starts, job) for _ in range(job.repeats)]
+    gc.enable()
+    joint_q = passes[0][0]
+    solve.repeats = all(np.array_equal(other, joint_q) for other, _ in passes)
+    return joint_q, np.array([seconds for _, seconds in passes])
+
+
+_MEASURES = {
+    'single': _time_single,
+    'batch': _time_batch,
+    'step': _time_steps,
+    'ticks': _time_ticks,
+}

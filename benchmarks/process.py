@@ -32,6 +32,7 @@ class Answer:
         versions: Versions of the solver's packages.
         setting: What the solver says about its setting.
         error: Why there is no answer, '' if there is one.
+        repeats: Whether steps made several times came to the same configurations.
     """
 
     joint_q: np.ndarray | None
@@ -39,6 +40,7 @@ class Answer:
     versions: dict
     setting: str = ''
     error: str = ''
+    repeats: bool | None = None
 
 
 def run_jobs(
@@ -83,5 +85,6 @@ def _collect(folder, key, reason):
         return Answer(None, None, note['versions'], error=note['error'])
     with np.load(answer_file) as file:
         return Answer(
-            file['joint_q'], file['seconds'], note['versions'], setting=note.get('setting', '')
-        )
+            file['joint_q'], file['seconds'], note['versions'], setting=note.get('setting', ''),
+            repeats=note.get('repeats'),
+        )  # fmt: skip

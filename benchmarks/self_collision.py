@@ -62,8 +62,8 @@ def measure(runner: Runner, quick: bool) -> list[dict]:
     """Return the rows of every variant."""
     steps = 1000 if quick else 5000
     variants = list(dict.fromkeys(peer for _, peer in PROBLEMS.values()))
-    theirs = _run(runner, 'benchmarks.peers.step_oink_collision', variants, steps, PEER_PYTHON)
-    ours = _run(runner, 'benchmarks.ours_step_collision', list(PROBLEMS), steps, None)
+    theirs = run(runner, 'benchmarks.peers.step_oink_collision', variants, steps, PEER_PYTHON)
+    ours = run(runner, 'benchmarks.ours_step_collision', list(PROBLEMS), steps, None)
     rows = []
     for variant, (problem, peer) in PROBLEMS.items():
         mine, other = _side(variant, ours[variant], our_versions()), _side(peer, theirs[peer], {})
@@ -129,8 +129,9 @@ def _targets(steps):
     return poses
 
 
-def _run(runner, module, variants, steps, python):
-    folder = runner.folder / module.rsplit('.', 1)[1]
+def run(runner, module, variants, steps, python, mode='step', repeats=1):
+    """Return the answers of a solver by variant."""
+    folder = runner.folder / f'{module.rsplit(".", 1)[1]}-{mode}'
     folder.mkdir(exist_ok=True)
     robot, poses, start = _chain(), _targets(steps + WARM_UP_STEPS), _start()
     np.savez(folder / 'circle.npz', poses=poses, starts=np.tile(start, (len(poses), 1)))
@@ -151,7 +152,8 @@ def _run(runner, module, variants, steps, python):
     jobs = [
         Job(
             key=variant,
-            mode='step',
+            mode=mode,
+            repeats=repeats,
             variant=variant,
             urdf=described(variant == 'meshes'),
             tip=TIP,
@@ -166,7 +168,7 @@ def _run(runner, module, variants, steps, python):
         )
         for variant in variants
     ]
-    answers = run_jobs(module, jobs, folder, 300.0, python=python)
+    answers = run_jobs(module, jobs, folder, 400.0, python=python)
     return {job.key: answers[job.key] for job in jobs}
 
 

@@ -59,6 +59,12 @@ SECTIONS = {
         'One control step of a Panda whose links come 2 cm close; 4 closest pairs in Oink. Ours '
         'replaces meshes by fitted capsules.',
     ),
+    'worst_tick': (
+        'The longest control step',
+        'The steps of the section above, 100,000 of them made five times: the longest of the '
+        'least times of each. Five times the median is wanted at most (`ours_over_median`); what '
+        'an interrupted step took, and an interrupted wait of 10 us, stand in the JSON.',
+    ),
     'batch_step': (
         'One control step of many robots',
         'Microseconds per robot: hands and feet to poses with gain 0.5, a posture with weight '
