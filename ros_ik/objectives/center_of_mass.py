@@ -1,10 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Objective: the centre of mass of the robot, or of some links, reaches a position in the world.
+"""Objective: the centre of mass of the robot, or of some links, reaches a position.
 
-    r = w (c_t - c),   c = sum_b m_b x_b / m,   dr/dq_j = -w dc/dq_j
+    r = w (c_t - R^T (c - p)),   c = sum_b m_b x_b / m,   dr/dq_j = -w R^T (dc/dq_j - v_j(c))
 
-The Jacobian of the centre of mass is that of :mod:`ros_ik.kinematics.center_of_mass`.
+p, R are the pose of the reference link in the world and v_j(c) the velocity of its point that is
+at c; without a reference, the world stays where it is. The Jacobian of the centre of mass is that
+of :mod:`ros_ik.kinematics.center_of_mass`.
 """
 
 from collections.abc import Sequence
@@ -20,6 +22,7 @@ from ros_ik.kinematics.arguments import checked_link
 from ros_ik.kinematics.center_of_mass import center_of_mass_functions
 from ros_ik.kinematics.center_of_mass import mass_distribution
 from ros_ik.kinematics.center_of_mass import MassDistribution
+from ros_ik.kinematics.chain import link_dofs
 from ros_ik.objectives.arguments import checked_weight
 from ros_ik.objectives.builtin import PositionTargetObjective
 from ros_ik.objectives.functions import objective_functions
@@ -36,13 +39,14 @@ if TYPE_CHECKING:
 def _residual_kernel(scalar: type, stored: type, differentiable: bool) -> wp.Kernel:
     functions, masses_of = objective_functions(scalar), center_of_mass_functions(scalar)
     transform, read_vec3 = functions.transform, functions.read_vec3
-    problem_row = functions.problem_row
+    problem_row, link_pose = functions.problem_row, functions.link_pose
     MassArrays, center_of_mass = masses_of.MassArrays, masses_of.center_of_mass
 
     @wp.kernel(enable_backward=differentiable, module='unique')
     def center_of_mass_residuals(
         masses: MassArrays,
         body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
+        reference: int,
         target_position: wp.array2d(dtype=stored),  # [n_problems, 3]
         weight: wp.array2d(dtype=wp.float64),  # [1, 3]
         problem_idx: wp.array(dtype=wp.int32),  # [n_batch]
@@ -51,7 +55,9 @@ def _residual_kernel(scalar: type, stored: type, differentiable: bool) -> wp.Ker
     ):
         row = wp.tid()
         problem = problem_row(row, problem_idx, target_position.shape[0])
-        error = read_vec3(target_position, problem) - center_of_mass(masses, row, body_q)
+        center = center_of_mass(masses, row, body_q)
+        seen = wp.transform_point(wp.transform_inverse(link_pose(row, reference, body_q)), center)
+        error = read_vec3(target_position, problem) - seen
         for axis in range(3):
             residuals[row, start_idx + axis] = scalar(weight[0, axis]) * error[axis]
 
@@ -63,19 +69,29 @@ def _residual_kernel(scalar: type, stored: type, differentiable: bool) -> wp.Ker
 def _jacobian_kernel(scalar: type) -> wp.Kernel:
     functions, masses_of = objective_functions(scalar), center_of_mass_functions(scalar)
     transform, twist = functions.transform, functions.twist
-    MassArrays, velocity_of = masses_of.MassArrays, masses_of.center_of_mass_velocity
+    point_velocity = functions.point_velocity
+    MassArrays, center_of_mass = masses_of.MassArrays, masses_of.center_of_mass
+    velocity_of = masses_of.center_of_mass_velocity
 
     @wp.kernel(enable_backward=False, module='unique')
     def center_of_mass_jacobian(
         masses: MassArrays,
         body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
         joint_S_s: wp.array2d(dtype=twist),  # [n_batch, joint_dof_count]
+        reference: int,
+        moves_reference: wp.array(dtype=wp.int32),  # [joint_dof_count]
         weight: wp.array2d(dtype=wp.float64),  # [1, 3]
         start_idx: int,
         jacobian: wp.array3d(dtype=scalar),  # [n_batch, total_residuals, joint_dof_count]
     ):
         row, dof = wp.tid()
         velocity = velocity_of(masses, row, dof, body_q, joint_S_s)
+        if reference >= 0:
+            if moves_reference[dof] != 0:
+                center = center_of_mass(masses, row, body_q)
+                velocity -= point_velocity(joint_S_s[row, dof], center)
+            rotation = wp.transform_get_rotation(body_q[row, reference])
+            velocity = wp.quat_rotate_inv(rotation, velocity)
         for axis in range(3):
             jacobian[row, start_idx + axis, dof] = -scalar(weight[0, axis]) * velocity[axis]
 
@@ -83,7 +99,11 @@ def _jacobian_kernel(scalar: type) -> wp.Kernel:
 
 
 class IKObjectiveCenterOfMass(PositionTargetObjective):
-    """The centre of mass reaches a position in the world."""
+    """The centre of mass reaches a position in the world or in a link.
+
+    Attributes:
+        reference_link_index: The link in which targets are given; -1 for the world.
+    """
 
     def __init__(
         self,
@@ -91,23 +111,29 @@ class IKObjectiveCenterOfMass(PositionTargetObjective):
         *,
         weight: float | Sequence[float] = 1.0,
         bodies: Sequence[int] | None = None,
+        reference_link_index: int = -1,
     ) -> None:
         """Create the objective.
 
         Args:
-            target_positions: Targets in the world [m]: numbers of shape [3] or [n_problems, 3], or
-                a Warp array [n_problems] of vec3, which is then read where it is.
+            target_positions: Targets in the reference link [m]: numbers of shape [3] or
+                [n_problems, 3], or a Warp array [n_problems] of vec3, which is then read where it
+                is.
             weight: Factor on the residuals [1/m], one or per axis: (1, 1, 0) leaves the height.
             bodies: Indices of the links that count; None for all.
+            reference_link_index: Link in which the targets are given; -1 for the world.
 
         Raises:
-            ArgumentError: A wrong shape or type, a NaN, a negative weight, bodies that are no
-                indices.
+            ArgumentError: A wrong shape or type, a NaN, a negative weight, bodies or a reference
+                that are no indices.
         """
         super().__init__(target_positions, checked_weight('weight', weight, 3))
         self._bodies = None
         if bodies is not None:
             self._bodies = [checked_link('an index in bodies', body) for body in bodies]
+        self.reference_link_index = checked_link('reference_link_index', reference_link_index)
+        if self.reference_link_index >= 0:
+            self.has_record = False  # kernels that evaluate records know the world only
         self._masses: dict[type, MassDistribution] = {}
 
     def init_buffers(
@@ -122,9 +148,14 @@ class IKObjectiveCenterOfMass(PositionTargetObjective):
             scalar: mass_distribution(model, scalar, self._bodies)
             for scalar in (wp.float32, wp.float64)
         }
+        moves = np.zeros(model.joint_dof_count, dtype=np.int32)
+        moves[link_dofs(model, self.reference_link_index)] = 1
+        self._moves_reference = wp.array(moves, dtype=wp.int32, device=self.device)
 
     def record(self) -> Any:
-        """Return the record; see :meth:`IKObjective.record`."""
+        """Return the record, None with a reference link; see :meth:`IKObjective.record`."""
+        if not self.has_record:
+            return None
         masses = self._masses[wp.float64]
         moved = np.flatnonzero(np.diff(masses.arrays.moved_start.numpy()))
         return make_record(
@@ -150,8 +181,9 @@ class IKObjectiveCenterOfMass(PositionTargetObjective):
             _residual_kernel(residuals.dtype, self._targets.scalar, residuals.requires_grad),
             rows,
             [
-                self._masses[residuals.dtype].arrays, body_q, self._targets.array,
-                self._weights.array, self._problems(problem_idx, rows), start_idx,
+                self._masses[residuals.dtype].arrays, body_q, self.reference_link_index,
+                self._targets.array, self._weights.array, self._problems(problem_idx, rows),
+                start_idx,
             ],
             residuals,
         )  # fmt: skip
@@ -170,8 +202,8 @@ class IKObjectiveCenterOfMass(PositionTargetObjective):
             _jacobian_kernel(jacobian.dtype),
             (body_q.shape[0], jacobian.shape[2]),
             [
-                self._masses[jacobian.dtype].arrays, body_q, joint_S_s, self._weights.array,
-                start_idx,
+                self._masses[jacobian.dtype].arrays, body_q, joint_S_s,
+                self.reference_link_index, self._moves_reference, self._weights.array, start_idx,
             ],
             jacobian,
         )  # fmt: skip

@@ -66,6 +66,26 @@ def test_residuals_and_jacobians(name, some):
     rig.check_jacobians(objective, model, joint_q, PROBLEMS)
 
 
+@pytest.mark.parametrize('name', rig.ROBOTS)
+def test_targets_in_a_link(name):
+    rng = np.random.default_rng(5)
+    model = rig.robot(name)
+    joint_q, targets = model.random_joint_q(4, rng), rng.normal(size=(3, 3))
+    for link in (0, model.body_count // 2, model.body_count - 1):
+        objective = IKObjectiveCenterOfMass(targets, weight=WEIGHT, reference_link_index=link)
+        poses = np.zeros((4, model.body_count, 7))
+        eval_fk(model, joint_q, poses)
+        centers = center(model, joint_q, np.arange(model.body_count))
+        seen = [
+            pin.XYZQUATToSE3(pose[link]).actInv(point)
+            for pose, point in zip(poses, centers, strict=True)
+        ]
+        exact = WEIGHT * (targets[PROBLEMS] - np.array(seen))
+        got = rig.residuals(objective, model, joint_q, PROBLEMS)
+        np.testing.assert_allclose(got, exact, atol=1e-10)
+        rig.check_jacobians(objective, model, joint_q, PROBLEMS)
+
+
 def test_targets_change():
     rng = np.random.default_rng(3)
     model = rig.robot('ur5')
@@ -92,6 +112,8 @@ def test_bad_arguments():
             IKObjectiveCenterOfMass(targets, **options)
     with pytest.raises(ArgumentError, match='an index in bodies must be the integer'):
         IKObjectiveCenterOfMass(np.zeros(3), bodies=[1.5])
+    with pytest.raises(ArgumentError, match='reference_link_index'):
+        IKObjectiveCenterOfMass(np.zeros(3), reference_link_index=1.5)
     massless = int(np.flatnonzero(rig.robot('ur5').body_mass64 == 0)[0])
     for bodies in ([99], [-1], [massless]):
         objective = IKObjectiveCenterOfMass(np.zeros(3), bodies=bodies)

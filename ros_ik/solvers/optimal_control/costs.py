@@ -12,9 +12,9 @@ import numpy as np
 
 from ros_ik.model import Model
 from ros_ik.model.rotations import quaternion_from_matrix
+from ros_ik.objectives import IKObjectiveCenterOfMass
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
-from ros_ik.solvers.optimal_control.com import RelativeCenterOfMass
 from ros_ik.solvers.optimal_control.targets import JointPositionTarget
 from ros_ik.solvers.optimal_control.targets import OptimalControlCommand
 
@@ -148,7 +148,9 @@ class CommandCosts:
         ]
         if command.center_of_mass_target is not None:
             reference = link(command.center_of_mass_target.ref_link_name)
-            objectives.append(RelativeCenterOfMass(reference))
+            objectives.append(
+                IKObjectiveCenterOfMass(np.zeros(3), reference_link_index=reference)
+            )
         if command.joint_position_targets:
             positions = np.zeros(model.joint_coord_count)
             objectives.append(IKObjectiveJointPosition(model, positions))
