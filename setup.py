@@ -31,6 +31,8 @@ setup(
         (f'share/{NAME}', ['package.xml']),
         data('launch', '*.launch.py'),
         data('config', '*.yaml'),
+        data('config', '*.rviz'),
+        data('config/sros2', '*.xml'),
     ],
     install_requires=['setuptools'],
     # Warp reads the source of kernels.

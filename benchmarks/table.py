@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of results: what is in one, and the terminal table, JSON and document made from them."""
 
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -224,10 +225,20 @@ def _percent(value):
     return '100 %' if value == 1.0 else f'{min(100.0 * value, 99.99):.2f} %'
 
 
-def table_lines(rows: Iterable[Mapping]) -> list[str]:
-    """Return the lines of a Markdown table with padded columns, good to read on a terminal."""
-    cells = [HEADER, *(_cells(entry) for entry in rows)]
-    widths = [max(len(line[k]) for line in cells) for k in range(len(HEADER))]
+def table_lines(
+    rows: Iterable[Mapping],
+    header: list[str] = HEADER,
+    cells_of: Callable[[Mapping], list[str]] = _cells,
+) -> list[str]:
+    """Return the lines of a Markdown table with padded columns, good to read on a terminal.
+
+    Args:
+        rows: The rows.
+        header: Heading of each column.
+        cells_of: Returns the cells of a row.
+    """
+    cells = [header, *(cells_of(entry) for entry in rows)]
+    widths = [max(len(line[k]) for line in cells) for k in range(len(header))]
     lines = ['| ' + ' | '.join(word.ljust(w) for word, w in zip(line, widths, strict=True)) + ' |'
              for line in cells]  # fmt: skip
     return [lines[0], '|' + '|'.join('-' * (w + 2) for w in widths) + '|', *lines[1:]]
@@ -270,14 +281,25 @@ def _heading(rows):
     )
 
 
-def write_document(rows: list[dict], path: Path) -> None:
-    """Replace the part of a document between the two marks.
+def write_document(
+    rows: list[dict],
+    path: Path,
+    document_of: Callable[[list[dict]], str] = document,
+    marks: tuple[str, str] = (BEGIN, END),
+) -> None:
+    """Replace the part of a document between two marks.
+
+    Args:
+        rows: The rows.
+        path: The document.
+        document_of: Returns the part.
+        marks: Its begin and its end.
 
     Raises:
         ValueError: The document lacks a mark.
     """
-    text = path.read_text()
-    if BEGIN not in text or END not in text:
-        raise ValueError(f'{path.name} lacks the marks {BEGIN} and {END}')
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    path.write_text(f'{before}{BEGIN}\n\n{document(rows)}\n\n{END}{after}')
+    (begin, end), text = marks, path.read_text()
+    if begin not in text or end not in text:
+        raise ValueError(f'{path.name} lacks the marks {begin} and {end}')
+    before, after = text.split(begin)[0], text.split(end)[1]
+    path.write_text(f'{before}{begin}\n\n{document_of(rows)}\n\n{end}{after}')

@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts the ros_ik node with a mock robot to try it on, and RViz where it is installed."""
 
-from __future__ import annotations
-
+from pathlib import Path
 import tempfile
 
-from ament_index_python.packages import get_package_share_directory
-from ament_index_python.packages import PackageNotFoundError
+from launch.actions import AppendEnvironmentVariable
 from launch.actions import DeclareLaunchArgument
 from launch.actions import IncludeLaunchDescription
 from launch.actions import OpaqueFunction
-from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.actions import RegisterEventHandler
+from launch.event_handlers import OnShutdown
 from launch.substitutions import LaunchConfiguration
 from launch.substitutions import PathJoinSubstitution
 from launch_ros.actions import Node
@@ -22,6 +21,7 @@ from launch import LaunchContext
 from launch import LaunchDescription
 from launch import LaunchDescriptionEntity
 from ros_ik.demo.demo_robot import DemoRobot
+from ros_ik.demo.robots import mesh_prefix
 
 ARGUMENTS = [
     DeclareLaunchArgument(
@@ -32,26 +32,28 @@ ARGUMENTS = [
         'rviz',
         default_value='true',
         choices=['true', 'false'],
-        description='Start RViz if installed.',
+        description='Start RViz if it is installed.',
     ),
-    DeclareLaunchArgument('log_level', default_value='info', description='Logging level.'),
+    DeclareLaunchArgument(
+        'log_level', default_value='info', description='debug, info, warn, error or fatal.'
+    ),
 ]
 
 
-def is_installed(package: str) -> bool:
-    """Return whether a ROS package is there."""
-    try:
-        get_package_share_directory(package)
-    except PackageNotFoundError:
-        return False
-    return True
+def include(name: str, **arguments: object) -> IncludeLaunchDescription:
+    """Return the inclusion of another launch file of this package."""
+    path = PathJoinSubstitution([FindPackageShare('ros_ik'), 'launch', name])
+    return IncludeLaunchDescription(path, launch_arguments=arguments.items())
 
 
 def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return the nodes for the robot that was asked for."""
     robot = DemoRobot.load(LaunchConfiguration('robot').perform(context))
     namespace = LaunchConfiguration('namespace')
-    nodes: list[LaunchDescriptionEntity] = [
+    parameters = write_parameters(robot)
+    return [
+        AppendEnvironmentVariable('AMENT_PREFIX_PATH', mesh_prefix(robot.files)),
+        RegisterEventHandler(OnShutdown(on_shutdown=lambda *_: parameters.unlink())),
         Node(
             package='ros_ik',
             executable='mock_robot',
@@ -59,47 +61,31 @@ def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             output='screen',
             parameters=[robot.mock_parameters()],
         ),
-        IncludeLaunchDescription(
-            PythonLaunchDescriptionSource(
-                PathJoinSubstitution([FindPackageShare('ros_ik'), 'launch', 'ros_ik.launch.py'])
-            ),
-            launch_arguments={
-                'namespace': namespace,
-                'params_file': _write_parameters(robot),
-                'log_level': LaunchConfiguration('log_level'),
-            }.items(),
+        include(
+            'ros_ik.launch.py',
+            namespace=namespace,
+            params_file=str(parameters),
+            log_level=LaunchConfiguration('log_level'),
         ),
-    ]  # fmt: skip
-    if is_installed('robot_state_publisher'):
-        nodes.append(
-            Node(
-                package='robot_state_publisher',
-                executable='robot_state_publisher',
-                namespace=namespace,
-                parameters=[{'robot_description': robot.text}],
-            )
-        )
-    else:
-        nodes.append(
-            Node(
-                package='ros_ik',
-                executable='robot_description_publisher',
-                namespace=namespace,
-                parameters=[{'urdf_path': str(robot.files.urdf_path)}],
-            )
-        )
-    if LaunchConfiguration('rviz').perform(context) == 'true' and is_installed('rviz2'):
-        nodes.append(Node(package='rviz2', executable='rviz2', namespace=namespace))
-    return nodes
+        include(
+            'robot_view.launch.py',
+            urdf_path=str(robot.files.urdf_path),
+            srdf_path=str(robot.files.srdf_path or ''),
+            fixed_frame=robot.chain.partition(':')[0],
+            namespace=namespace,
+            rviz=LaunchConfiguration('rviz'),
+        ),
+    ]
 
 
-def _write_parameters(robot: DemoRobot) -> str:
-    """Write the parameters of the node to a file that outlives the launch, and return its path."""
+def write_parameters(robot: DemoRobot) -> Path:
+    """Write the parameters of the node to a file and return its path."""
     values = {'joint_group': robot.chain, 'ee.frame': robot.tip_link}
-    handle, path = tempfile.mkstemp(prefix='ros_ik_demo_', suffix='.yaml')
-    with open(handle, 'w') as file:
+    with tempfile.NamedTemporaryFile(
+        'w', prefix='ros_ik_demo_', suffix='.yaml', delete=False
+    ) as file:
         yaml.safe_dump({'/**': {'ros__parameters': values}}, file)
-    return path
+    return Path(file.name)
 
 
 def generate_launch_description() -> LaunchDescription:

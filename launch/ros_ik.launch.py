@@ -16,26 +16,29 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         'params_file',
         default_value=PathJoinSubstitution([FindPackageShare('ros_ik'), 'config', 'ros_ik.yaml']),
-        description='YAML file with the parameters of the node.',
+        description='YAML file with the parameters of the node; it names the link to move.',
     ),
     DeclareLaunchArgument(
         'use_sim_time',
         default_value='false',
         choices=['true', 'false'],
-        description='Stamp messages with the time on /clock.',
+        description='Run on the time of /clock. Goes before the parameter file.',
     ),
     DeclareLaunchArgument(
         'autostart',
         default_value='true',
         choices=['true', 'false'],
-        description='Configure and activate as soon as a model and joint states are there.',
+        description='Configure and activate as soon as a model and joint states are there; '
+        'false leaves that to a lifecycle manager. Goes before the parameter file.',
     ),
-    DeclareLaunchArgument('log_level', default_value='info', description='Logging level.'),
+    DeclareLaunchArgument(
+        'log_level', default_value='info', description='debug, info, warn, error or fatal.'
+    ),
     DeclareLaunchArgument(
         'use_respawn',
         default_value='false',
         choices=['true', 'false'],
-        description='Start the node again when it dies.',
+        description='Start the node again two seconds after it died.',
     ),
 ]
 

@@ -63,6 +63,7 @@ WRONG = [
     ({'outputs': ['a', 'b']}, 'outputs.b.topic', 'another output'),
     ({'outputs.default.command_horizon': 0.015}, 'outputs.default.command_horizon', '0.02 s'),
     ({'outputs.default.stamp': 'later'}, 'outputs.default.stamp', "'now'"),
+    ({'outputs.default.type': 'effort'}, 'outputs.default.type', "'float64_multi_array'"),
 ]
 
 

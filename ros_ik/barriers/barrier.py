@@ -12,6 +12,7 @@ positive: the step must let h grow. Subclasses give h and dh/dq; the solver make
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +29,7 @@ class Barrier:
 
     Attributes:
         name: What to call the barrier in a status; '' for none.
-        gain: Part of h that may be used up per second [1/s].
+        changes: Counts the changes of all gains, to see quickly that nothing has changed.
         margin: Value of h that counts as the boundary in the step, in units of h.
         safe_displacement_gain: Weight of the cost gain / |dh/dq|^2 |dq|^2, which calms steps near
             the boundary; 0 switches it off.
@@ -39,6 +40,7 @@ class Barrier:
             be checked at q + dq; False for a barrier that reads more of the state than them.
     """
 
+    changes: ClassVar[int] = 0
     splits = False
     is_checked = True
 
@@ -64,18 +66,28 @@ class Barrier:
         Raises:
             ArgumentError: A value outside its range.
         """
-        if not (np.isfinite(gain) and gain > 0.0):
-            raise ArgumentError(f'gain must be positive, got {gain}')
         for label, value in (
             ('margin', margin),
             ('safe_displacement_gain', safe_displacement_gain),
         ):
             if not (np.isfinite(value) and value >= 0.0):
                 raise ArgumentError(f'{label} must not be negative, got {value}')
-        self.gain = float(gain)
+        self.gain = gain
         self.margin = float(margin)
         self.safe_displacement_gain = float(safe_displacement_gain)
         self.name = name
+
+    @property
+    def gain(self) -> float:
+        """Part of h that may be used up per second [1/s]; may be set between solves."""
+        return self._gain
+
+    @gain.setter
+    def gain(self, value: float) -> None:
+        if not (np.isfinite(value) and value > 0.0):
+            raise ArgumentError(f'gain must be positive, got {value}')
+        self._gain = float(value)
+        Barrier.changes += 1
 
     @property
     def row_count(self) -> int:

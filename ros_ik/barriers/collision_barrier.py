@@ -111,15 +111,21 @@ class CollisionBarrier(Barrier):
         A pair is two names of links, carried objects or obstacles; rows that were switched off
         are missing.
         """
+        numbers = self._work(self._state.body_q).pair.numpy()
+        found = [[self._named(number) for number in numbers_of_one] for numbers_of_one in numbers]
+        return [[pair for pair in pairs if pair is not None] for pairs in found]
+
+    def closest_pair(self, row: int, robot: int = 0) -> tuple[str, str] | None:
+        """Return whose distance one row of the last step was; None where it was switched off."""
+        return self._named(int(self._work(self._state.body_q).pair.numpy()[robot, row]))
+
+    def _named(self, number: int) -> tuple[str, str] | None:
+        """Return the names of a pair by its number."""
         pairs = self._measurement.pairs
-        return [
-            [
-                (self.scene.row_name(pairs[k, 0]), self.scene.row_name(pairs[k, 1]))
-                for k in row
-                if 0 <= k < len(pairs)
-            ]
-            for row in self._work(self._state.body_q).pair.numpy()
-        ]
+        if not 0 <= number < len(pairs):
+            return None
+        first, second = pairs[number]
+        return self.scene.row_name(first), self.scene.row_name(second)
 
     def refresh(self) -> None:
         """Gather the pairs again and bring them to the device."""

@@ -110,9 +110,7 @@ class DemoClient(Node):
             JointState, 'joint_states', self._on_state, qos_profile_sensor_data
         )
         self.create_subscription(JointTrajectory, COMMAND_TOPIC, self._on_command, 100)
-        self.create_subscription(
-            JointState, 'ros_ik/command_state', self._on_command_state, 100
-        )
+        self.create_subscription(JointState, 'ros_ik/command_state', self._on_command_state, 100)
         self.create_subscription(IkStatus, 'ros_ik/status', self._on_status, 10)
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
 

@@ -47,6 +47,12 @@ PARAMETERS = (
         'topic of trajectory_msgs/JointTrajectory',
     ),
     ('controller_joints', [''], Parameter.Type.STRING_ARRAY, "the controller's, [''] for all"),
+    (
+        'publish_all_joints',
+        True,
+        Parameter.Type.BOOL,
+        "false: joint_states has the controller's joints only, as from one driver of several",
+    ),
     ('initial_positions.names', [''], Parameter.Type.STRING_ARRAY, 'joints not at zero'),
     ('initial_positions.values', [0.0], Parameter.Type.DOUBLE_ARRAY, 'their start, rad or m'),
 )
@@ -65,7 +71,7 @@ class MockRobot(Node):
         for name, value, kind, description in PARAMETERS:
             self.declare_parameter(name, value, describe(kind, description))
         if not self._value('publish_rate') > 0.0:
-            raise ArgumentError(f"publish_rate must be > 0 Hz, got {self._value('publish_rate')}")
+            raise ArgumentError(f'publish_rate must be > 0 Hz, got {self._value("publish_rate")}')
         names = [name for name in self._value('initial_positions.names') if name]
         values = self._value('initial_positions.values')[: None if names else 0]
         if len(names) != len(values):
@@ -74,6 +80,7 @@ class MockRobot(Node):
             )
         self._initial = dict(zip(names, values, strict=True))
         self._robot: SimulatedRobot | None = None
+        self._published: list[int] = []
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         # A reliable publisher is heard by best-effort and by reliable subscribers.
         self._joint_states = self.create_publisher(JointState, 'joint_states', 1)
@@ -102,15 +109,19 @@ class MockRobot(Node):
             initial=self._initial,
             lag=self._value('tracking_lag'),
         )
+        everything = self._value('publish_all_joints')
+        self._published = [
+            index
+            for index, name in enumerate(robot.names)
+            if everything or name in robot.controlled
+        ]
         topic = self._value('command_topic')
         self.create_subscription(
             JointTrajectory, topic, functools.partial(self._on_trajectory, robot), 10
         )
         period = 1.0 / self._value('publish_rate')
         self.create_timer(period, functools.partial(self._update, robot))
-        self.create_timer(
-            DIAGNOSTICS_PERIOD, functools.partial(self._publish_diagnostics, robot)
-        )
+        self.create_timer(DIAGNOSTICS_PERIOD, functools.partial(self._publish_diagnostics, robot))
         self._robot = robot
         self.get_logger().info(
             f'{len(robot.names)} joints, {len(robot.controlled)} controlled by {topic}'
@@ -126,7 +137,11 @@ class MockRobot(Node):
         stamp = self.get_clock().now()
         robot.update(stamp.nanoseconds)
         position, velocity = robot.state()
-        message = JointState(name=robot.names, position=position, velocity=velocity)
+        message = JointState(
+            name=[robot.names[index] for index in self._published],
+            position=position[self._published],
+            velocity=velocity[self._published],
+        )
         message.header.stamp = stamp.to_msg()
         self._joint_states.publish(message)
 

@@ -14,11 +14,7 @@ import numpy as np
 def rotation_vector(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Return the rotation from quaternions ``start`` to ``end``, rad, shape [..., 3]."""
     a, b = np.broadcast_arrays(np.asarray(start, np.float64), np.asarray(end, np.float64))
-    vector = (
-        a[..., 3:] * b[..., :3]
-        - b[..., 3:] * a[..., :3]
-        - np.cross(b[..., :3], a[..., :3])
-    )
+    vector = a[..., 3:] * b[..., :3] - b[..., 3:] * a[..., :3] - np.cross(b[..., :3], a[..., :3])
     cosine = np.sum(a * b, axis=-1, keepdims=True)
     sine = np.linalg.norm(vector, axis=-1, keepdims=True)
     # Both signs of a quaternion are the same rotation: take the one below half a turn.

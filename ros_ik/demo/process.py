@@ -62,4 +62,7 @@ def run_node(create: Callable[[], Node], args: Sequence[str] | None) -> int:
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
+        # The interpreter gives handlers up before it ends; a second signal must not kill it then.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
     return 0

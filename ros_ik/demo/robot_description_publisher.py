@@ -32,7 +32,8 @@ LATCHED = QoSProfile(
 class RobotDescriptionPublisher(Node):
     """Publishes ``robot_description`` and, where an SRDF is given, ``robot_description_semantic``.
 
-    Parameters: ``urdf_path`` (URDF or xacro file), ``srdf_path`` (SRDF file, '' for none).
+    Parameters: ``urdf_path`` (URDF or xacro file) and ``srdf_path`` (SRDF file), '' for what
+    somebody else publishes.
     """
 
     def __init__(self) -> None:
@@ -43,13 +44,16 @@ class RobotDescriptionPublisher(Node):
         """
         super().__init__('robot_description_publisher')
         string = Parameter.Type.STRING
-        self.declare_parameter('urdf_path', '', describe(string, 'URDF or xacro file'))
+        self.declare_parameter(
+            'urdf_path', '', describe(string, "URDF or xacro file, '' for none")
+        )
         self.declare_parameter('srdf_path', '', describe(string, "SRDF file, '' for none"))
         urdf_path = self.get_parameter('urdf_path').value
         srdf_path = self.get_parameter('srdf_path').value
-        if not urdf_path:
+        if not urdf_path and not srdf_path:
             raise ArgumentError('parameter urdf_path must name a URDF or xacro file')
-        self._latch('robot_description', urdf_path)
+        if urdf_path:
+            self._latch('robot_description', urdf_path)
         if srdf_path:
             self._latch('robot_description_semantic', srdf_path)
 

@@ -80,6 +80,16 @@ def robot_data_path() -> Path:
     )
 
 
+def mesh_prefix(files: RobotFiles) -> str:
+    """Return the prefix in which the meshes of a robot are installed, '' for an unusual place.
+
+    A description lies in ``<prefix>/share/<package>``; AMENT_PREFIX_PATH lists such prefixes, but
+    not that of a wheel.
+    """
+    folders = [path for path in files.urdf_path.parents if path.name == 'share']
+    return str(folders[0].parent) if folders else ''
+
+
 def _known_robots() -> dict[str, dict]:
     text = resources.files('ros_ik.demo').joinpath('robots.yaml').read_text(encoding='utf-8')
     return yaml.safe_load(text)

@@ -17,6 +17,9 @@ from ros_ik.node.publishing import empty_output
 from ros_ik.node.publishing import NodeState
 from ros_ik.node.publishing import stamp_of
 from ros_ik.node.publishing import StatusPublisher
+from ros_ik.node.realtime import PauseCollector
+from ros_ik.node.realtime import schedule_thread
+from ros_ik.node.realtime import wake_promptly
 from ros_ik.node.schedule import RosTimeSchedule
 from ros_ik.node.schedule import SteadySchedule
 from ros_ik.node.statistics import TickStatistics
@@ -130,17 +133,28 @@ class ControlLoop:
         self._applied: Settings | None = None
         self._running: Controlled | None = None
         self._resting = True
+        self._stepped = math.nan
         self._seen: Command | None = None
         self._finishing = False
         self._was_active = False
         self._last_status = -math.inf
         self._window_missed = self._window_ticks = 0
         self._many_missed = False
+        self._collector = PauseCollector()
         self._thread = threading.Thread(target=self._run, name='control', daemon=True)
 
-    def start(self) -> None:
-        """Start the thread."""
+    def start(self, priority: int = 0, cpu: int = -1) -> list[str]:
+        """Start the thread.
+
+        Args:
+            priority: Its priority among real-time threads, 0 for none.
+            cpu: The processor that runs it, -1 for any.
+
+        Returns:
+            A sentence for each of the two that was not permitted.
+        """
         self._thread.start()
+        return schedule_thread(self._thread, priority, cpu)
 
     def is_resting(self) -> bool:
         """Return whether a tick has seen the latest command and left the robot at rest."""
@@ -152,19 +166,19 @@ class ControlLoop:
         self._thread.join(_REST_TIME + 0.2)
 
     def _run(self) -> None:
+        wake_promptly()
         give_up = math.inf
-        missed = 0
         while time.monotonic() < give_up:
             started = time.perf_counter()
             finishing = self._finishing
             self._tick(started)
-            self._count_missed(missed)
-            self.statistics.add(1e3 * (time.perf_counter() - started), missed)
+            self.statistics.add(1e3 * (time.perf_counter() - started))
             if finishing:
                 give_up = min(give_up, time.monotonic() + _REST_TIME)
                 if self._resting:
                     return
-            missed = self._schedule.wait()
+            self._collector.collect_within(self._schedule.pause())
+            self._count_missed(self._schedule.wait())
 
     def _tick(self, started: float) -> None:
         """Make one tick; whatever happens in it, the thread goes on."""
@@ -195,11 +209,12 @@ class ControlLoop:
         settings = self.inbox.settings.get()
         if controlled is not self._running:
             self._running, self._applied = controlled, servo.settings
+            self._stepped = math.nan
         if settings is not None and settings is not self._applied and not command.replacing:
             servo.apply(settings)
             self._applied = settings
         measurement = controlled.measurement.get()
-        output = servo.step(self._schedule.now(), measurement, command)
+        output = self._step(servo, measurement, command)
         stamp = stamp_of(self._ros_nanoseconds())
         publishers = self._publishers.get()
         if publishers is not None and output.publish:
@@ -217,6 +232,21 @@ class ControlLoop:
                 publishers.publish_poses(output, controlled.templates, stamp)
             base = controlled.templates.base_frame
             self._publish(output, controlled.generation, (), started, base)
+
+    def _step(self, servo: Servo, measurement: Measurement, command: Command) -> ServoOutput:
+        """Make a step, or none while a simulation stands still.
+
+        Its robot stands too: a command that went on would be far away when time goes on. What ends
+        motion does not wait for time.
+        """
+        now, before = self._schedule.now(), self._stepped
+        self._stepped = now
+        ends = command.stopped or command.paused or command.replacing or not command.active
+        if now != before or ends:
+            return servo.step(now, measurement, command)
+        output = self.output
+        output.publish = False
+        return output
 
     def _is_status_due(self, started: float, active: bool, settings: Settings) -> bool:
         rate = settings.status_rate
@@ -257,6 +287,7 @@ class ControlLoop:
         )
 
     def _count_missed(self, missed: int) -> None:
+        self.statistics.miss(missed)
         self._window_missed += missed
         self._window_ticks += 1
         if self._window_ticks >= _MISSED_WINDOW:

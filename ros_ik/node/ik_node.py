@@ -10,18 +10,23 @@ from __future__ import annotations
 
 import time
 
+from builtin_interfaces.msg import Time
 from rclpy.clock import Clock
 from rclpy.clock import ClockType
 from rclpy.lifecycle import LifecycleNode
 from rclpy.lifecycle import LifecycleState
 from rclpy.lifecycle import TransitionCallbackReturn
 
+from ros_ik.node.actions import Actions
+from ros_ik.node.commander import Commander
 from ros_ik.node.control_loop import Controlled
 from ros_ik.node.control_loop import ControlLoop
 from ros_ik.node.control_loop import Inbox
 from ros_ik.node.control_loop import Waiting
+from ros_ik.node.drops import Drops
 from ros_ik.node.inputs import Inputs
 from ros_ik.node.mailbox import Mailbox
+from ros_ik.node.markers import Markers
 from ros_ik.node.model_builder import Built
 from ros_ik.node.model_builder import Job
 from ros_ik.node.model_source import ModelSource
@@ -32,8 +37,13 @@ from ros_ik.node.reporter import Reporter
 from ros_ik.node.schedule import RosTimeSchedule
 from ros_ik.node.schedule import SteadySchedule
 from ros_ik.node.services import PlannerServices
+from ros_ik.node.services_moveit import missing_package
+from ros_ik.node.transforms import Nowhere
+from ros_ik.node.transforms import Place
+from ros_ik.servo import Rejection
 from ros_ik.servo import Servo
 from ros_ik.servo import StatusCode
+from ros_ik.servo.center import check_center
 from ros_ik.servo.robot import check_per_joint
 from ros_ik.settings import read_settings
 from ros_ik.settings import Settings
@@ -51,7 +61,7 @@ class IkNode(LifecycleNode):
     def __init__(self) -> None:
         """Declare the parameters, listen for a description, start to report."""
         super().__init__('ros_ik')
-        self._dropped: dict[str, int] = {}
+        self._drops = Drops(self)
         self._inbox = Inbox.empty()
         self._outlets: Mailbox[CommandPublishers | None] = Mailbox(None)
         self._inputs: Inputs | None = None
@@ -65,27 +75,51 @@ class IkNode(LifecycleNode):
         self._autostart = settings.autostart and self._given.settings is not None
         self._loop = self._make_loop(settings)
         self._source = ModelSource(
-            self, lambda: self._given.settings, self._may_change, self._loop.is_resting
+            self,
+            lambda: self._given.settings,
+            self._may_change,
+            self._loop.is_resting,
+            self._on_progress,
         )
-        self._reporter = Reporter(self, settings, self._loop, self._dropped)
+        self._reporter = Reporter(self, settings, self._loop, self._drops, self._loop_now)
         self._planning = PlannerServices(self)
+        self._markers = Markers(self, settings, self._loop)
+        commander = Commander(
+            self._loop, self._loop_now, lambda: self.get_clock().now().nanoseconds, self._find
+        )
+        self._actions = Actions(self, commander, settings, self._drops)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(_POLL_PERIOD, self._poll, clock=self._steady)
         self.create_timer(_STATISTICS_PERIOD, self._loop.statistics.update, clock=self._steady)
         self._say_start()
-        self._loop.start()
+        for sentence in self._loop.start(settings.rt_priority, settings.rt_cpu):
+            self.get_logger().warning(sentence)
 
-    def finish(self) -> None:
-        """Bring the robot to rest and end the threads; the node may be destroyed afterwards."""
+    def finish(self) -> bool:
+        """Bring the robot to rest and end the threads.
+
+        Returns:
+            Whether all have ended, so that the node may be destroyed.
+        """
+        self._source.end(timeout=0.0)
         self._planning.release()
+        self._actions.end('the node shuts down')
         self._loop.finish()
-        self._source.builder.end(timeout=0.1)
+        self._markers.end()
+        return self._source.end(timeout=0.1)
+
+    def destroy_node(self) -> None:
+        """Remove what rclpy does not remove by itself."""
+        self._actions.destroy()
+        super().destroy_node()
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Take over the model, or wait for one up to ``robot_description_timeout``."""
         settings = self._given.settings
         if settings is None:
             return self._refuse('; '.join(self._given.errors))
+        if missing_package(settings):
+            return self._refuse(missing_package(settings))
         timeout = settings.robot_description_timeout
         if self._built is None and not self._source.error:
             built = self._source.wait(timeout)
@@ -94,7 +128,7 @@ class IkNode(LifecycleNode):
         if self._built is None:
             return self._refuse(self._source.error or f'no robot_description within {timeout:g} s')
         self._outlets.put(CommandPublishers(self, settings))
-        self._inputs = Inputs(self, settings, self._inbox, self._loop_now, self._dropped)
+        self._inputs = Inputs(self, settings, self._inbox, self._loop_now, self._drops)
         self._take_over(self._built)
         return _SUCCESS
 
@@ -107,6 +141,7 @@ class IkNode(LifecycleNode):
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Come to rest."""
         self._active = False
+        self._actions.abort('the node is deactivated')
         self._inputs.change(active=False)  # type: ignore[union-attr]
         self._await_rest()
         return _SUCCESS
@@ -122,16 +157,24 @@ class IkNode(LifecycleNode):
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Come to rest and give up everything."""
         self._autostart = False
+        self._actions.abort('the node shuts down')
         if self._inputs is not None:
             self._inputs.change(active=False)
             self._await_rest()
         self._release()
         return _SUCCESS
 
+    def _find(self, frame_id: str, stamp: Time) -> Place | Nowhere:
+        """Return where the frame of a goal is."""
+        if self._inputs is None:
+            return Nowhere(Rejection.NOT_READY, 'the node is not configured')
+        return self._inputs.transforms.find(frame_id, stamp)
+
     def _make_loop(self, settings: Settings) -> ControlLoop:
         self._inbox.settings.put(self._given.settings)
         clock = self.get_clock()
-        if self.get_parameter('use_sim_time').value:
+        simulated = self.get_parameter('use_sim_time').value
+        if simulated:
             schedule: SteadySchedule | RosTimeSchedule = RosTimeSchedule(
                 settings.period, lambda: 1e-9 * clock.now().nanoseconds
             )
@@ -140,9 +183,10 @@ class IkNode(LifecycleNode):
         self._loop_now = schedule.now
         return ControlLoop(
             self._inbox,
-            StatusPublisher(self, settings.control_rate, self._dropped),
+            StatusPublisher(self, settings.control_rate, self._drops),
             schedule,
-            lambda: clock.now().nanoseconds,
+            # Without simulation the system's clock says the same, and takes no lock.
+            (lambda: clock.now().nanoseconds) if simulated else time.time_ns,
             self._outlets,
             tuple(task.name for task in settings.tasks),
         )
@@ -172,10 +216,12 @@ class IkNode(LifecycleNode):
         if self._servo is not None:
             try:
                 check_per_joint(settings, self._servo.robot.group)
+                check_center(settings, self._servo.robot.model)
             except SettingsError as error:
                 return str(error)
         self._inbox.settings.put(settings)
         self._reporter.apply(settings)
+        self._markers.apply(settings)
         self._planning.apply(settings)
         return ''
 
@@ -197,7 +243,15 @@ class IkNode(LifecycleNode):
 
     def _say_building(self) -> None:
         self._built = None
-        self._say_waiting(StatusCode.WARMING_UP, 'building the model and compiling kernels')
+        self._say_waiting(StatusCode.WARMING_UP, 'building the model')
+
+    def _on_progress(self, text: str) -> None:
+        """Say how far the build of a model is."""
+        if self._servo is None:
+            self._say_waiting(StatusCode.WARMING_UP, text)
+        else:
+            self._inbox.notice.put(f'new robot description: {text}')
+        self.get_logger().info(text)
 
     def _poll(self) -> None:
         """Look after what the other threads have done."""
@@ -209,7 +263,7 @@ class IkNode(LifecycleNode):
         if self._autostart:
             self._advance_autostart()
         if self._servo is not None:
-            self._planning.poll(self._measurement.get())
+            self._planning.poll(self._measurement.get(), self._inbox.command.get().obstacles)
         self._reporter.log()
 
     def _on_built(self, built: Built) -> None:
@@ -230,11 +284,14 @@ class IkNode(LifecycleNode):
         self._reporter.problem = ''
         self._inbox.notice.put('')
         self._job = built.job
+        self.get_logger().info(self._source.builder.progress.summary())
         warnings = built.servo.robot.model.warnings
         if warnings:
             self.get_logger().warning(
                 f'robot description: passed over {len(warnings)} things, the first: {warnings[0]}'
             )
+        for sentence in built.servo.robot.shapes.warnings:
+            self.get_logger().warning(f'collision shapes: {sentence}')
         if self._inputs is None:
             self._built = built.servo
             self._say_waiting(StatusCode.WARMING_UP, 'a model is ready; waiting to be configured')
@@ -258,6 +315,7 @@ class IkNode(LifecycleNode):
         templates = publishers.templates(servo)  # type: ignore[union-attr]
         # The targets of the old robot go first, the command to move comes last.
         self._measurement = self._inputs.take_over(servo)  # type: ignore[union-attr]
+        self._markers.take_over(servo, self._job.urdf, self._job.srdf)
         self._inbox.controlled.put(
             Controlled(servo, templates, self._generation, self._measurement)
         )

@@ -1,9 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Where threads meet: a place for the latest value, which nobody waits for."""
+"""Where threads meet: a place for the latest value, which no reader waits for."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+import threading
 from typing import Generic
 from typing import TypeVar
 
@@ -11,7 +13,7 @@ T = TypeVar('T')
 
 
 class Mailbox(Generic[T]):
-    """Holds the latest value; writing replaces it. One thread writes, any may read.
+    """Holds the latest value; writing replaces it. Any thread may read, and no reader waits.
 
     Values are immutable by agreement: a writer puts a new object, so that a reader never sees half
     of a change. Binding an attribute is atomic in Python.
@@ -20,10 +22,21 @@ class Mailbox(Generic[T]):
     def __init__(self, value: T) -> None:
         """Start with ``value``."""
         self._value = value
+        self._writing = threading.Lock()
 
     def put(self, value: T) -> None:
         """Replace the value."""
-        self._value = value
+        with self._writing:
+            self._value = value
+
+    def update(self, change: Callable[[T], T]) -> T:
+        """Replace the value by what ``change`` makes of it, and return that.
+
+        Writers wait for each other, so that none loses what another one changes.
+        """
+        with self._writing:
+            self._value = change(self._value)
+            return self._value
 
     def get(self) -> T:
         """Return the latest value."""

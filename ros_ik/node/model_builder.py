@@ -14,6 +14,10 @@ import warp as wp
 
 from ros_ik.errors import RosIkError
 from ros_ik.model import Model
+from ros_ik.node.compile_ahead import compile_ahead
+from ros_ik.node.package_paths import package_paths
+from ros_ik.node.progress import ProgressLog
+from ros_ik.node.realtime import settle_memory
 from ros_ik.servo import Servo
 from ros_ik.settings import Settings
 
@@ -53,12 +57,17 @@ class Built:
 
 
 class ModelBuilder:
-    """Builds servos in a thread of its own."""
+    """Builds servos in a thread of its own.
+
+    Attributes:
+        progress: How far the newest build is.
+    """
 
     def __init__(self) -> None:
         """Start the thread; it waits for jobs."""
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Built] = queue.SimpleQueue()
+        self.progress = ProgressLog()
         self._pending = 0
         self._ending = False
         self._thread = threading.Thread(target=self._run, name='model_builder', daemon=True)
@@ -83,11 +92,15 @@ class ModelBuilder:
         self._pending -= 1
         return built
 
-    def end(self, timeout: float) -> None:
-        """Ask the thread to end; wait up to ``timeout`` s, for compilation cannot be stopped."""
+    def end(self, timeout: float) -> bool:
+        """Ask the thread to end; return whether it does within ``timeout`` s.
+
+        Compilation cannot be stopped.
+        """
         self._ending = True
         self._jobs.put(None)
         self._thread.join(timeout)
+        return not self._thread.is_alive()
 
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
@@ -104,11 +117,23 @@ class ModelBuilder:
             raise RosIkError(
                 f"parameter 'device': {device!r} asked for, but CUDA is not available"
             )
-        model = Model.from_urdf(job.urdf, job.srdf or None, device=device)
+        self.progress.begin('reading the robot description')
+        model = Model.from_urdf(
+            job.urdf, job.srdf or None, package_paths=package_paths(), device=device
+        )
+        self.progress.advance('waiting for the robot to rest')
         job.request_rest()
         give_up = time.monotonic() + _REST_TIMEOUT
         while not job.is_resting():
             if self._ending or time.monotonic() > give_up:
                 raise RosIkError('the robot did not come to rest for the new description')
             time.sleep(_REST_POLL)
-        return Servo(model, job.settings)
+        self.progress.advance('building the model')
+        ahead = compile_ahead(job.settings, device)
+        try:
+            servo = Servo(model, job.settings)
+        finally:
+            ahead.join()
+        # The robot rests still: in motion this would cost ticks.
+        settle_memory()
+        return servo

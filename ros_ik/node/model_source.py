@@ -10,7 +10,7 @@ import time
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from ros_ik.node.inputs import LATCHED
+from ros_ik.node.bounded import LATCHED
 from ros_ik.node.model_builder import Built
 from ros_ik.node.model_builder import Job
 from ros_ik.node.model_builder import ModelBuilder
@@ -33,6 +33,7 @@ class ModelSource:
         settings: Callable[[], Settings | None],
         may_change: Callable[[], bool],
         is_resting: Callable[[], bool],
+        report: Callable[[str], None],
     ) -> None:
         """Listen from now on.
 
@@ -41,12 +42,14 @@ class ModelSource:
             settings: Returns the settings in force, None where nothing can be built.
             may_change: Asked before a new description is built; False ignores it.
             is_resting: Returns whether the control thread leaves the device alone.
+            report: Called with how far a build is, whenever that changes.
         """
+        self._report, self._reported = report, ''
         self._settings, self._may_change, self._is_resting = settings, may_change, is_resting
         self.builder = ModelBuilder()
         self.error = ''
         self._urdf = self._srdf = ''
-        self._rest_requested = False
+        self._rest_requested = self._ending = False
         self._listeners = [
             (node.create_subscription(String, topic, listener, LATCHED), listener)
             for topic, listener in (
@@ -82,6 +85,11 @@ class ModelSource:
             timeout: How long to wait for it [s].
         """
         built = self.builder.collect(timeout)
+        progress = str(self.builder.progress.latest.get())
+        if progress != self._reported:
+            self._reported = progress
+            if self.builder.busy:
+                self._report(progress)
         if built is None or self.builder.busy:
             return None
         self.error = built.error
@@ -96,13 +104,25 @@ class ModelSource:
             timeout: How long to wait [s].
         """
         give_up = time.monotonic() + timeout
-        while time.monotonic() < give_up:
+        while time.monotonic() < give_up and not self._ending:
             if not self.builder.busy:
                 self._take()
             built = self.collect(_WAIT)
             if built is not None:
                 return built
         return None
+
+    def end(self, timeout: float) -> bool:
+        """Build nothing any more and end every wait, in any thread.
+
+        Args:
+            timeout: How long to wait for the builder [s].
+
+        Returns:
+            Whether the builder has ended; kernels that it compiles cannot be stopped.
+        """
+        self._ending = True
+        return self.builder.end(timeout)
 
     def _request_rest(self) -> None:
         """Take note, in the thread of the builder."""

@@ -15,6 +15,7 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
+from ros_ik.node.realtime import check_cpu
 from ros_ik.settings import expand_parameters
 from ros_ik.settings import Parameter
 from ros_ik.settings import read_settings
@@ -96,13 +97,17 @@ class NodeParameters:
             name: given.value for name, given in overrides.items() if given.value is not None
         }
         expanded = self._expand()
+        # Which ones exist is settled now: names of tasks, outputs, joints and barriers stay.
+        self._names = frozenset(expanded)
         self.unknown = unknown_parameters(self._values, expanded)
         self._values = {name: value for name, value in self._values.items() if name in expanded}
         for name, parameter in expanded.items():
             self._declare(node, name, parameter)
         if not self.errors:
             try:
-                self.settings = read_settings(self._values)
+                settings = read_settings(self._values)
+                check_cpu(settings.rt_cpu)
+                self.settings = settings
             except SettingsError as error:
                 self.errors.append(str(error))
         node.add_on_set_parameters_callback(self._on_set)
@@ -132,7 +137,7 @@ class NodeParameters:
         known = {
             parameter.name: parameter.value
             for parameter in parameters
-            if self._owns(parameter.name)
+            if parameter.name in self._names
         }
         if not known:
             return SetParametersResult(successful=True)
@@ -146,9 +151,6 @@ class NodeParameters:
             return SetParametersResult(successful=False, reason=reason)
         self._values, self.settings = values, settings
         return SetParametersResult(successful=True)
-
-    def _owns(self, name: str) -> bool:
-        return name in expand_parameters(self._values)
 
 
 def _constraints(parameter: Parameter) -> str:

@@ -4,47 +4,44 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 import dataclasses
 
-from builtin_interfaces.msg import Duration
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
 import numpy as np
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory
-from trajectory_msgs.msg import JointTrajectoryPoint
 
+from ros_ik.node.drops import Drops
+from ros_ik.node.outputs import duration as duration
+from ros_ik.node.outputs import fill_all
+from ros_ik.node.outputs import LATEST
+from ros_ik.node.outputs import NANOSECONDS
+from ros_ik.node.outputs import output_message
+from ros_ik.node.outputs import output_publisher
+from ros_ik.node.outputs import writable
 from ros_ik.node.statistics import TickStatistics
+from ros_ik.servo import CenterReport
 from ros_ik.servo import Servo
 from ros_ik.servo import ServoOutput
 from ros_ik.servo import StatusCode
 from ros_ik.servo import TaskReport
 from ros_ik.servo import trajectory_layout
-from ros_ik.servo import TrajectoryLayout
 from ros_ik.settings import Settings
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import NamedCount
 from ros_ik_interfaces.msg import TaskError
 
-NANOSECONDS = 1_000_000_000
-LATEST = QoSProfile(depth=1)
-
 
 class CommandPublishers:
-    """Publishes trajectories, the command state and the current poses of one configuration."""
+    """Publishes commands, the command state and the current poses of one configuration."""
 
     def __init__(self, node: Node, settings: Settings) -> None:
-        """Create the publishers; :meth:`take_over` gives them their joints."""
+        """Create the publishers; :meth:`templates` has the messages of one robot."""
         self._node, self._settings = node, settings
-        self._trajectories = [
-            node.create_publisher(JointTrajectory, output.topic, LATEST)
-            for output in settings.outputs
-        ]
+        self._commands = [output_publisher(node, output) for output in settings.outputs]
         self._poses = [
             node.create_publisher(PoseStamped, f'~/{task.name}/current_pose', LATEST)
             for task in settings.tasks
@@ -58,17 +55,19 @@ class CommandPublishers:
     def publish_command(
         self, output: ServoOutput, templates: CommandTemplates, stamp: Time
     ) -> None:
-        """Publish the trajectory of each output, and the command state."""
-        for publisher, layout, message in zip(
-            self._trajectories, templates.layouts, templates.trajectories, strict=True
-        ):
-            _fill_trajectory(message, layout, output, stamp)
-            publisher.publish(message)
-        state = templates.state
-        state.header.stamp = stamp
-        state.position = array('d', output.joint_q[templates.coords].tobytes())
-        state.velocity = array('d', output.joint_qd[templates.dofs].tobytes())
-        self._state.publish(state)
+        """Publish the command for each controller, and the command state.
+
+        Where one of them would get a number that is not finite, nobody gets anything, and the
+        output says so.
+        """
+        if not fill_all(templates.commands, output, stamp):
+            output.code = StatusCode.NON_FINITE_BLOCKED
+            output.text = 'a command that is not finite was not published'
+            return
+        for publisher, template in zip(self._commands, templates.commands, strict=True):
+            publisher.publish(template.message)
+        templates.fill_state(output, stamp)
+        self._state.publish(templates.state)
 
     def publish_poses(self, output: ServoOutput, templates: CommandTemplates, stamp: Time) -> None:
         """Publish the measured pose of each frame task."""
@@ -82,28 +81,43 @@ class CommandPublishers:
 
     def destroy(self) -> None:
         """Remove the publishers from the node."""
-        for publisher in (*self._trajectories, *self._poses, self._state):
+        for publisher in (*self._commands, *self._poses, self._state):
             self._node.destroy_publisher(publisher)
 
 
 class CommandTemplates:
-    """Messages of one servo with all that stays the same filled in."""
+    """Messages of one servo with all that stays the same filled in.
+
+    Attributes:
+        commands: One message per output.
+        state: What was commanded.
+        poses: One message per frame task.
+        base_frame: Name of the link in which poses without a frame are given.
+    """
 
     def __init__(self, servo: Servo, settings: Settings) -> None:
         """Make the messages."""
         robot = servo.robot
         labels = robot.model.body_label
-        self.layouts = [
-            trajectory_layout(robot, index, output, settings.period)
+        self.commands = [
+            output_message(output, trajectory_layout(robot, index, output, settings.period))
             for index, output in enumerate(settings.outputs)
         ]
-        self.trajectories = [_trajectory_template(layout) for layout in self.layouts]
-        self.coords, self.dofs = robot.coords, robot.group.variable_dof
+        self._coords, self._dofs = robot.coords, robot.group.variable_dof
+        count = len(robot.group.joint_names)
         self.state = JointState(name=list(robot.group.joint_names))
+        self._position = writable(self.state, 'position', count)
+        self._velocity = writable(self.state, 'velocity', count)
         self.poses = [PoseStamped() for _ in settings.tasks]
         for message, reference in zip(self.poses, robot.task_references, strict=True):
             message.header.frame_id = labels[reference]
         self.base_frame = labels[robot.base_link]
+
+    def fill_state(self, output: ServoOutput, stamp: Time) -> None:
+        """Fill the command state."""
+        self.state.header.stamp = stamp
+        output.joint_q.take(self._coords, out=self._position, mode='clip')
+        output.joint_qd.take(self._dofs, out=self._velocity, mode='clip')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,17 +138,18 @@ class NodeState:
 class StatusPublisher:
     """Publishes ~/status."""
 
-    def __init__(self, node: Node, control_rate: float, dropped: dict[str, int]) -> None:
+    def __init__(self, node: Node, control_rate: float, drops: Drops) -> None:
         """Create the publisher.
 
         Args:
             node: The node.
             control_rate: Rate to report [Hz].
-            dropped: Counters by reason, written by another thread.
+            drops: What was dropped, written by another thread.
         """
         self._publisher: Publisher = node.create_publisher(IkStatus, '~/status', 10)
-        self._dropped = dropped
+        self._drops, self._reported_drops = drops, 0
         self._message = IkStatus(control_rate=control_rate)
+        self._tasks: list[TaskError] = []
 
     def publish(
         self,
@@ -148,18 +163,14 @@ class StatusPublisher:
         """Publish the status of one tick."""
         message = self._message
         message.header.stamp, message.header.frame_id = stamp, base_frame
-        message.code = int(output.code)
-        message.text = f'{output.text} ({state.notice})' if state.notice else output.text
+        code, text = self._drops.shown(output.code, output.text)
+        message.code = int(code)
+        message.text = f'{text} ({state.notice})' if state.notice else text
         message.waiting_for = list(state.waiting_for)
         message.model_generation = state.generation
-        message.tasks = [
-            TaskError(
-                name=task.name, active=task.active, linear=task.linear_error,
-                angular=task.angular_error, reached=task.reached,
-            )
-            for task in output.tasks
-        ]  # fmt: skip
+        self._fill_tasks(output.tasks, output.center_of_mass)
         message.limiting_barrier = output.limiting_barrier
+        message.limiting_pair_a, message.limiting_pair_b = output.limiting_pair
         message.barrier_value = output.barrier_distance
         message.tick_ms, message.tick_ms_p50, message.tick_ms_p99 = (
             tick_ms,
@@ -167,35 +178,33 @@ class StatusPublisher:
             statistics.p99,
         )
         message.ticks, message.missed_ticks = statistics.ticks, statistics.missed
-        message.dropped_messages = [
-            NamedCount(name=name, count=count) for name, count in list(self._dropped.items())
-        ]
+        self._fill_drops()
         self._publisher.publish(message)
 
+    def _fill_tasks(self, reports: Sequence[TaskReport], center: CenterReport | None) -> None:
+        """Fill one entry per frame task, and one for the centre of mass while it has a target."""
+        if len(self._tasks) != len(reports) + (center is not None):
+            self._tasks = [TaskError(name=report.name) for report in reports]
+            if center is not None:
+                self._tasks.append(TaskError(name='com'))
+            self._message.tasks = self._tasks
+        for entry, report in zip(self._tasks, reports, strict=False):
+            entry.active, entry.reached = report.active, report.reached
+            entry.linear, entry.angular = report.linear_error, report.angular_error
+        if center is not None:
+            entry = self._tasks[-1]
+            entry.active, entry.reached = center.active, center.reached
+            entry.linear = center.linear_error
 
-def duration(seconds: float) -> Duration:
-    """Return a duration message."""
-    nanoseconds = round(seconds * NANOSECONDS)
-    return Duration(sec=nanoseconds // NANOSECONDS, nanosec=nanoseconds % NANOSECONDS)
-
-
-def _trajectory_template(layout: TrajectoryLayout) -> JointTrajectory:
-    points = [JointTrajectoryPoint(time_from_start=duration(time)) for time in layout.times]
-    if layout.publish_velocities:
-        points[-1].velocities = array('d', [0.0] * len(layout.joint_names))
-    return JointTrajectory(joint_names=list(layout.joint_names), points=points)
-
-
-def _fill_trajectory(
-    message: JointTrajectory, layout: TrajectoryLayout, output: ServoOutput, stamp: Time
-) -> None:
-    positions, velocities = layout.points(output.joint_q, output.joint_qd)
-    if layout.stamp_now:
-        message.header.stamp = stamp
-    for point in message.points:
-        point.positions = array('d', positions)
-    if layout.publish_velocities:
-        message.points[0].velocities = array('d', velocities)
+    def _fill_drops(self) -> None:
+        """Fill the counters, where one has changed."""
+        total = self._drops.total
+        if total != self._reported_drops:
+            self._reported_drops = total
+            self._message.dropped_messages = [
+                NamedCount(name=name, count=count)
+                for name, count in list(self._drops.counts.items())
+            ]
 
 
 def _fill_pose(message: PoseStamped, pose: Sequence[float]) -> None:

@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+import time
+
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.clock import Clock
 from rclpy.clock import ClockType
@@ -11,11 +14,14 @@ from rclpy.node import Node
 
 from ros_ik.node.control_loop import ControlLoop
 from ros_ik.node.diagnostics import diagnostics
-from ros_ik.node.publishing import LATEST
+from ros_ik.node.diagnostics import Snapshot
+from ros_ik.node.drops import Drops
+from ros_ik.node.outputs import LATEST
 from ros_ik.servo import StatusCode
 from ros_ik.settings import Settings
 
-_STATISTICS_PERIOD = 0.5
+# Time between two lines in the log for one code [s].
+_LOG_PERIOD = 2.0
 
 
 class Reporter:
@@ -27,23 +33,32 @@ class Reporter:
     """
 
     def __init__(
-        self, node: Node, settings: Settings, loop: ControlLoop, dropped: dict[str, int]
+        self,
+        node: Node,
+        settings: Settings,
+        loop: ControlLoop,
+        drops: Drops,
+        now: Callable[[], float],
     ) -> None:
-        """Create publisher and timers.
+        """Create publisher and timer.
 
         Args:
             node: The node.
             settings: Settings in force.
             loop: The control loop.
-            dropped: Messages dropped, by reason.
+            drops: Messages of use and of none.
+            now: Clock of the servo [s].
         """
         self.generation = 0
         self.problem = ''
-        self._node, self._settings, self._loop, self._dropped = node, settings, loop, dropped
+        self._node, self._settings, self._loop, self._drops = node, settings, loop, drops
+        self._now = now
         self._logged = ''
+        self._logged_at: dict[StatusCode, float] = {}
+        self._counted: dict[str, int] = {}
+        self._counted_at = time.monotonic()
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', LATEST)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        node.create_timer(_STATISTICS_PERIOD, loop.statistics.update, clock=steady)
         self._timer = node.create_timer(settings.diagnostics_period, self._publish, clock=steady)
 
     def apply(self, settings: Settings) -> None:
@@ -54,8 +69,14 @@ class Reporter:
     def log(self) -> None:
         """Log what the control thread reports, when it changes."""
         output = self._loop.output
-        text = self._loop.fault or (output.text if self.generation else '')
-        if text != self._logged and text:
+        fault, now = self._loop.fault, time.monotonic()
+        text = fault or (output.text if self.generation else '')
+        # Texts hold numbers and names that may change with every tick.
+        since = now - self._logged_at.get(output.code, -_LOG_PERIOD)
+        if text == self._logged or (since < _LOG_PERIOD and not fault):
+            return
+        if text:
+            self._logged_at[output.code] = now
             # rclpy remembers the severity of each place that logs, so there are two.
             if output.code <= StatusCode.OK:
                 self._node.get_logger().info(text)
@@ -64,14 +85,35 @@ class Reporter:
         self._logged, self._loop.fault = text, ''
 
     def _publish(self) -> None:
+        loop = self._loop
+        output, inbox = loop.output, loop.inbox
+        code, text = self._drops.shown(output.code, output.text)
         message = diagnostics(
-            self._node.get_name(),
-            self._loop.output,
-            self._loop.statistics,
-            self._dropped,
-            self._settings.control_rate,
-            self.generation,
-            self.problem,
+            Snapshot(
+                node_name=self._node.get_name(),
+                code=code,
+                text=text,
+                output=output,
+                statistics=loop.statistics,
+                control_rate=self._settings.control_rate,
+                command=inbox.command.get(),
+                controlled=inbox.controlled.get(),
+                now=self._now(),
+                rates=self._rates(),
+                dropped=self._drops.counts,
+                notice=self.problem,
+            )
         )
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)
+
+    def _rates(self) -> dict[str, float]:
+        """Return how many messages of each topic were of use per second since the last call."""
+        counts, now = dict(self._drops.used), time.monotonic()
+        elapsed = max(now - self._counted_at, 1e-3)
+        rates = {
+            topic: (count - self._counted.get(topic, 0)) / elapsed
+            for topic, count in counts.items()
+        }
+        self._counted, self._counted_at = counts, now
+        return rates

@@ -5,21 +5,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import gc
+import os
 import signal
 import sys
 import threading
 import traceback
+from typing import NoReturn
 
 import rclpy
+from rclpy.exceptions import InvalidHandle
 from rclpy.executors import ExternalShutdownException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
-import warp as wp
 
 from ros_ik.node.ik_node import IkNode
 
 # The control thread waits for the interpreter at most this long while another thread computes [s].
-_SWITCH_INTERVAL = 0.0005
+_SWITCH_INTERVAL = 0.0001
+# Time for the executor's callback that is running when the end comes [s].
+_PATIENCE = 0.3
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -29,8 +34,8 @@ def main(args: Sequence[str] | None = None) -> int:
         args: Command line with ROS arguments; None for that of the process.
     """
     sys.setswitchinterval(_SWITCH_INTERVAL)
-    # Warp would print each kernel it loads; the status says that the node warms up.
-    wp.config.log_level = wp.LOG_WARNING
+    # Garbage is collected between two ticks: see PauseCollector.
+    gc.disable()
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
@@ -46,14 +51,32 @@ def main(args: Sequence[str] | None = None) -> int:
     )
     thread.start()
     ended.wait()
-    node.finish()
+    ended_in_order = node.finish()
     executor.shutdown()
-    thread.join(1.0)
+    thread.join(_PATIENCE)
     for failure in failures:
         node.get_logger().fatal(failure)
+    code = 1 if failures else 0
+    if not ended_in_order or thread.is_alive():
+        _leave(code)
     node.destroy_node()
     rclpy.try_shutdown()
-    return 1 if failures else 0
+    # The interpreter gives handlers up before it ends; a second signal must not kill it then.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    return code
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process although a thread is inside the compiler, which cannot be stopped.
+
+    The interpreter would take the compiler's memory down under that thread. What has to be in
+    order is: the robot rests, and kernels reach their cache whole or not at all.
+    """
+    rclpy.try_shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _spin(executor: SingleThreadedExecutor, ended: threading.Event, failures: list[str]) -> None:
@@ -62,6 +85,10 @@ def _spin(executor: SingleThreadedExecutor, ended: threading.Event, failures: li
         executor.spin()
     except ExternalShutdownException:
         pass
+    except InvalidHandle:
+        # executor.shutdown() takes its guard condition away without waiting for a callback.
+        if not ended.is_set():
+            failures.append(traceback.format_exc())
     except Exception:  # noqa: BLE001 the robot has to come to rest first; then it is logged
         failures.append(traceback.format_exc())
     finally:

@@ -15,6 +15,8 @@ _STANDSTILL = 0.1
 class SteadySchedule:
     """Deadlines one period apart on the steady clock.
 
+    Each is computed from the first one, so that roundings do not add up to a drift.
+
     Attributes:
         now: The clock of the servo [s].
     """
@@ -22,19 +24,28 @@ class SteadySchedule:
     def __init__(self, period: float) -> None:
         """Start now; ``period`` in s."""
         self._period = period
-        self._deadline = time.monotonic()
+        self._begin = time.monotonic()
+        self._count = 1
         self.now: Callable[[], float] = time.monotonic
 
+    def pause(self) -> float:
+        """Return the time until the next deadline [s], negative after it."""
+        return self._begin + self._count * self._period - time.monotonic()
+
     def wait(self) -> int:
-        """Sleep until the next deadline; return the number of deadlines that were missed."""
-        self._deadline += self._period
-        delay = self._deadline - time.monotonic()
+        """Sleep until the next deadline; return the number of deadlines that were missed.
+
+        A deadline counts once: one that had passed before its tick was done, and each that passed
+        besides without a tick. The next tick begins at once then, the one after it in time.
+        """
+        delay = self.pause()
+        self._count += 1
         if delay > 0.0:
             time.sleep(delay)
             return 0
-        missed = 1 + int(-delay / self._period)
-        self._deadline += (missed - 1) * self._period
-        return missed
+        skipped = int(-delay / self._period)
+        self._count += skipped
+        return 1 + skipped
 
 
 class RosTimeSchedule:
@@ -50,6 +61,10 @@ class RosTimeSchedule:
         self._period = period
         self.now = now
         self._deadline = now()
+
+    def pause(self) -> float:
+        """Return the time until the next deadline [s] while ROS time goes as fast as any."""
+        return self._deadline + self._period - self.now()
 
     def wait(self) -> int:
         """Wait until ROS time reaches the next deadline; return the number that was missed."""

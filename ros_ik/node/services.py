@@ -27,11 +27,14 @@ from ros_ik.node.services_link import Description
 from ros_ik.node.services_link import Frame
 from ros_ik.node.services_link import Greeting
 from ros_ik.node.services_link import State
+from ros_ik.node.services_link import World
 from ros_ik.node.services_link import write_frame
+from ros_ik.node.services_moveit import names_offered
 from ros_ik.servo import Measurement
+from ros_ik.servo import Obstacle
 from ros_ik.settings import Settings
 
-NAMES = ('solve_ik', 'solve_fk', 'check_trajectory')
+NAMES = ('solve_ik', 'solve_fk', 'check_trajectory', 'solve_optimal')
 # What the process gets to end in order before it is killed [s].
 _GRACE = 0.9
 # A process that fell is started again after this time [s], longer each time.
@@ -47,11 +50,13 @@ class PlannerServices:
         self._child: _Child | None = None
         self._description: Description | None = None
         self._sent: Measurement | None = None
+        self._placed: tuple[Obstacle, ...] = ()
         self._restart_delay, self._restart_at = _RESTART, 0.0
 
     def take_over(self, urdf: str, srdf: str, settings: Settings, generation: int) -> None:
         """Answer for this robot from now on; requests that run for another one are cancelled."""
         self._description = Description(urdf, srdf, settings, generation)
+        self._placed = ()
         if self._child is None:
             self._start()
         else:
@@ -62,8 +67,8 @@ class PlannerServices:
         if self._child is not None:
             self._child.post(settings)
 
-    def poll(self, measurement: Measurement) -> None:
-        """Pass on the measured state; start a process anew that has fallen."""
+    def poll(self, measurement: Measurement, obstacles: tuple[Obstacle, ...]) -> None:
+        """Pass on the measured state and the obstacles; start a process anew that has fallen."""
         child = self._child
         if child is None or self._description is None:
             return
@@ -72,6 +77,9 @@ class PlannerServices:
                 self._sent = measurement
                 known = np.isfinite(measurement.received)
                 child.post(State(self._description.generation, measurement.joint_q, known))
+            if obstacles is not self._placed:
+                self._placed = obstacles
+                child.post(World(self._description.generation, obstacles, measurement.joint_q))
         elif not self._restart_at:
             self._restart_at = time.monotonic() + self._restart_delay
             self._node.get_logger().error(
@@ -93,17 +101,18 @@ class PlannerServices:
     def _start(self) -> None:
         node, description = self._node, self._description
         assert description is not None
+        names = (*NAMES, *names_offered(description.settings))
         greeting = Greeting(
             node_name=f'{node.get_name()}_planning',
             namespace=node.get_namespace(),
-            services={name: node.resolve_service_name(f'~/{name}') for name in NAMES},
+            services={name: node.resolve_service_name(f'~/{name}') for name in names},
             arguments=tuple(sys.argv),
             domain_id=node.context.get_domain_id(),
             settings=description.settings,
         )
         self._child = _Child(greeting)
         self._child.post(description)
-        self._sent, self._restart_at = None, 0.0
+        self._sent, self._placed, self._restart_at = None, (), 0.0
 
 
 class _Child:

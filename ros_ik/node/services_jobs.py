@@ -15,6 +15,7 @@ from typing import Any
 from ros_ik.errors import RosIkError
 from ros_ik.node.services_link import Description
 from ros_ik.node.services_link import State
+from ros_ik.node.services_link import World
 from ros_ik.planning import Budget
 from ros_ik.planning import Planner
 from ros_ik.planning import RequestError
@@ -67,6 +68,7 @@ class Jobs:
         self._description: Description | None = None
         self._settings: Settings | None = None
         self._state: State | None = None
+        self._world: World | None = None
         self._generation = -1
         self._planner: Planner | None = None
         self._error = ''
@@ -107,6 +109,10 @@ class Jobs:
     def measure(self, state: State) -> None:
         """Take over a measured state before the next request."""
         self._state = state
+
+    def place(self, world: World) -> None:
+        """Take over the obstacles before the next request."""
+        self._world = world
 
     def end(self, reason: str, timeout: float) -> None:
         """Refuse everything and end the thread; returns when it has ended or after ``timeout``."""
@@ -176,10 +182,14 @@ class Jobs:
             job.answer(result)
 
     def _renew(self, planner: Planner) -> None:
-        """Give the planner the newest settings and state."""
+        """Give the planner the newest settings, state and obstacles."""
         settings, self._settings = self._settings, None
         if settings is not None:
             planner.apply(settings)
         state = self._state
         if state is not None and state.generation == self._generation:
             planner.measure(state.joint_q, state.known)
+        world = self._world
+        if world is not None and world.generation == self._generation:
+            if world.obstacles is not planner.obstacles:
+                planner.place(world.obstacles, world.joint_q)

@@ -10,10 +10,12 @@ from __future__ import annotations
 import dataclasses
 import pickle
 import struct
+from typing import Any
 from typing import BinaryIO
 
 import numpy as np
 
+from ros_ik.servo import Obstacle
 from ros_ik.settings import Settings
 
 _LENGTH = struct.Struct('<Q')
@@ -72,10 +74,25 @@ class State:
     known: np.ndarray
 
 
-Frame = Greeting | Description | Settings | State
+@dataclasses.dataclass(frozen=True, eq=False)
+class World:
+    """The obstacles.
+
+    Attributes:
+        generation: Number of the model whose links they are given in.
+        obstacles: All of them.
+        joint_q: Coordinates at which those in moving links were received [joint_coord_count].
+    """
+
+    generation: int
+    obstacles: tuple[Obstacle, ...]
+    joint_q: np.ndarray
 
 
-def write_frame(pipe: BinaryIO, frame: Frame) -> None:
+Frame = Greeting | Description | Settings | State | World
+
+
+def write_frame(pipe: BinaryIO, frame: object) -> None:
     """Write one frame; blocks while the pipe is full.
 
     Raises:
@@ -87,7 +104,7 @@ def write_frame(pipe: BinaryIO, frame: Frame) -> None:
     pipe.flush()
 
 
-def read_frame(pipe: BinaryIO) -> Frame | None:
+def read_frame(pipe: BinaryIO) -> Any:
     """Return the next frame; None once the other end is closed, in order or not."""
     head = pipe.read(_LENGTH.size)
     if len(head) < _LENGTH.size:

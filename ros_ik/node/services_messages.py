@@ -123,8 +123,10 @@ def check_size(request: Any, settings: Settings, n_tasks: int) -> None:
     elif isinstance(request, SolveFk.Request):
         what = 'configurations times links'
         size = len(request.configurations) * (len(request.links) or n_tasks)
-    else:
+    elif isinstance(request, CheckTrajectory.Request):
         what, size = 'points', len(request.trajectory.points)
+    else:
+        return  # bounded by what answers it
     most = settings.services_max_poses
     if size > most:
         raise RequestError(f'{what}: at most {most} are permitted (services.max_poses): {size}')
@@ -137,6 +139,8 @@ def time_of(request: Any, settings: Settings) -> float:
         RequestError: It asks for a time that is negative or no number.
     """
     wanted = getattr(request, 'timeout', 0.0)
+    if hasattr(request, 'ik_request'):
+        wanted = _seconds(request.ik_request.timeout)
     if not wanted >= 0.0:
         raise RequestError(f'timeout must not be negative, got {wanted}')
     return min(wanted or math.inf, settings.services_timeout)

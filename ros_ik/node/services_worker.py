@@ -28,17 +28,21 @@ from rclpy.task import Future
 import warp as wp
 
 from ros_ik.errors import RosIkError
+from ros_ik.node import services_moveit
+from ros_ik.node.package_paths import package_paths
 from ros_ik.node.services_jobs import Job
 from ros_ik.node.services_jobs import Jobs
 from ros_ik.node.services_link import Description
 from ros_ik.node.services_link import Greeting
 from ros_ik.node.services_link import read_frame
 from ros_ik.node.services_link import State
+from ros_ik.node.services_link import World
 from ros_ik.node.services_messages import answer_check_trajectory
 from ros_ik.node.services_messages import answer_solve_fk
 from ros_ik.node.services_messages import answer_solve_ik
 from ros_ik.node.services_messages import check_size
 from ros_ik.node.services_messages import time_of
+from ros_ik.node.services_optimal import answer_solve_optimal
 from ros_ik.planning import Budget
 from ros_ik.planning import IkRequest
 from ros_ik.planning import Planner
@@ -49,8 +53,15 @@ from ros_ik.settings import Settings
 from ros_ik_interfaces.srv import CheckTrajectory
 from ros_ik_interfaces.srv import SolveFk
 from ros_ik_interfaces.srv import SolveIk
+from ros_ik_interfaces.srv import SolveOptimal
 
-_TYPES = {'solve_ik': SolveIk, 'solve_fk': SolveFk, 'check_trajectory': CheckTrajectory}
+_TYPES = {
+    'solve_ik': SolveIk,
+    'solve_fk': SolveFk,
+    'check_trajectory': CheckTrajectory,
+    'solve_optimal': SolveOptimal,
+    **services_moveit.service_types(),
+}
 # Times of an end in order [s]: a request notices, its answer leaves, the process is gone.
 _NOTICE, _FAREWELL, _LAST = 0.3, 0.2, 0.8
 _WAIT = 0.1
@@ -87,9 +98,12 @@ class PlannerNode(Node):
             'check_trajectory': functools.partial(
                 answer_check_trajectory, most_checks=greeting.settings.services_max_poses
             ),
+            'solve_optimal': answer_solve_optimal,
+            'compute_ik': functools.partial(services_moveit.answer_compute_ik, threads=threads),
+            'compute_fk': services_moveit.answer_compute_fk,
         }
         self.jobs = Jobs(
-            greeting.settings.services_max_waiting, _prepare, self._log_error, _package_paths()
+            greeting.settings.services_max_waiting, _prepare, self._log_error, package_paths()
         )
         # Any other group would take no request while another one has no answer.
         group = ReentrantCallbackGroup()
@@ -109,7 +123,11 @@ class PlannerNode(Node):
 
     def _submit(self, name: str, request: Any, future: Future) -> None:
         def refuse(reason: str) -> None:
-            self._finish(future, _TYPES[name].Response(success=False, message=reason))
+            kind = _TYPES[name]
+            if name in services_moveit.NAMES:
+                self._finish(future, services_moveit.refusal(kind, reason))
+            else:
+                self._finish(future, kind.Response(success=False, message=reason))
 
         try:
             check_size(request, self._settings, len(self._settings.tasks))
@@ -129,12 +147,6 @@ class PlannerNode(Node):
 
     def _log_error(self, text: str) -> None:
         self.get_logger().error(text)
-
-
-def _package_paths() -> list[str]:
-    """Return the folders of the ROS packages that this environment knows."""
-    prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
-    return [os.path.join(prefix, 'share') for prefix in prefixes if prefix]
 
 
 def _prepare(planner: Planner) -> None:
@@ -158,6 +170,8 @@ def _read(pipe: BinaryIO, jobs: Jobs, ended: threading.Event) -> None:
             jobs.apply(frame)
         elif isinstance(frame, State):
             jobs.measure(frame)
+        elif isinstance(frame, World):
+            jobs.place(frame)
     signal.setitimer(signal.ITIMER_REAL, _LAST)
     ended.set()
 

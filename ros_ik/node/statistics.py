@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 
 _LENGTH = 10_000
@@ -17,31 +19,36 @@ class TickStatistics:
         missed: Number of deadlines missed since the last reset.
         p50: Median [ms] at the last :meth:`update`, NaN before.
         p99: 99th percentile [ms] at the last :meth:`update`, NaN before.
+        p999: 99.9th percentile [ms] at the last :meth:`update`, NaN before.
+        longest: Longest tick since the last reset [ms].
     """
 
     def __init__(self) -> None:
         """Start empty."""
-        self._durations = np.zeros(_LENGTH)
+        # Python's own floats: the tick writes one without making an array scalar of it.
+        self._durations = array('d', bytes(8 * _LENGTH))
         self.reset()
 
     def reset(self) -> None:
         """Start again."""
         self.ticks = self.missed = 0
-        self.p50 = self.p99 = float('nan')
+        self.p50 = self.p99 = self.p999 = float('nan')
+        self.longest = 0.0
 
-    def add(self, duration: float, missed: int) -> None:
-        """Note a tick.
-
-        Args:
-            duration: Its duration [ms].
-            missed: Number of deadlines missed since the tick before.
-        """
+    def add(self, duration: float) -> None:
+        """Note a tick; ``duration`` in ms."""
         self._durations[self.ticks % _LENGTH] = duration
         self.ticks += 1
-        self.missed += missed
+        self.longest = max(self.longest, duration)
+
+    def miss(self, count: int) -> None:
+        """Note deadlines that were missed."""
+        self.missed += count
 
     def update(self) -> None:
         """Compute the percentiles; too slow for every tick."""
         count = min(self.ticks, _LENGTH)
         if count:
-            self.p50, self.p99 = np.percentile(self._durations[:count], (50.0, 99.0)).tolist()
+            self.p50, self.p99, self.p999 = np.percentile(
+                np.frombuffer(self._durations)[:count], (50.0, 99.0, 99.9)
+            ).tolist()

@@ -9,6 +9,12 @@ from ros_ik.planning.inverse import IkAnswer
 from ros_ik.planning.inverse import IkRequest
 from ros_ik.planning.inverse import PoseCode
 from ros_ik.planning.inverse import solve_ik
+from ros_ik.planning.optimal import OptimalAnswer
+from ros_ik.planning.optimal import solve_optimal
+from ros_ik.planning.optimal_request import CenterOfMassCost
+from ros_ik.planning.optimal_request import JointCost
+from ros_ik.planning.optimal_request import OptimalRequest
+from ros_ik.planning.optimal_request import PoseCost
 from ros_ik.planning.planner import Planner
 from ros_ik.planning.spline import Point
 from ros_ik.planning.spline_limits import Violation
@@ -17,15 +23,21 @@ from ros_ik.planning.trajectory import TrajectoryReport
 
 __all__ = [
     'Budget',
+    'CenterOfMassCost',
     'IkAnswer',
     'IkRequest',
+    'JointCost',
+    'OptimalAnswer',
+    'OptimalRequest',
     'Planner',
     'Point',
     'PoseCode',
+    'PoseCost',
     'RequestError',
     'TrajectoryReport',
     'Violation',
     'check_trajectory',
     'solve_fk',
     'solve_ik',
+    'solve_optimal',
 ]

@@ -15,17 +15,17 @@ import numpy as np
 from ros_ik.model import poses as pose_math
 from ros_ik.planning.budget import Budget
 from ros_ik.planning.budget import RequestError
+from ros_ik.planning.chains import ChainTask
 from ros_ik.planning.planner import Frame
 from ros_ik.planning.planner import Planner
 from ros_ik.solvers import ChainIKResult
-from ros_ik.solvers import inverse_kinematics
 from ros_ik.solvers import SolveStatus
 
 # Accepted errors where a request gives none [m, rad]: those of inverse_kinematics.
 POSITION_TOLERANCE, ROTATION_TOLERANCE = 1e-3, 1e-2
 # The first slice is small: a slice of unreachable poses takes milliseconds for each. The next ones
 # take about this long [s], so that a request ends soon after its time is over.
-_FIRST_SLICE, _LARGEST_SLICE, _SLICE_TIME = 16, 8192, 0.1
+_FIRST_SLICE, _SLICE_TIME = 16, 0.1
 
 Seed = tuple[Sequence[str], Sequence[float]]
 
@@ -61,6 +61,8 @@ class IkRequest:
         position_tolerance: Accepted distance [m]; 0 for the default.
         rotation_tolerance: Accepted angle [rad]; 0 for the default.
         threads: Threads that share a slice.
+        joint_group: What :meth:`Model.joint_group` takes: of the node's joints only those move; ''
+            for all of them.
     """
 
     poses: np.ndarray
@@ -72,6 +74,7 @@ class IkRequest:
     position_tolerance: float = 0.0
     rotation_tolerance: float = 0.0
     threads: int = 1
+    joint_group: str = ''
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -115,34 +118,33 @@ def solve_ik(planner: Planner, request: IkRequest, budget: Budget | None = None)
     _check_options(request)
     frame = planner.frame(request.link)
     reference = planner.reference(request.reference_frame)
-    solved = _solved_coordinates(planner, frame, reference)
+    solved = _solved_coordinates(planner, frame, reference, request.joint_group)
     targets = _targets_in_world(planner, request.poses, reference)
     seeds = _seed_rows(planner, request.seeds, len(targets), solved)
     model = planner.collision_model if request.check_collisions else planner.bounded_model
-    group = model.joint_group(_joint_names(planner, solved))
+    task = ChainTask(
+        model=model,
+        link=planner.model.body_label[frame.link],
+        offset=frame.offset,
+        group=model.joint_group(_joint_names(planner, solved)),
+        held=planner.held(None if request.check_collisions else frame.link),
+        position_tolerance=request.position_tolerance or POSITION_TOLERANCE,
+        rotation_tolerance=request.rotation_tolerance or ROTATION_TOLERANCE,
+        n_solutions=max(1, request.max_solutions),
+        check_collisions=request.check_collisions,
+        threads=request.threads,
+    )
     parts = []
-    for rows in _slices(len(targets), budget):
-        result = inverse_kinematics(
-            model,
-            planner.model.body_label[frame.link],
-            targets[rows],
-            seeds[rows] if len(seeds) > 1 else seeds[0],
-            request.position_tolerance or POSITION_TOLERANCE,
-            request.rotation_tolerance or ROTATION_TOLERANCE,
-            max(1, request.max_solutions),
-            request.check_collisions,
-            joint_group=group,
-            joint_q=planner.joint_q,
-            offset=frame.offset,
-            n_threads=request.threads,
-        )
+    for rows in _slices(len(targets), planner.chains.most_poses(task), budget):
+        some = seeds[rows] if len(seeds) > 1 else seeds
+        result = planner.chains.solve(task, targets[rows], some)
         parts.append(_found(result, rows.start, solved))
     return _answer(_joint_names(planner, solved), parts, len(targets))
 
 
-def _slices(n: int, budget: Budget) -> Iterator[slice]:
-    """Yield slices of ``n`` problems until they are done or the time is over."""
-    first, size = 0, _FIRST_SLICE
+def _slices(n: int, most: int, budget: Budget) -> Iterator[slice]:
+    """Yield slices of ``n`` problems, ``most`` at a time, until all are done or time is over."""
+    first, size = 0, min(_FIRST_SLICE, most)
     while first < n and not budget.expired:
         budget.check()
         started = time.perf_counter()
@@ -151,12 +153,14 @@ def _slices(n: int, budget: Budget) -> Iterator[slice]:
         elapsed = max(time.perf_counter() - started, 1e-6)
         rate = (rows.stop - rows.start) / elapsed
         # The first slice of a robot may have compiled for seconds: it says little about the next.
-        size = int(np.clip(rate * _SLICE_TIME, _FIRST_SLICE, min(16 * size, _LARGEST_SLICE)))
+        size = min(most, int(np.clip(rate * _SLICE_TIME, _FIRST_SLICE, 16 * size)))
         first = rows.stop
     budget.check()
 
 
-def _solved_coordinates(planner: Planner, frame: Frame, reference: int) -> np.ndarray:
+def _solved_coordinates(
+    planner: Planner, frame: Frame, reference: int, joint_group: str
+) -> np.ndarray:
     """Return the coordinates that are solved for, or raise RequestError."""
     group, labels = planner.robot.group, planner.model.body_label
     dofs = planner.moving_dofs(frame.link, reference)
@@ -164,6 +168,8 @@ def _solved_coordinates(planner: Planner, frame: Frame, reference: int) -> np.nd
     driven = [int(d) for d in dofs if group.dof_variable[d] >= 0]
     moving_reference = {int(group.dof_variable[d]) for d in driven if d not in of_frame}
     variables = {int(group.dof_variable[d]) for d in driven} - moving_reference
+    if joint_group:
+        variables &= set(planner.variables_of(joint_group).tolist())
     if not variables:
         raise RequestError(
             f'no joint of the group moves link {labels[frame.link]!r} as seen from '

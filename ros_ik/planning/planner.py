@@ -5,26 +5,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Sequence
-import copy
+import contextlib
 import dataclasses
-import functools
 from pathlib import Path
 
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.chain import relative_chain
-from ros_ik.model import Model
-from ros_ik.model import ModelBuilder
 from ros_ik.planning.budget import RequestError
+from ros_ik.planning.kept import KeptSolvers
 from ros_ik.servo.pose_math import IDENTITY
-from ros_ik.servo.robot import ControlledRobot
-from ros_ik.servo.robot import resolve_robot
 from ros_ik.servo.step_solver import link_offset
-from ros_ik.servo.step_solver import StepSolver
 from ros_ik.settings import Settings
 
 
@@ -41,13 +36,10 @@ class Frame:
     offset: np.ndarray
 
 
-class Planner:
+class Planner(KeptSolvers):
     """The robot as planners' requests see it; one thread at a time uses it.
 
     Attributes:
-        model: The model, on the CPU.
-        robot: The settings resolved against the model.
-        settings: The settings in force.
         joint_q: Measured configuration, the neutral one for joints not heard of,
             [joint_coord_count].
         known: Which coordinates were measured, bool [joint_coord_count].
@@ -60,35 +52,12 @@ class Planner:
         settings: Settings,
         package_paths: Sequence[str | Path] = (),
     ) -> None:
-        """Build the model.
-
-        Args:
-            urdf: Text of the robot description.
-            srdf: Text of the semantic description, '' for none.
-            settings: The settings.
-            package_paths: Folders in which ``package://`` meshes are looked up, once a request
-                asks for a check of collisions.
-
-        Raises:
-            RosIkError: A description or a setting that is unusable.
-        """
-        self._builder = ModelBuilder()
-        self._builder.add_urdf(urdf, srdf=srdf or None)
-        self._documents = urdf, srdf or None, tuple(package_paths)
-        self.model: Model = self._builder.finalize('cpu')
-        self.robot: ControlledRobot = resolve_robot(self.model, settings)
-        self.settings = settings
+        """Build the model; see :class:`KeptSolvers`."""
+        super().__init__(urdf, srdf, settings, package_paths)
         self.joint_q = self.model.neutral_joint_q()
         self.known = np.zeros(self.model.joint_coord_count, dtype=bool)
         self._coord_of_dof = dof_coordinates(self.model)
         self._names = {coord: name for name, coord in self.robot.coord_of.items()}
-
-    def apply(self, settings: Settings) -> None:
-        """Take over settings that differ in dynamic parameters only."""
-        if settings.limits_position_margin != self.settings.limits_position_margin:
-            for name in ('bounded_model', 'collision_model'):
-                self.__dict__.pop(name, None)
-        self.settings = settings
 
     def measure(self, joint_q: np.ndarray, known: np.ndarray) -> None:
         """Take over a measured state: coordinates and which of them are known."""
@@ -97,30 +66,31 @@ class Planner:
             np.where(known, joint_q, self.model.neutral_joint_q())
         )
 
-    @functools.cached_property
-    def bounded_model(self) -> Model:
-        """The model with ``limits.position_margin`` taken off the limits of the controlled joints.
+    @contextlib.contextmanager
+    def at(self, names: Sequence[str], positions: Sequence[float]) -> Iterator[None]:
+        """Take a state for the measured one for a while.
 
-        Solutions are to lie where the node itself would hold the robot.
-        """
-        return self._bounded(self._builder)
-
-    @functools.cached_property
-    def collision_model(self) -> Model:
-        """The same with the meshes that collide: reading them may take seconds.
+        Args:
+            names: Joints whose positions are given; the others stay as measured.
+            positions: Their positions [rad or m].
 
         Raises:
-            ModelError: A mesh file that cannot be read.
+            RequestError: An unknown joint, another number of positions than names, or a number
+                that is not finite.
         """
-        urdf, srdf, package_paths = self._documents
-        builder = ModelBuilder()
-        builder.add_urdf(urdf, srdf=srdf, package_paths=package_paths)
-        return self._bounded(builder)
-
-    @functools.cached_property
-    def steps(self) -> StepSolver:
-        """The step of the servo, for its barriers: made at the first request that needs them."""
-        return StepSolver(self.robot, self.settings)
+        if len(names) != len(positions) or not np.isfinite(positions).all():
+            raise RequestError(
+                f'expected {len(names)} finite positions, one per joint name, got '
+                f'{list(positions)}'
+            )
+        coords, before = self.coordinates(names), (self.joint_q, self.known)
+        joint_q, known = self.joint_q.copy(), self.known.copy()
+        joint_q[coords], known[coords] = positions, True
+        self.measure(joint_q, known)
+        try:
+            yield
+        finally:
+            self.joint_q, self.known = before
 
     def frame(self, link: str) -> Frame:
         """Return the origin of a link, or for '' the controlled frame of the first frame task.
@@ -187,6 +157,21 @@ class Planner:
                 raise RequestError(f'joint {name!r} follows {leader!r}: give that one instead')
         return coords
 
+    def variables_of(self, joint_group: str) -> np.ndarray:
+        """Return which of the controlled joints are in a group, int [k]; '' for all of them.
+
+        Raises:
+            RequestError: The model has no such group.
+        """
+        own = self.robot.group
+        if joint_group in ('', own.name):
+            return np.arange(own.n_variables)
+        try:
+            names = self.model.joint_group(joint_group).joint_names
+        except ArgumentError as error:
+            raise RequestError(str(error)) from error
+        return np.array([k for k, name in enumerate(own.joint_names) if name in names], dtype=int)
+
     def require_measured(self, dofs: Iterable[int], given: np.ndarray) -> None:
         """Check that the joints of some degrees of freedom are known.
 
@@ -206,9 +191,31 @@ class Planner:
             names = ', '.join(self._names[c] for c in missing)
             raise RequestError(f'no joint states yet of {names}, which the request leaves out')
 
+    def needed_dofs(self) -> np.ndarray:
+        """Return the degrees of freedom that the node needs to know, as for its own steps."""
+        start = self.model.joint_qd_start.numpy()
+        return np.array([start[self.model.joint_index(name)] for name in self.robot.needed])
+
     def moving_dofs(self, link: int, reference: int) -> np.ndarray:
         """Return the degrees of freedom that move a link as seen from another one."""
         return relative_chain(self.model, link, reference)[0]
+
+    def held(self, link: int | None) -> np.ndarray:
+        """Return the configuration that holds the joints that are not solved for.
+
+        Args:
+            link: Link whose pose is all that matters, so that the state of other joints makes no
+                difference; None where every link does.
+
+        Returns:
+            Shape [joint_coord_count].
+        """
+        if link is None:
+            return self.joint_q
+        coords = self._coord_of_dof[self.moving_dofs(link, -1)]
+        joint_q = self.model.neutral_joint_q()
+        joint_q[coords[coords >= 0]] = self.joint_q[coords[coords >= 0]]
+        return joint_q
 
     def configurations(self, coords: np.ndarray, positions: np.ndarray) -> np.ndarray:
         """Return whole configurations, the other joints as measured.
@@ -224,29 +231,9 @@ class Planner:
         joint_q[:, coords] = positions
         return self.model.apply_mimic(joint_q)
 
-    def body_poses(self, joint_q: np.ndarray) -> np.ndarray:
-        """Return link poses in the world, shape [n, body_count, 7]."""
-        poses = np.empty((len(joint_q), self.model.body_count, 7))
-        eval_fk(self.model, joint_q, poses)
-        return poses
-
     def _no_joint(self, name: str) -> str:
         try:
             self.model.joint_index(name)
         except ArgumentError as error:
             return str(error)
         return f'joint {name!r} does not have one degree of freedom'
-
-    def _bounded(self, builder: ModelBuilder) -> Model:
-        """Return a model with the margin taken off the limits."""
-        robot, margin = self.robot, self.robot.position_margin(self.settings)
-        tighter = copy.copy(builder)
-        tighter.joint_limit_lower = _moved(builder.joint_limit_lower, robot.lower, margin)
-        tighter.joint_limit_upper = _moved(builder.joint_limit_upper, robot.upper, -margin)
-        return tighter.finalize('cpu')
-
-
-def _moved(given: Sequence[float], limits: np.ndarray, by: np.ndarray) -> list[float]:
-    """Return limits moved where there is something to move; unlimited ones stay as given."""
-    moves = np.isfinite(limits) & (by != 0.0)
-    return np.where(moves, limits + by, given).tolist()

@@ -70,14 +70,37 @@ class Spline:
             segment: Segments, int [n].
             s: Parts of their durations that have passed, [n].
         """
-        basis = np.array([math.comb(DEGREE, k) * s**k * (1.0 - s) ** (DEGREE - k)
-                          for k in range(DEGREE + 1)])  # fmt: skip
-        return np.einsum('kn,nkj->nj', basis, self.control[segment])
+        return np.einsum('kn,nkj->nj', _basis(DEGREE, s), self.control[segment])
+
+    def velocities(self, segment: np.ndarray, s: np.ndarray) -> np.ndarray:
+        """Return velocities, shape [n, joints]; see :meth:`positions`."""
+        control = self.velocity_control()[segment]
+        return np.einsum('kn,nkj->nj', _basis(DEGREE - 1, s), control)
+
+    def end(self) -> float:
+        """Return the time of the last point [s]."""
+        return float(self.start[-1] + self.duration[-1])
+
+    def part(self, segments: slice) -> Spline:
+        """Return some segments."""
+        return Spline(
+            self.start[segments],
+            self.duration[segments],
+            self.control[segments],
+            self.curved[segments],
+        )
 
     def _rate(self) -> np.ndarray:
         """Return one over the durations, 0 for a single point, shape [m, 1, 1]."""
         duration = self.duration[:, None, None]
         return np.divide(1.0, duration, out=np.zeros_like(duration), where=duration > 0.0)
+
+
+def _basis(degree: int, s: np.ndarray) -> np.ndarray:
+    """Return the Bernstein polynomials at s [n], shape [degree + 1, n]."""
+    return np.array(
+        [math.comb(degree, k) * s**k * (1.0 - s) ** (degree - k) for k in range(degree + 1)]
+    )
 
 
 def make_spline(points: Sequence[Point], n_joints: int) -> Spline:

@@ -19,6 +19,7 @@ from ros_ik.planning.spline_barriers import closest_pair
 from ros_ik.planning.spline_limits import first_limit_violation
 from ros_ik.planning.spline_limits import JointBounds
 from ros_ik.planning.spline_limits import Violation
+from ros_ik.servo.barriers import collision_margin
 
 # A link 1 m from a joint moves 1 cm in such a step [rad or m].
 MAX_STEP = 0.01
@@ -32,7 +33,9 @@ class TrajectoryReport:
         violation: What is violated first, None where the trajectory is safe.
         closest_pair: The closest pair of the collision barriers, '' twice without one.
         barriers: Names of the barriers.
-        minimum_values: Least value of each barrier along the way [m].
+        minimum_values: Least value of each barrier along the way, without margins [m]: distances
+            of the collision barriers, which are violated below their margin and reach no farther
+            than where they begin to count.
     """
 
     violation: Violation | None
@@ -75,7 +78,7 @@ def check_trajectory(
     coords = planner.driving_coordinates(joint_names)
     if not len(coords):
         raise RequestError('the trajectory names no joints')
-    planner.require_measured(_needed_dofs(planner), coords)
+    planner.require_measured(planner.needed_dofs(), coords)
     spline = make_spline(points, len(coords))
 
     def configurations(positions: np.ndarray) -> np.ndarray:
@@ -84,21 +87,15 @@ def check_trajectory(
     record = barriers_along(
         planner, spline, configurations, max_step or MAX_STEP, most_checks, budget
     )
+    margins = [collision_margin(barrier, planner.settings) for barrier in planner.steps.barriers]
     limit = first_limit_violation(spline, _bounds(planner, joint_names), budget)
     found = [v for v in (limit, record.violation) if v is not None]
     return TrajectoryReport(
         violation=min(found, key=lambda violation: violation.time, default=None),
         closest_pair=closest_pair(planner, record),
         barriers=record.names,
-        minimum_values=record.minimum,
+        minimum_values=record.minimum + margins,
     )
-
-
-def _needed_dofs(planner: Planner) -> np.ndarray:
-    """Return the degrees of freedom that the node needs to know, as it does for its own steps."""
-    start = planner.model.joint_qd_start.numpy()
-    joints = (planner.model.joint_index(name) for name in planner.robot.needed)
-    return np.array([start[joint] for joint in joints])
 
 
 def _bounds(planner: Planner, joint_names: Sequence[str]) -> JointBounds:

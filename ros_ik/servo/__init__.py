@@ -6,6 +6,7 @@ from ros_ik.servo.codes import Mode
 from ros_ik.servo.codes import Rejection
 from ros_ik.servo.codes import StatusCode
 from ros_ik.servo.command import CenterOfMassTarget
+from ros_ik.servo.command import CenterReport
 from ros_ik.servo.command import Command
 from ros_ik.servo.command import JointTarget
 from ros_ik.servo.command import Measurement
@@ -18,14 +19,23 @@ from ros_ik.servo.servo import Servo
 from ros_ik.servo.targets import TargetReader
 from ros_ik.servo.trajectory import trajectory_layout
 from ros_ik.servo.trajectory import TrajectoryLayout
+from ros_ik.servo.world import ObstacleBook
+from ros_ik.servo.world import ObstacleKind
+from ros_ik.servo.world import ObstacleOperation
+from ros_ik.servo.world import ObstacleRequest
 
 __all__ = [
     'CenterOfMassTarget',
+    'CenterReport',
     'Command',
     'JointTarget',
     'Measurement',
     'Mode',
     'Obstacle',
+    'ObstacleBook',
+    'ObstacleKind',
+    'ObstacleOperation',
+    'ObstacleRequest',
     'PoseTarget',
     'Rejection',
     'Servo',

@@ -42,37 +42,59 @@ class BarrierReport:
             joint_q: Coordinates after the step.
             wanted: How much nearer the targets the step was to come [m plus rad].
             achieved: How much nearer it came.
-            cut: Whether the check at q + dq cut the step.
+            cut: Whether the check of stops cut the step.
         """
         values = self._solver.barrier_values(joint_q)
         before, self._values = self._values, values
-        if values.size:
-            self._name(output, values, int(np.argmin(values)))
-        if cut:
-            output.code = StatusCode.HALTED_BY_BARRIER
-            output.text = f'barrier {output.limiting_barrier} stopped the step'
-            return
+        counting = np.where(values < self._solver.row_range, values, np.inf)
+        if np.isfinite(counting).any():
+            self._name(output, values, int(np.argmin(counting)))
         if wanted < _LEAST_STEP or achieved > _SLOWED * wanted or output.code != StatusCode.OK:
             return
-        row = -1 if before is None or not values.size else self._limiting_row(before, values)
+        row = -1
+        if before is not None and values.size:
+            row = self._limiting_row(before, values)
+            if row < 0 and cut:
+                row = _nearest_row(before, values)
         if row >= 0:
             self._name(output, values, row)
-            halted = achieved < _HALTED * wanted
-            output.code = StatusCode.HALTED_BY_BARRIER if halted else StatusCode.SLOWED_BY_BARRIER
-            what = 'holds' if halted else 'slows'
-            output.text = f'barrier {output.limiting_barrier} {what} the motion'
+            self._say(output, achieved < _HALTED * wanted)
             return
         joint = self._solver.bound_joint(joint_q)
         if joint:
             output.code, output.text = StatusCode.JOINT_BOUND, f'joint {joint} rests at its limit'
 
     def _name(self, output: ServoOutput, values: np.ndarray, row: int) -> None:
-        barrier = self._solver.barriers[self._solver.barrier_rows[row]]
-        output.limiting_barrier, output.barrier_distance = barrier.name, float(values[row])
+        """Fill the fields on the limiting barrier with one of its rows."""
+        solver = self._solver
+        output.limiting_barrier = solver.barriers[solver.barrier_rows[row]].name
+        output.limiting_pair = solver.row_pair(row)
+        output.barrier_distance = float(values[row]) + solver.row_distance(row)
+
+    def _say(self, output: ServoOutput, halted: bool) -> None:
+        """Set code and text where a barrier holds the motion back."""
+        output.code = StatusCode.HALTED_BY_BARRIER if halted else StatusCode.SLOWED_BY_BARRIER
+        output.text = (
+            f'barrier {output.limiting_barrier} {"holds" if halted else "slows"} the motion'
+        )
+        if output.limiting_pair[0]:
+            between = ' and '.join(output.limiting_pair)
+            output.text += f': {output.barrier_distance:.3f} m between {between}'
 
     def _limiting_row(self, before: np.ndarray, values: np.ndarray) -> int:
         """Return the row whose value fell as far as allowed, -1 for none."""
         allowed = self._solver.allowed_decrease(before)
         slack = values - before - allowed - _ROW_PART * np.abs(allowed) - _ROW_DISTANCE
+        # What is violated and cannot be helped holds nothing back, where another row does.
+        holds = (slack <= 0.0) & (before >= -_ROW_DISTANCE)
+        if holds.any():
+            slack = np.where(holds, slack, np.inf)
         row = int(np.argmin(slack))
         return row if slack[row] <= 0.0 and math.isfinite(slack[row]) else -1
+
+
+def _nearest_row(before: np.ndarray, values: np.ndarray) -> int:
+    """Return the row that is violated first if all go on as they do."""
+    with np.errstate(divide='ignore', invalid='ignore'):
+        time = np.maximum(values, 0.0) / (before - values)
+    return int(np.argmin(np.where(before > values, time, np.inf)))

@@ -12,6 +12,8 @@ class StatusCode(enum.IntEnum):
 
     INVALID = -1
     OK = 0
+    DAMPED_NEAR_SINGULARITY = 1
+    LEAVING_SINGULARITY = 3
     SLOWED_BY_BARRIER = 4
     HALTED_BY_BARRIER = 5
     JOINT_BOUND = 6
@@ -22,6 +24,7 @@ class StatusCode(enum.IntEnum):
     STOPPED = 21
     COMMAND_STALE = 22
     JOINT_STATE_STALE = 23
+    TF_UNAVAILABLE = 24
     TARGET_JUMP = 25
     CLOCK_JUMP = 26
     MODEL_CHANGED = 27
@@ -50,3 +53,5 @@ class Rejection(enum.Enum):
     WRONG_SIZE = 'wrong_size'
     TARGET_JUMP = 'target_jump'
     NOT_READY = 'not_ready'
+    BAD_OBSTACLE = 'bad_obstacle'
+    TOO_MANY_OBSTACLES = 'too_many_obstacles'

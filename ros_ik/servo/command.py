@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import numpy as np
 
+from ros_ik.model.collision_primitive import CollisionShape
 from ros_ik.servo.codes import Mode
 from ros_ik.servo.codes import StatusCode
 
@@ -21,7 +23,7 @@ class PoseTarget:
         frame_link: Link in which the pose is given.
         received: Time of receipt [s].
         sequence: Grows from target to target, of all kinds together.
-        lasting: Whether it counts until another one takes its place, instead of going stale.
+        lasting: Whether it counts as long as a command has it, instead of going stale.
     """
 
     pose: np.ndarray
@@ -86,6 +88,20 @@ class Obstacle:
     pose: np.ndarray
     frame_link: int
 
+    @functools.cached_property
+    def shape(self) -> CollisionShape:
+        """The solid for collision checks."""
+        size = self.dimensions
+        if self.kind == 'sphere':
+            return CollisionShape.sphere(size[0])
+        if self.kind == 'box':
+            return CollisionShape.box([0.5 * length for length in size])
+        if self.kind == 'cylinder':
+            return CollisionShape.cylinder(size[0], 0.5 * size[1])
+        if self.kind == 'capsule':
+            return CollisionShape.capsule(size[0], 0.5 * size[1])
+        return CollisionShape.half_space()
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class JointTarget:
@@ -95,11 +111,13 @@ class JointTarget:
         positions: One per controlled joint [rad or m], NaN for those that are not commanded.
         received: Time of receipt [s].
         sequence: Grows from target to target, of all kinds together.
+        lasting: Whether it counts as long as a command has it, instead of going stale.
     """
 
     positions: np.ndarray
     received: float
     sequence: int
+    lasting: bool = False
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -182,6 +200,23 @@ class TaskReport:
 
 
 @dataclasses.dataclass(eq=False)
+class CenterReport:
+    """How the centre of mass stands.
+
+    Attributes:
+        active: Whether a fresh target is pursued.
+        linear_error: Distance of the commanded centre of mass from the target [m].
+        reached: Whether the error is within ``com.linear_tolerance``.
+        position: Commanded centre of mass in the base frame [m], [3].
+    """
+
+    active: bool
+    linear_error: float
+    reached: bool
+    position: np.ndarray
+
+
+@dataclasses.dataclass(eq=False)
 class ServoOutput:
     """The result of one tick.
 
@@ -193,10 +228,11 @@ class ServoOutput:
         publish: Whether to send the command; False is silence.
         still: Whether the command is at rest.
         tasks: One report per frame task.
+        center_of_mass: The report of the centre of mass, None without a fresh target.
         limiting_barrier: Name of the barrier that limits, '' for none.
         limiting_pair: Links of the closest pair of that barrier, '' where it has none.
-        barrier_distance: Least barrier value [m] at the commanded configuration, of the limiting
-            barrier where there is one; NaN without barriers.
+        barrier_distance: Distance [m] at the commanded configuration of that pair, or of a frame
+            from the nearest face of its box; NaN where nothing is near.
     """
 
     code: StatusCode
@@ -206,6 +242,7 @@ class ServoOutput:
     publish: bool
     still: bool
     tasks: list[TaskReport]
+    center_of_mass: CenterReport | None = None
     limiting_barrier: str = ''
     limiting_pair: tuple[str, str] = ('', '')
     barrier_distance: float = float('nan')

@@ -4,29 +4,61 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
 
+from ros_ik.servo.center import CenterTracker
+from ros_ik.servo.codes import Mode
 from ros_ik.servo.codes import StatusCode
+from ros_ik.servo.command import CenterOfMassTarget
 from ros_ik.servo.command import Command
 from ros_ik.servo.command import JointTarget
 from ros_ik.servo.command import PoseTarget
 from ros_ik.servo.events import Events
 from ros_ik.servo.holding import HoldReason
 from ros_ik.servo.robot import ControlledRobot
+from ros_ik.servo.tracking import Pursuit
 from ros_ik.servo.tracking import TaskTracker
 from ros_ik.settings import Settings
 
+_POSE_MODES = (Mode.AUTO, Mode.POSE)
+_TWIST_MODES = (Mode.AUTO, Mode.TWIST)
+_JOINT_MODES = (Mode.AUTO, Mode.JOINT)
+# The centre of mass is balanced beside whatever the frames do.
+_CENTER_MODES = (Mode.AUTO, Mode.POSE, Mode.TWIST)
+_WANTED = {Mode.POSE: 'a pose', Mode.TWIST: 'a velocity', Mode.JOINT: 'a joint target'}
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """Which targets count.
+
+    Attributes:
+        pursuits: Which target of each frame task.
+        center: Whether that of the centre of mass.
+        joints: Whether the joint target, instead of all others.
+    """
+
+    pursuits: tuple[Pursuit, ...]
+    center: bool = False
+    joints: bool = False
+
+    @property
+    def active(self) -> tuple[bool, ...]:
+        """Which frame tasks count."""
+        return tuple(pursuit is not Pursuit.NONE for pursuit in self.pursuits)
+
 
 class Goals:
-    """Targets of the frame tasks and of the joints.
+    """Targets of the frame tasks, of the centre of mass and of the joints.
 
     Attributes:
         trackers: One per frame task.
+        center: That of the centre of mass.
         joints: The joint target, None for none.
-        active: Which frame tasks count.
-        joint_mode: Whether the joint target counts.
+        choice: Which of them count.
     """
 
     def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
@@ -35,32 +67,40 @@ class Goals:
             TaskTracker(link, reference, settings.period)
             for link, reference in zip(robot.task_links, robot.task_references, strict=True)
         )
+        self.center = CenterTracker(robot, settings.period)
         self.joints: JointTarget | None = None
-        self.active: tuple[bool, ...] = (False,) * len(self.trackers)
-        self.joint_mode = False
+        self._none = Choice((Pursuit.NONE,) * len(self.trackers))
+        self.choice = self._none
         self._joint_sequence = 0
+        # Whether the last thing that happened to targets is that a lasting one was taken away.
+        self._withdrawn = False
         self.apply(settings)
 
     def apply(self, settings: Settings) -> None:
         """Take over settings."""
         self._timeout = settings.command_timeout
+        self._has_center = settings.com_weight > 0.0
+        self.center.apply(settings)
         for tracker, task in zip(self.trackers, settings.tasks, strict=True):
             tracker.apply(task, settings)
 
     def drop(self, command: Command) -> None:
         """Forget every target received so far."""
-        seen = [target.sequence for target in command.poses if target is not None]
-        if command.joints is not None:
-            seen.append(command.joints.sequence)
-        newest = max(seen, default=0)
+        others = (command.joints, command.center_of_mass)
+        every = (*command.poses, *command.twists, *others)
+        newest = max((target.sequence for target in every if target is not None), default=0)
         for tracker in self.trackers:
             tracker.drop(newest)
+        self.center.drop(newest)
         self.joints = None
         self._joint_sequence = max(self._joint_sequence, newest)
+        self._withdrawn = False
+        self.choice = self._none
 
     def rest(self) -> None:
         """Forget which targets counted and every velocity: the next motion starts from rest."""
-        self.active, self.joint_mode = (False,) * len(self.trackers), False
+        self.choice = self._none
+        self.center.rest()
         for tracker in self.trackers:
             tracker.rest()
 
@@ -71,47 +111,115 @@ class Goals:
             (tracker, target) for tracker, target in pairs if target and tracker.is_newer(target)
         ]
 
-    def new_joints(self, command: Command) -> JointTarget | None:
-        """Return the joint target if it was not seen yet."""
-        joints = command.joints
-        return joints if joints is not None and joints.sequence > self._joint_sequence else None
+    def new_center(self, command: Command) -> CenterOfMassTarget | None:
+        """Return the target of the centre of mass if it was not seen yet."""
+        target = command.center_of_mass
+        return target if self.center.is_newer(target) else None
 
-    def accept_joints(self, target: JointTarget) -> bool:
-        """Take a joint target; return whether it names other joints than the one before."""
-        before, self.joints = self.joints, target
-        self._joint_sequence = target.sequence
+    def accept_at(
+        self,
+        body_q: np.ndarray,
+        poses: list[tuple[TaskTracker, PoseTarget]],
+        center: CenterOfMassTarget | None,
+    ) -> None:
+        """Take targets that are places.
+
+        Args:
+            body_q: Link poses at the commanded configuration [body_count, 7].
+            poses: What :meth:`new_poses` returned.
+            center: What :meth:`new_center` returned.
+        """
+        taken = [tracker.accept(target, body_q) for tracker, target in poses]
+        if center is not None:
+            taken.append(self.center.accept(center, body_q))
+        if any(taken):
+            self._withdrawn = False
+
+    def accept_twists(self, command: Command) -> None:
+        """Take velocities that were not seen yet."""
+        for tracker, target in zip(self.trackers, command.twists, strict=False):
+            if tracker.accept_twist(target):
+                self._withdrawn = False
+
+    def has_new_joints(self, command: Command) -> bool:
+        """Return whether there is a joint target not seen yet."""
+        return command.joints is not None and command.joints.sequence > self._joint_sequence
+
+    def accept_joints(self, command: Command) -> bool:
+        """Take a joint target not seen yet; return whether it names other joints than before."""
+        if not self.has_new_joints(command):
+            return False
+        target: JointTarget = command.joints  # type: ignore[assignment]
+        before = self.joints
+        self.joints, self._joint_sequence = target, target.sequence
+        self._withdrawn = False
         if before is None:
             return True
         named, named_before = np.isfinite(target.positions), np.isfinite(before.positions)
         return bool((named != named_before).any())
 
+    def withdraw(self, command: Command) -> None:
+        """Forget lasting targets that the command no longer has."""
+        poses = (*command.poses, *(None,) * (len(self.trackers) - len(command.poses)))
+        for tracker, target in zip(self.trackers, poses, strict=True):
+            if tracker.withdraw(target):
+                self._withdrawn = True
+        joints = self.joints
+        replaced = command.joints is joints or self.has_new_joints(command)
+        if joints is not None and joints.lasting and not replaced:
+            self.joints = None
+            self._withdrawn = True
+
     def is_fresh(self, received: float, now: float) -> bool:
         """Return whether something received at that time still counts."""
-        return now - received <= self._timeout
+        # A time ahead of now is that of another clock; it is as old as it is ahead.
+        return abs(now - received) <= self._timeout
 
-    def choose(self, now: float) -> bool:
-        """Decide which targets count; return whether that changed."""
-        fresh = tuple(t.goal is not None and self.is_fresh(t.received, now) for t in self.trackers)
-        times = [t.received for t, is_fresh in zip(self.trackers, fresh, strict=True) if is_fresh]
-        newest = max(times, default=-math.inf)
-        received = self._joints_received()
-        joint_mode = self.is_fresh(received, now) and received > newest
-        active = tuple(is_fresh and not joint_mode for is_fresh in fresh)
-        if (active, joint_mode) == (self.active, self.joint_mode):
+    def has_fresh_pose(self, tracker: TaskTracker, now: float) -> bool:
+        """Return whether the pose target of a frame task is there and not stale."""
+        return tracker.goal is not None and (
+            tracker.lasting > 0 or self.is_fresh(tracker.received, now)
+        )
+
+    def has_fresh_center(self, now: float) -> bool:
+        """Return whether the target of the centre of mass is there, wanted and not stale."""
+        return (
+            self._has_center
+            and self.center.goal is not None
+            and self.is_fresh(self.center.received, now)
+        )
+
+    def candidates(self, now: float, mode: Mode) -> Choice:
+        """Return which targets may count now."""
+        pursuits = tuple(self._pursuit(tracker, now, mode) for tracker in self.trackers)
+        center = mode in _CENTER_MODES and self.has_fresh_center(now)
+        newest = self.center.received if center else -math.inf
+        for tracker, pursuit in zip(self.trackers, pursuits, strict=True):
+            newest = max(newest, _received(tracker, pursuit))
+        joints = self.joints
+        if joints is None or mode not in _JOINT_MODES:
+            return Choice(pursuits, center)
+        if (joints.lasting or self.is_fresh(joints.received, now)) and joints.received > newest:
+            return dataclasses.replace(self._none, joints=True)
+        return Choice(pursuits, center)
+
+    def choose(self, choice: Choice) -> bool:
+        """Say which targets count; return whether that changed."""
+        if choice == self.choice:
             return False
-        for tracker, was, is_active in zip(self.trackers, self.active, active, strict=True):
-            if is_active and not was:
-                tracker.rest()
-        self.active, self.joint_mode = active, joint_mode
+        for tracker, pursuit in zip(self.trackers, choice.pursuits, strict=True):
+            if tracker.pursuit is not pursuit:
+                tracker.pursue(pursuit)
+        if choice.center and not self.choice.center:
+            self.center.rest()
+        self.choice = choice
         return True
 
-    def missing(self, now: float, events: Events) -> HoldReason | None:
-        """Return the reason to hold where no target is fresh."""
-        newest = max((t.received for t in self.trackers if t.goal is not None), default=-math.inf)
-        newest = max(newest, self._joints_received())
-        if self.is_fresh(newest, now):
+    def missing(self, now: float, mode: Mode, choice: Choice, events: Events) -> HoldReason | None:
+        """Return the reason to hold where no target counts."""
+        if choice != self._none:
             return None
-        if any(self.is_fresh(tracker.rejected, now) for tracker in self.trackers):
+        if self.jump_refused(now):
             return HoldReason(
                 StatusCode.TARGET_JUMP, 'the target lies too far away and was refused', False
             )
@@ -119,15 +227,21 @@ class Goals:
             return HoldReason(
                 StatusCode.CLOCK_JUMP, 'the clock went backwards: targets were dropped', False
             )
-        if newest == -math.inf:
-            return HoldReason(StatusCode.OK, 'ready, waiting for a target', False)
+        if not self._has_center and self.is_fresh(self.center.received, now):
+            text = 'com.weight is 0: the target of the centre of mass is not followed'
+            return HoldReason(StatusCode.OK, text, False)
+        if self._withdrawn or self._last_received(mode) == -math.inf:
+            wanted = f'{_WANTED[mode]} (mode {mode.name})' if mode in _WANTED else 'a target'
+            return HoldReason(StatusCode.OK, f'ready, waiting for {wanted}', False)
         return HoldReason(
             StatusCode.COMMAND_STALE, 'the last target is older than command_timeout', False
         )
 
     def jump_refused(self, now: float) -> bool:
-        """Return whether the newest target of a task was refused as a jump a short time ago."""
-        return any(self.is_fresh(tracker.rejected, now) for tracker in self.trackers)
+        """Return whether the newest target was refused as a jump a short time ago."""
+        return self.is_fresh(self.center.rejected, now) or any(
+            self.is_fresh(tracker.rejected, now) for tracker in self.trackers
+        )
 
     def remaining(self, positions: np.ndarray) -> float:
         """Return the distance that is left to all targets that count [m plus rad].
@@ -135,12 +249,11 @@ class Goals:
         Args:
             positions: Commanded positions of the controlled joints; poses are those last measured.
         """
-        if self.joint_mode:
+        if self.choice.joints:
             return float(np.nansum(np.abs(self.joint_way(positions))))
-        return sum(
-            tracker.linear_error + tracker.angular_error
-            for tracker, active in zip(self.trackers, self.active, strict=True)
-            if active
+        left = self.center.remaining if self.choice.center else 0.0
+        return left + sum(
+            tracker.remaining for tracker in self.trackers if tracker.pursuit is not Pursuit.NONE
         )
 
     def joint_way(self, positions: np.ndarray) -> np.ndarray:
@@ -151,5 +264,35 @@ class Goals:
         """
         return self.joints.positions - positions  # type: ignore[union-attr]
 
-    def _joints_received(self) -> float:
-        return self.joints.received if self.joints is not None else -math.inf
+    def _pursuit(self, tracker: TaskTracker, now: float, mode: Mode) -> Pursuit:
+        """Return which target of a frame task may count: the newer one."""
+        pose = mode in _POSE_MODES and self.has_fresh_pose(tracker, now)
+        twist = (
+            mode in _TWIST_MODES
+            and tracker.twist is not None
+            and self.is_fresh(tracker.twist.received, now)
+        )
+        if twist and not (pose and tracker.received > tracker.twist.received):  # type: ignore[union-attr]
+            return Pursuit.TWIST
+        return Pursuit.POSE if pose else Pursuit.NONE
+
+    def _last_received(self, mode: Mode) -> float:
+        """Return when the last target of a kind that counts was received, -inf for never."""
+        times = [-math.inf]
+        for tracker in self.trackers:
+            if mode in _POSE_MODES:
+                times.append(_received(tracker, Pursuit.POSE))
+            if mode in _TWIST_MODES:
+                times.append(_received(tracker, Pursuit.TWIST))
+        if mode in _CENTER_MODES:
+            times.append(self.center.received)
+        if mode in _JOINT_MODES and self.joints is not None:
+            times.append(self.joints.received)
+        return max(times)
+
+
+def _received(tracker: TaskTracker, pursuit: Pursuit) -> float:
+    """Return when a target was received, -inf where there is none."""
+    if pursuit is Pursuit.TWIST and tracker.twist is not None:
+        return tracker.twist.received
+    return tracker.received if pursuit is Pursuit.POSE else -math.inf

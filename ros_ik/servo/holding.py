@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ros_ik.servo.codes import Mode
 from ros_ik.servo.codes import StatusCode
 from ros_ik.servo.command import Command
 from ros_ik.servo.command import Measurement
@@ -31,6 +32,7 @@ class HoldReason:
         resynchronise: Whether motion starts from the measured state afterwards, even where the
             command did not come to rest.
         may_repeat: Whether ``publish_when_idle`` may repeat the held position.
+        may_return: Whether ``halt_mode`` may go back to where the halt began.
         waiting_for: Names of the joints that are waited for.
     """
 
@@ -38,6 +40,7 @@ class HoldReason:
     text: str
     resynchronise: bool
     may_repeat: bool = True
+    may_return: bool = True
     waiting_for: tuple[str, ...] = ()
 
 
@@ -66,15 +69,17 @@ def hold_reason(
         return HoldReason(StatusCode.STOPPED, 'stopped; call ~/reset to go on', True)
     if command.replacing:
         return HoldReason(
-            StatusCode.MODEL_CHANGED, 'a new robot description takes over', True, False
+            StatusCode.MODEL_CHANGED, 'a new robot description takes over', True, False, False
         )
     reason = _reason_of_measurement(servo, now, measurement)
     if reason is not None:
         return reason
     if not command.active:
-        return HoldReason(StatusCode.OK, 'inactive', True, False)
+        return HoldReason(StatusCode.OK, 'inactive', True, False, False)
     if command.paused:
         return HoldReason(StatusCode.PAUSED, 'paused', True)
+    if command.mode == Mode.HOLD:
+        return HoldReason(StatusCode.OK, 'holding: mode HOLD', False)
     return None
 
 
@@ -93,14 +98,14 @@ def _reason_of_measurement(
             f'waiting for joint states of {_listed(never)}',
             True,
             False,
-            tuple(never),
+            waiting_for=tuple(never),
         )
     return HoldReason(
         StatusCode.JOINT_STATE_STALE,
         f'no joint states of {_listed(stale)} for joint_state_timeout',
         True,
         False,
-        tuple(stale),
+        waiting_for=tuple(stale),
     )
 
 

@@ -90,3 +90,11 @@ def pose_difference(target: np.ndarray, pose: np.ndarray) -> tuple[np.ndarray, n
     """
     turn = quat_multiply(target[3:].tolist(), quat_conjugate(pose[3:].tolist()))
     return target[:3] - pose[:3], rotation_log(turn.tolist())
+
+
+def move_pose(pose: np.ndarray, shift: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """Return what :func:`pose_difference` takes ``pose`` to: shifted [m], then turned [rad]."""
+    moved = np.empty(7)
+    moved[:3] = pose[:3] + shift
+    moved[3:] = quat_multiply(rotation_exp(turn.tolist()).tolist(), pose[3:].tolist())
+    return moved

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 import dataclasses
+import functools
 
 import numpy as np
 
@@ -14,13 +15,12 @@ from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.chain import relative_chain
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
+from ros_ik.model.tightened import with_position_limits
+from ros_ik.servo.collision import robot_shapes
+from ros_ik.servo.collision import RobotShapes
+from ros_ik.servo.motion_limits import motion_limits
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
-
-# Time in which a joint without an acceleration limit may gain its full speed [s], and the limit of
-# one that has no velocity limit either [rad/s^2 or m/s^2]; stated in the schema.
-_DEFAULT_RISE_TIME = 0.2
-_DEFAULT_ACCELERATION = 10.0
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -28,7 +28,8 @@ class ControlledRobot:
     """What the servo knows of its robot.
 
     Attributes:
-        model: The model.
+        model: The model, its position limits tightened by the settings.
+        settings: The settings at the start; of use are those that are read-only.
         group: The controlled joints; each has one degree of freedom and is one variable.
         base_link: Link of poses without a frame.
         task_links: The link of each frame task.
@@ -40,12 +41,14 @@ class ControlledRobot:
         upper: Position limits [joint_dof_count], rad or m.
         velocity: Velocity limits [joint_dof_count], rad/s or m/s, tightened by the settings.
         acceleration: Acceleration limits [joint_dof_count], rad/s^2 or m/s^2.
+        jerk: Jerk limits [joint_dof_count], rad/s^3 or m/s^3, inf where there is none.
         coord_of: Coordinate of each joint with one degree of freedom, by name.
         output_coords: For each output, the coordinates of its joints.
         output_names: For each output, the names of its joints.
     """
 
     model: Model
+    settings: Settings
     group: JointGroup
     base_link: int
     task_links: tuple[int, ...]
@@ -57,9 +60,15 @@ class ControlledRobot:
     upper: np.ndarray
     velocity: np.ndarray
     acceleration: np.ndarray
+    jerk: np.ndarray
     coord_of: dict[str, int]
     output_coords: tuple[np.ndarray, ...]
     output_names: tuple[tuple[str, ...], ...]
+
+    @functools.cached_property
+    def shapes(self) -> RobotShapes:
+        """What the robot is made of for barriers; reads meshes at the first use."""
+        return robot_shapes(self.model, self.settings)
 
     def position_margin(self, settings: Settings) -> np.ndarray:
         """Return what is kept from each position limit [joint_dof_count], at most half a range."""
@@ -97,11 +106,13 @@ def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
         dict.fromkeys([*group.joint_names, *on_chains, *(j for joints in names for j in joints)])
     )
     needed = tuple(dict.fromkeys(_drivers(model, needed)))
-    velocity, acceleration = _motion_limits(model, settings)
-    lower, upper, _, _ = model.limits64()
+    limits = motion_limits(model, settings)
     check_per_joint(settings, group)
+    if not np.array_equal([limits.lower, limits.upper], model.limits64()[:2]):
+        model = with_position_limits(model, limits.lower, limits.upper)
     return ControlledRobot(
         model=model,
+        settings=settings,
         group=group,
         base_link=base,
         task_links=links,
@@ -109,10 +120,11 @@ def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
         coords=np.array([coord_of[name] for name in group.joint_names]),
         needed=needed,
         needed_coords=np.array([coord_of[name] for name in needed]),
-        lower=lower,
-        upper=upper,
-        velocity=velocity,
-        acceleration=acceleration,
+        lower=limits.lower,
+        upper=limits.upper,
+        velocity=limits.velocity,
+        acceleration=limits.acceleration,
+        jerk=limits.jerk,
         coord_of=coord_of,
         output_coords=tuple(np.array([coord_of[name] for name in joints]) for joints in names),
         output_names=names,
@@ -191,35 +203,6 @@ def _check_output_joints(output: str, joints: tuple[str, ...], coord_of: dict[st
             )
         if name in joints[:index]:
             raise SettingsError(f'outputs.{output}.joints', f'{name!r} is named twice')
-
-
-def _motion_limits(model: Model, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-    """Return velocity and acceleration limits of the model, tightened by ``joint_limits``."""
-    starts = model.joint_qd_start.numpy()
-    velocity = model.limits64()[2]
-    given: dict[int, float] = {}
-    for limit in settings.joint_limits:
-        prefix = f'joint_limits.{limit.joint}'
-        if limit.joint not in model.joint_label:
-            raise SettingsError(f'{prefix}.max_velocity', _unknown_joint(model, limit.joint))
-        index = model.joint_index(limit.joint)
-        dofs = range(starts[index], starts[index + 1])
-        for dof in dofs:
-            if limit.max_velocity is not None:
-                if limit.max_velocity > velocity[dof]:
-                    raise SettingsError(
-                        f'{prefix}.max_velocity',
-                        f"{limit.max_velocity:g} is looser than the model's {velocity[dof]:g}",
-                    )
-                velocity[dof] = limit.max_velocity
-            if limit.max_acceleration is not None:
-                given[dof] = limit.max_acceleration
-    acceleration = np.where(
-        np.isfinite(velocity), velocity / _DEFAULT_RISE_TIME, _DEFAULT_ACCELERATION
-    )
-    for dof, value in given.items():
-        acceleration[dof] = value
-    return velocity, acceleration
 
 
 def check_per_joint(settings: Settings, group: JointGroup) -> None:

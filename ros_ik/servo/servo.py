@@ -11,19 +11,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.model import Model
-from ros_ik.servo.approach import joint_step
 from ros_ik.servo.barrier_report import BarrierReport
+from ros_ik.servo.center import check_center
 from ros_ik.servo.codes import StatusCode
 from ros_ik.servo.command import Command
 from ros_ik.servo.command import Measurement
+from ros_ik.servo.command import Obstacle
 from ros_ik.servo.command import ServoOutput
 from ros_ik.servo.command import TaskReport
 from ros_ik.servo.events import Events
+from ros_ik.servo.goals import Choice
 from ros_ik.servo.goals import Goals
+from ros_ik.servo.halting import Halt
 from ros_ik.servo.holding import hold_reason
 from ros_ik.servo.holding import HoldReason
+from ros_ik.servo.references import commanded_coords
+from ros_ik.servo.references import set_joint_references
+from ros_ik.servo.references import set_place_references
+from ros_ik.servo.reports import DampingReport
+from ros_ik.servo.reports import report_poses
+from ros_ik.servo.reports import report_targets
 from ros_ik.servo.robot import resolve_robot
 from ros_ik.servo.step_solver import StepSolver
 from ros_ik.settings import Settings
@@ -51,16 +59,20 @@ class Servo:
         """
         self.settings = settings
         self.robot = resolve_robot(model, settings)
+        check_center(settings, model)
         self.goals = Goals(self.robot, settings)
         self._solver = StepSolver(self.robot, settings)
         self._report = BarrierReport(self._solver)
+        self._damping_report = DampingReport(settings.period)
         self._events = Events()
+        self._halt = Halt()
         self._has_mimics = bool(model.mimic_driver)
-        self._commanded = _commanded_coords(self)
+        self._commanded = commanded_coords(self.robot)
         self.joint_q = model.neutral_joint_q()
         # What outputs tell joints that are not controlled: where they were at the start.
         self._held = self.joint_q.copy()
         self._posture = self.joint_q.copy()
+        self._obstacles: tuple[Obstacle, ...] = ()
         self._step = np.zeros(model.joint_dof_count)
         self._next_step = np.zeros(model.joint_dof_count)
         self._reason: HoldReason | None = None
@@ -78,14 +90,14 @@ class Servo:
         Args:
             settings: Settings that differ from those in force in dynamic parameters only.
         """
-        rebuild = any(
+        rebuild = (settings.com_weight > 0.0) != (self.settings.com_weight > 0.0) or any(
             getattr(settings, name) != getattr(self.settings, name) for name in _STRUCTURAL
         )
         self.settings = settings
         if rebuild:
-            self._solver = StepSolver(self.robot, settings)
+            self._solver = StepSolver(self.robot, settings, self._solver.scene)
             self._report = BarrierReport(self._solver)
-            self._solver.choose(self.goals.active, self.goals.joint_mode)
+            self._tell_solver(self.goals.choice)
         else:
             self._solver.apply(settings)
         self.goals.apply(settings)
@@ -103,10 +115,12 @@ class Servo:
             The command to send, or silence, and what to report.
         """
         self._notice_events(now, command)
+        self._take_obstacles(measurement, command)
         reason = hold_reason(self, now, measurement, command)
         if reason is None:
             self._accept_targets(measurement, command)
-            reason = self.goals.missing(now, self._events)
+            choice = self.goals.candidates(now, command.mode)
+            reason = self.goals.missing(now, command.mode, choice, self._events)
         if reason is None and not self._synchronised:
             if self.moving:
                 # Braking from before: the measured state is taken over at rest.
@@ -114,7 +128,7 @@ class Servo:
             else:
                 self._synchronise(measurement)
         if reason is None:
-            output = self._track(now, measurement)
+            output = self._track(now, measurement, choice)
         else:
             output = self._hold(reason, measurement)
             if not (command.replacing and output.still):
@@ -133,19 +147,34 @@ class Servo:
             if self._reason is None:
                 self._reason = HoldReason(StatusCode.OK, 'coming to rest', True)
 
+    def _take_obstacles(self, measurement: Measurement, command: Command) -> None:
+        """Take over changed obstacles, once it is known where the links are."""
+        if command.obstacles is self._obstacles:
+            return
+        joint_q = self.joint_q
+        if not self._synchronised and not self.moving:
+            measured = self._measured(measurement, joint_q)
+            if measured is None:
+                return
+            joint_q = measured
+        self._obstacles = command.obstacles
+        self._solver.set_obstacles(command.obstacles, self._solver.diff.body_poses(joint_q))
+        self._report.forget()
+
     def _accept_targets(self, measurement: Measurement, command: Command) -> None:
         """Take new targets; they see the configuration from which motion will start."""
-        poses, joints = self.goals.new_poses(command), self.goals.new_joints(command)
-        if (poses or joints) and not self._synchronised and not self.moving:
+        goals = self.goals
+        poses, center = goals.new_poses(command), goals.new_center(command)
+        goals.withdraw(command)
+        goals.accept_twists(command)
+        has_new_joints = goals.has_new_joints(command)
+        if (poses or center or has_new_joints) and not self._synchronised and not self.moving:
             self._synchronise(measurement)
-        if joints is not None:
-            if self.goals.accept_joints(joints):
-                # Joints that are no longer named stay where they are now.
-                self._set_posture()
-        if poses:
-            body_q = self._solver.diff.body_poses(self.joint_q)
-            for tracker, target in poses:
-                tracker.accept(target, body_q)
+        if goals.accept_joints(command):
+            # Joints that are no longer named stay where they are now.
+            self._set_posture()
+        if poses or center:
+            goals.accept_at(self._solver.diff.body_poses(self.joint_q), poses, center)
 
     def _synchronise(self, measurement: Measurement) -> None:
         """Take the measured state for the command, which is at rest."""
@@ -164,16 +193,19 @@ class Servo:
         if self.settings.posture_positions:
             self._posture[self.robot.coords] = self.settings.posture_positions
 
-    def _track(self, now: float, measurement: Measurement) -> ServoOutput:
+    def _track(self, now: float, measurement: Measurement, choice: Choice) -> ServoOutput:
         """Make one step towards the targets."""
         self._reason = None
+        self._halt.end()
         follows = np.isfinite(measurement.received) & ~self._commanded
         self.joint_q[follows] = measurement.joint_q[follows]
-        if self.goals.choose(now):
-            self._solver.choose(self.goals.active, self.goals.joint_mode)
+        if self.goals.choose(choice):
+            self._tell_solver(choice)
             self._set_posture()
         diff, coords = self._solver.diff, self.robot.coords
-        wanted = self._set_references(diff.body_poses(self.joint_q))
+        poses = diff.body_poses(self.joint_q)
+        wanted = self._set_references(poses)
+        damping = self._solver.damp(poses)
         before = self.goals.remaining(self.joint_q[coords])
         status = self._solver.solve(self.joint_q, self._step, self._next_step)
         if status == SolveStatus.NON_FINITE_INPUT or not np.isfinite(self._next_step).all():
@@ -182,7 +214,7 @@ class Servo:
             )
         if not status.ok:
             return self._brake(StatusCode.SOLVER_FAILED, status.message)
-        cut = self._solver.enforce_barriers(self.joint_q, self._next_step)
+        cut = self._solver.enforce_stopping(self.joint_q, self._next_step, self._step)
         after = diff.integrate(self.joint_q, self._next_step)
         fault = self._solver.fault(self.joint_q, self._next_step, after)
         if fault:
@@ -194,38 +226,28 @@ class Servo:
         self._report_targets(output, now)
         achieved = before - self.goals.remaining(after[coords])
         self._report.update(output, after, wanted, achieved, cut)
+        self._damping_report.update(output, damping, wanted / self.settings.period)
         return output
+
+    def _tell_solver(self, choice: Choice) -> None:
+        self._solver.choose(choice.active, choice.joints, choice.center)
 
     def _set_references(self, poses: np.ndarray) -> float:
         """Give the solver what to reach; return how much nearer that is [m plus rad]."""
-        if self.goals.joint_mode:
-            coords, dofs = self.robot.coords, self.robot.group.variable_dof
-            speed = self.robot.velocity[dofs] * self.settings.limits_velocity_scale
-            way = self.goals.joint_way(self.joint_q[coords])
-            step = joint_step(way, speed, self._solver.acceleration, self.settings.period)
-            target = self._posture.copy()
-            commanded = np.isfinite(way)
-            target[coords[commanded]] = (self.joint_q[coords] + step)[commanded]
-            self._solver.set_joints(target)
-            return float(np.nansum(np.abs(step)))
-        self._solver.set_joints(self._posture)
-        wanted = 0.0
-        for index, (tracker, active) in enumerate(
-            zip(self.goals.trackers, self.goals.active, strict=True)
-        ):
-            if active:
-                pose, length = tracker.reference(poses)
-                self._solver.set_pose(index, pose)
-                wanted += length
-        return wanted
+        if self.goals.choice.joints:
+            return set_joint_references(
+                self._solver, self.robot, self.goals, self._posture, self.joint_q, self.settings
+            )
+        return set_place_references(self._solver, self.goals, self._posture, poses)
 
     def _hold(self, reason: HoldReason, measurement: Measurement) -> ServoOutput:
         """Come to rest, say so once, and be silent."""
         self._reason = reason
         if self.moving:
             self._synchronised = self._synchronised and not reason.resynchronise
-            output = self._brake(reason.code, reason.text)
+            output = self._brake(reason.code, reason.text, may_return=reason.may_return)
         else:
+            self._halt.end()
             idle = self.settings.publish_when_idle and reason.may_repeat
             if idle and not self._has_command:
                 self._synchronise(measurement)
@@ -235,17 +257,24 @@ class Servo:
         output.waiting_for = reason.waiting_for
         return output
 
-    def _brake(self, code: StatusCode, text: str) -> ServoOutput:
-        """Make one step of deceleration, each joint as its acceleration limit allows."""
-        group = self.robot.group
-        speed = self._step[group.variable_dof]
-        loss = self._solver.acceleration * self.settings.period**2
-        slower = np.sign(speed) * np.maximum(np.abs(speed) - loss, 0.0)
+    def _brake(self, code: StatusCode, text: str, *, may_return: bool = True) -> ServoOutput:
+        """Make one step towards rest, as the limits permit; see ``halt_mode``."""
+        group, returns = self.robot.group, may_return and self.settings.halt_mode == 'hold'
+        joints = self._halt.step(
+            self._step[group.variable_dof],
+            self.joint_q[self.robot.coords],
+            self.robot.velocity[group.variable_dof] * self.settings.limits_velocity_scale,
+            self._solver.acceleration,
+            self.settings.period,
+            returns=returns,
+        )
         driven = group.dof_variable >= 0
+        last = self._step.copy()
         self._step[:] = 0.0
-        self._step[driven] = group.dof_scale[driven] * slower[group.dof_variable[driven]]
+        self._step[driven] = group.dof_scale[driven] * joints[group.dof_variable[driven]]
         if self.moving:
-            self._solver.enforce_barriers(self.joint_q, self._step)
+            if self._solver.enforce_stopping(self.joint_q, self._step, last):
+                self._halt.block()
             after = self._solver.diff.integrate(self.joint_q, self._step)
             if self._solver.fault(self.joint_q, self._step, after):
                 self._step[:] = 0.0
@@ -267,35 +296,18 @@ class Servo:
         )
 
     def _report_targets(self, output: ServoOutput, now: float) -> None:
-        """Say how far the command is from the targets that are fresh."""
-        poses = self._solver.diff.body_poses(self.joint_q)
-        for tracker, report in zip(self.goals.trackers, output.tasks, strict=True):
-            if tracker.goal is not None and self.goals.is_fresh(tracker.received, now):
-                tracker.measure(poses)
-                report.active = not self.goals.joint_mode
-                report.linear_error, report.angular_error = (
-                    tracker.linear_error,
-                    tracker.angular_error,
-                )
-                report.reached = tracker.reached()
+        report_targets(output, self.goals, self._solver.diff.body_poses(self.joint_q), now)
 
     def _report_poses(self, output: ServoOutput, measurement: Measurement) -> None:
         """Say where the frames are measured, once every joint is known."""
+        q = self._measured(measurement, self._held)
+        if q is not None:
+            report_poses(output, self.goals, self._solver.diff.body_poses(q))
+
+    def _measured(self, measurement: Measurement, others: np.ndarray) -> np.ndarray | None:
+        """Return the measured coordinates, with ``others`` for those that nobody needs."""
         known = np.isfinite(measurement.received)
         if not known[self.robot.needed_coords].all():
-            return
-        q = np.where(known, measurement.joint_q, self._held)
-        if self._has_mimics:
-            q = self.robot.model.apply_mimic(q)
-        poses = self._solver.diff.body_poses(q)
-        for tracker, report in zip(self.goals.trackers, output.tasks, strict=True):
-            report.current_pose = tracker.frame_pose(poses)
-
-
-def _commanded_coords(servo: Servo) -> np.ndarray:
-    """Return which coordinates the servo commands, bool [joint_coord_count]."""
-    coords = dof_coordinates(servo.robot.model)
-    driven = (servo.robot.group.dof_variable >= 0) & (coords >= 0)
-    commanded = np.zeros(servo.robot.model.joint_coord_count, dtype=bool)
-    commanded[coords[driven]] = True
-    return commanded
+            return None
+        q = np.where(known, measurement.joint_q, others)
+        return self.robot.model.apply_mimic(q) if self._has_mimics else q

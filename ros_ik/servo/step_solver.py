@@ -10,18 +10,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros_ik.barriers import PositionBarrier
+from ros_ik.barriers import CollisionBarrier
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.limits import AccelerationLimit
+from ros_ik.limits import JerkLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
+from ros_ik.objectives import IKObjectiveCenterOfMass
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
+from ros_ik.servo.barriers import apply_settings
+from ros_ik.servo.barriers import collision_margin
+from ros_ik.servo.barriers import COLLISION_RANGE
+from ros_ik.servo.barriers import make_barriers
+from ros_ik.servo.barriers import make_scene
+from ros_ik.servo.command import Obstacle
+from ros_ik.servo.conditioning import Conditioning
+from ros_ik.servo.conditioning import Damping
+from ros_ik.servo.obstacle_scene import ObstacleScene
 from ros_ik.servo.pose_math import IDENTITY
 from ros_ik.servo.pose_math import quat_from_rpy
 from ros_ik.servo.robot import ControlledRobot
+from ros_ik.servo.stopping import StopCheck
 from ros_ik.settings import Settings
-from ros_ik.settings import SettingsError
 from ros_ik.settings import TaskSettings
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import DifferentialIKSettings
@@ -42,11 +53,20 @@ class StepSolver:
         diff: The solver.
         acceleration: Acceleration limit of each variable of the group, scaled [rad/s^2 or m/s^2].
         barriers: The barriers.
+        scene: What the robot is made of and the obstacles; None where nothing is watched.
         barrier_rows: Index of the barrier of each barrier value.
+        row_range: Value from which on a row says no more than that nothing is near [m].
     """
 
-    def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
+    def __init__(
+        self, robot: ControlledRobot, settings: Settings, scene: ObstacleScene | None = None
+    ) -> None:
         """Set up the program and run it once, which compiles and captures everything.
+
+        Args:
+            robot: The robot.
+            settings: The settings.
+            scene: The scene of another solver for the same robot, whose obstacles stay.
 
         Raises:
             SettingsError: A barrier on a link that the model does not have.
@@ -63,51 +83,103 @@ class StepSolver:
         self._poses = [
             self._pose_objective(index, task) for index, task in enumerate(settings.tasks)
         ]
-        self._pose_tasks = [Task(objective) for objective in self._poses]
+        self._pose_tasks = [
+            Task(objective, priority=task.priority)
+            for objective, task in zip(self._poses, settings.tasks, strict=True)
+        ]
         neutral = model.neutral_joint_q()
         self._joints = IKObjectiveJointPosition(model, neutral)
-        self._joint_task = Task(self._joints)
+        # The posture comes after every target.
+        lowest = max(task.priority for task in settings.tasks)
+        self._joint_task = Task(self._joints, priority=lowest)
+        # Only where it is wanted: a robot may have no mass, and its rows cost time.
+        self._center = (
+            IKObjectiveCenterOfMass(np.zeros(3), reference_link_index=robot.base_link)
+            if settings.com_weight > 0.0
+            else None
+        )
+        self._center_tasks = [Task(self._center)] if self._center is not None else []
         margin = robot.position_margin(settings)
         self._acceleration_limit = AccelerationLimit(robot.acceleration, position_margin=margin)
         self._velocity_limit = VelocityLimit(robot.velocity, scale=settings.limits_velocity_scale)
+        self._jerk_limit = (
+            JerkLimit(robot.jerk, velocity=robot.velocity)
+            if np.isfinite(robot.jerk).any()
+            else None
+        )
+        self._step_before = np.zeros(model.joint_dof_count)
         self._limits = (
             PositionLimit(margin=margin),
             self._velocity_limit,
             self._acceleration_limit,
+            *((self._jerk_limit,) if self._jerk_limit is not None else ()),
         )
-        self.barriers = tuple(self._barrier(index) for index in range(len(settings.barriers)))
+        self.scene = scene or make_scene(robot, settings)
+        self.barriers = make_barriers(robot, settings, self.scene)
         self.barrier_rows = np.repeat(
             np.arange(len(self.barriers)), [barrier.row_count for barrier in self.barriers]
         )
+        self._conditioning = Conditioning(robot, settings)
+        self._damping = 0.0
+        rows = [self.barriers[index] for index in self.barrier_rows]
+        # Rows of pairs that are farther apart have this value.
+        self.row_range = np.array(
+            [COLLISION_RANGE if isinstance(b, CollisionBarrier) else np.inf for b in rows]
+        )
+        self._row_margin = np.array([barrier.margin for barrier in rows])
         self._dof_coord = dof_coordinates(model)
         self._moving = np.flatnonzero((group.dof_variable >= 0) & (self._dof_coord >= 0))
         self._active: tuple[bool, ...] = ()
-        self._joint_mode = False
+        self._joint_mode = self._center_active = False
+        scale = settings.limits_acceleration_scale
+        self._stops = StopCheck(self.diff, self.barriers, robot.acceleration * scale)
         self.apply(settings)
         self._warm_up(neutral)
 
     def apply(self, settings: Settings) -> None:
         """Take over the settings that need no new program."""
+        if settings.limits_acceleration_scale != self._settings.limits_acceleration_scale:
+            scale = settings.limits_acceleration_scale
+            self._stops.set_deceleration(self._robot.acceleration * scale)
         self._settings = settings
+        apply_settings(self.barriers, self.scene, settings)
+        self._row_gain = np.array([barrier.gain for barrier in self.barriers])[self.barrier_rows]
         self._acceleration_limit.scale = settings.limits_acceleration_scale
         self._scale_velocity(max(settings.limits_velocity_scale, self._velocity_limit.scale))
         allowed = self._robot.group.variable_limits(self._robot.acceleration)
         self.acceleration = allowed * settings.limits_acceleration_scale
         for objective, task_settings in zip(self._poses, settings.tasks, strict=True):
             objective.set_link_offset(link_offset(task_settings))
-        for task in self._pose_tasks:
+        for task in (*self._pose_tasks, *self._center_tasks):
             task.damping = settings.solver_damping
+        self._conditioning.apply(settings)
         self._set_weights()
 
-    def choose(self, active: tuple[bool, ...], joint_mode: bool) -> None:
-        """Say which pose tasks count, or that the joint task is the target."""
-        if (active, joint_mode) != (self._active, self._joint_mode):
-            self._active, self._joint_mode = active, joint_mode
+    def choose(self, active: tuple[bool, ...], joint_mode: bool, center: bool = False) -> None:
+        """Say which pose tasks count, and the centre of mass, or that the joint task does."""
+        if (active, joint_mode, center) != (self._active, self._joint_mode, self._center_active):
+            self._active, self._joint_mode, self._center_active = active, joint_mode, center
             self._set_weights()
+
+    def damp(self, body_q: np.ndarray) -> Damping:
+        """Set the damping of the next step from how near the tasks are to a singularity.
+
+        Args:
+            body_q: Link poses at the commanded configuration [body_count, 7].
+        """
+        active = np.array(self._active, dtype=bool) & (not self._joint_mode)
+        damping = self._conditioning.damping(body_q, active)
+        self._damping = damping.square
+        return damping
 
     def set_pose(self, task: int, pose: np.ndarray) -> None:
         """Give the pose that a task is to have after the step, [7] in its reference link."""
         self._poses[task].set_target_pose(0, pose)
+
+    def set_center(self, position: np.ndarray) -> None:
+        """Give where the centre of mass is to be after the step, in the base frame [m], [3]."""
+        if self._center is not None:
+            self._center.set_target_position(0, position)
 
     def set_joints(self, joint_q: np.ndarray) -> None:
         """Give the coordinates of the posture or of the joint target, [joint_coord_count]."""
@@ -122,17 +194,35 @@ class StepSolver:
             step: Output [joint_dof_count].
         """
         self._acceleration_limit.set_last_displacement(last_step)
+        if self._jerk_limit is not None:
+            self._jerk_limit.set_last_displacements(last_step, self._step_before)
         wanted = self._settings.limits_velocity_scale
         if self._velocity_limit.scale > wanted:
             self._scale_velocity(max(wanted, self._velocity_limit.scale - self._scale_loss()))
         return self._solve(joint_q, step)
 
-    def enforce_barriers(self, joint_q: np.ndarray, step: np.ndarray) -> bool:
-        """Cut a step that makes a violated barrier worse; return whether something was cut."""
-        if not self.barriers or not self._settings.barriers_recheck:
-            return False
-        status = self.diff.enforce_barriers(joint_q, self.barriers, step)
-        return status != SolveStatus.CONVERGED
+    def set_obstacles(self, obstacles: tuple[Obstacle, ...], body_q: np.ndarray) -> None:
+        """Take over the obstacles; nothing is compiled or captured.
+
+        Args:
+            obstacles: At most ``barriers.max_obstacles``.
+            body_q: Link poses in which new ones are placed, to stay there [body_count, 7].
+        """
+        if self.scene is not None and self.scene.max_obstacles:
+            self.scene.set_obstacles(obstacles, body_q)
+
+    def enforce_stopping(
+        self, joint_q: np.ndarray, step: np.ndarray, last_step: np.ndarray
+    ) -> bool:
+        """Draw a step towards a stop where the robot could not stop after it; return whether.
+
+        Args:
+            joint_q: Commanded coordinates [joint_coord_count].
+            step: The step [joint_dof_count], changed in place.
+            last_step: The step before.
+        """
+        self._step_before[:] = last_step
+        return self._settings.barriers_recheck and self._stops.cut(joint_q, step, last_step)
 
     def barrier_values(self, joint_q: np.ndarray) -> np.ndarray:
         """Return the value of each barrier row [m], without margins."""
@@ -142,10 +232,21 @@ class StepSolver:
 
     def allowed_decrease(self, values: np.ndarray) -> np.ndarray:
         """Return the least change of each barrier value in one step [m]; positive: must grow."""
-        gain = np.array([barrier.gain for barrier in self.barriers])[self.barrier_rows]
-        margin = np.array([barrier.margin for barrier in self.barriers])[self.barrier_rows]
-        inside = values - margin
-        return -gain * self._settings.period * inside / (1.0 + np.abs(inside))
+        inside = values - self._row_margin
+        return -self._row_gain * self._settings.period * inside / (1.0 + np.abs(inside))
+
+    def row_pair(self, row: int) -> tuple[str, str]:
+        """Return whose distance a row of the last barrier values is; '' twice for none."""
+        index = self.barrier_rows[row]
+        barrier = self.barriers[index]
+        if not isinstance(barrier, CollisionBarrier):
+            return '', ''
+        first = int(np.searchsorted(self.barrier_rows, index))
+        return barrier.closest_pair(row - first) or ('', '')
+
+    def row_distance(self, row: int) -> float:
+        """Return what the value of a row lacks to a distance [m]."""
+        return collision_margin(self.barriers[self.barrier_rows[row]], self._settings)
 
     def fault(self, joint_q: np.ndarray, step: np.ndarray, next_q: np.ndarray) -> str:
         """Return what is wrong with a step, '' for nothing: the last check before it leaves.
@@ -186,33 +287,15 @@ class StepSolver:
             exact_jacobian=False,
         )
 
-    def _barrier(self, index: int) -> PositionBarrier:
-        settings = self._settings.barriers[index]
-        prefix = f'barriers.position.{settings.name}'
-        model = self._robot.model
-        if settings.frame not in model.body_label:
-            raise SettingsError(f'{prefix}.frame', f'the model has no link {settings.frame!r}')
-        try:
-            return PositionBarrier(
-                model.body_index(settings.frame),
-                settings.min,
-                settings.max,
-                axes=settings.axes,
-                reference_link_index=self._robot.base_link,
-                gain=settings.gain,
-                margin=settings.margin,
-                # The calming cost would slow every motion of the frame, however far from the box;
-                # the acceleration limits calm what is near it.
-                safe_displacement_gain=0.0,
-                name=settings.name,
-            )
-        except ValueError as error:
-            raise SettingsError(prefix, str(error)) from error
-
     def _solve(self, joint_q: np.ndarray, step: np.ndarray) -> SolveStatus:
-        tasks = [*self._pose_tasks, self._joint_task]
+        tasks = [*self._pose_tasks, *self._center_tasks, self._joint_task]
         return self.diff.solve_ik(  # type: ignore[return-value]
-            joint_q, tasks, self._limits, self.barriers, step, self._settings.solver_regularization
+            joint_q,
+            tasks,
+            self._limits,
+            self.barriers,
+            step,
+            self._settings.solver_regularization + self._damping,
         )
 
     def _scale_velocity(self, scale: float) -> None:
@@ -235,6 +318,8 @@ class StepSolver:
             weights = task_settings.position_weight + task_settings.orientation_weight
             on = index < len(self._active) and self._active[index] and not self._joint_mode
             task.weight = weights if on else 0.0
+        for task in self._center_tasks:
+            task.weight = settings.com_weight if self._center_active else 0.0
         self._joint_task.weight = 1.0 if self._joint_mode else settings.posture_weight
         self._joint_task.gain = (
             1.0 if self._joint_mode else min(1.0, settings.period / _POSTURE_TIME)
@@ -250,7 +335,7 @@ class StepSolver:
         # The first solve gives the limits their arrays; only then can they take the last step.
         self._solve(joint_q, step)
         self.solve(joint_q, np.zeros_like(step), step)
-        self.enforce_barriers(joint_q, step)
+        self.enforce_stopping(joint_q, step, np.zeros_like(step))
         self.barrier_values(joint_q)
         self.diff.integrate(joint_q, step)
 

@@ -11,8 +11,10 @@ import math
 import numpy as np
 
 from ros_ik.servo.codes import Rejection
+from ros_ik.servo.command import CenterOfMassTarget
 from ros_ik.servo.command import JointTarget
 from ros_ik.servo.command import PoseTarget
+from ros_ik.servo.command import TwistTarget
 from ros_ik.servo.robot import ControlledRobot
 
 # Shorter quaternions have no direction that could be trusted.
@@ -39,6 +41,8 @@ class TargetReader:
         position: Sequence[float],
         quaternion: Sequence[float],
         received: float,
+        *,
+        lasting: bool = False,
     ) -> PoseTarget | Rejection:
         """Check a pose.
 
@@ -47,41 +51,105 @@ class TargetReader:
             frame_id: Link in which the pose is given; '' is the reference link of the task.
             position: x y z [m].
             quaternion: x y z w of any length that is not zero.
-            received: Time of receipt [s].
+            received: Time from which its age counts [s].
+            lasting: Whether it counts as long as a command has it.
         """
-        values = (*position, *quaternion)
-        if len(values) != 7:
-            return Rejection.WRONG_SIZE
-        if not all(map(math.isfinite, values)):
-            return Rejection.NON_FINITE
+        fault = _fault(position, 3) or _fault(quaternion, 4)
+        if fault is not None:
+            return fault
         norm = math.sqrt(sum(value * value for value in quaternion))
-        if not norm > _LEAST_NORM:
+        if not _LEAST_NORM < norm < math.inf:
             return Rejection.ZERO_QUATERNION
-        link = self._robot.task_references[task] if frame_id == '' else self._links.get(frame_id)
+        link = self._link(frame_id, self._robot.task_references[task])
         if link is None:
             return Rejection.UNKNOWN_FRAME
-        pose = np.array(values, dtype=np.float64)
+        pose = np.array((*position, *quaternion), dtype=np.float64)
         pose[3:] /= norm
-        return PoseTarget(pose, link, received, next(_numbers))
+        return PoseTarget(pose, link, received, next(_numbers), lasting)
+
+    def twist(
+        self,
+        task: int,
+        frame_id: str,
+        linear: Sequence[float],
+        angular: Sequence[float],
+        received: float,
+    ) -> TwistTarget | Rejection:
+        """Check a velocity.
+
+        Args:
+            task: Index of the frame task.
+            frame_id: Link along whose axes it is given; '' is the reference link of the task.
+            linear: Velocity of the task's frame [m/s].
+            angular: Rotation velocity [rad/s].
+            received: Time from which its age counts [s].
+        """
+        fault = _fault(linear, 3) or _fault(angular, 3)
+        if fault is not None:
+            return fault
+        link = self._link(frame_id, self._robot.task_references[task])
+        if link is None:
+            return Rejection.UNKNOWN_FRAME
+        return TwistTarget(
+            np.array(linear, dtype=np.float64), np.array(angular, dtype=np.float64),
+            link, received, next(_numbers),
+        )  # fmt: skip
+
+    def center_of_mass(
+        self, frame_id: str, point: Sequence[float], received: float
+    ) -> CenterOfMassTarget | Rejection:
+        """Check a position for the centre of mass.
+
+        Args:
+            frame_id: Link in which it is given; '' is the base frame.
+            point: x y z [m].
+            received: Time from which its age counts [s].
+        """
+        fault = _fault(point, 3)
+        if fault is not None:
+            return fault
+        link = self._link(frame_id, self._robot.base_link)
+        if link is None:
+            return Rejection.UNKNOWN_FRAME
+        position = np.array(point, dtype=np.float64)
+        return CenterOfMassTarget(position, link, received, next(_numbers))
 
     def joints(
-        self, names: Sequence[str], positions: Sequence[float], received: float
+        self,
+        names: Sequence[str],
+        positions: Sequence[float],
+        received: float,
+        *,
+        lasting: bool = False,
     ) -> JointTarget | Rejection:
         """Check positions of some joints; those outside the limits are moved to the limit.
 
         Args:
             names: Controlled joints, each at most once.
             positions: One per name [rad or m].
-            received: Time of receipt [s].
+            received: Time from which its age counts [s].
+            lasting: Whether it counts as long as a command has it.
         """
-        if not names or len(names) != len(positions) or len(set(names)) != len(names):
+        if not names or len(set(names)) != len(names):
             return Rejection.WRONG_SIZE
-        if not all(map(math.isfinite, positions)):
-            return Rejection.NON_FINITE
+        fault = _fault(positions, len(names))
+        if fault is not None:
+            return fault
         target = np.full(len(self._variables), np.nan)
         for name, position in zip(names, positions, strict=True):
             variable = self._variables.get(name)
             if variable is None:
                 return Rejection.UNKNOWN_JOINT
             target[variable] = min(max(position, self._lower[variable]), self._upper[variable])
-        return JointTarget(target, received, next(_numbers))
+        return JointTarget(target, received, next(_numbers), lasting)
+
+    def _link(self, frame_id: str, default: int) -> int | None:
+        """Return the link of a name, None where the model has none of that name."""
+        return default if frame_id == '' else self._links.get(frame_id)
+
+
+def _fault(values: Sequence[float], count: int) -> Rejection | None:
+    """Return what is wrong with numbers of which there must be ``count``, None for nothing."""
+    if len(values) != count:
+        return Rejection.WRONG_SIZE
+    return None if all(map(math.isfinite, values)) else Rejection.NON_FINITE

@@ -26,23 +26,16 @@ class TrajectoryLayout:
         times: Time from start of each point [s].
         publish_velocities: Whether points have velocities.
         stamp_now: Whether the header has the time of the tick instead of zero.
+        coords: Coordinate of each joint.
+        dofs: Degree of freedom of each joint.
     """
 
     joint_names: tuple[str, ...]
     times: tuple[float, float]
     publish_velocities: bool
     stamp_now: bool
-    _coords: np.ndarray
-    _dofs: np.ndarray
-
-    def points(self, joint_q: np.ndarray, joint_qd: np.ndarray) -> tuple[list[float], list[float]]:
-        """Return positions [rad, m] and velocities [rad/s, m/s] of the first point.
-
-        Args:
-            joint_q: Commanded coordinates [joint_coord_count].
-            joint_qd: Commanded velocities [joint_dof_count].
-        """
-        return joint_q[self._coords].tolist(), joint_qd[self._dofs].tolist()
+    coords: np.ndarray
+    dofs: np.ndarray
 
 
 def trajectory_layout(
@@ -65,6 +58,6 @@ def trajectory_layout(
         times=(period, output.command_horizon),
         publish_velocities=output.publish_velocities,
         stamp_now=output.stamp == 'now',
-        _coords=coords,
-        _dofs=np.array([of_coord[int(coord)] for coord in coords]),
+        coords=coords,
+        dofs=np.array([of_coord[int(coord)] for coord in coords]),
     )

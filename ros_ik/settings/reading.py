@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Mapping
 import difflib
+import math
 from typing import Any
 
 from ros_ik.settings.parameter import Parameter
@@ -154,13 +155,22 @@ def _task(name: str, values: Mapping[str, Any]) -> TaskSettings:
 
 def _joint_limit(joint: str, values: Mapping[str, Any]) -> JointLimitSettings:
     section = _section('joint_limits.{}.', joint, values)
-    limits = []
-    for kind, key in (('velocity', 'max_velocity'), ('acceleration', 'max_acceleration')):
-        limit = section[key] if section[f'has_{kind}_limits'] else None
-        if limit == 0.0:
+    limits: dict[str, float | None] = {}
+    for kind in ('velocity', 'acceleration', 'jerk'):
+        key = f'max_{kind}'
+        limits[key] = section[key] if section[f'has_{kind}_limits'] else None
+        if limits[key] == 0.0:
             raise SettingsError(f'joint_limits.{joint}.{key}', 'expected a limit above 0, got 0.0')
-        limits.append(limit)
-    return JointLimitSettings(joint, *limits)
+    for key in ('min_position', 'max_position'):
+        given = section['has_position_limits'] and math.isfinite(section[key])
+        limits[key] = section[key] if given else None
+    if section['has_position_limits'] and not section['min_position'] < section['max_position']:
+        raise SettingsError(
+            f'joint_limits.{joint}.min_position',
+            f'expected less than max_position, got {section["min_position"]:g} and '
+            f'{section["max_position"]:g}',
+        )
+    return JointLimitSettings(joint, **limits)
 
 
 def _barrier(name: str, values: Mapping[str, Any]) -> BarrierSettings:

@@ -16,6 +16,7 @@ from ros_ik.settings.schema_services import SERVICES
 DESCRIPTION_CHANGES = ('hold_and_swap', 'ignore', 'deactivate')
 JUMP_POLICIES = ('saturate', 'reject')
 STAMPS = ('zero', 'now')
+OUTPUT_TYPES = ('joint_trajectory', 'float64_multi_array')
 
 _NODE = (
     Parameter(
@@ -105,6 +106,11 @@ _TASK = (
         'Part of the remaining error that one tick may remove. Below 1 the last millimetres are '
         'approached gradually, which quietens a noisy target.',
         minimum=0.0, maximum=1.0, exclusive_minimum=True,
+    ),
+    Parameter(
+        '<task>.priority', 'int', 1,
+        'Level, 1 first: a task moves only in what all tasks of lower numbers leave free. On one '
+        'level weights decide.', minimum=1, maximum=100, read_only=True,
     ),
     Parameter(
         '<task>.max_linear_speed', 'double', 0.5, 'Largest speed towards the target.',
@@ -203,7 +209,14 @@ _OUTPUTS = (
     ),
     Parameter(
         'outputs.<output>.topic', 'string', '~/joint_trajectory',
-        'Topic of the trajectories, trajectory_msgs/JointTrajectory.', read_only=True,
+        'Topic on which the controller listens.', read_only=True,
+    ),
+    Parameter(
+        'outputs.<output>.type', 'string', 'joint_trajectory',
+        "What the controller takes: 'joint_trajectory' is trajectory_msgs/JointTrajectory for "
+        "joint_trajectory_controller, 'float64_multi_array' is std_msgs/Float64MultiArray with "
+        "the positions in the order of joints for forward_position_controller, which has no "
+        'horizon, velocities or stamp.', choices=OUTPUT_TYPES, read_only=True,
     ),
     Parameter(
         'outputs.<output>.joints', 'string[]', (),

@@ -46,13 +46,39 @@ JOINT_LIMITS = (
         'joint_limits.<joint>.max_acceleration', 'double', 0.0, 'Acceleration limit.',
         unit='rad/s^2 or m/s^2', minimum=0.0, read_only=True,
     ),
+    Parameter(
+        'joint_limits.<joint>.has_jerk_limits', 'bool', False,
+        'Whether max_jerk applies.', read_only=True,
+    ),
+    Parameter(
+        'joint_limits.<joint>.max_jerk', 'double', 0.0,
+        'Jerk limit of motion towards targets. It gives way to every other limit: what stops may '
+        'stop with the acceleration limit at once. Below some 30 times the acceleration limit per '
+        'second motion overshoots its targets.',
+        unit='rad/s^3 or m/s^3', minimum=0.0, read_only=True,
+    ),
+    Parameter(
+        'joint_limits.<joint>.has_position_limits', 'bool', False,
+        'Whether min_position and max_position apply.', read_only=True,
+    ),
+    Parameter(
+        'joint_limits.<joint>.min_position', 'double', -math.inf,
+        'Lower position limit; may only tighten that of the URDF.',
+        unit='rad or m', finite=False, read_only=True,
+    ),
+    Parameter(
+        'joint_limits.<joint>.max_position', 'double', math.inf,
+        'Upper position limit; may only tighten that of the URDF.',
+        unit='rad or m', finite=False, read_only=True,
+    ),
 )  # fmt: skip
 
 BARRIERS = (
     Parameter(
         'barriers.recheck', 'bool', True,
-        'Check every commanded configuration against the barriers by forward kinematics before '
-        'it leaves.',
+        'Check every commanded configuration, and the stop that could follow it, against the '
+        'barriers by forward kinematics before it leaves, and brake in time where the stop would '
+        'break one. Without it barriers are kept as far as their linearisation is right.',
     ),
     Parameter(
         'barriers.position.<barrier>.frame', 'string', '',

@@ -6,4 +6,69 @@ from __future__ import annotations
 
 from ros_ik.settings.parameter import Parameter
 
-MOTION: tuple[Parameter, ...] = ()
+HALT_MODES = ('decelerate', 'hold')
+TIME_SOURCES = ('receive', 'header')
+
+_CENTER_OF_MASS = (
+    Parameter(
+        'com.weight', 'double', 0.0,
+        'Weight of the error of the centre of mass, on all three axes, beside the frame tasks; 0 '
+        'ignores ~/target_com. Turning it on or off prepares the solver anew.',
+        unit='1/m', minimum=0.0,
+    ),
+    Parameter(
+        'com.max_linear_speed', 'double', 0.1,
+        'Largest speed of the centre of mass towards its target.',
+        unit='m/s', minimum=0.0, exclusive_minimum=True,
+    ),
+    Parameter(
+        'com.max_linear_acceleration', 'double', 0.5,
+        'Acceleration of the centre of mass towards its target and braking before it.',
+        unit='m/s^2', minimum=0.0, exclusive_minimum=True,
+    ),
+    Parameter(
+        'com.linear_tolerance', 'double', 0.005,
+        'Error of the centre of mass below which its target counts as reached.',
+        unit='m', minimum=0.0,
+    ),
+)  # fmt: skip
+
+_TARGETS = (
+    Parameter(
+        'command_time_source', 'string', 'receive',
+        "From when the age of a target counts: 'receive' is the time at which it was heard, "
+        "'header' the stamp of its header, which tells how long the network took but needs "
+        'clocks that agree; a stamp of zero counts as the time of receipt.', choices=TIME_SOURCES,
+    ),
+    Parameter(
+        'target_filter_tau', 'double', 0.0,
+        'Time constant of the low-pass filter on pose targets, for noisy tracking devices and '
+        'rates far below control_rate; 0 is no filter. It starts at the commanded pose, and a '
+        'target that moves is followed with this delay.', unit='s', minimum=0.0, maximum=10.0,
+    ),
+    Parameter(
+        'halt_mode', 'string', 'decelerate',
+        "How motion ends where targets end or the servo must hold: 'decelerate' brakes each joint "
+        "with its acceleration limit and stays where that ends; 'hold' brakes so too, then goes "
+        'back to the position commanded when the halt began, as a controller does that holds its '
+        'position. Neither exceeds the velocity and acceleration limits. Deactivation and a new '
+        'robot description always decelerate.', choices=HALT_MODES,
+    ),
+)  # fmt: skip
+
+_SINGULARITIES = (
+    Parameter(
+        'solver.singularity_threshold', 'double', 0.03,
+        'Least singular value of the weighted Jacobian of a frame task below which steps are '
+        'damped (codes 1 and 3). A stretched arm has 0, a well bent one 0.1 to 0.3.',
+        unit='m/rad', minimum=0.0, exclusive_minimum=True,
+    ),
+    Parameter(
+        'solver.singularity_damping', 'double', 0.02,
+        'Damping at a singularity, weakening to none at the threshold. More slows the motion in '
+        'the direction that is lost, less lets joints swing; 0 never damps.',
+        unit='m/rad', minimum=0.0, maximum=1.0,
+    ),
+)  # fmt: skip
+
+MOTION: tuple[Parameter, ...] = _CENTER_OF_MASS + _TARGETS + _SINGULARITIES

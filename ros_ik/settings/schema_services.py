@@ -1,17 +1,19 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the schema for planners' requests: how much they may ask for, and at whose cost."""
+"""The part of the schema for requests and goals: how much they may ask for, and at whose cost."""
 
 from __future__ import annotations
 
 from ros_ik.settings.parameter import Parameter
 
+MOVEIT_SERVICES = ('auto', 'on', 'off')
+
 SERVICES = (
     Parameter(
         'services.max_poses', 'int', 100_000,
         'Bound on a request: poses times max_solutions of ~/solve_ik, poses of ~/solve_fk, points '
-        'and checks of ~/check_trajectory. Larger ones are refused. It bounds the memory, about '
-        '2 kB for each, times the requests that wait.',
+        'and checks of ~/check_trajectory, points of a goal of ~/follow_joint_trajectory. Larger '
+        'ones are refused. It bounds the memory: about 2 kB each, times the requests that wait.',
         minimum=1, maximum=10_000_000, read_only=True,
     ),
     Parameter(
@@ -34,5 +36,33 @@ SERVICES = (
         'Niceness of the process that answers requests. The default lets every other process go '
         'first, the control loop above all, and still leaves it a tenth of a busy core.',
         minimum=0, maximum=19, read_only=True,
+    ),
+    Parameter(
+        'moveit_services', 'string', 'auto',
+        "Whether to offer MoveIt's ~/compute_ik and ~/compute_fk: 'auto' where moveit_msgs is "
+        "installed, 'on' refuses to configure where it is not, 'off' never.",
+        choices=MOVEIT_SERVICES, read_only=True,
+    ),
+    Parameter(
+        'actions.timeout', 'double', 60.0,
+        'Longest time for a goal of ~/move_to_pose; also where it gives none.',
+        unit='s', minimum=0.0, exclusive_minimum=True, maximum=3600.0, read_only=True,
+    ),
+    Parameter(
+        'actions.feedback_rate', 'double', 20.0,
+        'Rate of the feedback of a goal, at most the control rate.',
+        unit='Hz', minimum=0.1, maximum=200.0, read_only=True,
+    ),
+    Parameter(
+        'actions.goal_tolerance', 'double', 0.01,
+        'Accepted error of each joint at the end of ~/follow_joint_trajectory where a goal gives '
+        'none: barriers may have kept the robot from the end, which is no success.',
+        unit='rad or m', minimum=0.0, exclusive_minimum=True, read_only=True,
+    ),
+    Parameter(
+        'actions.goal_time', 'double', 1.0,
+        'Time after the end of a trajectory to come within the tolerance, where the goal of '
+        '~/follow_joint_trajectory gives none.',
+        unit='s', minimum=0.0, maximum=60.0, read_only=True,
     ),
 )  # fmt: skip

@@ -21,6 +21,7 @@ class TaskSettings:
     position_weight: Vector
     orientation_weight: Vector
     gain: float
+    priority: int
     max_linear_speed: float
     max_angular_speed: float
     max_linear_acceleration: float
@@ -36,6 +37,9 @@ class JointLimitSettings:
     joint: str
     max_velocity: float | None
     max_acceleration: float | None
+    max_jerk: float | None
+    min_position: float | None
+    max_position: float | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +61,7 @@ class OutputSettings:
 
     name: str
     topic: str
+    type: str
     joints: tuple[str, ...]
     command_horizon: float
     publish_velocities: bool
@@ -78,7 +83,16 @@ class Settings:
     tasks: tuple[TaskSettings, ...]
     posture_weight: float
     posture_positions: tuple[float, ...]
+    com_weight: float
+    com_max_linear_speed: float
+    com_max_linear_acceleration: float
+    com_linear_tolerance: float
+    command_time_source: str
+    target_filter_tau: float
+    halt_mode: str
     solver_damping: float
+    solver_singularity_threshold: float
+    solver_singularity_damping: float
     solver_regularization: float
     solver_max_iterations: int
     command_timeout: float
@@ -91,16 +105,35 @@ class Settings:
     limits_acceleration_scale: float
     joint_limits: tuple[JointLimitSettings, ...]
     barriers_recheck: bool
+    barriers_self_collision_enabled: bool
+    barriers_self_collision_margin: float
+    barriers_self_collision_gain: float
+    barriers_self_collision_max_pairs: int
+    barriers_world_enabled: bool
+    barriers_world_margin: float
+    barriers_world_gain: float
+    barriers_max_obstacles: int
+    collision_ignore_pairs: tuple[str, ...]
+    collision_padding: float
     barriers: tuple[BarrierSettings, ...]
     outputs: tuple[OutputSettings, ...]
     publish_when_idle: bool
     status_rate: float
     diagnostics_period: float
+    use_tf: bool
+    marker_rate: float
+    rt_priority: int
+    rt_cpu: int
     services_max_poses: int
     services_timeout: float
     services_max_waiting: int
     services_threads: int
     services_nice: int
+    moveit_services: str
+    actions_timeout: float
+    actions_feedback_rate: float
+    actions_goal_tolerance: float
+    actions_goal_time: float
 
     @property
     def period(self) -> float:

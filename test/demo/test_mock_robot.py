@@ -154,6 +154,32 @@ def test_starts_where_it_is_told(rig):
     assert len(listener.states[-1].velocity) == len(listener.states[-1].name) == 9
 
 
+def test_one_of_several_drivers_publishes_its_own_joints_only(tmp_path):
+    domain = APART + 5
+    log = tmp_path / 'log'
+    processes = [
+        start(domain, 'robot_description_publisher', log, *parameters(urdf_path=PANDA)),
+        start(
+            domain,
+            'mock_robot',
+            log,
+            *parameters(
+                controller_joints='[panda_joint6, panda_joint2]', publish_all_joints='false'
+            ),
+        ),
+    ]
+    listener = Listener(domain)
+    try:
+        listener.spin_until(lambda: listener.states, 'joint states')
+        state = listener.states[-1]
+    finally:
+        listener.close()
+        codes = [end(process) for process in processes]
+    assert sorted(state.name) == ['panda_joint2', 'panda_joint6']
+    assert len(state.position) == len(state.velocity) == 2
+    assert codes == [0, 0]
+
+
 def test_joint_states_come_at_least_at_100_hz(rig):
     listener, _ = rig
     listener.states.clear()

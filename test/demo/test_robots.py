@@ -10,9 +10,12 @@ from ros_ik.demo.demo_robot import home_configuration
 from ros_ik.demo.description import read_description
 from ros_ik.demo.robot_joints import RobotJoints
 from ros_ik.demo.robots import find_robot
+from ros_ik.demo.robots import mesh_prefix
 from ros_ik.demo.robots import robot_names
+from ros_ik.demo.robots import RobotFiles
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
+from ros_ik.model.package_paths import resolve_mesh
 
 XACRO = """<robot name="two" xmlns:xacro="http://www.ros.org/wiki/xacro">
   <xacro:macro name="segment" params="number">
@@ -40,6 +43,17 @@ def load(robot):
 def test_the_robots_of_the_manual_are_known():
     arms = {'panda', 'ur3', 'ur5', 'ur10', 'talos_left_arm', 'tiago', 'g1', 'baxter'}
     assert arms | {'allegro_right_hand'} <= set(robot_names())
+
+
+def test_meshes_lie_below_the_prefix_of_the_description():
+    files = find_robot('panda')
+    uri = 'package://example-robot-data/robots/panda_description/meshes/collision/link0.stl'
+    assert uri in read_description(files.urdf_path)
+    assert resolve_mesh(uri, [f'{mesh_prefix(files)}/share']).path is not None
+
+
+def test_a_description_anywhere_has_no_prefix(tmp_path):
+    assert mesh_prefix(RobotFiles('mine', tmp_path / 'mine.urdf')) == ''
 
 
 @pytest.mark.parametrize('robot', robot_names())

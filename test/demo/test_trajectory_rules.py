@@ -106,9 +106,10 @@ def test_refused_with_its_reason(trajectory, reason):
 
 def test_end_velocity_is_accepted_where_the_controller_allows_it():
     trajectory = replace(VALID, points=(FIRST,))
-    assert check_trajectory(
-        trajectory, JOINTS, NOW, allow_nonzero_velocity_at_trajectory_end=True
-    ) is None
+    assert (
+        check_trajectory(trajectory, JOINTS, NOW, allow_nonzero_velocity_at_trajectory_end=True)
+        is None
+    )
 
 
 def test_every_single_fault_is_found_beside_valid_points():

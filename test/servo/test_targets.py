@@ -49,6 +49,27 @@ def test_a_bad_joint_target_is_refused(reader, names, positions, reason):
     assert reader.joints(names, positions, 1.0) is reason
 
 
+@pytest.mark.parametrize(
+    ('frame', 'linear', 'angular', 'reason'),
+    [
+        ('', (math.nan, 0.0, 0.0), (0.0, 0.0, 0.0), Rejection.NON_FINITE),
+        ('', (0.0, 0.0, 0.0), (0.0, -math.inf, 0.0), Rejection.NON_FINITE),
+        ('', (0.0, 0.0), (0.0, 0.0, 0.0), Rejection.WRONG_SIZE),
+        ('', (0.0, 0.0, 0.0), (0.0,) * 4, Rejection.WRONG_SIZE),
+        ('map', (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), Rejection.UNKNOWN_FRAME),
+    ],
+)
+def test_a_bad_velocity_is_refused(reader, frame, linear, angular, reason):
+    assert reader.twist(0, frame, linear, angular, 1.0) is reason
+
+
+@pytest.mark.parametrize('lasting', [False, True])
+def test_targets_last_where_asked_for(reader, lasting):
+    pose = reader.pose(0, '', (0.0, 0.0, 0.0), IDENTITY, 1.0, lasting=lasting)
+    joints = reader.joints(['panda_joint1'], [0.0], 1.0, lasting=lasting)
+    assert pose.lasting is joints.lasting is lasting
+
+
 def test_a_good_pose_has_a_unit_quaternion(reader):
     target = reader.pose(0, 'panda_link3', (1.0, 2.0, 3.0), (0.0, 0.0, 0.0, -4.0), 5.0)
     np.testing.assert_array_equal(target.pose, [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, -1.0])

@@ -30,7 +30,8 @@ def test_every_trajectory_is_accepted(velocities, rate):
     rig.tick(seconds=1.0)
     fingers = set()
     for output in rig.published:
-        positions, speeds = layout.points(output.joint_q, output.joint_qd)
+        positions = output.joint_q[layout.coords].tolist()
+        speeds = output.joint_qd[layout.dofs].tolist()
         fingers.add(positions[0])
         points = [
             TrajectoryPoint(

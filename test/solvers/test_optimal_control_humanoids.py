@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 from solvers.optimal_control_rig import check_motion
 from solvers.optimal_control_rig import Rig
-import warp as wp
 
 from ros_ik.barriers import PositionBarrier
-from ros_ik.kinematics.forward import launch_forward_kinematics
-from ros_ik.kinematics.motion_subspace import launch_motion_subspace
-from ros_ik.kinematics.tree import kinematic_tree
-from ros_ik.solvers.optimal_control.com import RelativeCenterOfMass
 from ros_ik.solvers.optimal_control.solver import OptimalControl
 from ros_ik.solvers.status import SolveStatus
 
@@ -74,47 +69,3 @@ def test_a_hand_stays_in_its_box(name):
         position = frames[reference].actInv(frames[hand]).translation
         assert sign * (wall - position[axis]) >= -1e-7
     assert abs(wall - position[axis]) < 1e-4  # it rests there
-
-
-@pytest.mark.parametrize('reference', ['', 'left_sole_link', 'gripper_left_base_link'])
-def test_relative_centre_of_mass_equals_pinocchio_and_finite_differences(reference):
-    rig = Rig('talos_reduced', seed=6)
-    model, tree = rig.model, kinematic_tree(rig.model, wp.float64)
-    objective = RelativeCenterOfMass(model.body_index(reference) if reference else -1)
-    objective.bind_device('cpu')
-    objective.init_buffers(model)
-    objective.set_batch_layout(3, 0, 1)
-    objective.set_target_position(0, [0.1, 0.2, 0.3])
-    objective.weight = 2.0
-    rig.com_link = reference or 'base_link'
-
-    def residuals(joint_q):
-        q = wp.array(joint_q[None], dtype=wp.float64, device='cpu')
-        body_q = wp.zeros((1, model.body_count), dtype=wp.transformd, device='cpu')
-        launch_forward_kinematics(tree, q, body_q)
-        out = wp.zeros((1, 3), dtype=wp.float64, device='cpu')
-        objective.compute_residuals(body_q, q, model, out, 0)
-        return out.numpy()[0], q, body_q
-
-    joint_q = rig.random_joint_q()
-    value, q, body_q = residuals(joint_q)
-    expected = rig.center(joint_q)
-    if not reference:
-        expected = rig.frames(joint_q)['base_link'].act(expected)
-    # The inertias of both are read from the same text; float64 arithmetic.
-    assert np.allclose(value, 2.0 * (np.array([0.1, 0.2, 0.3]) - expected), rtol=0, atol=1e-6)
-
-    subspace = wp.zeros((1, model.joint_dof_count), dtype=wp.spatial_vectord, device='cpu')
-    launch_motion_subspace(tree, q, body_q, subspace)
-    jacobian = wp.zeros((1, 3, model.joint_dof_count), dtype=wp.float64, device='cpu')
-    objective.compute_jacobian_analytic(body_q, q, model, jacobian, subspace, 0)
-    starts, dofs = model.joint_q_start.numpy(), model.joint_qd_start.numpy()
-    step = 1e-6
-    for joint in np.flatnonzero(np.diff(dofs)):
-        moved = joint_q.copy()
-        moved[starts[joint]] += step
-        ahead = residuals(moved)[0]
-        moved[starts[joint]] -= 2 * step
-        behind = residuals(moved)[0]
-        column = jacobian.numpy()[0, :, dofs[joint]]
-        assert np.allclose(column, (ahead - behind) / (2 * step), rtol=0, atol=1e-8)

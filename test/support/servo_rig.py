@@ -25,8 +25,8 @@ def robot_model(name):
 class Rig:
     """Ticks a servo; a target given with :meth:`aim` is repeated each tick until :meth:`quiet`."""
 
-    def __init__(self, name='panda', activate=True, home=None, **values):
-        files, self.model = find_robot(name), robot_model(name)
+    def __init__(self, name='panda', activate=True, home=None, model=None, **values):
+        files, self.model = find_robot(name), model or robot_model(name)
         given = {'ee.frame': files.tip_link, 'base_frame': files.base_link}
         given.update({key.replace('__', '.'): value for key, value in values.items()})
         self.given = given
@@ -55,6 +55,16 @@ class Rig:
         names, values = list(positions), list(positions.values())
         self._streams['joints'] = lambda: self.reader.joints(names, values, self.now)
 
+    def aim_twist(self, linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0), task=0, frame=''):
+        """Stream a velocity from the next tick on."""
+        self._streams['twist', task] = lambda: self.reader.twist(
+            task, frame, linear, angular, self.now
+        )
+
+    def aim_center(self, point, frame=''):
+        """Stream a target of the centre of mass from the next tick on."""
+        self._streams['center'] = lambda: self.reader.center_of_mass(frame, point, self.now)
+
     def quiet(self):
         """Stop streaming targets."""
         self._streams.clear()
@@ -77,6 +87,12 @@ class Rig:
                 target = make()
                 if task == 'joints':
                     self.change(joints=target)
+                elif task == 'center':
+                    self.change(center_of_mass=target)
+                elif isinstance(task, tuple):
+                    twists = list(self.command.twists or (None,) * len(self.settings.tasks))
+                    twists[task[1]] = target
+                    self.change(twists=tuple(twists))
                 else:
                     poses = list(self.command.poses)
                     poses[task] = target

@@ -43,6 +43,8 @@ from ros_ik.solvers.step.stopping_check import StoppingCheck
 from ros_ik.solvers.step.task import Task
 
 _STATUS = {int(status): status for status in SolveStatus}
+# What robots need to slide along a barrier without a margin [units of h].
+_ROOM = 1e-4
 
 
 class _Recent(NamedTuple):
@@ -221,7 +223,7 @@ class DifferentialIK:
         delta_q: np.ndarray,
         last_delta_q: np.ndarray,
         acceleration: np.ndarray,
-        tolerance: float = 0.0,
+        tolerance: float | None = None,
     ) -> SolveStatus | np.ndarray:
         """Check that the robot can still stop after a step, and cut the step where it cannot.
 
@@ -237,7 +239,10 @@ class DifferentialIK:
             last_delta_q: The step before it, same shape; zero at rest.
             acceleration: Largest deceleration of each degree of freedom [rad/s^2 or m/s^2], shape
                 [joint_dof_count]; inf where one stops at once.
-            tolerance: How far below zero h may be, in units of h.
+            tolerance: How far below zero h may be, in units of h. None for 0 where every barrier
+                has a margin of 1e-4 or more, else for what is missing to that: without any room
+                every step along a curved barrier would end behind it, and a robot that touches
+                one would freeze there.
 
         Returns:
             CONVERGED where nothing was cut, HALTED_BY_BARRIER where something was,
@@ -246,6 +251,9 @@ class DifferentialIK:
         Raises:
             ArgumentError: A wrong shape, a negative tolerance, an acceleration not above zero.
         """
+        if tolerance is None:
+            margins = (barrier.margin for barrier in barriers)
+            tolerance = max(0.0, _ROOM - min(margins, default=_ROOM))
         self._begin_check(joint_q, tolerance, delta_q=delta_q, last_delta_q=last_delta_q)
         check = self._stopping(barriers, acceleration)
         check.delta_q[:], check.last[:] = delta_q, last_delta_q

@@ -97,6 +97,7 @@ class StepProblem:
         self._tasks, self._barriers = tuple(tasks), tuple(barriers)
         self._limits = tuple(sorted(limits, key=lambda limit: limit.yields))
         self._revision, self._versions = -1, [-1] * len(tasks)
+        self._gains_revision = -1
         set_up_objectives(tasks, state)
         for limit in self._limits:
             limit.bind(state)
@@ -123,7 +124,10 @@ class StepProblem:
         self._regularization.upload()
 
     def load_parameters(self) -> None:
-        """Bring parameters of the tasks that changed since the last solve to the device."""
+        """Bring parameters of tasks and barriers that changed to the device."""
+        if self._gains_revision != Barrier.changes and self._barriers:
+            self._barrier_arrays.gain.assign([barrier.gain for barrier in self._barriers])
+        self._gains_revision = Barrier.changes
         if self._revision == Task.changes:
             return
         self._revision = Task.changes

@@ -31,6 +31,8 @@ from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.barrier_evaluation import BarrierEvaluation
 
+# Rounding of h [units of h]: a distance that the step cannot change must not hold it.
+_ROUNDING = 1e-12
 # Fractions of a step that are tried, in this order, before nothing is left of it.
 _FRACTIONS = (1.0, 0.5, 0.25)
 
@@ -114,7 +116,8 @@ def _stopping_kernels(scalar: type) -> SimpleNamespace:
         robot = wp.tid()
         for row in range(values.shape[1]):
             ahead = values_ahead[robot, row]
-            if not (ahead >= -tolerance[0]) and not (ahead >= values[robot, row]):
+            least = values[robot, row] - scalar(wp.static(_ROUNDING))
+            if not (ahead >= -tolerance[0]) and not (ahead >= least):
                 unsafe[robot] = 1
 
     return SimpleNamespace(blend=blend_with_stop, advance=advance_stop, judge=judge)

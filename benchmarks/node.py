@@ -1,0 +1,151 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Benchmarks of the running node: ``make bench-node``, ``make bench-node BENCH_ARGS=--quick``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from collections.abc import Mapping
+import dataclasses
+import os
+from pathlib import Path
+import sys
+import time
+
+from benchmarks import node_latency
+from benchmarks import node_start
+from benchmarks.process import ROOT
+from benchmarks.table import machine
+from benchmarks.table import note_lines
+from benchmarks.table import table_lines
+from benchmarks.table import write_document
+from benchmarks.table import write_json
+
+MARKS = ('<!-- made by `make bench-node`: begin -->', '<!-- made by `make bench-node`: end -->')
+DOCUMENT = ROOT / 'docs' / 'benchmarks_node.md'
+RESULTS = ROOT / 'benchmarks' / 'results'
+# Load average above which figures are not worth keeping.
+_BUSY = 0.5
+
+
+@dataclasses.dataclass(frozen=True)
+class Section:
+    """One table.
+
+    Attributes:
+        title: Its heading.
+        remark: What stands below the heading.
+        columns: Key of a row by heading; ``part`` of it is shown as a percentage.
+    """
+
+    title: str
+    remark: str
+    columns: Mapping[str, str]
+
+    def cells(self, entry: Mapping) -> list[str]:
+        """Return the cells of a row."""
+        return [_cell(key, entry.get(key)) for key in self.columns.values()]
+
+    def lines(self, rows: list[dict]) -> list[str]:
+        """Return the table."""
+        return table_lines(rows, list(self.columns), self.cells)
+
+
+SECTIONS = {
+    'node_latency': Section(
+        'From a pose to its trajectory',
+        'From publishing a pose in one process to receiving the trajectory that answers it, in '
+        'ms. A pose waits for its tick, half a period on average; `added` is the median without '
+        'that wait and without the median of the echo node, which republishes a message of the '
+        'same size at once: what ros_ik adds to rclpy and DDS. Joint states come at 200 Hz.',
+        {
+            'poses and ticks': 'problem', 'n': 'n', 'p50': 'ours', 'p99': 'ours_p99',
+            'p99.9': 'ours_p999', 'answered': 'success_ours', 'echo p50': 'peer',
+            'echo p99': 'peer_p99', 'echo p99.9': 'peer_p999', 'added': 'ours_added',
+        },
+    ),
+    'node_tick': Section(
+        'The tick',
+        'From the beginning of a tick to its end with everything published, in ms: median and p99 '
+        'of the last 10,000 ticks, p99.9 of the worst 10,000. `in time` is the part of the '
+        'deadlines that were met.',
+        {
+            'rate': 'problem', 'ticks': 'n', 'p50': 'ours', 'p99': 'ours_p99',
+            'p99.9': 'ours_p999', 'longest': 'ours_longest', 'missed': 'ours_missed',
+            'in time': 'success_ours',
+        },
+    ),
+    'node_start': Section(
+        'Start and end',
+        'From the start of the process to the first trajectory, where the robot is there before, '
+        'and from SIGTERM in motion to the end of the process, in s.',
+        {
+            'what': 'problem', 'n': 'n', 'median': 'ours', 'longest': 'ours_longest',
+            'in order': 'success_ours', 'the model': 'ours_built',
+        },
+    ),
+}  # fmt: skip
+# One function may fill two tables.
+BENCHMARKS: dict[str, Callable[[bool], list[dict]]] = {
+    'latency': node_latency.measure,
+    'start': node_start.measure,
+}
+
+
+def main() -> int:
+    """Run what the command line asks for, print the tables, write the files."""
+    options = _parse()
+    rows: list[dict] = []
+    begin = time.perf_counter()
+    if os.getloadavg()[0] > _BUSY:
+        print('other programs are running: the figures will be off', file=sys.stderr)
+    for name in options.only or BENCHMARKS:
+        print(f'{name} ...', file=sys.stderr, flush=True)
+        rows += BENCHMARKS[name](options.quick)
+    print(document(rows))
+    whole = not options.quick and not options.only
+    output = options.output or RESULTS / ('node.json' if whole else 'node_partial.json')
+    write_json(rows, output)
+    if whole and options.output is None:
+        write_document(rows, DOCUMENT, document, MARKS)
+    minutes = (time.perf_counter() - begin) / 60.0
+    print(f'\n{len(rows)} rows in {minutes:.1f} minutes, written to {output.name}')
+    return 0
+
+
+def document(rows: list[dict]) -> str:
+    """Return the generated part of the document."""
+    versions = {name: v for entry in rows for name, v in entry['versions'].items()}
+    listed = ', '.join(f'{name} {versions[name]}' for name in sorted(versions))
+    parts = [f'Measured on {machine()}. Versions: {listed}.']
+    for name, section in SECTIONS.items():
+        chosen = [entry for entry in rows if entry['benchmark'] == name]
+        if chosen:
+            lines = [f'## {section.title}', '', section.remark, '', *section.lines(chosen)]
+            notes = [f'- {note}' for note in note_lines(chosen)]
+            parts.append('\n'.join([*lines, *([''] if notes else []), *notes]))
+    return '\n\n'.join(parts)
+
+
+def _cell(key: str, value: object) -> str:
+    if value is None:
+        return '-'
+    if key.startswith('success'):
+        # Not every one is not 100 %, however close.
+        return '100 %' if value == 1.0 else f'{min(100.0 * float(value), 99.99):.2f} %'  # type: ignore[arg-type]
+    if isinstance(value, float):
+        return f'{value:.3f}'
+    return f'{value:,}' if isinstance(value, int) else str(value)
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog='python -m benchmarks.node', description=__doc__)
+    parser.add_argument('--quick', action='store_true', help='less than a minute')
+    parser.add_argument('--only', nargs='+', choices=BENCHMARKS, help='some of them')
+    parser.add_argument('--output', type=Path, help='JSON file to write instead of the usual one')
+    return parser.parse_args()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,240 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""From a pose in one process to the trajectory that answers it in another, and the tick itself.
+
+Poses come at the control rate, each at a random moment of its period. Now and then they change
+from one far to the left to one far to the right, or back; the first trajectory that accelerates
+the base joint the other way is the answer. Beside it an echo node answers as many poses, with
+trajectories of the same size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+import contextlib
+import copy
+import dataclasses
+from importlib import metadata
+import math
+from pathlib import Path
+import sys
+import tempfile
+import time
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PoseStamped
+import numpy as np
+from trajectory_msgs.msg import JointTrajectory
+
+from benchmarks.node_client import busy_core
+from benchmarks.node_client import Client
+from benchmarks.node_client import NodeProcess
+from benchmarks.node_client import PoseStream
+from benchmarks.table import our_versions
+from benchmarks.table import row
+from benchmarks.table import Side
+
+NODE, ECHO = 'ros_ik.node.ros_ik_node', 'benchmarks.node_echo'
+FRAMES: dict[str, object] = {
+    'ee.frame': 'panda_hand_tcp',
+    'ee.reference_frame': 'panda_link0',
+}
+RATES, _QUICK_RATES = (100.0, 500.0, 1000.0), (100.0, 1000.0)
+# Time of each measurement [s]: the node, the node idle at the highest rate, the echo node.
+_TIMES, _QUICK_TIMES = (25.0, 60.0, 10.0), (2.0, 2.0, 1.0)
+# How far to the left and to the right the poses lie [m]: never reached between two changes.
+_REACH = 0.2
+# Ticks from an answer to the next change, and poses after which one without answer is lost.
+_HOLD, _LOST = 12, 100
+# A change of speed that is none of noise [rad/s^2]: speeding up is half of it, turning thrice.
+_TURN = 3.0
+# Time for the loop to settle, and at most for kernels to compile [s].
+_SETTLE, _START = 1.0, 300.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Timing:
+    """What was measured of one node.
+
+    Attributes:
+        latency: From each pose to its answer [s].
+        sent: Number of poses that wanted an answer.
+        figures: Diagnostics of the loop at the end, by name; empty for the echo node.
+        worst: Largest 99.9th percentile of the tick [ms], of windows of at most 10,000 ticks.
+    """
+
+    latency: np.ndarray
+    sent: int
+    figures: dict[str, str] = dataclasses.field(default_factory=dict)
+    worst: float = float('nan')
+
+
+class TurnDetector:
+    """Finds the trajectories in which the base joint turns back."""
+
+    def __init__(self, period: float) -> None:
+        """Start without a history; ``period`` is that of the control loop [s]."""
+        self._least = _TURN * period * period
+        self._positions: list[float] = []
+        self._direction = 0
+        #: When the answer came, 0 while it has not.
+        self.answered = 0.0
+
+    def expect(self, direction: int) -> None:
+        """Wait for an acceleration with this sign from now on."""
+        self._direction, self.answered = direction, 0.0
+
+    def on_trajectory(self, message: JointTrajectory, now: float) -> None:
+        """Take a trajectory received at ``now`` [s]."""
+        self._positions = [*self._positions[-2:], message.points[0].positions[0]]
+        if self.answered or len(self._positions) < 3:
+            return
+        before, middle, after = self._positions
+        if self._direction * (after - 2.0 * middle + before) > self._least:
+            self.answered = now
+
+
+def time_node(process: NodeProcess, rate: float, duration: float) -> Timing:
+    """Let a running node follow poses and time its answers.
+
+    Args:
+        process: The node.
+        rate: Rate of its loop and of the poses [Hz].
+        duration: For how long [s].
+    """
+    with contextlib.closing(Client(process, 'ros_ik')) as client:
+        client.describe()
+        poses = _poses(client.current_pose(_START))
+        detector = TurnDetector(1.0 / rate)
+        client.on_trajectory = detector.on_trajectory
+        stream, side = PoseStream(client, rate), 1
+        stream.follow(poses[side], _SETTLE)
+        latency, sent, worst = [], 0, []
+        end = time.perf_counter() + duration
+        while time.perf_counter() < end:
+            side, sent = -side, sent + 1
+            answered = _turn_round(stream, poses[side], detector, side)
+            latency += [answered] if answered is not None else []
+            worst.append(float(client.figures.get('tick p99.9 ms', 'nan')))
+        process.check()
+        return Timing(np.array(latency), sent, dict(client.figures), float(np.nanmax(worst)))
+
+
+def _turn_round(
+    stream: PoseStream, pose: PoseStamped, detector: TurnDetector, side: int
+) -> float | None:
+    """Send a pose on the other side until it is answered; return after what time [s]."""
+    detector.expect(side)
+    begin = stream.send(pose)
+    for _ in range(_LOST):
+        stream.send(pose)
+        if detector.answered:
+            break
+    # The joints get up speed before they are turned round again.
+    for _ in range(_HOLD):
+        stream.send(pose)
+    return detector.answered - begin if detector.answered else None
+
+
+def time_echo(process: NodeProcess, rate: float, duration: float) -> Timing:
+    """Let a running echo node answer poses; arguments as of :func:`time_node`."""
+    sent: dict[int, float] = {}
+    latency: list[float] = []
+
+    def on_trajectory(message: JointTrajectory, now: float) -> None:
+        begin = sent.pop(message.header.stamp.sec, None)
+        if begin is not None:
+            latency.append(now - begin)
+
+    with contextlib.closing(Client(process, 'echo')) as client:
+        client.on_trajectory = on_trajectory
+        stream, pose, end = PoseStream(client, rate), PoseStamped(), math.inf
+        give_up = time.perf_counter() + _START
+        while time.perf_counter() < min(end, give_up):
+            pose.header.stamp.sec += 1
+            sent[pose.header.stamp.sec] = stream.send(pose)
+            if latency and end == math.inf:
+                stream.follow(pose, _SETTLE)
+                end = time.perf_counter() + duration
+                sent.clear()
+                latency.clear()
+        number = len(sent) + len(latency)
+        client.turn(time.perf_counter() + _SETTLE)
+        return Timing(np.array(latency), number)
+
+
+def measure(quick: bool) -> list[dict]:
+    """Return the rows of latency and of the tick."""
+    times = _QUICK_TIMES if quick else _TIMES
+    rows = []
+    for busy in (False, True):
+        for rate in _QUICK_RATES if quick else RATES:
+            print(f'  {rate:g} Hz{", one core busy" if busy else ""}', file=sys.stderr, flush=True)
+            duration = times[1] if rate == RATES[-1] and not busy else times[0]
+            with busy_core(busy):
+                with node_process(NODE, {**FRAMES, 'control_rate': rate}) as process:
+                    ours = time_node(process, rate, duration)
+                with node_process(ECHO, {}) as process:
+                    echo = time_echo(process, rate, times[2])
+            rows += _rows(rate, busy, ours, echo)
+    return rows
+
+
+@contextlib.contextmanager
+def node_process(
+    module: str, parameters: dict[str, object], cache: Path | None = None
+) -> Iterator[NodeProcess]:
+    """Run a node while the context lasts."""
+    with (
+        tempfile.TemporaryDirectory(prefix='ros_ik_bench_') as folder,
+        NodeProcess(module, Path(folder), parameters, cache) as process,
+    ):
+        yield process
+
+
+def _poses(home: PoseStamped) -> dict[int, PoseStamped]:
+    """Return the poses on the right and on the left, by the sign of the motion to them."""
+    poses = {}
+    for side in (-1, 1):
+        poses[side] = copy.deepcopy(home)
+        # Time zero is the time of receipt.
+        poses[side].header.stamp = Time()
+        poses[side].pose.position.y += side * _REACH
+    return poses
+
+
+def _rows(rate: float, busy: bool, ours: Timing, echo: Timing) -> list[dict]:
+    problem = f'{rate:,.0f} Hz, {"one core busy" if busy else "idle"}'
+    side, peer = _side(ours, our_versions()), _side(echo, {})
+    if side.value is not None and peer.value is not None:
+        # A pose waits half a period for its tick, on average.
+        side.details['added'] = side.value - peer.value - 500.0 / rate
+    latency = row(
+        'node_latency', 'panda', problem, len(ours.latency), '', side,
+        'rclpy echo', peer, unit='ms',
+    )  # fmt: skip
+    figures = ours.figures
+    if not figures:
+        missing = Side(None, error='no diagnostics were heard')
+        return [latency, row('node_tick', 'panda', problem, 0, '', missing, '', Side(None))]
+    ticks, missed = int(figures['ticks']), int(figures['missed ticks'])
+    details = {
+        'p99': float(figures['tick p99 ms']),
+        'p999': ours.worst,
+        'longest': float(figures['longest tick ms']),
+        'missed': missed,
+    }
+    tick = Side(float(figures['tick p50 ms']), ticks / (ticks + missed), details, our_versions())
+    return [
+        latency,
+        row('node_tick', 'panda', problem, ticks, '', tick, '', Side(None), unit='ms'),
+    ]
+
+
+def _side(timing: Timing, versions: dict[str, str]) -> Side:
+    versions = {**versions, 'rclpy': metadata.version('ros-rclpy')}
+    if not len(timing.latency):
+        return Side(None, versions=versions, error='no pose was answered')
+    p50, p99, p999 = np.percentile(1e3 * timing.latency, (50.0, 99.0, 99.9)).tolist()
+    details = {'p99': p99, 'p999': p999, 'n': len(timing.latency)}
+    return Side(p50, len(timing.latency) / timing.sent, details, versions)

@@ -1,0 +1,164 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The topic of obstacles: each message changes the world as a whole, or not at all."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import numpy as np
+from rclpy.node import Node
+
+from ros_ik.model.collision_geometry import rigid_parts
+from ros_ik.node.bounded import LATCHED
+from ros_ik.node.bounded import subscribe
+from ros_ik.node.drops import Drop
+from ros_ik.node.drops import Drops
+from ros_ik.node.mailbox import Mailbox
+from ros_ik.node.transforms import Nowhere
+from ros_ik.node.transforms import Transforms
+from ros_ik.servo import Command
+from ros_ik.servo import Obstacle
+from ros_ik.servo import Rejection
+from ros_ik.servo.robot import ControlledRobot
+from ros_ik.servo.world import ObstacleBook
+from ros_ik.servo.world import ObstacleKind
+from ros_ik.servo.world import ObstacleOperation
+from ros_ik.servo.world import ObstacleRequest
+from ros_ik.settings import Settings
+from ros_ik_interfaces.msg import Obstacle as ObstacleMessage
+from ros_ik_interfaces.msg import ObstacleArray
+
+_TOPIC = 'obstacles'
+# A change may remove and add every obstacle, and some more that it then clears.
+_SPARE = 100
+# An obstacle with names of a usual length takes a quarter of this [bytes].
+_OBSTACLE_BYTES = 1024
+
+
+class ObstacleTopic:
+    """Keeps the obstacles of the command; used in the thread of the executor."""
+
+    def __init__(
+        self,
+        node: Node,
+        settings: Settings,
+        command: Mailbox[Command],
+        transforms: Transforms,
+        drops: Drops,
+    ) -> None:
+        """Subscribe.
+
+        Args:
+            node: The node.
+            settings: Settings in force.
+            command: What is asked for, changed here.
+            transforms: Finds frames.
+            drops: Counts what is of no use.
+        """
+        self._node, self._command = node, command
+        self._transforms, self._drops = transforms, drops
+        self._most = settings.barriers_max_obstacles
+        self._most_requests = 2 * self._most + _SPARE
+        self._robot: ControlledRobot | None = None
+        self._book: ObstacleBook
+        self._subscription = subscribe(
+            node,
+            ObstacleArray,
+            f'~/{_TOPIC}',
+            self._receive,
+            drops,
+            most_bytes=_OBSTACLE_BYTES * self._most_requests,
+            qos=LATCHED,
+        )
+
+    def take_over(self, robot: ControlledRobot) -> None:
+        """Keep the obstacles for another robot, those whose link it has."""
+        before, self._robot = self._robot, robot
+        self._book = ObstacleBook(robot, self._most)
+        if before is not None:
+            for obstacle in self._command.get().obstacles:
+                self._carry_over(obstacle, before)
+        self._put(self._book.obstacles)
+
+    def destroy(self) -> None:
+        """Remove the subscription from the node."""
+        self._node.destroy_subscription(self._subscription)
+
+    def _receive(self, message: ObstacleArray) -> None:
+        count = len(message.obstacles)
+        if self._robot is None:
+            self._drops.add(_TOPIC, Rejection.NOT_READY, lambda: 'there is no model')
+        elif count > self._most_requests:
+            self._drops.add(
+                _TOPIC,
+                Drop.TOO_LARGE,
+                lambda: f'{count} changes in one message, at most {self._most_requests}',
+            )
+        else:
+            self._apply(message)
+
+    def _apply(self, message: ObstacleArray) -> None:
+        requests = []
+        for entry in message.obstacles:
+            request = self._request(entry)
+            if isinstance(request, Nowhere):
+                text = f'obstacle {entry.id!r}, frame {entry.header.frame_id!r}: {request.text}'
+                self._drops.add(_TOPIC, request.reason, functools.partial(str, text))
+                return
+            requests.append(request)
+        result = self._book.apply(requests)
+        if isinstance(result, Rejection):
+            self._drops.add(_TOPIC, result, lambda: self._blame(requests))
+            return
+        self._drops.accepted(_TOPIC)
+        self._put(result)
+
+    def _request(self, entry: ObstacleMessage) -> ObstacleRequest | Nowhere:
+        """Return what an entry asks for; only an addition has a place."""
+        if entry.operation != ObstacleOperation.ADD:
+            return ObstacleRequest(entry.operation, entry.id)
+        place = self._transforms.find(entry.header.frame_id, entry.header.stamp)
+        if isinstance(place, Nowhere):
+            return place
+        position, turn = entry.pose.position, entry.pose.orientation
+        given = np.array([position.x, position.y, position.z, turn.x, turn.y, turn.z, turn.w])
+        pose = place.moved_pose(given).tolist()
+        return ObstacleRequest(
+            entry.operation, entry.id, entry.type, entry.dimensions, place.link, pose[:3], pose[3:]
+        )
+
+    def _blame(self, requests: list[ObstacleRequest]) -> str:
+        """Return which requests are at fault, for people."""
+        scratch = ObstacleBook(self._robot, self._most)  # type: ignore[arg-type]
+        wrong = [r.name for r in requests if isinstance(scratch.apply([r]), Rejection)]
+        return f'obstacle {wrong[0]!r}' if wrong else f'at most {self._most} obstacles are kept'
+
+    def _carry_over(self, obstacle: Obstacle, before: ControlledRobot) -> None:
+        """Ask for an obstacle of the robot before again."""
+        frame = before.model.body_label[obstacle.frame_link]
+        request = ObstacleRequest(
+            ObstacleOperation.ADD,
+            obstacle.name,
+            ObstacleKind[obstacle.kind.upper()],
+            obstacle.dimensions,
+            frame,
+            obstacle.pose[:3].tolist(),
+            obstacle.pose[3:].tolist(),
+        )
+        result = self._book.apply([request])
+        log = self._node.get_logger().warning
+        if isinstance(result, Rejection):
+            self._drops.add(_TOPIC, result, lambda: f'{obstacle.name!r} of the robot before')
+            log(f'obstacle {obstacle.name!r} is lost: the new robot has no link {frame!r}')
+            return
+        parts = rigid_parts(before.model)
+        if parts[obstacle.frame_link] != parts[before.base_link]:
+            log(
+                f'obstacle {obstacle.name!r} was given in {frame!r}, which moves: it is taken '
+                'where that link is now; send it again if it stayed behind'
+            )
+
+    def _put(self, obstacles: tuple[Obstacle, ...]) -> None:
+        self._command.update(functools.partial(dataclasses.replace, obstacles=obstacles))

@@ -1,0 +1,13 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Where meshes of robot descriptions may lie."""
+
+from __future__ import annotations
+
+import os
+
+
+def package_paths() -> tuple[str, ...]:
+    """Return the folders of the ROS packages that this environment knows."""
+    prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
+    return tuple(os.path.join(prefix, 'share') for prefix in prefixes if prefix)

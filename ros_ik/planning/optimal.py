@@ -1,0 +1,118 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Optimal-control commands under the limits and barriers of the node."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from ros_ik.planning.budget import Budget
+from ros_ik.planning.budget import RequestError
+from ros_ik.planning.optimal_request import make_command
+from ros_ik.planning.optimal_request import OptimalRequest
+from ros_ik.planning.planner import Planner
+from ros_ik.planning.spline import Point
+from ros_ik.planning.trajectory import check_trajectory
+from ros_ik.solvers import OptimalControlResult
+from ros_ik.solvers import StopReason
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class OptimalAnswer:
+    """What came of a command.
+
+    Attributes:
+        joint_names: Joints of the motion.
+        result: The result of the solver.
+        times: Time of each point [s], [k].
+        positions: Their positions [rad or m], [k, joints].
+        velocities: Their velocities [rad/s or m/s], [k, joints].
+        fault: Why the motion is of no use, '' where it is.
+    """
+
+    joint_names: tuple[str, ...]
+    result: OptimalControlResult
+    times: np.ndarray
+    positions: np.ndarray
+    velocities: np.ndarray
+    fault: str
+
+
+def solve_optimal(
+    planner: Planner, request: OptimalRequest, budget: Budget | None = None
+) -> OptimalAnswer:
+    """Find the motion to the least cost of a command; it is checked as other trajectories are.
+
+    Args:
+        planner: The robot.
+        request: What is wanted.
+        budget: Time that there is.
+
+    Raises:
+        RequestError: A value out of range, an unknown link or joint, joints whose state is needed
+            and unknown, the time was over or the budget was cancelled.
+    """
+    budget = budget or Budget()
+    command = make_command(planner, request)
+    coords, joint_q, joint_qd = _start(planner, request)
+    planner.require_measured(planner.needed_dofs(), coords)
+    budget.check_time()
+    result = planner.optimal.solve(command, joint_q, joint_qd)
+    robot = planner.robot
+    answer = OptimalAnswer(
+        robot.group.joint_names,
+        result,
+        result.times,
+        result.positions[:, robot.coords],
+        result.velocities[:, robot.group.variable_dof],
+        '' if result.reason is not StopReason.FAILED else _failure(result),
+    )
+    if answer.fault or result.relaxed:
+        # What the start already violates does not hold on the way; the answer says what it is.
+        return answer
+    return dataclasses.replace(answer, fault=_violation(planner, answer, joint_q, budget))
+
+
+def _failure(result: OptimalControlResult) -> str:
+    return f'{result.reason.message}: {result.status.message}'
+
+
+def _violation(
+    planner: Planner, answer: OptimalAnswer, joint_q: np.ndarray, budget: Budget
+) -> str:
+    """Return what the motion violates, '' for nothing."""
+    names = [name for name in planner.robot.needed if name not in answer.joint_names]
+    held = joint_q[planner.coordinates(names)]
+    points = [
+        Point(time, [*row, *held], [*speed, *(0.0 for _ in held)])
+        for time, row, speed in zip(
+            answer.times.tolist(), answer.positions, answer.velocities, strict=True
+        )
+    ]
+    report = check_trajectory(planner, [*answer.joint_names, *names], points, budget=budget)
+    violation = report.violation
+    return '' if violation is None else f'{violation.what} at {violation.time:g} s'
+
+
+def _start(planner: Planner, request: OptimalRequest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the coordinates that the request gives, and the whole state at the start."""
+    coords = planner.driving_coordinates(request.start_names)
+    positions, velocities = np.array(request.start_positions), np.array(request.start_velocities)
+    for name, values, sizes in (
+        ('position', positions, (len(coords),)),
+        ('velocity', velocities, (0, len(coords))),
+    ):
+        if len(values) not in sizes:
+            raise RequestError(
+                f'start.{name}: expected {len(coords)} values, one per name, got {len(values)}'
+            )
+        if not np.isfinite(values).all():
+            raise RequestError(f'start.{name} holds a number that is not finite')
+    joint_qd = np.zeros(planner.model.joint_dof_count)
+    if len(velocities):
+        starts = planner.model.joint_qd_start.numpy()
+        dofs = [starts[planner.model.joint_index(name)] for name in request.start_names]
+        joint_qd[dofs] = velocities
+    return coords, planner.configurations(coords, positions[None])[0], joint_qd

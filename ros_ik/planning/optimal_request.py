@@ -1,0 +1,185 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Optimal-control commands as planners ask for them, and what becomes of them for the solver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+import contextlib
+import dataclasses
+import math
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.model.rotations import matrix_from_quaternion
+from ros_ik.planning.budget import RequestError
+from ros_ik.planning.planner import Planner
+from ros_ik.solvers import CommandHeaderBuilder
+from ros_ik.solvers import OptimalControlCommand
+from ros_ik.solvers import OptimalControlCommandBuilder
+
+# Each cost takes part in every iteration of a search that nothing interrupts.
+_MOST_POSES, _MOST_JOINTS = 64, 1024
+# Longest hold of the last point [s].
+_LONGEST_HOLD = 3600.0
+# Shorter quaternions have no direction that could be trusted.
+_LEAST_NORM = 1e-6
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PoseCost:
+    """A link is to reach a pose.
+
+    Attributes:
+        reference_link: Link in which the pose is given; '' for the base frame.
+        link: Link that is controlled.
+        pose: x y z [m] qx qy qz qw.
+        translation_weight: Weight of the distance [1/m^2].
+        rotation_weight: Weight of the angle [1/rad^2].
+    """
+
+    reference_link: str
+    link: str
+    pose: Sequence[float]
+    translation_weight: float
+    rotation_weight: float
+
+
+@dataclasses.dataclass(frozen=True)
+class JointCost:
+    """A joint is to reach a position [rad or m]."""
+
+    joint: str
+    target: float
+    weight: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CenterOfMassCost:
+    """The centre of mass is to reach a position [m] in a link, '' for the base frame."""
+
+    reference_link: str
+    position: Sequence[float]
+    weight: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class OptimalRequest:
+    """A command; 0 stands for the default where 0 has no meaning.
+
+    Attributes:
+        poses: Costs of poses.
+        joints: Costs of joints.
+        center_of_mass: Cost of the centre of mass, None for none.
+        velocity_limit_scaling: Part of the velocity limits, (0, 1].
+        acceleration_limit_scaling: Part of the acceleration limits, (0, 1].
+        error_scaling: Factor on every error.
+        stop_cost: Cost below which the command is solved.
+        min_delta_cost: Improvement that counts between iterations.
+        patience: Iterations without one.
+        control_hold_time: How long the last point is held [s].
+        start_names: Joints whose state at the start is given; the others are as measured.
+        start_positions: Their positions [rad or m].
+        start_velocities: Their velocities, none for rest [rad/s or m/s].
+    """
+
+    poses: Sequence[PoseCost] = ()
+    joints: Sequence[JointCost] = ()
+    center_of_mass: CenterOfMassCost | None = None
+    velocity_limit_scaling: float = 0.0
+    acceleration_limit_scaling: float = 0.0
+    error_scaling: float = 0.0
+    stop_cost: float = 0.0
+    min_delta_cost: float = 0.0
+    patience: int = 0
+    control_hold_time: float = 0.0
+    start_names: Sequence[str] = ()
+    start_positions: Sequence[float] = ()
+    start_velocities: Sequence[float] = ()
+
+
+def make_command(planner: Planner, request: OptimalRequest) -> OptimalControlCommand:
+    """Return the command of the solver.
+
+    Raises:
+        RequestError: A value out of range, an unknown link or joint; the message names the field.
+    """
+    for name, costs, most in (
+        ('cartesian_costs', request.poses, _MOST_POSES),
+        ('joint_costs', request.joints, _MOST_JOINTS),
+    ):
+        if len(costs) > most:
+            raise RequestError(f'{name}: at most {most} are permitted, got {len(costs)}')
+    builder = OptimalControlCommandBuilder()
+    for index, pose in enumerate(request.poses):
+        with _naming(f'cartesian_costs[{index}]'):
+            _add_pose(builder, planner, pose)
+    for index, joint in enumerate(request.joints):
+        with _naming(f'joint_costs[{index}]'):
+            planner.driving_coordinates([joint.joint])
+            builder.add_joint_position_target(joint.joint, joint.target, joint.weight)
+    center = request.center_of_mass
+    if center is not None:
+        with _naming('center_of_mass'):
+            builder.set_center_of_mass_target(
+                _label(planner, center.reference_link), np.array(center.position), center.weight
+            )
+    _set_options(builder, request)
+    with _naming('the request'):
+        return builder.build(planner.model)
+
+
+def _add_pose(builder: OptimalControlCommandBuilder, planner: Planner, cost: PoseCost) -> None:
+    pose = np.array(cost.pose, dtype=np.float64)
+    norm = float(np.linalg.norm(pose[3:]))
+    if not (np.isfinite(pose).all() and _LEAST_NORM < norm < math.inf):
+        raise RequestError(
+            f'target must be finite with a quaternion that is not zero, got {pose.tolist()}'
+        )
+    if not cost.link:
+        raise RequestError("link must name a link, got ''")
+    transform = np.eye(4)
+    transform[:3, :3] = matrix_from_quaternion(pose[3:] / norm)
+    transform[:3, 3] = pose[:3]
+    builder.add_cartesian_target(
+        _label(planner, cost.reference_link),
+        planner.model.body_label[planner.link(cost.link)],
+        transform,
+        cost.translation_weight,
+        cost.rotation_weight,
+    )
+
+
+def _set_options(builder: OptimalControlCommandBuilder, request: OptimalRequest) -> None:
+    """Set what the request gives; 0 leaves the default."""
+    scaling = request.acceleration_limit_scaling
+    if not scaling <= 1.0:
+        raise RequestError(f'acceleration_limit_scaling must be in (0, 1], got {scaling}')
+    hold = request.control_hold_time
+    if not 0.0 <= hold <= _LONGEST_HOLD:
+        raise RequestError(f'control_hold_time must be in [0, {_LONGEST_HOLD:g}] s, got {hold}')
+    for name in (
+        'velocity_limit_scaling', 'acceleration_limit_scaling', 'error_scaling', 'stop_cost',
+        'min_delta_cost', 'patience',
+    ):  # fmt: skip
+        value = getattr(request, name)
+        if value != 0:
+            with _naming(name):
+                getattr(builder, f'set_{name}')(value)
+    builder.set_command_header(CommandHeaderBuilder().set_control_hold_time(hold))
+
+
+def _label(planner: Planner, link: str) -> str:
+    """Return the name of a link, of the base frame for ''."""
+    return planner.model.body_label[planner.reference(link)]
+
+
+@contextlib.contextmanager
+def _naming(field: str) -> Iterator[None]:
+    """Have errors name the field of the request."""
+    try:
+        yield
+    except (ArgumentError, RequestError) as error:
+        raise RequestError(f'{field}: {error}') from error

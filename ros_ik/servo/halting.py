@@ -1,0 +1,59 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""How motion ends: each joint brakes as hard as its limits permit, and stays or goes back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros_ik.servo.approach import joint_step
+
+# Way to the position of the halt that counts as none [rad or m].
+_ARRIVED = 1e-9
+
+
+class Halt:
+    """Steps of the joints from motion to rest."""
+
+    def __init__(self) -> None:
+        """Start without a halt."""
+        self._position: np.ndarray | None = None
+        self._is_blocked = False
+
+    def end(self) -> None:
+        """Forget where the halt began: the next one begins anew."""
+        self._position, self._is_blocked = None, False
+
+    def block(self) -> None:
+        """Give up going back: something is in the way."""
+        self._is_blocked = True
+
+    def step(
+        self,
+        last: np.ndarray,
+        position: np.ndarray,
+        speed: np.ndarray,
+        acceleration: np.ndarray,
+        dt: float,
+        *,
+        returns: bool,
+    ) -> np.ndarray:
+        """Return the step of each controlled joint [rad or m].
+
+        Args:
+            last: The step before.
+            position: Commanded positions.
+            speed: Velocity limits [rad/s or m/s].
+            acceleration: Acceleration limits [rad/s^2 or m/s^2].
+            dt: Duration of a tick [s].
+            returns: Whether to go back to where the halt began, instead of staying.
+        """
+        loss = acceleration * dt**2
+        if not returns or self._is_blocked:
+            return np.sign(last) * np.maximum(np.abs(last) - loss, 0.0)
+        if self._position is None:
+            self._position = position.copy()
+        way = self._position - position
+        way[np.abs(way) < _ARRIVED] = 0.0
+        back = joint_step(way, speed, acceleration, dt)
+        return np.clip(back, last - loss, last + loss)

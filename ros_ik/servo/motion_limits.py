@@ -1,0 +1,89 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Limits of motion: those of the model, tightened by the parameters ``joint_limits``."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.model import Model
+from ros_ik.settings import JointLimitSettings
+from ros_ik.settings import Settings
+from ros_ik.settings import SettingsError
+
+# Time in which a joint without an acceleration limit may gain its full speed [s], and the limit of
+# one that has no velocity limit either [rad/s^2 or m/s^2]; stated in the schema.
+_DEFAULT_RISE_TIME = 0.2
+_DEFAULT_ACCELERATION = 10.0
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class MotionLimits:
+    """Limits of each degree of freedom, [joint_dof_count]; inf where there is none.
+
+    Attributes:
+        lower: Lower position limits [rad or m].
+        upper: Upper position limits [rad or m].
+        velocity: Velocity limits [rad/s or m/s].
+        acceleration: Acceleration limits [rad/s^2 or m/s^2], none of them inf.
+        jerk: Jerk limits [rad/s^3 or m/s^3].
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+    jerk: np.ndarray
+
+
+def motion_limits(model: Model, settings: Settings) -> MotionLimits:
+    """Return the limits of a model, tightened.
+
+    Raises:
+        SettingsError: A joint that the model lacks, or a limit looser than the model's.
+    """
+    lower, upper, velocity, _ = model.limits64()
+    jerk, given = np.full_like(velocity, np.inf), np.full_like(velocity, np.nan)
+    starts = model.joint_qd_start.numpy()
+    for limit in settings.joint_limits:
+        try:
+            index = model.joint_index(limit.joint)
+        except ArgumentError as error:
+            raise SettingsError(f'joint_limits.{limit.joint}.max_velocity', str(error)) from error
+        for dof in range(starts[index], starts[index + 1]):
+            _tighten(limit, 'max_velocity', velocity, dof, -1.0)
+            _tighten(limit, 'min_position', lower, dof, 1.0)
+            _tighten(limit, 'max_position', upper, dof, -1.0)
+            if limit.max_acceleration is not None:
+                given[dof] = limit.max_acceleration
+            if limit.max_jerk is not None:
+                jerk[dof] = limit.max_jerk
+    default = np.where(np.isfinite(velocity), velocity / _DEFAULT_RISE_TIME, _DEFAULT_ACCELERATION)
+    acceleration = np.where(np.isnan(given), default, given)
+    return MotionLimits(lower, upper, velocity, acceleration, jerk)
+
+
+def _tighten(
+    limit: JointLimitSettings, name: str, values: np.ndarray, dof: int, inwards: float
+) -> None:
+    """Put a limit in the place of the model's, which must not be tighter.
+
+    Args:
+        limit: The limits of a joint.
+        name: Which one of them.
+        values: Those of the model, changed in place.
+        dof: Which degree of freedom.
+        inwards: 1 where a larger value is tighter, -1 where a smaller one is.
+    """
+    value = getattr(limit, name)
+    if value is None:
+        return
+    if inwards * (value - values[dof]) < 0.0:
+        raise SettingsError(
+            f'joint_limits.{limit.joint}.{name}',
+            f"{value:g} is looser than the model's {values[dof]:g}",
+        )
+    values[dof] = value

@@ -1,0 +1,84 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What one step is to reach, given to the solver, and which coordinates it moves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.servo.approach import joint_step
+from ros_ik.servo.goals import Goals
+from ros_ik.servo.robot import ControlledRobot
+from ros_ik.servo.step_solver import StepSolver
+from ros_ik.servo.tracking import Pursuit
+from ros_ik.settings import Settings
+
+
+def set_place_references(
+    solver: StepSolver, goals: Goals, posture: np.ndarray, poses: np.ndarray
+) -> float:
+    """Give the places that frames and the centre of mass are to reach in this tick.
+
+    Args:
+        solver: Where to.
+        goals: The targets.
+        posture: Coordinates that joints are drawn to beside them [joint_coord_count].
+        poses: Link poses at the commanded configuration [body_count, 7].
+
+    Returns:
+        How much nearer the targets that is [m plus rad].
+    """
+    solver.set_joints(posture)
+    wanted = 0.0
+    for index, tracker in enumerate(goals.trackers):
+        if tracker.pursuit is not Pursuit.NONE:
+            pose, length = tracker.reference(poses)
+            solver.set_pose(index, pose)
+            wanted += length
+    if goals.choice.center:
+        position, length = goals.center.reference(poses)
+        solver.set_center(position)
+        wanted += length
+    return wanted
+
+
+def set_joint_references(
+    solver: StepSolver,
+    robot: ControlledRobot,
+    goals: Goals,
+    posture: np.ndarray,
+    joint_q: np.ndarray,
+    settings: Settings,
+) -> float:
+    """Give the positions that joints are to reach in this tick.
+
+    Args:
+        solver: Where to.
+        robot: The robot.
+        goals: The targets.
+        posture: Coordinates of the joints that are not commanded [joint_coord_count].
+        joint_q: Commanded coordinates [joint_coord_count].
+        settings: The settings in force.
+
+    Returns:
+        How much nearer the targets that is [rad or m, summed].
+    """
+    coords, dofs = robot.coords, robot.group.variable_dof
+    speed = robot.velocity[dofs] * settings.limits_velocity_scale
+    way = goals.joint_way(joint_q[coords])
+    step = joint_step(way, speed, solver.acceleration, settings.period)
+    target = posture.copy()
+    commanded = np.isfinite(way)
+    target[coords[commanded]] = (joint_q[coords] + step)[commanded]
+    solver.set_joints(target)
+    return float(np.nansum(np.abs(step)))
+
+
+def commanded_coords(robot: ControlledRobot) -> np.ndarray:
+    """Return which coordinates the servo commands, bool [joint_coord_count]."""
+    coords = dof_coordinates(robot.model)
+    driven = (robot.group.dof_variable >= 0) & (coords >= 0)
+    commanded = np.zeros(robot.model.joint_coord_count, dtype=bool)
+    commanded[coords[driven]] = True
+    return commanded

@@ -1,0 +1,80 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What a tick says about targets, frames and singularities."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ros_ik.servo.codes import StatusCode
+from ros_ik.servo.command import ServoOutput
+from ros_ik.servo.conditioning import Damping
+from ros_ik.servo.goals import Goals
+from ros_ik.servo.tracking import Pursuit
+
+# Growth of the least singular value that counts as leaving a singularity [m/rad/s]; joints that
+# settle in the null space change it too.
+_LEAST_GROWTH = 0.02
+# Speed asked for below which nothing is damped that could be noticed [m/s plus rad/s].
+_LEAST_SPEED = 1e-4
+
+
+def report_targets(output: ServoOutput, goals: Goals, poses: np.ndarray, now: float) -> None:
+    """Say how far the command is from the targets that are fresh.
+
+    Args:
+        output: Output of the tick.
+        goals: The targets.
+        poses: Link poses at the commanded configuration [body_count, 7].
+        now: Present time [s].
+    """
+    for tracker, report in zip(goals.trackers, output.tasks, strict=True):
+        report.active = tracker.pursuit is not Pursuit.NONE
+        follows_twist = tracker.pursuit is Pursuit.TWIST
+        fresh = not follows_twist and goals.has_fresh_pose(tracker, now)
+        if fresh or report.active:
+            tracker.measure(poses)
+        if fresh:
+            report.linear_error = tracker.linear_error
+            report.angular_error = tracker.angular_error
+            report.reached = tracker.reached()
+    if goals.has_fresh_center(now):
+        output.center_of_mass = goals.center.report(poses, goals.choice.center)
+
+
+def report_poses(output: ServoOutput, goals: Goals, poses: np.ndarray) -> None:
+    """Say where the frames are measured, from link poses [body_count, 7]."""
+    for tracker, report in zip(goals.trackers, output.tasks, strict=True):
+        report.current_pose = tracker.frame_pose(poses)
+
+
+class DampingReport:
+    """Follows the least singular value from tick to tick."""
+
+    def __init__(self, dt: float) -> None:
+        """Start without a value; ``dt`` is the duration of a tick [s]."""
+        self._dt = dt
+        self._sigma = math.inf
+
+    def update(self, output: ServoOutput, damping: Damping, speed: float) -> None:
+        """Say that a step was damped, and whether it leaves the singularity.
+
+        Args:
+            output: Output of the tick; what it says already is more important.
+            damping: Damping of its step.
+            speed: Speed asked for [m/s plus rad/s].
+        """
+        before, self._sigma = self._sigma, damping.sigma
+        if output.code != StatusCode.OK or damping.square == 0.0 or speed < _LEAST_SPEED:
+            return
+        leaving = damping.sigma > before + _LEAST_GROWTH * self._dt
+        output.code = (
+            StatusCode.LEAVING_SINGULARITY if leaving else StatusCode.DAMPED_NEAR_SINGULARITY
+        )
+        output.text = (
+            f'task {output.tasks[damping.task].name} '
+            f'{"leaves" if leaving else "is damped near"} a singularity '
+            f'(least singular value {damping.sigma:.1e})'
+        )

@@ -1,0 +1,205 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Capsules in place of collision shapes: fast to check, and quick to have at the next start.
+
+A mesh is fitted by what its file holds, so that a robot whose files are known starts without
+reading their facets. A fit holds every vertex. One capsule serves where it sticks out little;
+otherwise the hull of the mesh is cut, as long as the time for that lasts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+import time
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ModelError
+from ros_ik.model import Model
+from ros_ik.model import poses
+from ros_ik.model.collision_geometry import CollisionGeometry
+from ros_ik.model.collision_shapes import convex_shapes
+from ros_ik.model.enclosing import enclosing_capsule
+from ros_ik.model.enclosing import Round
+from ros_ik.model.enclosing import spread_directions
+from ros_ik.model.fit_cache import fit_key
+from ros_ik.model.fit_cache import FitCache
+from ros_ik.model.hull_reduction import outside_distances
+from ros_ik.model.joint_type import GeoType
+from ros_ik.model.mesh_files import MeshFile
+from ros_ik.model.round_fit import corner_points
+from ros_ik.model.round_fit import fit_hull
+
+# A capsule may stick out so much, [m] and as a part of the shape's size, before a mesh gets more
+# of them, at most so many; a box or a cylinder stays what it is instead.
+_TOLERANCE, _PART, _MOST_CAPSULES = 0.05, 0.25, 8
+# Time for cutting meshes [s]: those that come later have one capsule, until another start.
+_CUTTING_TIME = 5.0
+# Numbers of directions whose farthest vertices stand for a mesh: in a fit, and to see what that
+# leaves out; how many are looked at at a time; points at which the error of a fit is measured.
+_FEW, _MANY, _DIRECTIONS, _SAMPLES = 250, 2000, 250, 100
+# To be raised when fits change.
+_VERSION = 3
+# Bytes that are read at a time.
+_BLOCK = 1 << 20
+_FITTED = (int(GeoType.BOX), int(GeoType.CYLINDER), int(GeoType.CONE))
+
+Fit = tuple[list[Round], np.ndarray]
+
+
+class ShapeFits:
+    """Primitives of the collision shapes of one model."""
+
+    def __init__(self, model: Model) -> None:
+        """Use the cache beside that of the compiled kernels."""
+        self._model = model
+        folder = wp.config.kernel_cache_dir
+        self._cache = FitCache(Path(folder) / 'ros_ik_fits' if folder else None)
+        self._fits: dict[str, Fit] = {}
+        self._left = _CUTTING_TIME
+
+    def primitives(self, shape: int) -> CollisionGeometry | None:
+        """Return what stands for a shape; None for a mesh whose file was not found.
+
+        Raises:
+            ModelError: A mesh that cannot be read.
+            ArgumentError: A mesh of vertices that are no numbers.
+        """
+        source = self._model.shape_source[shape]
+        if isinstance(source, MeshFile):
+            return self._mesh(shape, source)
+        given = _as_it_is(self._model, shape)
+        if given is None or int(given.kind[0]) not in _FITTED:
+            return given
+        points = corner_points(given, 0)
+        key = fit_key('capsule', 1, 0.0, points)
+        found = self._known(key)
+        if found is None:
+            found = fit_hull(points, enclosing_capsule, 1, 0.0)
+            self._keep(key, found, on_disk=True)
+        rounds, error = found
+        if error[0] > _tolerance(points):
+            return given
+        return self._capsules(shape, rounds, error)
+
+    def _mesh(self, shape: int, source: MeshFile) -> CollisionGeometry | None:
+        if source.path is None:
+            return None
+        scale = self._model.shape_scale.numpy()[shape].astype(np.float64)
+        digest = hashlib.sha256(f'{_VERSION} {source.path.suffix} {scale.tolist()}'.encode())
+        with source.path.open('rb') as file:
+            while block := file.read(_BLOCK):
+                digest.update(block)
+        key = digest.hexdigest()
+        found = self._known(key)
+        if found is None:
+            found, is_final = self._fit_mesh(source, scale)
+            self._keep(key, found, on_disk=is_final)
+        return self._capsules(shape, *found)
+
+    def _fit_mesh(self, source: MeshFile, scale: np.ndarray) -> tuple[Fit, bool]:
+        """Return a fit of a mesh, and whether more time would not better it.
+
+        Raises:
+            ModelError: The file cannot be read any more.
+        """
+        read = source.read_vertices()
+        if read is None:
+            raise ModelError(f'mesh {source.uri[:200]!r}', 'was not found')
+        vertices = read * scale
+        fit = _one_capsule(vertices)
+        if fit[1][0] <= _tolerance(vertices):
+            return fit, True
+        if self._left <= 0.0:
+            return fit, False
+        start = time.thread_time()
+        fit = _several_capsules(vertices)
+        self._left -= time.thread_time() - start
+        return fit, True
+
+    def _known(self, key: str) -> Fit | None:
+        """Return a fit that memory or disk has."""
+        return self._fits.get(key) or self._cache.load(key)
+
+    def _keep(self, key: str, fit: Fit, *, on_disk: bool) -> None:
+        self._fits[key] = fit
+        if on_disk:
+            self._cache.store(key, *fit)
+
+    def _capsules(self, shape: int, rounds: list[Round], error: np.ndarray) -> CollisionGeometry:
+        """Return capsules in the frame of a shape as primitives of its link."""
+        model, count = self._model, len(rounds)
+        pose = model.shape_transform.numpy()[shape].astype(np.float64)
+        pose[3:] /= np.linalg.norm(pose[3:])
+        margin = float(model.shape_margin.numpy()[shape])
+        ends = [pose[:3] + poses.rotate(pose[3:], one.ends) for one in rounds]
+        return CollisionGeometry.from_capsules(
+            model,
+            np.full(count, int(model.shape_body.numpy()[shape])),
+            np.array(ends).reshape(-1, 2, 3),
+            np.array([one.radius + margin for one in rounds]),
+            error=error,
+            shape=np.full(count, shape),
+        )
+
+
+def _tolerance(points: np.ndarray) -> float:
+    """Return how far a capsule about points may stick out [m]."""
+    return min(_TOLERANCE, _PART * float(np.ptp(points, axis=0).max()))
+
+
+def _one_capsule(vertices: np.ndarray) -> Fit:
+    """Return the capsule about the farthest vertices, as thick as all of them need."""
+    kept = _farthest(vertices, _FEW)
+    one = enclosing_capsule(kept)
+    one = Round(one.ends, max(one.radius, float(_axis_distance(one, vertices).max())))
+    error = float(outside_distances(one.surface(_SAMPLES), kept).max())
+    return [one], np.array([error])
+
+
+def _several_capsules(vertices: np.ndarray) -> Fit:
+    """Return capsules about the parts of the hull of the farthest vertices.
+
+    They are as much thicker as other far vertices lie outside of that hull, and as any vertex
+    needs that still is in none of them.
+    """
+    kept = _farthest(vertices, _FEW)
+    more = float(outside_distances(_farthest(vertices, _MANY), kept).max())
+    rounds, error = fit_hull(kept, enclosing_capsule, _MOST_CAPSULES, _tolerance(kept))
+    outside = np.min([_axis_distance(one, vertices) - one.radius for one in rounds], axis=0)
+    more = max(more, float(outside.max()))
+    return [Round(one.ends, one.radius + more) for one in rounds], error + more
+
+
+def _farthest(vertices: np.ndarray, directions: int) -> np.ndarray:
+    """Return the vertices that are farthest in evenly spread directions, each once."""
+    found = [
+        np.argmax(vertices @ some.T, axis=0)
+        for some in np.array_split(spread_directions(directions), -(-directions // _DIRECTIONS))
+    ]
+    return vertices[np.unique(np.concatenate(found))]
+
+
+def _axis_distance(one: Round, points: np.ndarray) -> np.ndarray:
+    """Return the distances of points from the axis of a capsule [m], [n]."""
+    along = one.ends[1] - one.ends[0]
+    length = float(along @ along)
+    part = (points - one.ends[0]) @ along / length if length > 0.0 else np.zeros(len(points))
+    nearest = one.ends[0] + np.clip(part, 0.0, 1.0)[:, None] * along
+    return np.linalg.norm(points - nearest, axis=1)
+
+
+def _as_it_is(model: Model, shape: int) -> CollisionGeometry | None:
+    """Return a shape that is no file as the primitive it is; None where it has no size."""
+    shapes = convex_shapes(model, [shape])
+    if not len(shapes.kind):
+        return None
+    columns = ('kind', 'body', 'pose', 'size', 'radius', 'bound', 'first', 'count', 'points')
+    return CollisionGeometry(
+        model=model,
+        error=shapes.hull_error,
+        shape=shapes.shapes,
+        **{name: getattr(shapes, name) for name in columns},
+    )

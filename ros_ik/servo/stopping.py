@@ -1,0 +1,68 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Takes a step only where the robot can still stop after it; see ``enforce_stopping``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros_ik.barriers import Barrier
+from ros_ik.solvers import DifferentialIK
+from ros_ik.solvers import SolveStatus
+
+# Deceleration of a joint that has no speed to lose [rad/s^2 or m/s^2]; any number will do.
+_NEVER_MOVES = 1.0
+
+
+class StopCheck:
+    """Checks of steps, with the deceleration for which the step before was checked."""
+
+    def __init__(
+        self, diff: DifferentialIK, barriers: tuple[Barrier, ...], deceleration: np.ndarray
+    ) -> None:
+        """Compile and capture.
+
+        Args:
+            diff: The solver.
+            barriers: What a stop must not break; may be empty.
+            deceleration: Limits [joint_dof_count], rad/s^2 or m/s^2.
+        """
+        self._diff, self._barriers = diff, barriers
+        self._neutral = diff.model.neutral_joint_q()
+        self._rest = np.zeros(diff.model.joint_dof_count)
+        self._trial = np.zeros_like(self._rest)
+        self._wanted = self._deceleration = self._captured(deceleration)
+
+    def set_deceleration(self, deceleration: np.ndarray) -> None:
+        """Use other limits from now on, or as soon as the robot can stop with them."""
+        self._wanted = self._captured(deceleration)
+
+    def cut(self, joint_q: np.ndarray, step: np.ndarray, last: np.ndarray) -> bool:
+        """Draw a step towards the stop as far as is needed; return whether it was.
+
+        Args:
+            joint_q: Coordinates [joint_coord_count].
+            step: The step [joint_dof_count], changed in place.
+            last: The step before it.
+        """
+        if not self._barriers:
+            return False
+        if self._wanted is not self._deceleration:
+            # Motion that began with other limits may need these to stop in time.
+            self._trial[:] = step
+            if not last.any() or self._passes(joint_q, self._trial, last, self._wanted):
+                self._deceleration = self._wanted
+        return not self._passes(joint_q, step, last, self._deceleration)
+
+    def _passes(
+        self, joint_q: np.ndarray, step: np.ndarray, last: np.ndarray, deceleration: np.ndarray
+    ) -> bool:
+        status = self._diff.enforce_stopping(joint_q, self._barriers, step, last, deceleration)
+        return status == SolveStatus.CONVERGED
+
+    def _captured(self, deceleration: np.ndarray) -> np.ndarray:
+        """Return limits whose graph is there: none is captured in a tick."""
+        usable = np.where(deceleration > 0.0, deceleration, _NEVER_MOVES)
+        if self._barriers:
+            self._passes(self._neutral, self._trial * 0.0, self._rest, usable)
+        return usable

@@ -1,0 +1,56 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""How answers are recognised, and the tables that are made of them."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy', reason='the benchmarks of the node need rclpy')
+
+from trajectory_msgs.msg import JointTrajectory  # noqa: E402
+from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
+
+from benchmarks.node import document  # noqa: E402
+from benchmarks.node_latency import _rows  # noqa: E402
+from benchmarks.node_latency import Timing  # noqa: E402
+from benchmarks.node_latency import TurnDetector  # noqa: E402
+
+PERIOD = 0.001
+
+
+def _trajectory(position):
+    return JointTrajectory(points=[JointTrajectoryPoint(positions=[position])])
+
+
+def test_the_answer_is_the_trajectory_that_turns_back():
+    detector = TurnDetector(PERIOD)
+    # Speeding up at 1.6 rad/s^2, then turned round with 10 rad/s^2 from the 20th on.
+    acceleration = np.where(np.arange(40) < 20, 1.6, -10.0)
+    positions = np.cumsum(np.cumsum(acceleration)) * PERIOD**2
+    for k, position in enumerate(positions):
+        if k == 15:
+            detector.expect(-1)
+        detector.on_trajectory(_trajectory(position), 100.0 + k)
+    assert detector.answered == 120.0
+
+
+def test_what_is_added_leaves_out_the_echo_and_the_wait_for_the_tick():
+    figures = {
+        'ticks': '9990', 'missed ticks': '10', 'tick p50 ms': '0.5', 'tick p99 ms': '0.9',
+        'longest tick ms': '3.0',
+    }  # fmt: skip
+    ours = Timing(np.full(95, 0.0015), 100, figures, 1.2)
+    rows = _rows(1000.0, False, ours, Timing(np.full(50, 0.0004), 50))
+    latency, tick = rows
+    assert latency['ours_added'] == pytest.approx(1.5 - 0.4 - 0.5)
+    assert (latency['success_ours'], latency['success_peer']) == (0.95, 1.0)
+    assert (tick['ours'], tick['ours_p99'], tick['ours_p999']) == (0.5, 0.9, 1.2)
+    assert tick['success_ours'] == pytest.approx(0.999)
+    text = document(rows)
+    assert '| 1,000 Hz, idle |' in text and '| 0.600 |' in text and '99.90 %' in text
+
+
+def test_a_node_that_answers_nothing_is_a_row_with_the_reason():
+    rows = _rows(100.0, True, Timing(np.zeros(0), 5), Timing(np.full(5, 0.001), 5))
+    assert 'no pose was answered' in document(rows)
+    assert 'no diagnostics' in document(rows)

@@ -1,0 +1,145 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Simulated time that jumps backwards, forwards, and stands still, while the robot moves."""
+
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+from support.held_robot import HeldRobot
+from support.motion import array_of
+from support.motion import motion_of
+from support.motion import panda_ranges
+from support.motion import ROUNDING
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+
+from ros_ik_interfaces.msg import IkStatus
+
+pytestmark = pytest.mark.dds
+
+# Of the messages on /clock [s]; a busy client makes time slow, not coarse.
+_PERIOD = 0.005
+
+
+class Simulation:
+    """Publishes simulated time whenever the client spins.
+
+    Attributes:
+        now: The time [s].
+        runs: Whether it passes.
+    """
+
+    def __init__(self, client):
+        self.now, self.runs, self._client = 1000.0, True, client
+        self._timer = client.node.create_timer(_PERIOD, self._step)
+
+    def _step(self):
+        if self.runs:
+            self.now += _PERIOD
+            self._client.simulate(self.now)
+
+
+@pytest.fixture(scope='module')
+def client(tmp_path_factory):
+    with ros_rig(tmp_path_factory.mktemp('clock')) as client:
+        start_node(
+            client, use_sim_time=True, outputs__default__publish_velocities=True,
+            joint_state_timeout=0.2,
+        )  # fmt: skip
+        client.robot, client.time = HeldRobot(client), Simulation(client)
+        client.describe(panda_urdf())
+        client.wait_for_text('waiting for a target', timeout=60.0)
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def moving(client):
+    """Move the robot to and fro; judge what was commanded meanwhile."""
+    client.sent.clear()
+    client.side = 0.9 if client.robot.position['panda_joint1'] < 0.0 else -0.9
+    client.stream('joints', JointState(name=['panda_joint1'], position=[client.side]))
+    client.wait_for(
+        lambda: client.sent and abs(client.sent[-1][1].points[0].velocities[0]) > 1.0, 'motion'
+    )
+    yield
+    client.stream('joints', None)
+    client.wait_for_code(*range(3), IkStatus.COMMAND_STALE, IkStatus.DEADLINE_MISSED)
+    motion_of(client).assert_within(panda_ranges())
+    assert client.processes.is_alive('node'), client.processes.text('node')
+
+
+def rest_of_motion(client):
+    """Wait until nothing is commanded any more; return the motion so far, which ends at rest."""
+    client.wait_for(lambda: not any(client.sent[-1][1].points[0].velocities), 'rest')
+    motion = motion_of(client)
+    motion.assert_at_rest()
+    return motion
+
+
+def arrive_from(client, put):
+    """Wait for the arrival; check that the way there began where the robot had been put."""
+    client.wait_for(
+        lambda: abs(client.robot.position['panda_joint1'] - client.side) < 1e-6, 'arrival'
+    )
+    motion = motion_of(client)
+    begins = motion.began[motion.starts[-1]]
+    np.testing.assert_allclose(begins, put, atol=ROUNDING)
+
+
+def test_a_jump_backwards_drops_the_targets_and_synchronises(client):
+    client.statuses.clear()
+    client.stream('joints', None)
+    client.time.now -= 100.0
+    client.wait_for(
+        lambda: any(status.code == IkStatus.CLOCK_JUMP for status in client.statuses), 'code 26'
+    )
+    rest_of_motion(client)
+    # The target was fresh when the clock jumped; it is forgotten.
+    client.wait_for_text('waiting for a target')
+    client.robot.place(panda_joint4=-1.8)
+    put = array_of(client.robot.position)
+    client.spin(0.2)
+    client.stream('joints', JointState(name=['panda_joint1'], position=[client.side]))
+    arrive_from(client, put)
+
+
+def test_a_jump_forwards_makes_everything_stale(client):
+    client.stream('joints', None)
+    client.robot.silent = True
+    client.statuses.clear()
+    client.time.now += 100.0
+    client.wait_for(
+        lambda: any(status.code == IkStatus.JOINT_STATE_STALE for status in client.statuses),
+        'code 23',
+    )
+    rest_of_motion(client)
+    client.robot.silent = False
+    client.wait_for_code(IkStatus.COMMAND_STALE)
+    client.robot.place(panda_joint4=-2.0)
+    put = array_of(client.robot.position)
+    client.spin(0.2)
+    client.stream('joints', JointState(name=['panda_joint1'], position=[client.side]))
+    arrive_from(client, put)
+
+
+def test_a_clock_that_stands_still_stops_the_motion_and_is_no_loss(client):
+    client.time.runs = False
+    client.spin(0.5)
+    before = len(client.sent)
+    client.statuses.clear()
+    client.wait_for(lambda: len(client.statuses) > 3, 'statuses while the clock stands still')
+    moved = motion_of(client, since=before - 1).position
+    assert np.ptp(moved, axis=0).max() == 0.0, 'the command runs ahead of a robot that stands'
+    client.time.runs = True
+    client.wait_for(
+        lambda: abs(client.robot.position['panda_joint1'] - client.side) < 1e-6, 'arrival'
+    )
+
+
+def test_time_follows_the_clock_not_the_wall(client):
+    client.time.runs = True
+    began, first = client.time.now, client.status.ticks
+    client.wait_for(lambda: client.time.now > began + 1.0, 'a second')
+    ticks = client.status.ticks - first
+    assert 20 < ticks <= 110

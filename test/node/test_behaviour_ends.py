@@ -1,0 +1,65 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The process ends while the robot moves, in order or killed, and another one takes its place."""
+
+import signal
+
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+from support.held_robot import HeldRobot
+from support.motion import array_of
+from support.motion import motion_of
+from support.motion import panda_ranges
+from support.motion import ROUNDING
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+
+pytestmark = pytest.mark.dds
+
+
+def start_and_move(client, goal):
+    """Start a node; return once it moves the robot towards a goal that waits for it already."""
+    start_node(
+        client,
+        outputs__default__publish_velocities=True,
+        joint_state_timeout=1.0,
+        command_timeout=0.5,
+    )
+    client.stream('joints', JointState(name=['panda_joint1'], position=[goal]))
+    client.wait_for(
+        lambda: client.sent and abs(client.sent[-1][1].points[0].velocities[0]) > 1.0,
+        'motion', 60.0,
+    )  # fmt: skip
+
+
+def put_elsewhere(client, **position):
+    """Move the robot by hand while no process commands it; return where it is."""
+    client.robot.place(**position)
+    client.spin(0.1)
+    client.sent.clear()
+    return array_of(client.robot.position)
+
+
+def test_the_next_process_starts_where_the_last_one_left_the_robot(tmp_path):
+    with ros_rig(tmp_path) as client:
+        client.robot = HeldRobot(client)
+        client.describe(panda_urdf())
+        start_and_move(client, 2.0)
+        client.processes.signal('node', signal.SIGKILL)
+        assert client.processes.wait('node', 10.0) == -signal.SIGKILL
+        client.spin(0.2)
+        motion_of(client).assert_within(panda_ranges())
+        for number, goal in ((signal.SIGINT, -1.5), (signal.SIGTERM, 1.5)):
+            put = put_elsewhere(client, panda_joint2=-0.02 * number, panda_joint4=-1.9)
+            start_and_move(client, goal)
+            client.processes.signal('node', number)
+            assert client.processes.wait('node', 10.0) == 0, client.processes.text('node')
+            client.spin(0.2)
+            motion = motion_of(client)
+            assert motion.starts == [0]
+            np.testing.assert_allclose(motion.began[0], put, atol=ROUNDING)
+            motion.assert_at_rest()
+            motion.assert_within(panda_ranges())
+        assert 'Traceback' not in client.processes.text('node')

@@ -1,0 +1,92 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Robot descriptions that arrive while the robot moves: the old model stops it, or keeps it."""
+
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+from support.held_robot import HeldRobot
+from support.motion import motion_of
+from support.motion import panda_ranges
+from support.motion import ROUNDING
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+
+from ros_ik_interfaces.msg import IkStatus
+
+pytestmark = pytest.mark.dds
+
+
+@pytest.fixture(scope='module')
+def client(tmp_path_factory):
+    with ros_rig(tmp_path_factory.mktemp('model')) as client:
+        start_node(
+            client,
+            outputs__default__publish_velocities=True,
+            joint_state_timeout=1.0,
+            command_timeout=0.5,
+        )
+        client.robot = HeldRobot(client)
+        client.describe(panda_urdf())
+        client.wait_for_text('waiting for a target', timeout=60.0)
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def moving(client):
+    """Move the robot to and fro; judge what was commanded meanwhile."""
+    client.sent.clear()
+    side = 1.2 if client.robot.position['panda_joint1'] < 0.0 else -1.2
+    client.stream('joints', JointState(name=['panda_joint1'], position=[side]))
+    client.wait_for(
+        lambda: client.sent and abs(client.sent[-1][1].points[0].velocities[0]) > 1.0, 'motion'
+    )
+    yield
+    client.wait_for(lambda: abs(client.robot.position['panda_joint1'] - side) < 1e-6, 'arrival')
+    motion_of(client).assert_within(panda_ranges())
+    assert client.processes.is_alive('node'), client.processes.text('node')
+
+
+def wait_for_generation(client, number):
+    """Wait until so many models were taken over."""
+    client.wait_for(
+        lambda: client.status and client.status.model_generation == number, 'a new model', 60.0
+    )
+
+
+def test_a_broken_description_does_not_even_slow_it_down(client):
+    generation = client.status.model_generation
+    for text in ('no robot', '<robot name="x"/>', panda_urdf()[:-100]):
+        client.statuses.clear()
+        client.describe(text)
+        client.wait_for(lambda: client.status and 'refused' in client.status.text, 'a refusal')
+    assert client.status.model_generation == generation
+    assert motion_of(client).starts == [0]
+
+
+def test_a_new_description_stops_it_within_limits_and_moves_on_from_there(client):
+    generation = client.status.model_generation
+    client.statuses.clear()
+    client.describe(panda_urdf() + '\n' * (generation + 1))
+    wait_for_generation(client, generation + 1)
+    codes = [status.code for status in client.statuses]
+    assert IkStatus.MODEL_CHANGED in codes
+    client.wait_for_text('tracking')
+    motion = motion_of(client)
+    # Stopped once, and on from where the command had stopped: the robot was not moved meanwhile.
+    stops = np.flatnonzero(np.all(motion.velocity == 0.0, axis=1))
+    assert len(stops) >= 1 and stops[0] + 1 < len(motion.position)
+    np.testing.assert_allclose(
+        motion.began[stops[0] + 1], motion.position[stops[0]], atol=ROUNDING
+    )
+
+
+def test_tighter_limits_of_a_new_description_are_kept(client):
+    generation = client.status.model_generation
+    client.describe(panda_urdf().replace('velocity="2.175"', 'velocity="0.5"'))
+    wait_for_generation(client, generation + 1)
+    client.sent.clear()
+    client.wait_for_text('tracking')
+    client.spin(0.3)
+    assert motion_of(client).speed.max() == pytest.approx(0.5)

@@ -1,0 +1,313 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""~/move_to_pose over DDS: where the robot comes to is judged by Pinocchio's kinematics."""
+
+import math
+import signal
+import time
+
+from geometry_msgs.msg import PoseStamped
+from lifecycle_msgs.msg import Transition
+import numpy as np
+import pytest
+from support.action_rig import ABORTED
+from support.action_rig import ActionUser
+from support.action_rig import CANCELED
+from support.action_rig import LONG
+from support.action_rig import SUCCEEDED
+from support.planning_rig import make_planner
+from support.planning_rig import Twin
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+from support.ros_rig import start_robot
+
+from ros_ik_interfaces.action import MoveToPose
+from ros_ik_interfaces.msg import IkStatus
+
+pytestmark = pytest.mark.dds
+TCP, BASE = 'panda_hand_tcp', 'panda_link0'
+
+
+def begin(client, **parameters):
+    """Start node and robot and wait until it is ready; return a user of the action."""
+    start_node(client, base_frame=BASE, joint_state_timeout=0.5, **parameters)
+    start_robot(client)
+    client.describe(panda_urdf())
+    client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
+    return ActionUser(client, MoveToPose, 'move_to_pose')
+
+
+@pytest.fixture(scope='module')
+def rig(tmp_path_factory):
+    with ros_rig(tmp_path_factory.mktemp('actions')) as client:
+        yield client, begin(client)
+        assert client.processes.is_alive('node'), client.processes.text('node')
+
+
+@pytest.fixture
+def client(rig):
+    """Return the client with the robot at rest; its poses are those from now on."""
+    client, _ = rig
+    client.wait_for_rest()
+    client.trigger('reset')
+    client.wait_for_code(IkStatus.OK, text='waiting for a target')
+    return client
+
+
+@pytest.fixture
+def user(rig):
+    return rig[1]
+
+
+@pytest.fixture(scope='module')
+def twin():
+    return Twin(make_planner('panda'), 'panda')
+
+
+def row(pose):
+    """Return the 7 numbers of a message."""
+    p, q = pose.pose.position, pose.pose.orientation
+    return np.array([p.x, p.y, p.z, q.x, q.y, q.z, q.w])
+
+
+def errors_of(client, twin, target):
+    """Return distance and angle of the measured robot to a target, by Pinocchio."""
+    client.wait_for_rest()
+    planner, measured = twin.planner, client.positions()
+    coords = planner.coordinates(list(measured))
+    joint_q = planner.configurations(coords, np.array([list(measured.values())]))[0]
+    return twin.errors(joint_q, TCP, BASE, target)
+
+
+def send(client, user, xyz, **fields):
+    """Send a goal displaced from where the robot is; return it and its target."""
+    target = client.moved_pose(xyz)
+    return user.send(MoveToPose.Goal(target=target, **fields)), target
+
+
+def wait_until_moving(client):
+    client.wait_for(
+        lambda: client.states and max(map(abs, client.states[-1].velocity)) > 0.02, 'motion'
+    )
+
+
+def test_a_pose_is_reached_and_feedback_comes_at_a_bounded_rate(client, user, twin):
+    started = time.monotonic()
+    goal, target = send(client, user, (0.05, 0.1, -0.05), task='ee')
+    status, result = goal.result()
+    seconds = time.monotonic() - started
+    assert status == SUCCEEDED and result.reached and not result.message
+    assert result.linear_error <= 1e-3 and result.angular_error <= 1e-2
+    distance, angle = errors_of(client, twin, row(target))
+    assert distance <= 1e-3 and angle <= 1e-2
+    assert 3 <= len(goal.feedback) <= 20.0 * seconds + 2
+    errors = [message.linear_error for message in goal.feedback]
+    assert errors[0] > 0.1 > 0.02 > errors[-1]
+    assert all(message.code <= IkStatus.JOINT_BOUND for message in goal.feedback)
+    client.assert_trajectories_are_accepted()
+
+
+def test_a_pose_in_a_moving_link_is_taken_where_it_is_when_the_goal_begins(client, user, twin):
+    before = row(client.moved_pose())
+    target = PoseStamped()
+    target.header.frame_id = TCP
+    target.pose.position.z = -0.08
+    target.pose.orientation.w = 1.0
+    status, result = user.send(MoveToPose.Goal(target=target)).result()
+    assert status == SUCCEEDED, result.message
+    x, y, z, w = before[3:]
+    axis = np.array([2.0 * (x * z + w * y), 2.0 * (y * z - w * x), 1.0 - 2.0 * (x * x + y * y)])
+    expected = before.copy()
+    expected[:3] -= 0.08 * axis
+    distance, angle = errors_of(client, twin, expected)
+    assert distance <= 2e-3 and angle <= 1e-2
+
+
+def test_the_goal_has_its_own_tolerances(client, user):
+    goal, _ = send(client, user, (0.0, 0.0, 0.1), linear_tolerance=0.05, angular_tolerance=0.5)
+    status, result = goal.result()
+    assert status == SUCCEEDED
+    assert 1e-3 < result.linear_error <= 0.05
+
+
+def test_a_cancelled_goal_ends_at_rest_on_the_way(client, user, twin):
+    goal, target = send(client, user, (0.0, 0.3, 0.0))
+    wait_until_moving(client)
+    assert goal.cancel()
+    status, result = goal.result()
+    assert status == CANCELED and not result.reached and result.message == 'cancelled'
+    distance, _ = errors_of(client, twin, row(target))
+    assert distance > 0.05
+    client.wait_for_code(IkStatus.OK, text='waiting for a target')
+
+
+def test_a_newer_goal_takes_over_without_a_stop(client, user, twin):
+    first, _ = send(client, user, (0.0, -0.3, 0.0))
+    wait_until_moving(client)
+    second, target = send(client, user, (0.0, -0.1, 0.05))
+    client.states.clear()
+    status, result = first.result()
+    assert status == ABORTED and 'newer target' in result.message
+    speeds = [max(map(abs, state.velocity)) for state in client.states]
+    assert min(speeds, default=1.0) > 1e-3
+    status, _ = second.result()
+    assert status == SUCCEEDED
+    assert errors_of(client, twin, row(target))[0] <= 1e-3
+
+
+@pytest.mark.parametrize('topic', ['pose', 'joints'])
+def test_a_target_of_a_topic_takes_over(client, user, topic):
+    goal, _ = send(client, user, (0.0, 0.2, 0.0))
+    wait_until_moving(client)
+    if topic == 'pose':
+        client.send('pose', client.moved_pose())
+    else:
+        state = client.states[-1]
+        client.send('joints', type(state)(name=state.name[:1], position=state.position[:1]))
+    status, result = goal.result()
+    assert status == ABORTED and 'taken over' in result.message
+
+
+def test_what_is_not_reached_in_time_is_aborted(client, user):
+    goal, _ = send(client, user, (2.0, 0.0, 0.0), timeout=1.0)
+    status, result = goal.result()
+    assert status == ABORTED and not result.reached
+    assert 'not reached within 1 s' in result.message and result.linear_error > 0.5
+
+
+@pytest.mark.parametrize('event', ['stop', 'pause', 'reset', 'stale', 'mode'])
+def test_what_holds_the_node_aborts_the_goal_and_it_is_not_taken_up_again(client, user, event):
+    goal, _ = send(client, user, (0.0, 0.1, -0.1))
+    wait_until_moving(client)
+    words = {
+        'stop': 'stopped', 'pause': 'paused', 'reset': '~/reset', 'stale': 'no joint states',
+        'mode': 'HOLD',
+    }  # fmt: skip
+    _hold(client, event)
+    status, result = goal.result()
+    assert status == ABORTED and words[event] in result.message, result.message
+    if event != 'reset':
+        if event == 'stale':
+            assert not user.send(MoveToPose.Goal(target=PoseStamped())).accepted
+        else:
+            again, _ = send(client, user, (0.0, 0.0, 0.0))
+            assert not again.accepted
+            client.wait_for(lambda: client.dropped().get('not_ready'), 'a count')
+    _let_go(client, event)
+    client.wait_for_code(IkStatus.OK, text='waiting for a target')
+    client.wait_for_rest()
+    before = client.positions()
+    client.spin(0.5)
+    after = client.positions()
+    assert all(abs(after[name] - before[name]) < 1e-4 for name in before)
+
+
+def _hold(client, event):
+    if event == 'pause':
+        client.pause(True)
+    elif event == 'stale':
+        client.processes.signal('robot', signal.SIGSTOP)
+    elif event == 'mode':
+        set_mode(client, 'HOLD')
+    else:
+        client.trigger(event)
+
+
+def _let_go(client, event):
+    if event == 'stop':
+        client.trigger('reset')
+    elif event == 'pause':
+        client.pause(False)
+    elif event == 'stale':
+        client.processes.signal('robot', signal.SIGCONT)
+    elif event == 'mode':
+        set_mode(client, 'AUTO')
+
+
+def set_mode(client, name):
+    """Call ~/set_mode."""
+    from ros_ik_interfaces.srv import SetMode
+
+    request = SetMode.Request(mode=getattr(SetMode.Request, name))
+    assert client.call(SetMode, 'ros_ik/set_mode', request).success
+
+
+REFUSED = {
+    'task': (MoveToPose.Goal(task='leg'), 'invalid_goal', "'leg'"),
+    'linear': (MoveToPose.Goal(linear_tolerance=-1.0), 'invalid_goal', 'linear_tolerance'),
+    'angular': (MoveToPose.Goal(angular_tolerance=math.nan), 'invalid_goal', 'angular_tolerance'),
+    'timeout': (MoveToPose.Goal(timeout=math.inf), 'invalid_goal', 'timeout'),
+    'frame': (MoveToPose.Goal(), None, "'no_such_frame'"),
+    'nan': (MoveToPose.Goal(), 'non_finite', 'non_finite'),
+    'quaternion': (MoveToPose.Goal(), 'zero_quaternion', 'zero_quaternion'),
+}
+
+
+@pytest.mark.parametrize('case', REFUSED)
+def test_a_wrong_goal_is_refused_with_a_reason(client, user, case):
+    goal, counter, text = REFUSED[case]
+    goal.target = client.moved_pose()
+    if case == 'frame':
+        goal.target.header.frame_id = 'no_such_frame'
+    elif case == 'nan':
+        goal.target.pose.position.y = math.nan
+    elif case == 'quaternion':
+        goal.target.pose.orientation = type(goal.target.pose.orientation)(w=0.0)
+    before = sum(client.dropped().values())
+    assert not user.send(goal).accepted
+    client.statuses.clear()
+    client.wait_for(lambda: client.status and sum(client.dropped().values()) > before, 'a count')
+    if counter:
+        assert client.dropped()[counter] >= 1
+    log = client.processes.text('node')
+    assert 'move_to_pose' in log and (text in log or counter == 'invalid_goal')
+
+
+def test_a_jump_is_refused_where_jumps_are(client, user):
+    client.set(target_jump_policy='reject')
+    try:
+        goal, _ = send(client, user, (0.0, 0.0, 0.4))
+        assert not goal.accepted
+        client.statuses.clear()
+        client.wait_for(lambda: client.status and client.dropped().get('target_jump'), 'a count')
+        near, _ = send(client, user, (0.0, 0.0, 0.02))
+        assert near.result()[0] == SUCCEEDED
+    finally:
+        client.set(target_jump_policy='saturate')
+
+
+def test_deactivation_aborts_and_refuses(client, user):
+    goal, _ = send(client, user, (0.05, 0.1, 0.0))
+    wait_until_moving(client)
+    target = client.moved_pose()
+    assert client.transition(Transition.TRANSITION_DEACTIVATE)
+    status, result = goal.result()
+    assert status == ABORTED and 'deactivated' in result.message
+    assert not user.send(MoveToPose.Goal(target=target)).accepted
+    assert client.transition(Transition.TRANSITION_ACTIVATE)
+
+
+def test_another_robot_description_aborts(client, user):
+    goal, _ = send(client, user, (0.05, -0.1, 0.0))
+    wait_until_moving(client)
+    client.describe(panda_urdf().replace('2.8973', '2.7973'))
+    status, result = goal.result()
+    assert status == ABORTED and 'description' in result.message
+    client.wait_for(lambda: client.status.model_generation == 2, 'another model', LONG)
+    client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
+    # Inwards: the arm may have been stopped where it is stretched.
+    again, _ = send(client, user, (-0.05, 0.02, 0.0))
+    assert again.result()[0] == SUCCEEDED
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_goal_ends_with_the_node(tmp_path, number):
+    with ros_rig(tmp_path) as client:
+        user = begin(client)
+        goal, _ = send(client, user, (0.0, 0.2, 0.0))
+        wait_until_moving(client)
+        client.processes.signal('node', number)
+        status, result = goal.result(10.0)
+        assert status == ABORTED and 'shuts down' in result.message
+        assert client.processes.wait('node', 10.0) == 0, client.processes.text('node')

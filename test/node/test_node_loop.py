@@ -1,0 +1,84 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The control thread of a running node: what the system does for it, and deadlines it misses."""
+
+import os
+from pathlib import Path
+import signal
+import time
+
+import pytest
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+from support.ros_rig import start_robot
+
+from ros_ik_interfaces.msg import IkStatus
+
+pytestmark = pytest.mark.dds
+
+
+def _threads(client):
+    """Return the identifiers of the threads of the node."""
+    folder = Path(f'/proc/{client.processes.pid("node")}/task')
+    return [int(entry.name) for entry in folder.iterdir()]
+
+
+def test_priority_and_processor_are_those_of_the_control_thread_alone(tmp_path):
+    cpu = max(os.sched_getaffinity(0))
+    if cpu == 0:
+        pytest.skip('one processor only: nothing to tell apart')
+    with ros_rig(tmp_path) as client:
+        start_node(client, rt__priority=7, rt__cpu=cpu)
+        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=60.0)
+        threads = _threads(client)
+        pinned = [tid for tid in threads if os.sched_getaffinity(tid) == {cpu}]
+        assert len(pinned) == 1 and len(threads) > 2
+        fast = {
+            tid: os.sched_getparam(tid).sched_priority
+            for tid in threads
+            if os.sched_getscheduler(tid) & ~os.SCHED_RESET_ON_FORK == os.SCHED_FIFO
+        }
+        log = client.processes.text('node')
+        if 'rtprio limit' in log:
+            assert fast == {}
+        else:
+            assert fast == {pinned[0]: 7}
+        client.describe(panda_urdf())
+        start_robot(client)
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=60.0)
+
+
+def test_a_processor_that_does_not_exist_is_refused(tmp_path):
+    with ros_rig(tmp_path) as client:
+        start_node(client, rt__cpu=4000)
+        status = client.wait_for_code(IkStatus.INVALID, text='rt.cpu', timeout=60.0)
+        assert 'got 4000' in status.text
+        assert client.processes.is_alive('node')
+
+
+def test_deadlines_missed_are_counted_and_the_loop_goes_on(tmp_path):
+    with ros_rig(tmp_path) as client:
+        start_node(client, joint_state_timeout=5.0, command_timeout=5.0)
+        start_robot(client)
+        client.describe(panda_urdf())
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=60.0)
+        client.stream('pose', client.moved_pose((0.0, 0.05, 0.0)))
+        client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
+        before = client.status
+        client.processes.signal('node', signal.SIGSTOP)
+        begin = time.monotonic()
+        client.spin(1.0)
+        client.processes.signal('node', signal.SIGCONT)
+        stopped = time.monotonic() - begin
+        client.statuses.clear()
+        client.wait_for(lambda: len(client.statuses) > 50, 'fifty more ticks')
+        missed = client.status.missed_ticks - before.missed_ticks
+        # At 100 Hz; whatever else the machine does can only add to it.
+        assert missed >= int(100 * stopped) - 2, (missed, stopped)
+        ticks = [status.ticks for status in client.statuses]
+        assert all(b > a for a, b in zip(ticks[:-1], ticks[1:], strict=True))
+        # It does not make up for them: ticks would come faster than their period.
+        stamps = [s.header.stamp.sec + 1e-9 * s.header.stamp.nanosec for s in client.statuses]
+        assert (ticks[-1] - ticks[0]) <= 100 * (stamps[-1] - stamps[0]) + 2
+        client.assert_trajectories_are_accepted()

@@ -1,0 +1,228 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What a viewer is shown over DDS, and that nothing is drawn while nobody looks; obstacles."""
+
+import os
+from pathlib import Path
+import signal
+
+import numpy as np
+import pytest
+from rclpy.qos import QoSProfile
+from support.ros_rig import LATCHED
+from support.ros_rig import ros_rig
+from support.services_rig import is_gone
+from support.services_rig import process_ids
+from support.two_arms import LONG
+from support.two_arms import TwoArms
+from visualization_msgs.msg import Marker
+from visualization_msgs.msg import MarkerArray
+
+from ros_ik.demo.robots import find_robot
+from ros_ik_interfaces.msg import IkStatus
+from ros_ik_interfaces.msg import Obstacle
+from ros_ik_interfaces.msg import ObstacleArray
+
+pytestmark = pytest.mark.dds
+RADIUS, PLACE = 0.15, (0.9, 0.2, 0.2)
+
+
+@pytest.fixture(scope='module')
+def arms(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('markers')
+    with ros_rig(folder) as client:
+        arms = TwoArms(client)
+        arms.obstacles = client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', LATCHED)
+        # It is there before the node is.
+        arms.obstacles.publish(ObstacleArray(obstacles=[ball('early')]))
+        arms.start(folder)
+        arms.seen = []
+        assert not painters(client), 'it draws although nobody looks'
+        arms.viewer = client.node.create_subscription(
+            MarkerArray, 'ros_ik/markers', lambda m: arms.seen.append(m), QoSProfile(depth=10)
+        )
+        yield arms
+
+
+def ball(name, radius=RADIUS, place=PLACE, operation=Obstacle.ADD):
+    obstacle = Obstacle(id=name, operation=operation, type=Obstacle.SPHERE, dimensions=[radius])
+    obstacle.header.frame_id = 'torso'
+    position = obstacle.pose.position
+    position.x, position.y, position.z = place
+    return obstacle
+
+
+def painters(client):
+    """Return the process ids of the node's children that draw."""
+    _, children = process_ids(client)
+    lines = {child: Path(f'/proc/{child}/cmdline') for child in children}
+    return [c for c, line in lines.items() if b'markers_worker' in line.read_bytes()]
+
+
+def look(arms, *namespaces):
+    """Return the newest message that shows all of these, by namespace."""
+    arms.seen.clear()
+
+    def shown():
+        return [m for m in arms.seen if set(namespaces) <= {marker.ns for marker in m.markers}]
+
+    arms.client.wait_for(shown, f'markers of {namespaces}', LONG)
+    found = {}
+    for marker in shown()[-1].markers:
+        found.setdefault(marker.ns, []).append(marker)
+    return found
+
+
+def xyz(point):
+    return np.array([point.x, point.y, point.z])
+
+
+def ends(marker):
+    return np.array([xyz(point) for point in marker.points]).reshape(-1, 2, 3)
+
+
+def commanded_obstacles(arms):
+    """Return how many obstacles /diagnostics reports, None before the first."""
+    arms.client.diagnostics.clear()
+    arms.client.wait_for(
+        lambda: [d for d in arms.client.diagnostics if d.name.endswith('command')], 'diagnostics'
+    )
+    entry = [d for d in arms.client.diagnostics if d.name.endswith('command')][-1]
+    return int({value.key: value.value for value in entry.values}['obstacles'])
+
+
+def wait_for_obstacles(arms, number):
+    arms.client.wait_for(lambda: commanded_obstacles(arms) == number, f'{number} obstacles')
+
+
+def test_shapes_obstacles_and_the_closest_pairs_are_shown(arms):
+    found = look(arms, 'collision_shapes', 'obstacles', 'closest_pairs', 'frames')
+    assert all(m.header.frame_id == 'torso' for markers in found.values() for m in markers)
+    (shown,) = found['obstacles']
+    assert shown.type == Marker.SPHERE
+    assert xyz(shown.pose.position) == pytest.approx(PLACE)
+    assert shown.scale.x == pytest.approx(2.0 * RADIUS)
+    identifiers = [(m.ns, m.id) for markers in found.values() for m in markers]
+    assert len(set(identifiers)) == len(identifiers) <= 1000
+    lines = [m for m in found['closest_pairs'] if m.type == Marker.LINE_LIST]
+    (segments,) = lines
+    assert len(segments.colors) == len(segments.points)
+
+
+def test_the_frames_are_where_the_poses_are(arms):
+    found = look(arms, 'frames')
+    starts = [ends(marker)[0, 0] for marker in found['frames']]
+    for task in ('left', 'right'):
+        position = xyz(arms.pose(task).pose.position)
+        assert min(np.linalg.norm(start - position) for start in starts) < 2e-3
+
+
+def test_a_target_is_shown_while_it_counts(arms):
+    target = arms.pose('left', (0.0, 0.1, 0.05))
+    arms.streams['left/target_pose'] = target
+    found = look(arms, 'targets')
+    starts = [ends(marker)[0, 0] for marker in found['targets']]
+    wanted = xyz(target.pose.position)
+    assert min(np.linalg.norm(start - wanted) for start in starts) < 1e-6
+    arms.streams.clear()
+    arms.client.wait_for(
+        lambda: arms.seen and all(m.ns != 'targets' for m in arms.seen[-1].markers), 'no target'
+    )
+
+
+def test_a_close_pair_ends_on_the_surfaces_in_the_colour_of_its_value(arms):
+    hand = xyz(arms.pose('right').pose.position)
+    for gap, is_red in ((0.2, False), (0.0, True)):
+        place = (float(hand[0] + RADIUS + gap), float(hand[1]), float(hand[2]))
+        arms.obstacles.publish(ObstacleArray(obstacles=[ball('near', place=place)]))
+
+        def near(place=place):
+            found = look(arms, 'closest_pairs', 'obstacles')
+            if not any(np.allclose(xyz(m.pose.position), place) for m in found['obstacles']):
+                return None
+            (segments,) = [m for m in found['closest_pairs'] if m.type == Marker.LINE_LIST]
+            return [
+                shade
+                for pair, shade in zip(ends(segments), segments.colors[::2], strict=True)
+                for end in pair
+                if abs(np.linalg.norm(end - place) - RADIUS) < 1e-6
+            ]
+
+        arms.client.wait_for(near, 'a pair with the obstacle', LONG)
+        shades = near()
+        assert any(shade.g < 0.5 for shade in shades) == is_red
+    arms.obstacles.publish(ObstacleArray(obstacles=[ball('near', operation=Obstacle.REMOVE)]))
+
+
+def test_changes_of_obstacles_apply_in_order_and_as_a_whole(arms):
+    wait_for_obstacles(arms, 1)
+    clear = ball('', operation=Obstacle.CLEAR)
+    arms.obstacles.publish(ObstacleArray(obstacles=[ball('a'), clear, ball('b'), ball('c')]))
+    wait_for_obstacles(arms, 2)
+    before = arms.client.dropped()
+    arms.obstacles.publish(ObstacleArray(obstacles=[clear, ball('d'), ball('e', radius=-1.0)]))
+    arms.client.wait_for(
+        lambda: arms.client.dropped().get('bad_obstacle', 0) > before.get('bad_obstacle', 0),
+        'a counter',
+    )
+    assert "obstacle 'e'" in arms.client.processes.text('node')
+    assert commanded_obstacles(arms) == 2, 'a part of a bad message was taken over'
+    lost = ball('f')
+    lost.header.frame_id = 'nowhere'
+    arms.obstacles.publish(ObstacleArray(obstacles=[lost]))
+    arms.client.wait_for(lambda: 'tf_unavailable' in arms.client.dropped(), 'a counter')
+    arms.obstacles.publish(ObstacleArray(obstacles=[ball(f'o{k}') for k in range(100)]))
+    arms.client.wait_for(lambda: 'too_many_obstacles' in arms.client.dropped(), 'a counter')
+    arms.obstacles.publish(ObstacleArray(obstacles=[ball('o') for k in range(1000)]))
+    arms.client.wait_for(lambda: 'too_large' in arms.client.dropped(), 'a counter')
+    assert commanded_obstacles(arms) == 2
+    arms.obstacles.publish(ObstacleArray(obstacles=[ball('g')]))
+    wait_for_obstacles(arms, 3)
+    arms.obstacles.publish(ObstacleArray(obstacles=[clear]))
+    wait_for_obstacles(arms, 0)
+
+
+def test_the_rate_is_taken_over(arms):
+    assert arms.client.set(marker_rate=1.0)['marker_rate'].successful
+    arms.client.spin(1.5)
+    arms.seen.clear()
+    arms.client.spin(4.0)
+    assert 2 <= len(arms.seen) <= 5
+    assert not arms.client.set(marker_rate=0.0)['marker_rate'].successful
+    arms.client.set(marker_rate=20.0)
+
+
+def test_another_model_clears_what_is_shown_and_keeps_the_obstacles(arms):
+    arms.obstacles.publish(ObstacleArray(obstacles=[ball('kept')]))
+    wait_for_obstacles(arms, 1)
+    arms.seen.clear()
+    arms.client.describe(find_robot('baxter').urdf_path.read_text() + '\n')
+    arms.client.wait_for(lambda: arms.client.status.model_generation == 2, 'a model', LONG)
+
+    def cleared():
+        return any(m.action == Marker.DELETEALL for a in arms.seen for m in a.markers)
+
+    arms.client.wait_for(cleared, 'DELETEALL', LONG)
+    (shown,) = look(arms, 'obstacles', 'collision_shapes')['obstacles']
+    assert xyz(shown.pose.position) == pytest.approx(PLACE)
+
+
+def test_the_fall_of_the_process_that_draws_harms_nobody(arms):
+    look(arms, 'collision_shapes')
+    (painter,) = painters(arms.client)
+    os.kill(painter, signal.SIGKILL)
+    arms.client.wait_for(
+        lambda: 'cannot draw ~/markers' in arms.client.processes.text('node'), 'a line in the log'
+    )
+    arms.client.wait_for_code(IkStatus.OK)
+    arms.client.wait_for(lambda: painters(arms.client), 'another process', LONG)
+    look(arms, 'collision_shapes')
+
+
+def test_it_ends_with_the_node(arms):
+    look(arms, 'collision_shapes')
+    (painter,) = painters(arms.client)
+    arms.client.processes.signal('node', signal.SIGINT)
+    arms.client.wait_for(lambda: not arms.client.processes.is_alive('node'), 'the end', 10.0)
+    assert arms.client.processes.wait('node', 1.0) == 0
+    assert is_gone(painter)

@@ -1,0 +1,92 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Two arms, two tasks, two controllers of different kinds, in one node over DDS."""
+
+import math
+
+import pytest
+from sensor_msgs.msg import JointState
+from support.ros_rig import ros_rig
+from support.two_arms import LEFT
+from support.two_arms import LONG
+from support.two_arms import RIGHT
+from support.two_arms import TwoArms
+
+from ros_ik.demo.mock_robot import trajectory_from_message
+from ros_ik.demo.trajectory_rules import check_trajectory
+from ros_ik_interfaces.msg import IkStatus
+
+pytestmark = pytest.mark.dds
+
+
+@pytest.fixture(scope='module')
+def arms(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('outputs')
+    with ros_rig(folder) as client:
+        arms = TwoArms(client)
+        arms.start(folder)
+        yield arms
+        assert client.processes.is_alive('node'), client.processes.text('node')
+
+
+def test_both_arms_reach_their_poses_through_controllers_of_two_kinds(arms):
+    targets = {'left': arms.pose('left', (0.05, 0.05, 0.05))}
+    targets['right'] = arms.pose('right', (0.05, -0.05, -0.05))
+    arms.streams = {f'{task}/target_pose': pose for task, pose in targets.items()}
+    arms.client.wait_for(
+        lambda: all(arms.report(task) and arms.report(task).reached for task in targets),
+        'arrival of both hands', LONG,
+    )  # fmt: skip
+    for task, target in targets.items():
+        reached = arms.pose(task).pose.position
+        for axis in 'xyz':
+            wanted = getattr(target.pose.position, axis)
+            assert getattr(reached, axis) == pytest.approx(wanted, abs=2e-3)
+    assert not arms.client.trajectories, 'the topic of another output is used'
+
+
+def test_each_controller_is_sent_its_own_joints_in_its_own_order(arms):
+    arms.quiet()
+    before, sent = dict(arms.position), len(arms.arrays)
+    arms.trajectories.clear()
+    arms.streams['right/target_pose'] = arms.pose('right', (0.0, 0.0, 0.1))
+    arms.client.wait_for(lambda: arms.report('right').reached, 'arrival', LONG)
+    first = dict(zip(RIGHT, arms.arrays[sent], strict=True))
+    for name, value in first.items():
+        assert value == pytest.approx(before[name], abs=5e-3), 'it starts elsewhere'
+    assert max(abs(arms.position[name] - before[name]) for name in RIGHT) > 0.02
+    # Both controllers are streamed to; the arm without a target is told to stay.
+    assert arms.trajectories
+    for message in arms.trajectories:
+        assert tuple(message.joint_names) == LEFT
+        assert check_trajectory(trajectory_from_message(message), LEFT, 0) is None
+    for name in LEFT:
+        assert arms.position[name] == pytest.approx(before[name], abs=2e-3)
+
+
+def test_an_array_is_what_it_says_and_stops_with_the_stream(arms):
+    arms.quiet()
+    arms.streams['right/target_pose'] = arms.pose('right', (0.0, 0.05, 0.0))
+    arms.client.wait_for(lambda: arms.report('right').active, 'pursuit')
+    arms.streams.clear()
+    arms.client.wait_for_code(IkStatus.COMMAND_STALE)
+    arms.client.spin(0.5)
+    count = len(arms.arrays)
+    arms.client.spin(0.3)
+    assert len(arms.arrays) == count
+    (info,) = arms.client.node.get_publishers_info_by_topic('/right_controller')
+    assert info.topic_type == 'std_msgs/msg/Float64MultiArray'
+
+
+def test_command_state_names_all_controlled_joints(arms):
+    arms.quiet()
+    states = []
+    subscription = arms.client.node.create_subscription(
+        JointState, 'ros_ik/command_state', lambda message: states.append(message), 1
+    )
+    arms.streams['left/target_pose'] = arms.pose('left', (0.0, 0.0, 0.05))
+    arms.client.wait_for(lambda: states, 'a command state')
+    assert sorted(states[-1].name) == sorted((*LEFT, *RIGHT))
+    assert len(states[-1].position) == len(states[-1].velocity) == 14
+    assert all(map(math.isfinite, (*states[-1].position, *states[-1].velocity)))
+    arms.client.node.destroy_subscription(subscription)

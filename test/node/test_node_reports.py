@@ -1,0 +1,145 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What the node says of itself over DDS: diagnostics with figures, pairs, groups of an SRDF."""
+
+from lifecycle_msgs.msg import Transition
+import pytest
+from std_msgs.msg import String
+from support.held_robot import HeldRobot
+from support.ros_rig import LATCHED
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+from support.two_arms import LONG
+from support.two_arms import TwoArms
+
+from ros_ik.demo.robots import find_robot
+from ros_ik_interfaces.msg import IkStatus
+
+pytestmark = pytest.mark.dds
+
+
+def entry(client, name):
+    """Return level, message and values of the next diagnostics entry of a name."""
+    client.diagnostics.clear()
+    client.wait_for(
+        lambda: any(d.name == f'ros_ik: {name}' for d in client.diagnostics), f'entry {name}'
+    )
+    found = next(d for d in client.diagnostics if d.name == f'ros_ik: {name}')
+    return found.level, found.message, {value.key: value.value for value in found.values}
+
+
+@pytest.fixture(scope='module')
+def rig(tmp_path_factory):
+    with ros_rig(tmp_path_factory.mktemp('reports')) as client:
+        start_node(client, diagnostics_period=0.2, joint_state_timeout=0.5)
+        client.describe(panda_urdf())
+        client.wait_for_code(IkStatus.WAITING_FOR_JOINT_STATES, timeout=LONG)
+        client.waiting = entry(client, 'joint states')
+        robot = HeldRobot(client)
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
+        yield client, robot
+        assert client.processes.is_alive('node'), client.processes.text('node')
+
+
+# Before the others: two clients in one process may fall over each other as they end.
+def test_a_group_of_the_semantic_description_is_waited_for(tmp_path):
+    with ros_rig(tmp_path) as client:
+        HeldRobot(client)
+        start_node(client, joint_group='arm', ee__frame='panda_hand')
+        client.describe(panda_urdf())
+        client.wait_for_code(IkStatus.INVALID, text='joint_group', timeout=LONG)
+        publisher = client.node.create_publisher(String, 'robot_description_semantic', LATCHED)
+        publisher.publish(String(data=find_robot('panda').srdf_path.read_text()))
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
+        assert entry(client, 'model')[2]['controlled joints'].count('panda_joint') == 7
+        publisher.publish(String(data='<robot name="panda"><group'))
+        client.wait_for_code(IkStatus.OK, text='refused', timeout=LONG)
+        assert client.status.model_generation == 1
+
+
+def test_the_pair_that_limits_is_named(tmp_path):
+    with ros_rig(tmp_path) as client:
+        arms = TwoArms(client)
+        arms.start(tmp_path, **{'barriers.self_collision.enabled': True})
+        arms.streams['left/target_pose'] = arms.pose('left', (0.0, -0.05, 0.0))
+        client.wait_for(
+            lambda: client.status.limiting_pair_a and client.status.limiting_pair_b,
+            'a pair', LONG,
+        )  # fmt: skip
+        status = client.status
+        assert status.limiting_barrier == 'self_collision'
+        assert status.limiting_pair_a != status.limiting_pair_b
+        assert status.barrier_value == status.barrier_value
+
+
+def test_joint_states_are_told_by_number_rate_and_age(rig):
+    client, robot = rig
+    level, text, values = client.waiting
+    assert level == b'\x02' and 'panda_joint1' in text
+    assert (values['joints needed'], values['joints heard']) == ('7', '0')
+    client.spin(0.5)
+    level, text, values = entry(client, 'joint states')
+    assert (level, text, values['joints heard']) == (b'\x00', 'ok', '7')
+    assert float(values['rate Hz']) > 10.0
+    assert 0.0 <= float(values['oldest age s']) < 5.0
+    robot.silent = True
+    client.wait_for_code(IkStatus.JOINT_STATE_STALE)
+    client.wait_for(lambda: entry(client, 'joint states')[0] == b'\x02', 'an error')
+    robot.silent = False
+    client.wait_for_code(IkStatus.OK, text='waiting for a target')
+
+
+def test_commands_are_told_by_mode_rate_and_drops(rig):
+    client, _ = rig
+    client.stream('pose', client.moved_pose((0.0, 0.05, 0.0)))
+    client.wait_for_code(IkStatus.OK, text='tracking')
+
+    def streamed():
+        level, _, values = entry(client, 'command')
+        return float(values.get('target_pose Hz', 0.0)) > 5.0 and (level, values)
+
+    client.wait_for(streamed, 'a rate')
+    level, values = streamed()
+    assert (level, values['mode'], values['active']) == (b'\x00', 'AUTO', 'True')
+    client.stream('pose', client.moved_pose(frame='nowhere'))
+    client.wait_for(lambda: 'dropped tf_unavailable' in entry(client, 'command')[2], 'a counter')
+    client.wait_for(lambda: entry(client, 'command')[0] == b'\x01', 'a warning')
+    client.stream('pose', None)
+
+
+def test_stop_and_pause_are_told(rig):
+    client, _ = rig
+    client.trigger('stop')
+    client.wait_for(lambda: entry(client, 'safety')[0] == b'\x01', 'a warning')
+    assert entry(client, 'safety')[2]['stopped'] == 'True'
+    client.trigger('reset')
+    client.pause(True)
+    client.wait_for(lambda: entry(client, 'safety')[2]['paused'] == 'True', 'a pause')
+    client.wait_for_code(IkStatus.PAUSED, text='paused')
+    client.pause(False)
+    client.wait_for(lambda: entry(client, 'safety')[0] == b'\x00', 'an end of the warning')
+
+
+def test_loop_and_model_are_told(rig):
+    client, _ = rig
+    _, _, values = entry(client, 'loop')
+    assert values['rate Hz'] == '100' and int(values['ticks']) > 0
+    assert float(values['tick p50 ms']) <= float(values['tick p99 ms'])
+    level, text, values = entry(client, 'model')
+    assert (level, text, values['generation'], values['device']) == (b'\x00', 'ok', '1', 'cpu')
+    assert values['controlled joints'].startswith('panda_joint1, ')
+    client.describe('<robot/>')
+    client.wait_for(lambda: entry(client, 'model')[0] == b'\x02', 'an error')
+    client.describe(panda_urdf() + '\n')
+    client.wait_for(lambda: client.status.model_generation == 2, 'a model', LONG)
+    client.wait_for(lambda: entry(client, 'model')[0] == b'\x00', 'no error')
+
+
+def test_an_inactive_node_says_so(rig):
+    client, _ = rig
+    assert client.transition(Transition.TRANSITION_DEACTIVATE)
+    client.wait_for_code(IkStatus.OK, text='inactive')
+    client.wait_for(lambda: entry(client, 'command')[2]['active'] == 'False', 'inactive')
+    assert client.transition(Transition.TRANSITION_ACTIVATE)
+    client.wait_for_code(IkStatus.OK, text='waiting for a target')

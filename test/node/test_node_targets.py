@@ -1,0 +1,152 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Velocities and the centre of mass over DDS; where the robot ends is checked by Pinocchio."""
+
+from geometry_msgs.msg import PointStamped
+from geometry_msgs.msg import TwistStamped
+import numpy as np
+import pinocchio as pin
+import pytest
+from support.held_robot import HeldRobot
+from support.ros_rig import ARM
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+from support.two_arms import LEFT
+from support.two_arms import LONG
+from support.two_arms import RIGHT
+from support.two_arms import TwoArms
+
+from ros_ik.demo.robots import find_robot
+from ros_ik_interfaces.msg import IkStatus
+from ros_ik_interfaces.srv import SetMode
+
+pytestmark = pytest.mark.dds
+BAXTER, PANDA = find_robot('baxter'), find_robot('panda')
+
+
+class Twin:
+    """A robot in Pinocchio."""
+
+    def __init__(self, files):
+        self.model = pin.buildModelFromUrdf(str(files.urdf_path))
+        self.data = self.model.createData()
+
+    def configuration(self, position):
+        q = pin.neutral(self.model)
+        for name, value in position.items():
+            joint = self.model.joints[self.model.getJointId(name)]
+            assert joint.nq == 1
+            q[joint.idx_q] = value
+        return q
+
+    def pose(self, position, frame, base):
+        """Return rotation and position of a frame in another."""
+        pin.framesForwardKinematics(self.model, self.data, self.configuration(position))
+        placed = [self.data.oMf[self.model.getFrameId(name)] for name in (frame, base)]
+        found = placed[1].actInv(placed[0])
+        return found.rotation, found.translation
+
+    def center(self, position):
+        moving = pin.centerOfMass(self.model, self.data, self.configuration(position))
+        # What is fixed to the world has mass too, which Pinocchio leaves out.
+        base, mass = self.model.inertias[0], self.data.mass[0]
+        return (mass * moving + base.mass * base.lever) / (mass + base.mass)
+
+
+@pytest.fixture(scope='module')
+def arms(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('targets')
+    with ros_rig(folder) as client:
+        arms = TwoArms(client)
+        arms.start(folder)
+        arms.twin = Twin(BAXTER)
+        yield arms
+        assert client.processes.is_alive('node'), client.processes.text('node')
+
+
+def twist(linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0), frame=''):
+    message = TwistStamped()
+    message.header.frame_id = frame
+    for part, values in ((message.twist.linear, linear), (message.twist.angular, angular)):
+        part.x, part.y, part.z = values
+    return message
+
+
+def move(arms, message):
+    """Stream a twist to the left hand for a while; return its poses before and after."""
+    arms.quiet()
+    before = arms.twin.pose(arms.position, 'left_gripper', 'torso')
+    others = {name: arms.position[name] for name in RIGHT}
+    arms.streams['left/target_twist'] = message
+    arms.client.wait_for_code(IkStatus.OK, text='tracking')
+    arms.client.spin(1.0)
+    arms.streams.clear()
+    arms.client.wait_for_code(IkStatus.COMMAND_STALE)
+    arms.client.spin(0.5)
+    for name, value in others.items():
+        assert arms.position[name] == pytest.approx(value, abs=2e-3), 'the other arm moved'
+    return before, arms.twin.pose(arms.position, 'left_gripper', 'torso')
+
+
+# Before the others: two clients in one process may fall over each other as they end.
+def test_the_centre_of_mass_goes_where_it_is_told(tmp_path):
+    with ros_rig(tmp_path) as client:
+        robot, twin = HeldRobot(client), Twin(PANDA)
+        start_node(client, com__weight=1.0, joint_state_timeout=0.5)
+        client.describe(panda_urdf())
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
+        target = PointStamped()
+        target.header.frame_id = 'panda_link0'
+        wanted = twin.center(robot.position) + (0.0, 0.02, -0.01)
+        target.point.x, target.point.y, target.point.z = wanted.tolist()
+        publisher = client.node.create_publisher(PointStamped, 'ros_ik/target_com', 1)
+        timer = client.node.create_timer(0.02, lambda: publisher.publish(target))
+        client.wait_for_code(IkStatus.OK, text='tracking')
+        client.wait_for(
+            lambda: np.linalg.norm(twin.center(robot.position) - wanted) < 2e-3, 'arrival', LONG
+        )
+        client.node.destroy_timer(timer)
+        client.wait_for_code(IkStatus.COMMAND_STALE)
+        client.assert_trajectories_are_accepted(ARM)
+
+
+def test_a_twist_in_the_base_frame_moves_the_hand_that_way(arms):
+    (turned, here), (turned_after, there) = move(arms, twist((0.0, 0.05, 0.0)))
+    way = there - here
+    assert way[1] > 0.02
+    assert np.linalg.norm(way[[0, 2]]) < 0.1 * way[1]
+    assert np.linalg.norm(pin.log3(turned.T @ turned_after)) < 0.05
+
+
+def test_a_twist_in_the_frame_of_the_hand_goes_along_its_axes(arms):
+    (turned, here), (_, there) = move(arms, twist((0.0, 0.0, -0.05), frame='left_gripper'))
+    way = turned.T @ (there - here)
+    assert way[2] < -0.02
+    assert np.linalg.norm(way[:2]) < 0.15 * abs(way[2])
+
+
+def test_a_rotation_turns_the_hand_on_the_spot(arms):
+    (turned, here), (turned_after, there) = move(arms, twist(angular=(0.0, 0.0, 0.2)))
+    turn = pin.log3(turned_after @ turned.T)
+    assert turn[2] > 0.08
+    assert np.linalg.norm(turn[:2]) < 0.1 * turn[2]
+    assert np.linalg.norm(there - here) < 0.01
+
+
+def test_a_bad_twist_is_dropped_and_the_mode_decides(arms):
+    arms.quiet()
+    before = dict(arms.client.dropped())
+    arms.streams['left/target_twist'] = twist((float('nan'), 0.0, 0.0))
+    arms.client.wait_for(
+        lambda: arms.client.dropped().get('non_finite', 0) > before.get('non_finite', 0), 'drops'
+    )
+    assert arms.client.call(SetMode, 'ros_ik/set_mode', SetMode.Request(mode=2)).success
+    arms.streams['left/target_twist'] = twist((0.0, 0.0, 0.05))
+    start = {name: arms.position[name] for name in LEFT}
+    arms.client.spin(0.5)
+    assert {name: arms.position[name] for name in LEFT} == start, 'a twist counts in mode POSE'
+    assert arms.client.call(SetMode, 'ros_ik/set_mode', SetMode.Request(mode=3)).success
+    arms.client.wait_for_code(IkStatus.OK, text='tracking')
+    assert arms.client.call(SetMode, 'ros_ik/set_mode', SetMode.Request(mode=1)).success
+    arms.quiet()

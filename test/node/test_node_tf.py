@@ -1,0 +1,158 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Frames that are no links of the model: tf2 where it is installed, its stand-in where not."""
+
+import importlib.util
+import math
+import os
+from pathlib import Path
+import sys
+
+from geometry_msgs.msg import TransformStamped
+from geometry_msgs.msg import TwistStamped
+import pytest
+from rclpy.qos import DurabilityPolicy
+from rclpy.qos import QoSProfile
+from support.held_robot import HeldRobot
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+
+from ros_ik_interfaces.msg import IkStatus
+
+pytestmark = pytest.mark.dds
+LONG = 100.0
+STUB = Path(__file__).parents[1] / 'support' / 'tf_stub'
+REAL = importlib.util.find_spec('tf2_ros') is not None
+STATIC = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+# A quarter turn about z.
+TURN = (0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5))
+
+
+@pytest.fixture(scope='module')
+def tf(tmp_path_factory):
+    """Return a client of a node that has tf2, and how to make its messages."""
+    patch = pytest.MonkeyPatch()
+    if not REAL:
+        patch.syspath_prepend(STUB)
+        paths = [str(STUB), os.environ.get('PYTHONPATH', '')]
+        patch.setenv('PYTHONPATH', os.pathsep.join(paths))
+    from tf2_msgs.msg import TFMessage
+
+    def message(transform):
+        return TFMessage(transforms=[transform]) if REAL else transform
+
+    try:
+        with ros_rig(tmp_path_factory.mktemp('tf')) as client:
+            client.robot = HeldRobot(client)
+            static = client.node.create_publisher(TFMessage, 'tf_static', STATIC)
+            dynamic = client.node.create_publisher(TFMessage, 'tf', 100)
+            start_node(client, joint_state_timeout=0.5)
+            client.describe(panda_urdf())
+            client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
+            yield (
+                client,
+                lambda transform: static.publish(message(transform)),
+                lambda transform: dynamic.publish(message(transform)),
+            )
+            assert client.processes.is_alive('node'), client.processes.text('node')
+    finally:
+        patch.undo()
+        for name in [name for name in sys.modules if name.startswith(('tf2_ros', 'tf2_msgs'))]:
+            del sys.modules[name]
+
+
+def frame(parent, child, xyz, turn=(0.0, 0.0, 0.0, 1.0)):
+    """Return a transform."""
+    transform = TransformStamped(child_frame_id=child)
+    transform.header.frame_id = parent
+    move, rotation = transform.transform.translation, transform.transform.rotation
+    move.x, move.y, move.z = xyz
+    rotation.x, rotation.y, rotation.z, rotation.w = turn
+    return transform
+
+
+def in_turned_frame(pose, xyz):
+    """Return a pose of the base frame in a frame at ``xyz``, turned by a quarter about z."""
+    x, y, z = (
+        getattr(pose.pose.position, axis) - shift for axis, shift in zip('xyz', xyz, strict=True)
+    )
+    pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = y, -x, z
+    q, h = pose.pose.orientation, math.sqrt(0.5)
+    # The inverse of the turn times q.
+    q.x, q.y, q.z, q.w = (
+        h * (q.x + q.y), h * (q.y - q.x), h * (q.z - q.w), h * (q.w + q.z)
+    )  # fmt: skip
+    return pose
+
+
+# Before the others: two clients in one process may fall over each other as they end.
+def test_without_use_tf_the_frame_is_unknown(tmp_path):
+    with ros_rig(tmp_path) as client:
+        client.robot = HeldRobot(client)
+        start_node(client, use_tf=False, joint_state_timeout=0.5)
+        client.describe(panda_urdf())
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
+        client.stream('pose', client.moved_pose(frame='table'))
+        client.wait_for(lambda: client.dropped().get('unknown_frame', 0) > 0, 'a counter')
+        assert 'unknown_frame' in client.status.text
+
+
+def test_a_target_in_a_frame_of_tf_is_reached(tf):
+    client, publish_static, _ = tf
+    client.stream('pose', client.moved_pose(frame='table'))
+    client.wait_for_code(IkStatus.TF_UNAVAILABLE)
+    publish_static(frame('panda_link0', 'table', (0.3, -0.2, 0.1), TURN))
+    wanted = client.moved_pose((0.05, 0.1, 0.05))
+    x, y, z = (getattr(wanted.pose.position, axis) for axis in 'xyz')
+    target = in_turned_frame(wanted, (0.3, -0.2, 0.1))
+    target.header.frame_id = 'table'
+    target.header.stamp = client.node.get_clock().now().to_msg()
+    client.stream('pose', target)
+    client.wait_for_code(IkStatus.OK, text='tracking')
+    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
+    client.spin(0.3)
+    reached = client.moved_pose().pose.position
+    assert (reached.x, reached.y, reached.z) == pytest.approx((x, y, z), abs=2e-3)
+
+
+def test_a_stamp_that_tf_does_not_know_yet_means_the_newest_transform(tf):
+    client, _, publish = tf
+    client.stream('pose', None)
+    moving = frame('panda_link0', 'belt', (0.0, 0.0, 0.0))
+    moving.header.stamp = client.node.get_clock().now().to_msg()
+    publish(moving)
+    target = client.moved_pose((0.0, 0.0, 0.05), frame='belt')
+    target.header.stamp = client.node.get_clock().now().to_msg()
+    target.header.stamp.sec += 2
+    client.stream('pose', target)
+    client.wait_for_code(IkStatus.OK, text='tracking')
+    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
+
+
+def test_a_velocity_is_turned_into_the_base_frame(tf):
+    client, publish_static, _ = tf
+    client.stream('pose', None)
+    client.trigger('reset')
+    publish_static(frame('panda_link0', 'belt_end', (5.0, 5.0, 5.0), TURN))
+    before = client.moved_pose().pose.position
+    here = before.x, before.y, before.z
+    message = TwistStamped()
+    message.header.frame_id = 'belt_end'
+    message.twist.linear.x = 0.05
+    publisher = client.node.create_publisher(TwistStamped, 'ros_ik/ee/target_twist', 1)
+    timer = client.node.create_timer(0.02, lambda: publisher.publish(message))
+    # Its x axis is the y axis of the base.
+    client.wait_for(lambda: client.moved_pose().pose.position.y > here[1] + 0.03, 'motion')
+    client.node.destroy_timer(timer)
+    there = client.moved_pose().pose.position
+    assert (there.x, there.z) == pytest.approx((here[0], here[2]), abs=0.01)
+
+
+def test_a_frame_that_tf_does_not_know_is_named(tf):
+    client, _, _ = tf
+    before = client.dropped().get('tf_unavailable', 0)
+    client.stream('pose', client.moved_pose(frame='moon'))
+    client.wait_for_code(IkStatus.TF_UNAVAILABLE)
+    assert client.dropped()['tf_unavailable'] > before
+    client.stream('pose', None)

@@ -1,0 +1,90 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Messages to controllers are filled in place, and nothing that is not finite leaves the node."""
+
+import math
+from types import SimpleNamespace
+
+from builtin_interfaces.msg import Time
+import pytest
+from rclpy.serialization import deserialize_message
+from rclpy.serialization import serialize_message
+from std_msgs.msg import Float64MultiArray
+from support.servo_rig import Rig
+from trajectory_msgs.msg import JointTrajectory
+
+from ros_ik.demo.mock_robot import trajectory_from_message
+from ros_ik.demo.trajectory_rules import check_trajectory
+from ros_ik.node.publishing import CommandPublishers
+from ros_ik.servo import StatusCode
+
+JOINTS = ['panda_finger_joint1', *(f'panda_joint{k}' for k in range(7, 0, -1))]
+
+
+class Recorder:
+    """A node whose publishers keep the serialized messages."""
+
+    def __init__(self):
+        self.sent = {}
+
+    def create_publisher(self, kind, topic, qos):
+        sent = self.sent[topic] = []
+        return SimpleNamespace(
+            publish=lambda message: sent.append(
+                deserialize_message(serialize_message(message), kind)
+            )
+        )
+
+
+@pytest.fixture
+def rig():
+    rig = Rig(
+        **{
+            'outputs': ['jtc', 'forward'],
+            'outputs.jtc.topic': 'jtc',
+            'outputs.jtc.joints': JOINTS,
+            'outputs.jtc.publish_velocities': True,
+            'outputs.forward.topic': 'forward',
+            'outputs.forward.type': 'float64_multi_array',
+        }
+    )
+    rig.node = Recorder()
+    rig.publishers = CommandPublishers(rig.node, rig.settings)
+    rig.templates = rig.publishers.templates(rig.servo)
+    return rig
+
+
+def publish(rig, output):
+    rig.publishers.publish_command(output, rig.templates, Time(sec=1))
+
+
+def test_each_tick_is_sent_as_it_is_to_both_kinds(rig):
+    rig.aim(rig.moved((0.0, 0.1, 0.0)))
+    for _ in range(30):
+        output = rig.tick()
+        publish(rig, output)
+        trajectory, array = rig.node.sent['jtc'][-1], rig.node.sent['forward'][-1]
+        wanted = [output.joint_q[rig.robot.coord_of[name]] for name in JOINTS]
+        for point in trajectory.points:
+            assert list(point.positions) == wanted
+        speeds = list(trajectory.points[0].velocities)
+        assert speeds[1:] == list(output.joint_qd[rig.robot.group.variable_dof][::-1])
+        assert list(trajectory.points[1].velocities) == [0.0] * 8
+        assert check_trajectory(trajectory_from_message(trajectory), JOINTS, 0) is None
+        assert list(array.data) == list(output.joint_q[rig.robot.coords])
+        state = rig.node.sent['~/command_state'][-1]
+        assert list(state.position) == list(array.data)
+    assert max(map(abs, speeds)) > 0.0
+    assert isinstance(trajectory, JointTrajectory) and isinstance(array, Float64MultiArray)
+
+
+@pytest.mark.parametrize('value', [math.nan, math.inf])
+@pytest.mark.parametrize('field', ['joint_q', 'joint_qd'])
+def test_one_number_that_is_not_finite_holds_back_everything(rig, value, field):
+    output = rig.tick()
+    getattr(output, field)[rig.robot.coord_of['panda_joint3']] = value
+    publish(rig, output)
+    assert not any(rig.node.sent.values())
+    assert output.code == StatusCode.NON_FINITE_BLOCKED
+    publish(rig, rig.tick())
+    assert all(rig.node.sent[topic] for topic in ('jtc', 'forward', '~/command_state'))

@@ -1,0 +1,77 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A trajectory's goal drives the servo, tick by tick: the command keeps up with it."""
+
+import types
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicHermiteSpline
+from support.servo_rig import Rig
+
+from ros_ik.node.follow_trajectory import FollowTrajectoryMotion
+from ros_ik.node.publishing import duration
+
+ARM = [f'panda_joint{k}' for k in range(1, 8)]
+
+
+def commander_of(rig):
+    """Return what a goal sees of a servo, with the commands of the rig."""
+    return types.SimpleNamespace(
+        now=lambda: rig.now,
+        ros_nanoseconds=lambda: int(1e9 * rig.now),
+        servo=rig.servo,
+        settings=rig.settings,
+        reader=rig.reader,
+        situation=lambda: None,
+        check_ready=lambda *modes: None,
+        interruption=lambda situation, *modes: '',
+        newcomer=lambda before, now: '',
+        command=rig.command,
+        put=lambda **fields: rig.change(**fields),
+        start_positions=lambda: rig.q[rig.robot.coords],
+        measured_positions=lambda: rig.q[rig.robot.coords],
+    )
+
+
+def goal_of(names, times, knots, speeds):
+    points = [
+        types.SimpleNamespace(
+            positions=q.tolist(), velocities=v.tolist(), accelerations=[], effort=[],
+            time_from_start=duration(t),
+        )
+        for t, q, v in zip(times, knots, speeds, strict=True)
+    ]  # fmt: skip
+    stamp = types.SimpleNamespace(sec=0, nanosec=0)
+    return types.SimpleNamespace(
+        trajectory=types.SimpleNamespace(
+            joint_names=names, points=points, header=types.SimpleNamespace(stamp=stamp)
+        ),
+        multi_dof_trajectory=types.SimpleNamespace(points=[], joint_names=[]),
+        path_tolerance=[],
+        goal_tolerance=[],
+        goal_time_tolerance=duration(0.0),
+    )
+
+
+@pytest.mark.parametrize('rate', [50.0, 100.0, 500.0])
+def test_the_command_is_on_the_trajectory_at_its_speed(rate):
+    rig = Rig('panda', control_rate=rate)
+    start = rig.q[rig.robot.coords].copy()
+    change = np.array([1.2, 0.3, -0.6, 0.4, -1.0, 0.3, 1.5])
+    knots, speeds, times = np.array([start + change]), np.zeros((1, 7)), [1.2]
+    expected = CubicHermiteSpline([0.0, 1.2], [start, knots[0]], np.zeros((2, 7)))
+    commander = commander_of(rig)
+    motion = FollowTrajectoryMotion(commander, goal_of(ARM, times, knots, speeds))
+    began = rig.now
+    motion.begin()
+    worst = 0.0
+    while rig.now - began < 1.2 - rig.dt:
+        rig.tick()
+        commander.command = rig.command
+        error = rig.q[rig.robot.coords] - expected(rig.now - began)
+        worst = max(worst, np.abs(error).max())
+        assert motion.poll(rig.now, False) is None
+    # Two ticks late at 1.9 rad/s; braking towards each target would cost 0.1 rad and more.
+    assert worst < 2.0 * rig.dt * 1.9 + 0.002
+    rig.assert_within_limits()

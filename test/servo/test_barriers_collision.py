@@ -1,0 +1,181 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Links stay apart from each other and from obstacles, judged by coal on the hulls of meshes."""
+
+import numpy as np
+import pytest
+from support.barrier_rig import BarrierRig
+
+from ros_ik.servo import StatusCode
+
+# Rounding of coal's distances [m].
+ROUNDING = 1e-6
+HELD_BACK = {StatusCode.SLOWED_BY_BARRIER, StatusCode.HALTED_BY_BARRIER}
+
+
+def codes_of(rig, count):
+    return {output.code for output in rig.outputs[-count:]}
+
+
+@pytest.mark.parametrize('name', ['panda', 'baxter', 'talos'])
+def test_no_way_into_itself_is_gone_to_its_end(name):
+    rig = BarrierRig(name)
+    for seed in (1, 2):
+        rig.aim_joints(**rig.colliding(seed))
+        links, _ = rig.drive(150)
+        assert links.min() >= 0.01 - ROUNDING
+        assert codes_of(rig, 150) & HELD_BACK
+        output = rig.outputs[-1]
+        assert output.limiting_barrier == 'self_collision' and all(output.limiting_pair)
+        assert output.barrier_distance >= 0.01 - ROUNDING
+    rig.assert_within_limits()
+
+
+def test_status_names_the_pair_and_its_distance_and_the_way_back_is_free():
+    rig = BarrierRig()
+    target = rig.pose()
+    target[:3] = [0.0, 0.0, 0.15]
+    rig.aim(target)
+    rig.tick(350)
+    assert codes_of(rig, 350) >= HELD_BACK
+    output = rig.outputs[-1]
+    assert output.limiting_barrier == 'self_collision'
+    assert {'panda_hand', 'panda_link1'} == set(output.limiting_pair)
+    assert 0.01 - ROUNDING <= output.barrier_distance < 0.015
+    assert 'panda_hand' in output.text and '0.01' in output.text
+    rig.aim(rig.moved((0.3, 0.0, 0.3)))
+    rig.tick(seconds=3.0)
+    assert rig.outputs[-1].tasks[0].reached
+
+
+def test_without_the_barrier_the_same_way_does_collide():
+    rig = BarrierRig(barriers__self_collision__enabled=False)
+    rig.aim_joints(**rig.colliding(1))
+    links, _ = rig.drive(150)
+    assert links.min() < 0.0, 'the tests before this one show nothing'
+
+
+@pytest.mark.parametrize('name', ['baxter', 'talos'])
+def test_two_arms_swing_through_each_other_and_do_not_touch(name):
+    rig = BarrierRig(name)
+    for task, side in ((0, -1.0), (1, 1.0)):
+        target = rig.pose(task=task)
+        target[1] += side * 0.7
+        rig.aim(target, task=task)
+    links, _ = rig.drive(250)
+    assert links.min() >= 0.01 - ROUNDING
+    assert codes_of(rig, 250) & HELD_BACK
+    assert rig.outputs[-1].limiting_barrier == 'self_collision'
+    assert all(rig.outputs[-1].limiting_pair)
+    rig.assert_within_limits()
+
+
+@pytest.mark.parametrize('kind', ['sphere', 'box', 'cylinder', 'capsule', 'half_space'])
+def test_no_obstacle_on_the_way_is_touched(kind):
+    rig = BarrierRig()
+    target = rig.moved((-0.05, 0.45, 0.0))
+    middle = 0.5 * (rig.pose()[:3] + target[:3])
+    dimensions = {
+        'sphere': [0.08], 'box': [0.1, 0.1, 0.3], 'cylinder': [0.06, 0.3], 'capsule': [0.06, 0.2],
+        'half_space': [],
+    }[kind]  # fmt: skip
+    turned = (0.0, 0.0, 0.0, 1.0)
+    if kind == 'half_space':
+        middle[1], turned = target[1] - 0.1, (np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5))
+    rig.add('thing', kind, dimensions, middle, quaternion=turned)
+    rig.aim(target)
+    links, obstacles = rig.drive(250)
+    assert obstacles.min() >= 0.02 - ROUNDING
+    assert links.min() >= 0.01 - ROUNDING
+    assert codes_of(rig, 250) & HELD_BACK
+    limiting = [o for o in rig.outputs[-250:] if o.limiting_barrier == 'world']
+    assert any('thing' in output.limiting_pair for output in limiting)
+    rig.assert_within_limits()
+
+
+def test_an_obstacle_that_goes_away_lets_the_motion_go_on():
+    rig = BarrierRig()
+    target = rig.moved((0.0, 0.3, 0.0))
+    rig.add('wall', 'box', [0.6, 0.05, 1.0], rig.pose()[:3] + [0.0, 0.2, 0.0])
+    rig.aim(target)
+    rig.drive(200)
+    assert rig.outputs[-1].code == StatusCode.HALTED_BY_BARRIER
+    assert 'wall' in rig.outputs[-1].limiting_pair
+    rig.remove('wall')
+    rig.tick(seconds=2.0)
+    assert rig.outputs[-1].code == StatusCode.OK and rig.outputs[-1].tasks[0].reached
+    rig.assert_within_limits()
+
+
+def test_an_obstacle_in_a_link_stays_where_the_link_was():
+    rig = BarrierRig()
+    hand, start = 'panda_hand', rig.pose()
+    rig.add('ahead', 'sphere', [0.05], [0.0, 0.0, 0.3], frame=hand)
+    scene, row = rig.servo._solver.scene, rig.servo._solver.scene.obstacle_rows[0]
+    rig.aim(start + np.array([0.0, 0.2, 0.1, 0, 0, 0, 0]))
+    rig.tick(1)
+    placed = scene.rows.pose[row, :3].copy()
+    body_q = rig.servo._solver.diff.body_poses(rig.published[0].joint_q)
+    np.testing.assert_allclose(placed[2], body_q[rig.model.body_index(hand), 2] - 0.3, atol=0.01)
+    rig.tick(50)
+    rig.add('other', 'sphere', [0.05], [1.0, 1.0, 1.0])
+    rig.tick(10)
+    np.testing.assert_array_equal(scene.rows.pose[row, :3], placed)
+
+
+def test_an_obstacle_right_on_the_robot_is_left_and_never_entered_deeper():
+    rig = BarrierRig()
+    hand = rig.pose()[:3]
+    rig.add('ball', 'sphere', [0.1], hand + [0.05, 0.0, 0.0])
+    rig.aim(rig.moved((0.1, 0.0, 0.0)))
+    _, distances = rig.drive(100)
+    values = [o.barrier_distance for o in rig.outputs[-100:]]
+    assert distances[0] < 0.0
+    assert np.diff(values).min() >= -ROUNDING
+    rig.assert_within_limits()
+    rig.aim(rig.moved((-0.25, 0.0, 0.0)))
+    rig.tick(seconds=3.0)
+    assert rig.obstacles_apart() >= 0.02 and rig.outputs[-1].tasks[0].reached
+
+
+def test_an_obstacle_before_a_moving_robot_makes_it_brake_within_its_limits():
+    rig = BarrierRig(ee__max_linear_speed=1.0)
+    rig.aim(rig.moved((0.0, 0.6, 0.0)))
+    rig.tick(30)
+    assert np.abs(rig.speeds()[-1]).max() > 0.3
+    rig.add('wall', 'box', [1.0, 0.02, 1.0], rig.pose()[:3] + [0.0, 0.32, 0.0])
+    _, distances = rig.drive(150)
+    assert distances.min() >= 0.02 - ROUNDING, 'there was room to stop'
+    rig.assert_within_limits()
+    assert rig.outputs[-1].still or np.abs(rig.speeds()[-1]).max() < 0.05
+
+
+def test_braking_for_silence_does_not_run_into_an_obstacle():
+    rig = BarrierRig(ee__max_linear_speed=1.0)
+    start = rig.pose()
+    rig.add('wall', 'box', [1.0, 0.02, 1.0], start[:3] + [0.0, 0.3, 0.0])
+    rig.aim(rig.moved((0.0, 0.6, 0.0)))
+    rig.tick(35)
+    assert np.abs(rig.speeds()[-1]).max() > 0.2
+    rig.quiet()
+    rig.change(paused=True)
+    _, distances = rig.drive(60)
+    assert distances.min() >= 0.02 - ROUNDING and rig.outputs[-1].still
+    rig.assert_within_limits()
+
+
+def test_what_no_step_can_change_holds_nothing_back():
+    # The first link turns about the vertical: its height above the table stays as it is.
+    rig = BarrierRig()
+    rig.add('table', 'half_space', [], [0.0, 0.0, 0.2])
+    rig.aim(rig.pose() + np.array([-0.1, 0.3, 0.0, 0, 0, 0, 0]))
+    rig.tick(seconds=2.5)
+    assert rig.outputs[-1].tasks[0].reached
+    target = rig.pose()
+    target[2] = 0.1
+    rig.aim(target)
+    rig.tick(seconds=3.0)
+    assert rig.outputs[-1].code == StatusCode.HALTED_BY_BARRIER
+    assert 'table' in rig.outputs[-1].limiting_pair
+    assert 'panda_link1' not in rig.outputs[-1].limiting_pair
+    rig.assert_within_limits()

@@ -1,0 +1,171 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Targets of the centre of mass: TALOS on two feet and on one, alone and beside frame tasks."""
+
+import functools
+
+import numpy as np
+import pytest
+from support.robots import ALL_URDFS
+from support.robots import PinocchioRobot
+from support.robots import urdf_text
+from support.servo_rig import Rig
+from support.servo_rig import robot_model
+
+from ros_ik.servo import Mode
+from ros_ik.servo import Rejection
+from ros_ik.servo import StatusCode
+
+pytestmark = pytest.mark.oracle
+
+(TALOS,) = (str(path) for path in ALL_URDFS if path.stem == 'talos_full_v2')
+# On its legs, knees bent, arms beside the body.
+STANCE = {
+    f'{part}_{side}_{joint}_joint': position * (1.0 if side == 'left' else mirrored)
+    for side in ('left', 'right')
+    for part, joint, position, mirrored in (
+        ('leg', 3, -0.4, 1.0), ('leg', 4, 0.8, 1.0), ('leg', 5, -0.4, 1.0),
+        ('arm', 2, 0.3, -1.0), ('arm', 4, -1.0, 1.0),
+    )
+}  # fmt: skip
+
+
+def standing(**values):
+    """Return TALOS on its left foot, whose right foot is the frame task."""
+    given = {
+        'base_frame': 'left_sole_link', 'ee__frame': 'right_sole_link',
+        'com__weight': 1.0, **values,
+    }  # fmt: skip
+    return Rig(TALOS, home=STANCE, **given)
+
+
+@functools.cache
+def oracle():
+    """Return the same robot in Pinocchio."""
+    return PinocchioRobot(urdf_text('talos_full_v2'), robot_model(TALOS))
+
+
+def oracle_center(rig):
+    """Return the centre of mass in the left sole by Pinocchio."""
+    other = oracle()
+    position, rotation = other.poses(rig.q)['left_sole_link']
+    # Its own function leaves out the root link, which is a part of the world there.
+    parts = zip(other.pin.inertias, other.data.oMi, strict=True)
+    moments = [(part.mass, part.mass * place.act(part.lever)) for part, place in parts]
+    center = sum(moment for _, moment in moments) / sum(mass for mass, _ in moments)
+    return rotation.T @ (center - position)
+
+
+def drive(rig, seconds):
+    """Make ticks and return the centre of mass at each, the start first."""
+    centers = [oracle_center(rig)]
+    for _ in range(round(seconds / rig.dt)):
+        rig.tick()
+        centers.append(oracle_center(rig))
+    return np.array(centers)
+
+
+@pytest.fixture
+def rig():
+    return standing()
+
+
+@pytest.mark.parametrize('rate', [100.0, 500.0])
+def test_on_two_feet_it_arrives_with_bounded_speed_and_the_feet_stay(rate):
+    rig = standing(control_rate=rate)
+    feet, start = rig.pose(), oracle_center(rig)
+    goal = start + [0.01, 0.06, -0.03]
+    rig.aim(feet)
+    rig.aim_center(goal)
+    centers = drive(rig, 2.5)
+    np.testing.assert_allclose(centers[-1], goal, atol=1e-4)
+    report = rig.outputs[-1].center_of_mass
+    assert report.active and report.reached and report.linear_error < 1e-4
+    np.testing.assert_allclose(report.position, centers[-1], atol=1e-5)
+    velocity = np.diff(centers, axis=0) * rate
+    assert np.linalg.norm(velocity, axis=1).max() < 0.1 * 1.02
+    np.testing.assert_allclose(rig.pose(), feet, atol=1e-4)
+    rig.assert_within_limits()
+
+
+def test_on_one_foot_it_moves_alone(rig):
+    goal = oracle_center(rig) + [0.02, -0.04, 0.0]
+    rig.aim_center(goal)
+    output = rig.tick(10)
+    assert output.code == StatusCode.OK and output.publish and not output.tasks[0].active
+    np.testing.assert_allclose(drive(rig, 2.0)[-1], goal, atol=1e-3)
+    rig.quiet()
+    rig.tick(80)
+    assert rig.outputs[-1].code == StatusCode.COMMAND_STALE and rig.outputs[-1].still
+    assert rig.outputs[-1].center_of_mass is None
+    rig.assert_within_limits()
+
+
+def test_it_stays_while_a_foot_moves(rig):
+    start, foot = oracle_center(rig), rig.pose()
+    foot[:3] += [0.05, 0.0, 0.1]
+    rig.aim(foot)
+    rig.aim_center(start)
+    centers = drive(rig, 2.0)
+    assert rig.outputs[-1].tasks[0].reached
+    assert np.linalg.norm(centers - start, axis=1).max() < 0.01
+    np.testing.assert_allclose(centers[-1], start, atol=1e-3)
+
+
+def test_it_stays_beside_a_velocity_but_not_beside_joints(rig):
+    start = oracle_center(rig)
+    rig.aim_center(start)
+    rig.aim_twist((0.0, 0.0, 0.05))
+    assert np.linalg.norm(drive(rig, 1.0) - start, axis=1).max() < 0.01
+    rig.change(mode=Mode.JOINT)
+    rig.aim_joints(leg_right_4_joint=1.2)
+    rig.tick(30)
+    assert not rig.outputs[-1].center_of_mass.active
+    rig.assert_within_limits()
+
+
+def test_the_target_may_be_given_in_another_link(rig):
+    start = oracle_center(rig)
+    poses = rig.servo._solver.diff.body_poses(rig.q)
+    pelvis = rig.model.body_index('base_link')
+    center = rig.servo.goals.center
+    world = poses[rig.robot.base_link, :3]
+    rig.aim_center((0.0, 0.0, 0.0), frame='base_link')
+    rig.tick()
+    expected = center._seen(poses[pelvis, :3], poses)
+    np.testing.assert_allclose(center.goal, expected, atol=1e-9)
+    assert np.linalg.norm(center.goal - start) < 0.5 < np.linalg.norm(world - poses[pelvis, :3])
+
+
+def test_a_weight_of_zero_says_why_nothing_moves_and_one_at_run_time_works():
+    rig = standing(com__weight=0.0)
+    goal = oracle_center(rig) + [0.0, 0.03, 0.0]
+    rig.aim_center(goal)
+    output = rig.tick(5)
+    assert output.code == StatusCode.OK and 'com.weight is 0' in output.text
+    assert not output.publish and output.center_of_mass is None
+    rig.set(com__weight=1.0)
+    np.testing.assert_allclose(drive(rig, 1.5)[-1], goal, atol=1e-3)
+    rig.set(com__weight=0.0)
+    rig.tick(60)
+    assert rig.outputs[-1].still
+    rig.assert_within_limits()
+
+
+def test_a_jump_is_refused_where_asked_for():
+    rig = standing(target_jump_policy='reject')
+    rig.aim_center(oracle_center(rig) + [0.0, 0.5, 0.0])
+    assert rig.tick(3).code == StatusCode.TARGET_JUMP
+    assert rig.servo.goals.center.jumps == 3 and not rig.outputs[-1].publish
+
+
+@pytest.mark.parametrize(
+    ('frame', 'point', 'reason'),
+    [
+        ('', (0.0, np.nan, 0.0), Rejection.NON_FINITE),
+        ('', (0.0, 0.0), Rejection.WRONG_SIZE),
+        ('map', (0.0, 0.0, 0.0), Rejection.UNKNOWN_FRAME),
+    ],
+)
+def test_a_bad_target_is_refused(rig, frame, point, reason):
+    assert rig.reader.center_of_mass(frame, point, 1.0) is reason

@@ -1,0 +1,94 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""How near a frame is to a singularity, against Pinocchio's Jacobian, and what damping does."""
+
+import numpy as np
+import pytest
+from support.robots import PinocchioRobot
+from support.servo_rig import Rig
+
+from ros_ik.demo.robots import find_robot
+from ros_ik.servo import StatusCode
+from ros_ik.servo.conditioning import Conditioning
+
+ROBOTS = {
+    'panda': {'position_weight': 2.0},
+    'ur5': {'orientation_weight': 0.0},
+    'tiago': {'position_weight': [1.0, 1.0, 0.0], 'orientation_weight': [0.5, 0.3, 0.5]},
+    'baxter': {},
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize('robot', ROBOTS)
+def test_the_least_singular_value_is_that_of_the_weighted_jacobian(robot):
+    rig = Rig(robot, **{f'ee__{key}': value for key, value in ROBOTS[robot].items()})
+    other = PinocchioRobot(find_robot(robot).urdf_path.read_text(), rig.model)
+    conditioning, task = Conditioning(rig.robot, rig.settings), rig.settings.tasks[0]
+    weights = np.array(task.position_weight + task.orientation_weight)
+    rows = np.flatnonzero(weights)
+    dofs, rng = rig.robot.group.variable_dof, np.random.default_rng(2)
+    base = rig.model.body_label[rig.robot.base_link]
+    for _ in range(20):
+        q = rig.q.copy()
+        low, high = rig.robot.lower[dofs], rig.robot.upper[dofs]
+        q[rig.robot.coords] = rng.uniform(np.maximum(low, -3.0), np.minimum(high, 3.0))
+        J = other.jacobian(q, task.frame)[:, dofs]
+        J -= _of_base(other, q, base, task.frame)[:, dofs]
+        turn = other.poses(q)[base][1].T
+        J = np.vstack([turn @ J[:3], turn @ J[3:]]) * (weights / weights.max())[:, None]
+        expected = np.linalg.svd(J[rows], compute_uv=False)[-1]
+        poses = rig.servo._solver.diff.body_poses(q)
+        assert conditioning.measure(poses)[0] == pytest.approx(expected, rel=0.02, abs=2e-5)
+
+
+def _of_base(other, q, base, frame):
+    """Return the Jacobian of the point of the base that is at the frame."""
+    poses = other.poses(q)
+    arm = poses[frame][0] - poses[base][0]
+    J = other.jacobian(q, base)
+    return np.vstack([J[:3] + np.cross(J[3:].T, arm).T, J[3:]])
+
+
+def test_an_arm_of_few_joints_is_not_near_a_singularity_everywhere():
+    rig = Rig('panda', locked_joints=['panda_joint1', 'panda_joint3'])
+    poses = rig.servo._solver.diff.body_poses(rig.q)
+    conditioning = Conditioning(rig.robot, rig.settings)
+    assert conditioning.measure(poses)[0] == np.inf
+    assert conditioning.damping(poses, np.array([True])).square == 0.0
+
+
+def pushed_up(**values):
+    """Return a Panda that is pushed up by a velocity until its arm is stretched, and longer."""
+    rig = Rig(ee__orientation_weight=0.0, **values)
+    rig.aim_twist((0.0, 0.0, 0.4))
+    rig.tick(seconds=4.5)
+    return rig
+
+
+def test_a_stretched_arm_is_damped_and_does_not_swing_and_says_so_when_it_leaves():
+    rig = pushed_up()
+    assert rig.outputs[-1].code == StatusCode.DAMPED_NEAR_SINGULARITY
+    assert 'task ee' in rig.outputs[-1].text
+    assert np.abs(rig.speeds()[-100:]).max() < 0.05
+    swinging = pushed_up(solver__singularity_damping=0.0)
+    assert np.abs(swinging.speeds()[-100:]).max() > 0.5
+    assert StatusCode.DAMPED_NEAR_SINGULARITY not in {o.code for o in swinging.outputs}
+    rig.aim_twist((0.0, 0.0, -0.2))
+    codes = [rig.tick().code for _ in range(200)]
+    assert StatusCode.LEAVING_SINGULARITY in codes and codes[-1] == StatusCode.OK
+    np.testing.assert_allclose(
+        (rig.pose() - rig.pose(rig.outputs[-2].joint_q))[2] / rig.dt, -0.2, atol=0.01
+    )
+    rig.assert_within_limits()
+
+
+def test_a_target_at_a_singularity_is_reached_and_then_nothing_is_damped():
+    # Shoulder, elbow and wrist in one line.
+    straight = Rig(home={'panda_joint2': 0.3, 'panda_joint4': -0.12, 'panda_joint6': 1.9})
+    rig = Rig()
+    rig.aim(straight.pose())
+    rig.tick(seconds=8.0)
+    assert rig.outputs[-1].tasks[0].reached and rig.outputs[-1].code == StatusCode.OK
+    assert StatusCode.DAMPED_NEAR_SINGULARITY in {output.code for output in rig.outputs}
+    rig.assert_within_limits()

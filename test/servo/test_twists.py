@@ -1,0 +1,181 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Velocity targets: speed, path, axes, drift, barriers, joint limits, staleness."""
+
+import numpy as np
+import pytest
+from support.servo_rig import Rig
+
+from ros_ik.servo import StatusCode
+from ros_ik.servo.pose_math import pose_difference
+from ros_ik.servo.pose_math import quat_rotate
+
+
+def drive(rig, seconds):
+    """Make ticks and return the pose of the frame at each, the start first."""
+    poses = [rig.pose()]
+    for _ in range(round(seconds / rig.dt)):
+        rig.tick()
+        poses.append(rig.pose())
+    return np.array(poses)
+
+
+@pytest.mark.parametrize('rate', [100.0, 1000.0])
+@pytest.mark.parametrize('robot', ['panda', 'ur5'])
+def test_the_commanded_velocity_is_reached_on_a_straight_path(robot, rate):
+    rig = Rig(robot, control_rate=rate)
+    rig.aim_twist((0.0, 0.1, -0.05), (0.0, 0.0, 0.2))
+    path = drive(rig, 1.0)
+    velocity = np.diff(path[:, :3], axis=0) * rate
+    np.testing.assert_allclose(velocity[-1], [0.0, 0.1, -0.05], atol=1e-5)
+    acceleration = np.linalg.norm(np.diff(velocity, axis=0), axis=1) * rate
+    assert acceleration.max() < 2.5 * 1.01
+    assert np.abs(path[:, 0] - path[0, 0]).max() < 1e-5
+    turned = pose_difference(path[-1], path[0])[1]
+    assert np.abs(turned[:2]).max() < 1e-5 and turned[2] > 0.15
+    assert {output.code for output in rig.outputs[1:]} == {StatusCode.OK}
+    assert rig.outputs[-1].tasks[0].active and np.isnan(rig.outputs[-1].tasks[0].linear_error)
+    rig.assert_within_limits()
+
+
+def test_nothing_drifts_over_many_cycles():
+    rig, turns = Rig(), 10
+    start = rig.pose()
+    for k in range(200 * turns):
+        angle = 2.0 * np.pi * k / 200
+        rig.aim_twist((0.0, 0.1 * np.cos(angle), 0.1 * np.sin(angle)))
+        rig.tick()
+    rig.aim_twist()
+    rig.tick(seconds=1.0)
+    linear, angular = pose_difference(rig.pose(), start)
+    # The velocity ramps up at the start and down at the end: y is off by less than one ramp.
+    assert abs(linear[0]) < 1e-5 and np.linalg.norm(linear) < 0.01
+    assert np.linalg.norm(angular) < 1e-4
+    held = rig.pose()
+    rig.tick(seconds=5.0)
+    linear, angular = pose_difference(rig.pose(), held)
+    assert np.linalg.norm(linear) < 1e-6 and np.linalg.norm(angular) < 1e-6
+    rig.assert_within_limits()
+
+
+def test_speeds_are_limited_by_one_factor_on_the_whole_velocity():
+    rig = Rig(ee__max_linear_speed=0.1, ee__max_angular_speed=0.2)
+    rig.aim_twist((0.0, 0.3, -0.4), (0.1, 0.0, 0.0))
+    path = drive(rig, 1.0)
+    velocity = (path[-1, :3] - path[-2, :3]) / rig.dt
+    np.testing.assert_allclose(velocity, [0.0, 0.06, -0.08], atol=5e-4)
+    turn = pose_difference(path[-1], path[-2])[1] / rig.dt
+    np.testing.assert_allclose(turn, [0.02, 0.0, 0.0], atol=5e-4)
+
+
+@pytest.mark.parametrize('linear', [(0.0, 1e300, 0.0), (1e308, 1e308, 1e308)])
+def test_an_immense_velocity_is_a_fast_one(linear):
+    rig = Rig()
+    rig.aim_twist(linear)
+    rig.tick(30)
+    assert all(np.isfinite(output.joint_q).all() for output in rig.outputs)
+    assert np.abs(rig.speeds()[-1]).max() > 0.1
+    rig.assert_within_limits()
+
+
+def test_a_velocity_in_the_tool_turns_with_the_tool():
+    rig = Rig()
+    rig.aim_twist((0.0, 0.0, -0.1), (0.2, 0.0, 0.0), frame='panda_hand_tcp')
+    path = drive(rig, 2.0)
+    for before, after in zip(path[-50:-1], path[-49:], strict=True):
+        axis = quat_rotate(before[3:], (0.0, 0.0, -0.1))
+        np.testing.assert_allclose((after - before)[:3] / rig.dt, axis, atol=2e-4)
+    rig.assert_within_limits()
+
+
+def test_free_axes_take_no_command():
+    rig = Rig(ee__position_weight=[1.0, 1.0, 0.0], ee__orientation_weight=0.0)
+    still = rig.q.copy()
+    rig.aim_twist((0.0, 0.0, 0.3), (1.0, 1.0, 1.0))
+    rig.tick(50)
+    np.testing.assert_allclose(rig.q, still, atol=1e-9)
+    rig.aim_twist((0.1, 0.0, 3.0))
+    path = drive(rig, 1.0)
+    np.testing.assert_allclose((path[-1] - path[-2])[:2] / rig.dt, [0.1, 0.0], atol=1e-4)
+
+
+def test_a_velocity_ends_by_its_timeout_within_the_limits():
+    rig = Rig()
+    rig.aim_twist((0.0, 0.4, -0.2))
+    rig.tick(40)
+    assert np.abs(rig.speeds()[-1]).max() > 0.2
+    rig.quiet()
+    rig.tick(19)
+    assert rig.outputs[-1].code == StatusCode.OK
+    codes = [rig.tick().code for _ in range(60)]
+    assert set(codes[2:]) == {StatusCode.COMMAND_STALE}
+    assert not rig.outputs[-1].publish and np.all(rig.published[-1].joint_qd == 0.0)
+    rig.assert_within_limits()
+
+
+@pytest.mark.parametrize('rate', [100.0, 500.0])
+def test_a_barrier_is_not_crossed_slid_along_and_left_at_once(rate):
+    start = Rig().pose()
+    top = [2.0, float(start[1]) + 0.1, 2.0]
+    rig = Rig(
+        control_rate=rate,
+        barriers__position__wall__frame='panda_hand_tcp',
+        barriers__position__wall__max=top,
+    )
+    rig.aim_twist((0.0, 0.3, 0.1))
+    path = drive(rig, 2.0)
+    room = top[1] - path[:, 1]
+    assert room.min() >= -1e-6 and room[-1] < 5e-3
+    assert rig.outputs[-1].code in (StatusCode.SLOWED_BY_BARRIER, StatusCode.HALTED_BY_BARRIER)
+    assert rig.outputs[-1].limiting_barrier == 'wall'
+    assert (path[-1, 2] - path[-2, 2]) * rate > 0.05, 'it sticks to the wall'
+    assert np.abs(path[:, 0] - path[0, 0]).max() < 5e-3
+    rig.aim_twist((0.0, -0.2, 0.0))
+    away = drive(rig, 0.5)[:, 1]
+    assert away[round(0.1 * rate)] < away[0] - 2e-3, 'the reference had run away'
+    np.testing.assert_allclose((away[-1] - away[-2]) * rate, -0.2, atol=2e-3)
+    rig.assert_within_limits()
+
+
+def test_a_barrier_that_opens_gives_no_rush():
+    start = Rig().pose()
+    rig = Rig(
+        barriers__position__wall__frame='panda_hand_tcp',
+        barriers__position__wall__max=[2.0, float(start[1]) + 0.05, 2.0],
+    )
+    rig.aim_twist((0.0, 0.3, 0.0))
+    rig.tick(seconds=3.0)
+    held = rig.pose()
+    reference = rig.servo.goals.trackers[0]._motion._reference
+    assert np.linalg.norm(pose_difference(reference, held)[0]) < 5e-3
+    rig.assert_within_limits()
+
+
+def test_a_joint_limit_is_kept_named_and_left_at_once():
+    rig = Rig(ee__orientation_weight=0.0)
+    rig.aim_twist((0.0, 0.0, 0.4))
+    codes = {rig.tick().code for _ in range(400)}
+    assert codes & {StatusCode.JOINT_BOUND, StatusCode.DAMPED_NEAR_SINGULARITY}
+    rig.aim_twist((0.0, 0.0, -0.2))
+    away = drive(rig, 1.0)[:, 2]
+    assert away[15] < away[0] and (away[-1] - away[-2]) / rig.dt < -0.15
+    rig.assert_within_limits()
+
+
+def test_a_task_with_a_velocity_moves_beside_one_with_a_pose():
+    rig = Rig(
+        'baxter',
+        home={'right_s0': 0.3, 'right_s1': -0.6, 'right_e1': 1.3, 'right_w1': 0.8},
+        frame_tasks=['left', 'right'],
+        left__frame='left_gripper',
+        right__frame='right_gripper',
+    )
+    held, before = rig.pose(task=1), rig.pose(task=0)
+    rig.aim(held, task=1)
+    rig.aim_twist((0.0, 0.1, 0.0), task=0)
+    rig.tick(seconds=0.8)
+    left, right = rig.outputs[-1].tasks
+    assert left.active and right.active and right.reached
+    assert rig.pose(task=0)[1] - before[1] > 0.05
+    np.testing.assert_allclose(rig.pose(task=1), held, atol=1e-4)
+    rig.assert_within_limits()

@@ -1,0 +1,66 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A user of the node's actions who knows public messages only."""
+
+from action_msgs.msg import GoalStatus
+from rclpy.action import ActionClient
+
+LONG = 60.0
+SUCCEEDED, ABORTED, CANCELED = (
+    GoalStatus.STATUS_SUCCEEDED,
+    GoalStatus.STATUS_ABORTED,
+    GoalStatus.STATUS_CANCELED,
+)
+
+
+class Goal:
+    """One goal that was sent.
+
+    Attributes:
+        accepted: Whether the node has accepted it.
+        feedback: Feedback messages so far.
+    """
+
+    def __init__(self, client, handle, feedback):
+        self._client, self._handle, self.feedback = client, handle, feedback
+        self.accepted = handle.accepted
+        self._result = handle.get_result_async() if handle.accepted else None
+
+    @property
+    def done(self):
+        """Whether the goal has ended."""
+        return self._result.done()
+
+    def result(self, timeout=LONG):
+        """Wait for the end; return status and result."""
+        self._client.wait_for(self._result.done, 'a result', timeout)
+        answer = self._result.result()
+        return answer.status, answer.result
+
+    def cancel(self):
+        """Ask for the end; return whether the node agrees."""
+        future = self._handle.cancel_goal_async()
+        self._client.wait_for(future.done, 'an answer to the cancel', LONG)
+        return bool(future.result().goals_canceling)
+
+
+class ActionUser:
+    """Sends goals to one action."""
+
+    def __init__(self, client, kind, name):
+        self._client = client
+        self._server = ActionClient(client.node, kind, f'ros_ik/{name}')
+        client.wait_for(self._server.server_is_ready, f'action {name}', LONG)
+
+    def send(self, goal):
+        """Send a goal and wait until the node has accepted or refused it."""
+        feedback = []
+        future = self._server.send_goal_async(
+            goal, feedback_callback=lambda message: feedback.append(message.feedback)
+        )
+        self._client.wait_for(future.done, 'an answer to the goal', LONG)
+        return Goal(self._client, future.result(), feedback)
+
+    def destroy(self):
+        """Leave."""
+        self._server.destroy()

@@ -1,0 +1,73 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A robot in the hand of a test: it goes where it is told, and anywhere else by hand.
+
+It lives in the client and uses public messages only: trajectories in, joint states out. What
+joint states hold, and how, can be spoilt in every way that a real robot finds.
+"""
+
+import math
+
+import numpy as np
+from sensor_msgs.msg import JointState
+from support.ros_rig import ARM
+
+from ros_ik.demo.robots import find_robot
+
+_RATE = 100.0
+
+
+class HeldRobot:
+    """The Panda as a list of numbers.
+
+    Attributes:
+        position: Where each joint is [rad], by name.
+        follows: Whether it goes where the newest trajectory tells it.
+        bias: What encoders add to every position [rad].
+        noise: Amplitude of what they add at random [rad].
+        parts: Names of the joints in each message, in turn, as several broadcasters send them.
+        silent: Whether it sends nothing.
+    """
+
+    def __init__(self, client, qos=1, **position):
+        self.position = self.home() | position
+        self.follows, self.silent = True, False
+        self.bias = self.noise = 0.0
+        self.parts = [ARM]
+        self._client, self._random = client, np.random.default_rng(5)
+        self._seen = self._turn = 0
+        self.publisher = client.node.create_publisher(JointState, 'joint_states', qos)
+        self._timer = client.node.create_timer(1.0 / _RATE, self._step)
+
+    @staticmethod
+    def home():
+        """Return a comfortable posture."""
+        home = find_robot('panda').home
+        return {name: float(home.get(name, 0.0)) for name in ARM}
+
+    def place(self, **position):
+        """Put joints elsewhere by hand."""
+        self.position |= position
+        self._seen = len(self._client.sent)
+
+    def _say(self):
+        names = self.parts[self._turn % len(self.parts)]
+        self._turn += 1
+        self.publisher.publish(JointState(name=list(names), position=self.read(names)))
+
+    def read(self, names=ARM):
+        """Return what the encoders of some joints say now."""
+        noise = self._random.uniform(-self.noise, self.noise, len(names))
+        truth = [self.position.get(name, 0.0) for name in names]
+        return [value + self.bias + float(n) for value, n in zip(truth, noise, strict=True)]
+
+    def _step(self):
+        # A test that clears what was sent is no command.
+        self._seen = min(self._seen, len(self._client.sent))
+        if self.follows and len(self._client.sent) > self._seen:
+            self._seen = len(self._client.sent)
+            message = self._client.sent[-1][1]
+            if all(map(math.isfinite, message.points[0].positions)):
+                self.position |= zip(message.joint_names, message.points[0].positions, strict=True)
+        if not self.silent:
+            self._say()

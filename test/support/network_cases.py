@@ -1,0 +1,98 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Node and robot on two hosts with a bad cable between them: packets late, lost, none at all.
+
+test/node/test_behaviour_network.py runs these in a process of their own: Fast DDS looks at the
+network interfaces of a process once.
+"""
+
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+from support import network
+from support.held_robot import HeldRobot
+from support.motion import array_of
+from support.motion import motion_of
+from support.motion import panda_ranges
+from support.motion import ROUNDING
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+
+from ros_ik_interfaces.msg import IkStatus
+
+pytestmark = pytest.mark.dds
+
+
+@pytest.fixture(scope='module')
+def client(tmp_path_factory):
+    """Return a client on the host of the robot; the node is on the other one."""
+    with pytest.MonkeyPatch.context() as patch, network.two_namespaces() as cable:
+        patch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'SUBNET')
+        # Memory is shared between the hosts here, as it never is between two.
+        patch.setenv('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
+        here, there = cable.names
+        with network.entered(here), ros_rig(tmp_path_factory.mktemp('network')) as client:
+            start_node(
+                client, prefix=network.inside(there), joint_state_timeout=0.5,
+                command_timeout=0.5, outputs__default__publish_velocities=True,
+            )  # fmt: skip
+            client.robot, client.cable = HeldRobot(client), cable
+            client.describe(panda_urdf())
+            client.wait_for_text('waiting for a target', timeout=60.0)
+            yield client
+            cable.spoil()
+            assert client.processes.is_alive('node'), client.processes.text('node')
+
+
+@pytest.fixture(autouse=True)
+def good_cable(client):
+    """Begin each test with a good cable and nothing on its way."""
+    client.stream('joints', None)
+    client.cable.spoil()
+    client.wait_for_code(*range(3), IkStatus.COMMAND_STALE, IkStatus.DEADLINE_MISSED)
+    client.spin(0.5)
+    client.sent.clear()
+
+
+def aim(client, goal):
+    """Stream a target of the first joint."""
+    client.stream('joints', JointState(name=['panda_joint1'], position=[goal]))
+
+
+def is_there(client, goal):
+    """Return whether the robot is at its goal."""
+    return abs(client.robot.position['panda_joint1'] - goal) < 1e-6
+
+
+def test_losses_and_delays_cost_messages_but_no_motion(client):
+    client.cable.spoil(loss=0.1, delay=0.02, jitter=0.01)
+    for goal in (0.9, -0.9):
+        aim(client, goal)
+        client.wait_for(lambda goal=goal: is_there(client, goal), 'arrival', 60.0)
+    motion = motion_of(client)
+    assert not motion.follows.all(), 'the cable lost nothing'
+    assert motion.starts == [0]
+    motion.assert_within(panda_ranges())
+
+
+def test_a_cut_cable_stops_it_and_a_new_one_lets_it_start_where_the_robot_is(client):
+    goal = 0.9 if client.robot.position['panda_joint1'] < 0.0 else -0.9
+    aim(client, goal)
+    client.wait_for(
+        lambda: client.sent and abs(client.sent[-1][1].points[0].velocities[0]) > 1.0, 'motion'
+    )
+    client.cable.spoil(loss=1.0)
+    # Nobody hears the node now. Its last trajectory ends at rest, so the robot stands.
+    client.spin(1.5)
+    motion_of(client).assert_within(panda_ranges())
+    client.robot.place(panda_joint4=-1.7)
+    put = array_of(client.robot.position)
+    client.sent.clear()
+    client.statuses.clear()
+    client.cable.spoil()
+    client.wait_for(lambda: is_there(client, goal), 'arrival', 60.0)
+    motion = motion_of(client)
+    motion.assert_within(panda_ranges())
+    begins = [motion.began[index] for index in motion.starts]
+    assert any(np.allclose(row, put, atol=ROUNDING) for row in begins)

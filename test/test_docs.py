@@ -1,0 +1,154 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The documents against what they speak of: links, files, codes, parameters, the interface."""
+
+from pathlib import Path
+import re
+
+import pytest
+import yaml
+
+from ros_ik.settings import expand_parameters
+from ros_ik.settings import read_settings
+from ros_ik.settings import SCHEMA
+from ros_ik.settings.reading import unknown_parameters
+from tools import interface_documents
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / 'docs'
+DOCUMENTS = sorted([*DOCS.glob('*.md'), ROOT / 'README.md', ROOT / 'CONTRIBUTING.md'])
+BY_NAME = pytest.mark.parametrize('path', DOCUMENTS, ids=lambda path: path.name)
+# The others are about the library, whose names look alike.
+OF_THE_NODE = (
+    'README.md',
+    'docs/architecture.md',
+    'docs/controllers.md',
+    'docs/interface.md',
+    'docs/migration.md',
+    'docs/safety_notes.md',
+    'docs/security.md',
+    'docs/troubleshooting.md',
+    'docs/tuning.md',
+)
+_PARAMETERS = {entry.name for entry in SCHEMA}
+_SECTIONS = {name.split('.')[0] for name in _PARAMETERS if '.' in name}
+
+
+def prose(path):
+    """Return a document without its blocks of code."""
+    return re.sub(r'^```.*?^```', '', path.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors(path):
+    """Return the anchors of the headings of a document, as GitHub makes them."""
+    headings = re.findall(r'^#+ (.*)$', prose(path), flags=re.MULTILINE)
+    return {re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-') for heading in headings}
+
+
+def quoted(path):
+    """Return what a document has between backticks."""
+    return set(re.findall(r'`([^`\n]+)`', prose(path)))
+
+
+@BY_NAME
+def test_links_lead_somewhere(path):
+    for link in re.findall(r'\]\(([^)\s]+)\)', prose(path)):
+        if '://' in link:
+            continue
+        name, _, anchor = link.partition('#')
+        target = (path.parent / name).resolve() if name else path
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+@BY_NAME
+def test_files_that_are_named_exist(path):
+    folders = 'ros_ik|ros_ik_interfaces|test|docs|config|launch|tools|benchmarks|examples'
+    for word in quoted(path):
+        # Benchmarks write their results when they are run.
+        made = word.startswith('benchmarks/results/')
+        if re.fullmatch(rf'({folders})/[\w./-]+\.\w+', word) and not made:
+            assert (ROOT / word).exists(), word
+
+
+@pytest.mark.parametrize('name', OF_THE_NODE)
+def test_parameters_that_are_named_exist(name):
+    path = ROOT / name
+    for word in quoted(path):
+        section, dot, _ = word.partition('.')
+        if dot and section in _SECTIONS and re.fullmatch(r'[\w.<>]+', word):
+            assert word in _PARAMETERS, word
+
+
+def test_the_tables_of_tuning_name_parameters():
+    rows = re.findall(r'^\| [^|]+ \| ([^|]+) \|', prose(DOCS / 'tuning.md'), flags=re.MULTILINE)
+    named = [word for row in rows for word in re.findall(r'`([^`]+)`', row)]
+    assert len(named) > 40
+    assert set(named) <= _PARAMETERS
+
+
+def flat(values, section=''):
+    """Return nested values by dotted name."""
+    found = {}
+    for key, value in values.items():
+        name = f'{section}{key}'
+        found |= flat(value, f'{name}.') if isinstance(value, dict) else {name: value}
+    return found
+
+
+def test_the_example_of_two_arms_is_valid():
+    text = (ROOT / 'config' / 'dual_arm.yaml').read_text()
+    values = flat(yaml.safe_load(text)['/**']['ros__parameters'])
+    assert not list(unknown_parameters(values, expand_parameters(values)))
+    settings = read_settings(values)
+    assert [task.name for task in settings.tasks] == ['left_hand', 'right_hand']
+    assert [len(output.joints) for output in settings.outputs] == [7, 7]
+
+
+def status_codes():
+    """Return {constant: number} of IkStatus.msg."""
+    text = (ROOT / 'ros_ik_interfaces' / 'msg' / 'IkStatus.msg').read_text()
+    return {name: int(value) for name, value in re.findall(r'^int8 (\w+)=(-?\d+)', text, re.M)}
+
+
+def test_each_status_code_has_a_section():
+    headings = re.findall(r'^## (\w+) \((-?\d+)\)$', prose(DOCS / 'troubleshooting.md'), re.M)
+    assert {name: int(value) for name, value in headings} == status_codes()
+    assert len(headings) == len(status_codes())
+
+
+def test_each_reason_for_a_drop_is_explained():
+    from ros_ik.node.drops import Drop
+    from ros_ik.servo import Rejection
+
+    rows = set(re.findall(r'^\| `(\w+)` \|', prose(DOCS / 'troubleshooting.md'), re.M))
+    assert {entry.value for entry in (*Drop, *Rejection)} <= rows
+
+
+def test_the_readme_leads_to_every_document():
+    text = (ROOT / 'README.md').read_text()
+    for path in DOCS.glob('*.md'):
+        assert f'docs/{path.name}' in text, path.name
+
+
+def test_the_interface_documents_are_those_of_their_sources():
+    pytest.importorskip('rosidl_adapter', reason='reads .msg files; part of every ROS install')
+    command = 'make docs'
+    assert interface_documents.INTERFACE_FILE.read_text() == (
+        interface_documents.interface_text()
+    ), command
+    assert interface_documents.POLICY_FILE.read_text() == (interface_documents.policy_text()), (
+        command
+    )
+
+
+def test_the_table_names_what_exists():
+    table = interface_documents.load_table()
+    for section in ('subscriptions', 'publishers', 'services', 'actions'):
+        for entry in table[section]:
+            package, kind, name = entry['type'].split('/')
+            assert kind in {'msg', 'srv', 'action'}
+            if package == 'ros_ik_interfaces':
+                assert (ROOT / package / kind / f'{name}.{kind}').exists()
+            if 'qos' in entry:
+                assert entry['qos'] in table['qos']

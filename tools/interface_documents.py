@@ -1,0 +1,244 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/interface.md and the SROS 2 policy, when run as a module (`make docs`).
+
+Both come from docs/interface.yaml and from the files in ros_ik_interfaces; rosidl_adapter, which
+every ROS install has, reads those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+import textwrap
+from typing import Any
+from xml.etree import ElementTree
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = 'ros_ik_interfaces'
+INTERFACE_FILE = ROOT / 'docs' / 'interface.md'
+POLICY_FILE = ROOT / 'config' / 'sros2' / 'ros_ik.policy.xml'
+NODE_NAME = 'ros_ik'
+
+_INTRODUCTION = """\
+# Interface
+
+Made from `docs/interface.yaml` and from the files in `ros_ik_interfaces` by `make docs`; tests
+hold it to both and to the graph of a running node. `~` is the name of the node, `ros_ik` where
+nothing else is said; `<task>` stands for each entry of the parameter `frame_tasks`. Names without
+a slash in front lie in the namespace of the node. Parameters are in
+[parameters.md](parameters.md), status codes and what to do about them in
+[troubleshooting.md](troubleshooting.md).
+
+Positions are in m, angles in rad, times in s; poses are position and unit quaternion x, y, z, w.
+A frame is a link of the model; `''` is the `reference_frame` of the task, which is `base_frame`
+where nothing else is said.
+"""
+_QOS_NOTE = """\
+QoS of this side. A best-effort subscription hears reliable and best-effort publishers alike; a
+reliable one would hear nothing of a best-effort publisher.
+"""
+_STANDARD = """\
+`ros2 lifecycle` and `ros2 param` use these: {services}. It publishes {publishers}, and listens to
+`/clock` while `use_sim_time` is true. The process `<node>_planning` publishes {planning} and has
+no parameters of its own.
+"""
+_KINDS = {'msg': 'Messages', 'srv': 'Services', 'action': 'Actions'}
+_POLICY_COMMENT = """
+  What ros_ik_node and its process for planners may do on the graph, and nothing else; made from
+  docs/interface.yaml by `make docs`. docs/security.md says how to use it. Add the topic of each
+  output that is not ~/joint_trajectory, and change ns where the node has a namespace.
+"""
+
+
+def load_table() -> dict[str, Any]:
+    """Return docs/interface.yaml."""
+    return yaml.safe_load((ROOT / 'docs' / 'interface.yaml').read_text(encoding='utf-8'))
+
+
+def interface_text() -> str:
+    """Return the content of docs/interface.md."""
+    table = load_table()
+    parts = [
+        _INTRODUCTION,
+        '## Topics in\n',
+        _QOS_NOTE,
+        _topic_table(table, 'subscriptions'),
+        '## Topics out\n',
+        _topic_table(table, 'publishers'),
+        '## Services\n',
+        _call_table(table['services']),
+        '## Actions\n',
+        _call_table(table['actions']),
+        _standard_text(table['standard']),
+    ]
+    for kind, title in _KINDS.items():
+        parts.append(f'## {title} of {PACKAGE}\n')
+        parts += [_definition(kind, path) for path in sorted((ROOT / PACKAGE / kind).glob('*.*'))]
+    return '\n'.join(parts)
+
+
+def policy_text() -> str:
+    """Return the content of config/sros2/ros_ik.policy.xml."""
+    table = load_table()
+    policy = ElementTree.Element('policy', version='0.2.0')
+    enclave = ElementTree.SubElement(
+        ElementTree.SubElement(policy, 'enclaves'), 'enclave', path=f'/{NODE_NAME}'
+    )
+    profiles = ElementTree.SubElement(enclave, 'profiles')
+    for process, node in (('node', NODE_NAME), ('planning', f'{NODE_NAME}_planning')):
+        profile = ElementTree.SubElement(profiles, 'profile', ns='/', node=node)
+        for (group, item, permission), names in permissions(table, process).items():
+            if names:
+                element = ElementTree.SubElement(profile, group, {permission: 'ALLOW'})
+                for name in names:
+                    ElementTree.SubElement(element, item).text = name
+    ElementTree.indent(policy)
+    text = ElementTree.tostring(policy, encoding='unicode')
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<!-- Copyright 2026 The ros_ik developers -->\n'
+        f'<!-- SPDX-License-Identifier: Apache-2.0 -->\n<!--{_POLICY_COMMENT}-->\n{text}\n'
+    )
+
+
+def permissions(table: dict[str, Any], process: str) -> dict[tuple[str, str, str], list[str]]:
+    """Return the names that a process uses, by the elements and the attribute of the policy.
+
+    Args:
+        table: docs/interface.yaml.
+        process: 'node', or 'planning' for the process that answers planners.
+    """
+    standard = table['standard'][process]
+
+    def names(section: str) -> list[str]:
+        of_process = [entry for entry in table[section] if _process(entry) == process]
+        listed = [_wildcards(entry['name'], process) for entry in of_process]
+        return sorted([*listed, *standard.get(section, [])])
+
+    return {
+        ('topics', 'topic', 'subscribe'): names('subscriptions'),
+        ('topics', 'topic', 'publish'): names('publishers'),
+        ('services', 'service', 'reply'): names('services'),
+        ('actions', 'action', 'execute'): names('actions'),
+    }
+
+
+def _process(entry: dict[str, str]) -> str:
+    return entry.get('process', 'node')
+
+
+def _wildcards(name: str, process: str) -> str:
+    """Return a name of the table as a policy has it."""
+    if process == 'planning':
+        # These names lie below the node, not below the node of this process.
+        name = name.replace('~/', f'{NODE_NAME}/')
+    return name.replace('<task>', '*')
+
+
+def _topic_table(table: dict[str, Any], section: str) -> str:
+    rows = []
+    for entry in table[section]:
+        qos = table['qos'][entry['qos']]
+        about = f'{qos["reliability"]}, {qos["durability"]}, {qos["depth"]}'
+        rows.append((f'`{entry["name"]}`', f'`{entry["type"]}`', about, _meaning(entry)))
+    return _rows(('name', 'type', 'QoS', 'meaning'), rows)
+
+
+def _call_table(entries: list[dict[str, str]]) -> str:
+    rows = [(f'`{entry["name"]}`', f'`{entry["type"]}`', _meaning(entry)) for entry in entries]
+    return _rows(('name', 'type', 'meaning'), rows)
+
+
+def _meaning(entry: dict[str, str]) -> str:
+    sentences = [entry['meaning']]
+    if 'needs' in entry:
+        sentences.append(f'Where `{entry["needs"]}` is installed.')
+    if _process(entry) == 'planning':
+        sentences.append('Answered by the process `<node>_planning`.')
+    if entry.get('while') == 'always':
+        sentences.append('In every lifecycle state.')
+    return ' '.join(sentences)
+
+
+def _standard_text(standard: dict[str, dict[str, list[str]]]) -> str:
+    def listed(names: list[str]) -> str:
+        return ', '.join(f'`{name}`' for name in names)
+
+    node = standard['node']
+    text = _STANDARD.format(
+        services=listed(node['services']),
+        publishers=listed(node['publishers']),
+        planning=listed(standard['planning']['publishers']),
+    )
+    return '## What every lifecycle node has\n\n' + textwrap.fill(text, 99) + '\n'
+
+
+def _definition(kind: str, path: Path) -> str:
+    """Return the section of one interface file."""
+    titles, specifications = _parsed(kind, path)
+    comment = next(
+        (spec.annotations['comment'] for spec in specifications if spec.annotations['comment']), []
+    )
+    sections = [f'### {path.stem}\n', '\n'.join(comment) + '\n']
+    for title, specification in zip(titles, specifications, strict=True):
+        if title:
+            sections.append(f'{title}:\n')
+        sections += _members(specification)
+    return '\n'.join(sections)
+
+
+def _parsed(kind: str, path: Path) -> tuple[tuple[str, ...], list[Any]]:
+    """Return the titles and the specifications of the parts of one interface file."""
+    from rosidl_adapter import parser
+
+    if kind == 'msg':
+        return ('',), [parser.parse_message_file(PACKAGE, str(path))]
+    if kind == 'srv':
+        service = parser.parse_service_file(PACKAGE, str(path))
+        return ('Request', 'Response'), [service.request, service.response]
+    action = parser.parse_action_file(PACKAGE, str(path))
+    return ('Goal', 'Result', 'Feedback'), [action.goal, action.result, action.feedback]
+
+
+def _members(specification: Any) -> Iterator[str]:
+    """Yield the tables of constants and fields."""
+    if specification.constants:
+        rows = [
+            (f'`{constant.name}`', f'`{constant.type}`', str(constant.value), _comment(constant))
+            for constant in specification.constants
+        ]
+        yield _rows(('constant', 'type', 'value', 'meaning'), rows)
+    if specification.fields:
+        rows = [
+            (f'`{field.name}`', f'`{field.type}`', _unit(field), _comment(field))
+            for field in specification.fields
+        ]
+        yield _rows(('field', 'type', 'unit', 'meaning'), rows)
+
+
+def _unit(member: Any) -> str:
+    return member.annotations.get('unit', '')
+
+
+def _comment(member: Any) -> str:
+    """Return a comment in one line, without what introduces the first constant of a file."""
+    return member.annotations.get('comment', [''])[-1].replace('|', '\\|')
+
+
+def _rows(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [' | '.join(cells) for cells in (head, *rows)]
+    lines = [f'| {line} |' for line in lines]
+    return '\n'.join([lines[0], '|' + '---|' * len(head), *lines[1:]]) + '\n'
+
+
+def main() -> None:
+    """Write both documents into the repository that this file belongs to."""
+    INTERFACE_FILE.write_text(interface_text(), encoding='utf-8')
+    POLICY_FILE.parent.mkdir(exist_ok=True)
+    POLICY_FILE.write_text(policy_text(), encoding='utf-8')
+
+
+if __name__ == '__main__':
+    main()
