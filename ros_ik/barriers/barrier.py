@@ -33,6 +33,9 @@ class Barrier:
         margin: Value of h that counts as the boundary in the step, in units of h.
         safe_displacement_gain: Weight of the cost gain / |dh/dq|^2 |dq|^2, which calms steps near
             the boundary; 0 switches it off.
+        recovery_speed: Bound on the growth that a violated row asks for: a speed of |dh/dq| times
+            this is always enough [rad/s or m/s]. Where hardly any motion changes h, the robot
+            would else be thrown out of the violation. Read at the first solve.
         splits: Whether the launch methods may be called for parts of a large batch, with
             ``_state`` the state of the part; a barrier with an array per robot then reads its
             rows through :meth:`StepState.rows`.
@@ -41,6 +44,7 @@ class Barrier:
     """
 
     changes: ClassVar[int] = 0
+    recovery_speed: float = np.inf
     splits = False
     is_checked = True
 

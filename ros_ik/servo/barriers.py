@@ -19,6 +19,8 @@ from ros_ik.settings import SettingsError
 # Distance [m] that the step keeps beyond that which the check of the step does: it sees barriers
 # as planes, and where a barrier is round the stop that the check looks at bends towards it.
 _AHEAD = 0.001
+# Speed [rad/s or m/s] at which joints leave a violation, where a start or an obstacle made one.
+_RECOVERY_SPEED = 0.1
 # Distance [m] beyond the margin from which on pairs count: links that come nearer at 1 m/s then
 # have begun to slow down at the default gain.
 COLLISION_RANGE = 0.25
@@ -43,13 +45,14 @@ def make_barriers(
         SettingsError: A barrier on a link that the model does not have.
     """
     barriers: list[Barrier] = [_position_barrier(robot, box) for box in settings.barriers]
-    if scene is None:
-        return tuple(barriers)
-    if settings.barriers_self_collision_enabled and len(robot.shapes.pairs):
-        keep = _parameters('self_collision', settings)
-        barriers.append(SelfCollisionBarrier(scene, pairs=robot.shapes.pairs, **keep))
-    if scene.max_obstacles:
-        barriers.append(WorldCollisionBarrier(scene, **_parameters('world', settings)))
+    if scene is not None:
+        if settings.barriers_self_collision_enabled and len(robot.shapes.pairs):
+            keep = _parameters('self_collision', settings)
+            barriers.append(SelfCollisionBarrier(scene, pairs=robot.shapes.pairs, **keep))
+        if scene.max_obstacles:
+            barriers.append(WorldCollisionBarrier(scene, **_parameters('world', settings)))
+    for barrier in barriers:
+        barrier.recovery_speed = _RECOVERY_SPEED
     return tuple(barriers)
 
 

@@ -166,7 +166,8 @@ _SOLVER = (
     ),
     Parameter(
         'solver.max_iterations', 'int', 200,
-        'Bound on the iterations of one solve, and so on the time of a tick.',
+        'Bound on the iterations of the method that takes over where the usual one does not '
+        'settle within its own bound of 12, and so on the time of a tick.',
         minimum=1, maximum=100000,
     ),
 )  # fmt: skip

@@ -197,6 +197,7 @@ def test_what_holds_the_node_aborts_the_goal_and_it_is_not_taken_up_again(client
     _let_go(client, event)
     client.wait_for_code(IkStatus.OK, text='waiting for a target')
     client.wait_for_rest()
+    client.spin(1.0)  # the robot follows its commands with a lag
     before = client.positions()
     client.spin(0.5)
     after = client.positions()

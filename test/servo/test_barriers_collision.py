@@ -5,7 +5,10 @@
 import numpy as np
 import pytest
 from support.barrier_rig import BarrierRig
+from support.collision_oracle import PACKAGES
+from support.collision_oracle import urdf_path
 
+from ros_ik.model import Model
 from ros_ik.servo import StatusCode
 
 # Rounding of coal's distances [m].
@@ -136,6 +139,20 @@ def test_an_obstacle_right_on_the_robot_is_left_and_never_entered_deeper():
     rig.aim(rig.moved((-0.25, 0.0, 0.0)))
     rig.tick(seconds=3.0)
     assert rig.obstacles_apart() >= 0.02 and rig.outputs[-1].tasks[0].reached
+
+
+def test_the_way_out_of_a_margin_is_gone_slowly():
+    # Without an SRDF two links of the Panda are nearer than the margin where it starts, and hardly
+    # any motion parts them: what the row asks for took joints to their velocity limits.
+    text = urdf_path('panda').read_text()
+    model = Model.from_urdf(text, package_paths=PACKAGES, device='cpu')
+    rig = BarrierRig(model=model)
+    rig.aim(rig.pose())
+    rig.tick(100)
+    values = [o.barrier_distance for o in rig.outputs if o.limiting_pair[0]]
+    assert values[0] < 0.01 and values[-1] > values[0] + 3e-4
+    assert np.diff(values).min() >= -ROUNDING
+    assert np.abs(rig.speeds()).max() < 0.5
 
 
 def test_an_obstacle_before_a_moving_robot_makes_it_brake_within_its_limits():

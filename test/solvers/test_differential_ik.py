@@ -253,6 +253,31 @@ def test_outside_the_box_the_distance_only_grows_and_limits_hold(panda):
         assert h > (-0.15 if gain < 5.0 else -0.02)
 
 
+def test_the_way_out_of_a_violation_asks_for_no_more_than_the_recovery_speed(panda):
+    diff, tip, pose, objective, _ = panda
+    objective.set_target_pose(0, pose)
+    for speed in (0.01, 0.1):
+        barrier = PositionBarrier(
+            tip,
+            [pose[0] + 0.2, -np.inf, -np.inf],
+            [np.inf] * 3,
+            gain=50.0,
+            safe_displacement_gain=0.0,
+        )
+        barrier.recovery_speed = speed
+        step = np.zeros(9)
+        assert diff.solve_ik(HOME, [Task(objective)], [VelocityLimit()], [barrier], step).ok
+        slope = np.zeros(9)
+        for dof in range(9):
+            change = 1e-6 * np.eye(9)[dof]
+            ahead, behind = (
+                diff.barrier_values(HOME + sign * change, [barrier])[0] for sign in (1, -1)
+            )
+            slope[dof] = (ahead - behind) / 2e-6
+        # The row holds as an equation; central differences are good to 1e-9.
+        assert slope @ step == pytest.approx(DT * speed * np.linalg.norm(slope), rel=1e-6)
+
+
 def test_nan_is_refused_and_the_next_step_is_good(panda):
     diff, _, pose, objective, tasks = panda
     objective.set_target_pose(0, pose + [0.1, 0, 0, 0, 0, 0, 0])

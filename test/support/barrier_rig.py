@@ -75,14 +75,14 @@ def oracle(name):
 class BarrierRig(Rig):
     """A rig that measures distances by coal at each tick that it is asked to watch."""
 
-    def __init__(self, name='panda', home=None, **values):
+    def __init__(self, name='panda', home=None, model=None, **values):
         case = CASES[name]
         given = {f'{task}__frame': frame for task, frame in case.frames.items()}
         given['frame_tasks'] = list(case.frames)
         self.oracle = oracle(name)
         super().__init__(
             str(urdf_path(case.urdf)), home={**case.home, **(home or {})},
-            model=robot_with_meshes(case.urdf), base_frame=case.base, **given, **values,
+            model=model or robot_with_meshes(case.urdf), base_frame=case.base, **given, **values,
         )  # fmt: skip
         self.book = ObstacleBook(self.robot, self.settings.barriers_max_obstacles)
         self._requests = {}

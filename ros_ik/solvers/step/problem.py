@@ -211,6 +211,7 @@ class StepProblem:
             ('gain', [barrier.gain for barrier in self._barriers]),
             ('margin', [barrier.margin for barrier in self._barriers]),
             ('calm', [barrier.safe_displacement_gain for barrier in self._barriers]),
+            ('recovery', [barrier.recovery_speed for barrier in self._barriers]),
         ):
             setattr(self._barrier_arrays, name, wp.array(values, dtype=wp.float64, device=device))
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernel of the last part of a step: barriers -> rows, the program, the step over all dofs.
 
-    J_h x >= -dt gain (h - margin) / (1 + |h - margin|)
+    J_h x >= min(-dt gain (h - margin) / (1 + |h - margin|), dt recovery_speed |J_h|)
 
 and r_b / |J_b|^2 on the diagonal of H for the barriers that calm steps. The program is first
 solved from what bound in the step before; where that does not settle, by the dual method, which
@@ -34,6 +34,7 @@ def step_barriers_struct() -> Any:
         gain: wp.array(dtype=wp.float64)  # [barriers]
         margin: wp.array(dtype=wp.float64)  # [barriers]
         calm: wp.array(dtype=wp.float64)  # [barriers], safe_displacement_gain
+        recovery: wp.array(dtype=wp.float64)  # [barriers], recovery_speed
 
     return StepBarriers
 
@@ -89,6 +90,11 @@ def solve_step_kernel(few: int = 0) -> wp.Kernel:
                 bound = wp.float64(-wp.inf)
                 if not (inside == wp.float64(wp.inf)):  # infinitely far away: off
                     bound = -dt * barriers.gain[barrier] * inside / (one + wp.abs(inside))
+                if bound > zero and wp.isfinite(barriers.recovery[barrier]):
+                    slope = wp.float64(0.0)
+                    for j in range(program.order.shape[0]):
+                        slope += program.J[i, row, j] * program.J[i, row, j]
+                    bound = wp.min(bound, dt * barriers.recovery[barrier] * wp.sqrt(slope))
                 program.d[i, row] = bound
                 if calm > zero:
                     for j in range(program.order.shape[0]):
