@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Sequence
 import sys
+from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange
 from rcl_interfaces.msg import IntegerRange
@@ -127,10 +128,16 @@ class NodeParameters:
         except SettingsError as error:
             self.errors.append(str(error))
             value = parameter.default
-        plain = list(value) if isinstance(value, tuple) else value
-        # An empty list has no type in ROS: such a parameter is declared by type and is not set.
-        declared = _TYPES[parameter.type] if plain == [] else plain
+        plain: Any = list(value) if isinstance(value, tuple) else value
+        # rclpy takes an empty list for bytes: strings have a sign for it, numbers are declared by
+        # type. A parameter without a value would hide all others that are asked for with it.
+        if plain == [] and parameter.type == 'string[]':
+            plain = ['']
+        kind = _TYPES.get(parameter.type)
+        declared = kind if plain == [] else plain
         node.declare_parameter(name, declared, descriptor(parameter), ignore_override=True)
+        if plain == []:
+            node.set_parameters([RosParameter(name, kind, [])])
 
     def _on_set(self, parameters: Sequence[RosParameter]) -> SetParametersResult:
         """Check a change as a whole and take it over, or say why not."""

@@ -4,7 +4,9 @@
 
 from lifecycle_msgs.msg import Transition
 import pytest
+from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import DescribeParameters
+from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import Parameter
 from support.ros_rig import panda_urdf
 from support.ros_rig import ROOT
@@ -77,6 +79,15 @@ def test_descriptors_are_those_of_the_schema(client):
         assert described.read_only == parameter.read_only
     speed = response.descriptors[list(schema).index('control_rate')]
     assert speed.floating_point_range[0].to_value == 1000.0
+
+
+def test_every_parameter_has_a_value_to_be_read(client):
+    names = list(expand_parameters({}))
+    request = GetParameters.Request(names=names)
+    values = client.call(GetParameters, 'ros_ik/get_parameters', request).values
+    assert len(values) == len(names)
+    unset = ParameterType.PARAMETER_NOT_SET
+    assert [name for name, value in zip(names, values, strict=True) if value.type == unset] == []
 
 
 def ros_parameter(parameter):
