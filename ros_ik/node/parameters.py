@@ -133,11 +133,10 @@ class NodeParameters:
         # type. A parameter without a value would hide all others that are asked for with it.
         if plain == [] and parameter.type == 'string[]':
             plain = ['']
-        kind = _TYPES.get(parameter.type)
-        declared = kind if plain == [] else plain
+        declared = _TYPES[parameter.type] if plain == [] else plain
         node.declare_parameter(name, declared, descriptor(parameter), ignore_override=True)
         if plain == []:
-            node.set_parameters([RosParameter(name, kind, [])])
+            node.set_parameters([RosParameter(name, _TYPES[parameter.type], [])])
 
     def _on_set(self, parameters: Sequence[RosParameter]) -> SetParametersResult:
         """Check a change as a whole and take it over, or say why not."""
