@@ -95,7 +95,7 @@ def _run(runner, name, module, sizes, python):
             n=n,
             position_tolerance=0.0,
             rotation_tolerance=0.0,
-            repeats=10,
+            repeats=100 if n <= 256 else 10,
             budget=20.0,
             options={
                 'tips': TIPS[name],

@@ -276,7 +276,7 @@ def evaluate_step_kernel() -> wp.Kernel:
         # out
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
-        H: wp.array3d(dtype=wp.float64),  # [n, n_variables, n_variables], added to lower triangle
+        H: wp.array3d(dtype=wp.float64),  # [n, n_variables, n_variables], lower triangle
         c: wp.array2d(dtype=wp.float64),  # [n, n_variables]
         lower: wp.array2d(dtype=wp.float64),  # [n, n_variables]
         upper: wp.array2d(dtype=wp.float64),  # [n, n_variables]
@@ -289,6 +289,8 @@ def evaluate_step_kernel() -> wp.Kernel:
             gradient[i] = wp.float64(0.0)
             lower[row, i] = wp.float64(-wp.inf)
             upper[row, i] = wp.float64(wp.inf)
+            for j in range(i + 1):
+                hessian[i, j] = wp.float64(0.0)
         diagonal = regularization[0]
         for task in range(records.shape[0]):
             if tasks.is_on[task] != 0:

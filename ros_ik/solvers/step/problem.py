@@ -140,10 +140,12 @@ class StepProblem:
 
     def solve(self) -> None:
         """Solve at the coordinates in the buffer; fills ``x``, ``delta_q`` and ``status``."""
-        if self._pool is None:
-            self._graphs[0].launch()
-        else:
-            list(self._pool.map(Graph.launch, self._graphs))
+        others = [] if self._pool is None else self._graphs[1:]
+        running = [self._pool.submit(graph.launch) for graph in others]  # type: ignore[union-attr]
+        # This thread takes its part: it is awake already.
+        self._graphs[0].launch()
+        for part in running:
+            part.result()
 
     def _sort_tasks(self) -> None:
         """Tell tasks that one kernel evaluates from those that come as rows."""
@@ -232,7 +234,6 @@ class StepProblem:
         program.x = state.rows(self._x.array)
         program.held = state.rows(self._held)
         program.binding = state.rows(self._binding)
-        program.H[:size].zero_()
         wp.launch(
             evaluate_step_kernel(),
             dim=size,
