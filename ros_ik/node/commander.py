@@ -150,8 +150,7 @@ class Commander:
 
     def put_pose(self, task: int, target: PoseTarget | None) -> None:
         """Give a task a target, or None."""
-        poses = self.command.poses
-        self.put(poses=(*poses[:task], target, *poses[task + 1 :]))
+        self._loop.inbox.command.update(lambda command: command.with_pose(task, target))
 
     @staticmethod
     def newcomer(before: Iterable[Any], targets: Iterable[Any]) -> str:

@@ -20,6 +20,7 @@ from ros_ik.node.marker_link import Sight
 from ros_ik.node.marker_pairs import ClosestPairs
 from ros_ik.node.marker_pairs import Pairs
 from ros_ik.node.outputs import duration
+from ros_ik.node.pose_messages import fill_pose
 from ros_ik.servo.robot import resolve_robot
 from ros_ik.settings import Settings
 
@@ -121,7 +122,7 @@ class MarkerScene:
         nearest = Marker(type=Marker.TEXT_VIEW_FACING, color=shades[0])
         nearest.text = f'{" - ".join(pairs.names[0])}: {pairs.values[0]:.3f} m'
         nearest.scale.z = 0.04
-        marker_shapes.place(nearest, [*points[0].mean(axis=0).tolist(), 0.0, 0.0, 0.0, 1.0])
+        fill_pose(nearest.pose, [*points[0].mean(axis=0).tolist(), 0.0, 0.0, 0.0, 1.0])
         return [_named('closest_pairs', marker) for marker in (segments, ends, nearest)]
 
     def _draw_obstacles(self, from_world: np.ndarray) -> list[Marker]:
@@ -132,7 +133,7 @@ class MarkerScene:
             for marker, local in marker_shapes.primitive(
                 int(shape.kind), shape.size, shape.radius, shape.bound
             ):
-                marker_shapes.place(marker, poses.multiply(in_base, local).tolist())
+                fill_pose(marker.pose, poses.multiply(in_base, local).tolist())
                 marker.color = marker_shapes.color(*_OBSTACLE)
                 markers.append(_named('obstacles', marker))
         return markers
@@ -144,7 +145,7 @@ class MarkerScene:
         links = np.vstack([body_q, poses.IDENTITY_POSE])[self._carriers]
         placed = poses.multiply(from_world, poses.multiply(links, self._local))
         for marker, pose in zip(self._solids, placed.tolist(), strict=True):
-            marker_shapes.place(marker, pose)
+            fill_pose(marker.pose, pose)
             marker.color = marker_shapes.color(*_ROBOT)
         return [_named('collision_shapes', marker) for marker in self._solids]
 

@@ -79,13 +79,6 @@ def dots(where: np.ndarray, diameter: float) -> Marker:
     return marker
 
 
-def place(marker: Marker, pose: Sequence[float]) -> None:
-    """Move a marker to a pose x y z qx qy qz qw."""
-    position, orientation = marker.pose.position, marker.pose.orientation
-    position.x, position.y, position.z = pose[:3]
-    orientation.x, orientation.y, orientation.z, orientation.w = pose[3:]
-
-
 def points(where: np.ndarray) -> list[Point]:
     """Return points [n, 3]."""
     return [Point(x=x, y=y, z=z) for x, y, z in where.tolist()]

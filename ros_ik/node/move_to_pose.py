@@ -16,6 +16,7 @@ from ros_ik.node.action_server import Outcome
 from ros_ik.node.commander import ComingToRest
 from ros_ik.node.commander import Commander
 from ros_ik.node.drops import Drop
+from ros_ik.node.pose_messages import pose_numbers
 from ros_ik.node.transforms import Nowhere
 from ros_ik.servo import Mode
 from ros_ik.servo import PoseTarget
@@ -103,8 +104,7 @@ class MoveToPoseMotion:
         place = commander.find(header.frame_id, header.stamp)
         if isinstance(place, Nowhere):
             raise GoalError(place.reason, f'target: frame {header.frame_id!r}: {place.text}')
-        p, q = pose.position, pose.orientation
-        given = place.moved_pose(np.array([p.x, p.y, p.z, q.x, q.y, q.z, q.w])).tolist()
+        given = place.moved_pose(np.array(pose_numbers(pose))).tolist()
         target = commander.reader.pose(
             self._task, place.link, given[:3], given[3:], commander.now(), lasting=True
         )

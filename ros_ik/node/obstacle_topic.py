@@ -16,6 +16,7 @@ from ros_ik.node.bounded import subscribe
 from ros_ik.node.drops import Drop
 from ros_ik.node.drops import Drops
 from ros_ik.node.mailbox import Mailbox
+from ros_ik.node.pose_messages import pose_numbers
 from ros_ik.node.transforms import Nowhere
 from ros_ik.node.transforms import Transforms
 from ros_ik.servo import Command
@@ -122,9 +123,7 @@ class ObstacleTopic:
         place = self._transforms.find(entry.header.frame_id, entry.header.stamp)
         if isinstance(place, Nowhere):
             return place
-        position, turn = entry.pose.position, entry.pose.orientation
-        given = np.array([position.x, position.y, position.z, turn.x, turn.y, turn.z, turn.w])
-        pose = place.moved_pose(given).tolist()
+        pose = place.moved_pose(np.array(pose_numbers(entry.pose))).tolist()
         return ObstacleRequest(
             entry.operation, entry.id, entry.type, entry.dimensions, place.link, pose[:3], pose[3:]
         )

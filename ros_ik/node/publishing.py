@@ -15,13 +15,13 @@ from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 
 from ros_ik.node.drops import Drops
-from ros_ik.node.outputs import duration as duration
 from ros_ik.node.outputs import fill_all
 from ros_ik.node.outputs import LATEST
 from ros_ik.node.outputs import NANOSECONDS
 from ros_ik.node.outputs import output_message
 from ros_ik.node.outputs import output_publisher
 from ros_ik.node.outputs import writable
+from ros_ik.node.pose_messages import fill_pose
 from ros_ik.node.statistics import TickStatistics
 from ros_ik.servo import CenterReport
 from ros_ik.servo import Servo
@@ -76,7 +76,7 @@ class CommandPublishers:
         ):
             if task.current_pose is not None:
                 message.header.stamp = stamp
-                _fill_pose(message, task.current_pose.tolist())
+                fill_pose(message.pose, task.current_pose.tolist())
                 publisher.publish(message)
 
     def destroy(self) -> None:
@@ -205,12 +205,6 @@ class StatusPublisher:
                 NamedCount(name=name, count=count)
                 for name, count in list(self._drops.counts.items())
             ]
-
-
-def _fill_pose(message: PoseStamped, pose: Sequence[float]) -> None:
-    position, orientation = message.pose.position, message.pose.orientation
-    position.x, position.y, position.z = pose[:3]
-    orientation.x, orientation.y, orientation.z, orientation.w = pose[3:]
 
 
 def stamp_of(nanoseconds: int) -> Time:

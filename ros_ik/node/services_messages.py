@@ -16,7 +16,8 @@ from geometry_msgs.msg import Quaternion
 import numpy as np
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from ros_ik.node.publishing import duration
+from ros_ik.node.outputs import duration
+from ros_ik.node.pose_messages import pose_numbers
 from ros_ik.planning import Budget
 from ros_ik.planning import check_trajectory
 from ros_ik.planning import IkRequest
@@ -148,8 +149,7 @@ def time_of(request: Any, settings: Settings) -> float:
 
 def _pose_rows(poses: Iterable[Pose]) -> np.ndarray:
     """Return poses as [n, 7]."""
-    parts = ((pose.position, pose.orientation) for pose in poses)
-    numbers = (v for p, q in parts for v in (p.x, p.y, p.z, q.x, q.y, q.z, q.w))
+    numbers = (number for pose in poses for number in pose_numbers(pose))
     return np.fromiter(numbers, np.float64).reshape(-1, 7)
 
 

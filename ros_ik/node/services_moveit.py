@@ -16,6 +16,8 @@ import numpy as np
 from sensor_msgs.msg import JointState
 
 from ros_ik.model import poses as pose_math
+from ros_ik.node.pose_messages import fill_pose
+from ros_ik.node.pose_messages import pose_numbers
 from ros_ik.planning import Budget
 from ros_ik.planning import IkRequest
 from ros_ik.planning import Planner
@@ -190,8 +192,7 @@ def _targets(planner: Planner, wanted: Any) -> tuple[list[Frame], np.ndarray]:
 
 
 def _row(pose: Any) -> np.ndarray:
-    p, q = pose.position, pose.orientation
-    row = np.array([p.x, p.y, p.z, q.x, q.y, q.z, q.w])
+    row = np.array(pose_numbers(pose))
     norm = np.linalg.norm(row[3:])
     if not np.isfinite(row).all() or not norm > 1e-6:
         raise _MoveItError(
@@ -258,8 +259,7 @@ def _joint_state(planner: Planner, joint_q: np.ndarray) -> JointState:
 def _stamped(planner: Planner, reference: int, row: list[float]) -> PoseStamped:
     message = PoseStamped()
     message.header.frame_id = planner.model.body_label[reference]
-    p, q = message.pose.position, message.pose.orientation
-    p.x, p.y, p.z, q.x, q.y, q.z, q.w = row
+    fill_pose(message.pose, row)
     return message
 
 

@@ -10,7 +10,8 @@ from typing import Any
 from trajectory_msgs.msg import JointTrajectory
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from ros_ik.node.publishing import duration
+from ros_ik.node.outputs import duration
+from ros_ik.node.pose_messages import pose_numbers
 from ros_ik.planning import Budget
 from ros_ik.planning import CenterOfMassCost
 from ros_ik.planning import JointCost
@@ -48,7 +49,7 @@ def _read(request: Any) -> OptimalRequest:
             PoseCost(
                 cost.reference_link,
                 cost.link,
-                _pose(cost.target),
+                pose_numbers(cost.target),
                 cost.translation_weight,
                 cost.rotation_weight,
             )
@@ -73,11 +74,6 @@ def _read(request: Any) -> OptimalRequest:
         start_positions=request.start.position,
         start_velocities=request.start.velocity,
     )
-
-
-def _pose(pose: Any) -> tuple[float, ...]:
-    p, q = pose.position, pose.orientation
-    return p.x, p.y, p.z, q.x, q.y, q.z, q.w
 
 
 def _trajectory(answer: OptimalAnswer) -> JointTrajectory:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Sequence
 import dataclasses
 import functools
 from typing import Any
@@ -22,6 +23,7 @@ from ros_ik.node.bounded import TARGET_BYTES
 from ros_ik.node.drops import Drop
 from ros_ik.node.drops import Drops
 from ros_ik.node.mailbox import Mailbox
+from ros_ik.node.pose_messages import pose_numbers
 from ros_ik.node.receipt import Receipt
 from ros_ik.node.transforms import Nowhere
 from ros_ik.node.transforms import Place
@@ -132,19 +134,13 @@ class TargetTopics:
     def _pose(
         self, reader: TargetReader, task: int, message: PoseStamped, place: Place, received: float
     ) -> Callable[[Command], Command] | Rejection:
-        position, orientation = message.pose.position, message.pose.orientation
-        given = (
-            position.x, position.y, position.z,
-            orientation.x, orientation.y, orientation.z, orientation.w,
-        )  # fmt: skip
+        given: Sequence[float] = pose_numbers(message.pose)
         if place.pose is not None:
             given = place.moved_pose(np.array(given)).tolist()
         target = reader.pose(task, place.link, given[:3], given[3:], received)
         if isinstance(target, Rejection):
             return target
-        return lambda command: dataclasses.replace(
-            command, poses=_replaced(command.poses, task, target)
-        )
+        return lambda command: command.with_pose(task, target)
 
     def _twist(
         self, reader: TargetReader, task: int, message: TwistStamped, place: Place, received: float
@@ -156,9 +152,7 @@ class TargetTopics:
         target = reader.twist(task, place.link, linear, angular, received)
         if isinstance(target, Rejection):
             return target
-        return lambda command: dataclasses.replace(
-            command, twists=_replaced(command.twists, task, target)
-        )
+        return lambda command: command.with_twist(task, target)
 
     def _center_of_mass(
         self, reader: TargetReader, message: PointStamped, place: Place, received: float
@@ -176,8 +170,3 @@ class TargetTopics:
         if isinstance(target, Rejection):
             return target
         return lambda command: dataclasses.replace(command, joints=target)
-
-
-def _replaced(values: tuple, index: int, value: Any) -> tuple:
-    """Return a tuple with one entry replaced."""
-    return (*values[:index], value, *values[index + 1 :])

@@ -102,7 +102,7 @@ class KeptSolvers:
     def collision_model(self) -> Model:
         """The same with the obstacles as shapes of the world."""
         if not self.obstacles:
-            return self._bounded(self._builder)
+            return self.bounded_model
         builder = ModelBuilder()
         builder.add_builder(self._builder)
         body_q = self.body_poses(self._placed_at[None])[0]

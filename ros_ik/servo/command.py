@@ -165,6 +165,14 @@ class Command:
     resets: int = 0
     replacing: bool = False
 
+    def with_pose(self, task: int, target: PoseTarget | None) -> Command:
+        """Return the command with another target of a frame task."""
+        return dataclasses.replace(self, poses=_replaced(self.poses, task, target))
+
+    def with_twist(self, task: int, target: TwistTarget | None) -> Command:
+        """Return the command with another velocity of a frame task."""
+        return dataclasses.replace(self, twists=_replaced(self.twists, task, target))
+
     def with_stop(self) -> Command:
         """Return the command after a stop: latched until a reset."""
         return dataclasses.replace(self, stopped=True)
@@ -247,3 +255,8 @@ class ServoOutput:
     limiting_pair: tuple[str, str] = ('', '')
     barrier_distance: float = float('nan')
     waiting_for: tuple[str, ...] = ()
+
+
+def _replaced(values: tuple, index: int, value: object) -> tuple:
+    """Return a tuple with one entry replaced."""
+    return (*values[:index], value, *values[index + 1 :])

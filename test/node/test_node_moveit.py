@@ -20,7 +20,7 @@ from support.services_rig import LONG
 from support.services_rig import pose_message
 from support.services_rig import start
 
-from ros_ik.node.publishing import duration
+from ros_ik.node.outputs import duration
 from ros_ik.node.services_moveit import HAS_MOVEIT
 from ros_ik_interfaces.msg import IkStatus
 

@@ -148,9 +148,7 @@ class CommandCosts:
         ]
         if command.center_of_mass_target is not None:
             reference = link(command.center_of_mass_target.ref_link_name)
-            objectives.append(
-                IKObjectiveCenterOfMass(np.zeros(3), reference_link_index=reference)
-            )
+            objectives.append(IKObjectiveCenterOfMass(np.zeros(3), reference_link_index=reference))
         if command.joint_position_targets:
             positions = np.zeros(model.joint_coord_count)
             objectives.append(IKObjectiveJointPosition(model, positions))

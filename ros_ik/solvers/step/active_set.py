@@ -22,10 +22,8 @@ import warp as wp
 
 from ros_ik.solvers.step.factor import factor_functions
 from ros_ik.solvers.step.factor import row_functions
+from ros_ik.solvers.step.program import MAX_ROUNDS
 from ros_ik.solvers.step.program import step_program_struct
-
-# Rounds before the dual method takes over.
-_MAX_ROUNDS = 12
 
 
 @no_type_check
@@ -41,7 +39,7 @@ def step_active_set_function() -> wp.Function:
     of_rows = row_functions()
     list_binding, push_onto_rows = of_rows.list_binding, of_rows.push_onto_rows
     zero = wp.constant(wp.float64(0.0))
-    max_rounds = wp.constant(_MAX_ROUNDS)
+    max_rounds = wp.constant(MAX_ROUNDS)
 
     @wp.func
     def take_guess(i: int, is_warm: bool, program: Program):

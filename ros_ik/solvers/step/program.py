@@ -14,6 +14,8 @@ import warp as wp
 
 from ros_ik.solvers.batch_ik.bounded_step import Elimination
 
+# Rounds of the active-set method before the dual one takes over.
+MAX_ROUNDS = 12
 # Rows that may bind at once; more are left to the dual method.
 _MAX_BINDING = 8
 

@@ -13,12 +13,11 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.solvers.qp.small_system import small_system_functions
+from ros_ik.solvers.step.program import MAX_ROUNDS
 from ros_ik.solvers.step.program import step_program_struct
 
 # Most variables: more take too long to compile, and gain little.
 MOST_VARIABLES = 8
-# Rounds before the dual method takes over.
-_MAX_ROUNDS = 12
 
 
 @no_type_check
@@ -36,7 +35,7 @@ def small_active_set_function(m: int) -> wp.Function:
     solve_all, solve_free = system.solve_all, system.solve_free
     vecm, matmm = wp.types.vector(m, wp.float64), wp.types.matrix((m, m), wp.float64)
     zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
-    max_rounds = wp.constant(_MAX_ROUNDS)
+    max_rounds = wp.constant(MAX_ROUNDS)
 
     @wp.func
     def guess(held: int, is_warm: bool, low: wp.float64, high: wp.float64) -> wp.float64:
