@@ -16,7 +16,6 @@ import time
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 import rclpy
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
@@ -26,6 +25,7 @@ import yaml
 
 from benchmarks.process import ROOT
 from ros_ik.demo.robots import find_robot
+from ros_ik.node.executor import make_executor
 
 JOINTS = tuple(f'panda_joint{k}' for k in range(1, 8))
 # Rate of joint_states [Hz], that of the mock robot.
@@ -128,7 +128,7 @@ class Client:
         self._context = rclpy.Context()
         rclpy.init(context=self._context, domain_id=process.domain)
         self.node = rclpy.create_node('bench_client', context=self._context)
-        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor = make_executor(self._context)
         self._executor.add_node(self.node)
         home = find_robot('panda').home
         self._home = {joint: home.get(joint, 0.0) for joint in (*JOINTS, *home)}

@@ -12,7 +12,6 @@ import time
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 import numpy as np
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
@@ -26,6 +25,7 @@ from ros_ik.demo.robot_joints import RobotJoints
 from ros_ik.demo.scenario import CIRCLE_TIME
 from ros_ik.demo.scenario import Demand
 from ros_ik.demo.scenario import Phase
+from ros_ik.node.executor import make_executor
 from ros_ik_interfaces.msg import IkStatus
 
 # Period of the targets [s]: 50 Hz, well inside the node's command_timeout.
@@ -102,7 +102,7 @@ class DemoClient(Node):
         self._started: float | None = None
         self._last_text = ''
         self._heard_state = False
-        self._executor = SingleThreadedExecutor()
+        self._executor = make_executor()
         self._executor.add_node(self)
         self._pose = self.create_publisher(PoseStamped, 'ros_ik/target_pose', 1)
         self._joints = self.create_publisher(JointState, 'ros_ik/target_joints', 1)

@@ -11,15 +11,13 @@ import threading
 
 from rcl_interfaces.msg import ParameterDescriptor
 import rclpy
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
 from ros_ik.errors import RosIkError
-
-# A signal is noticed after the executor's wait, which ends at least this often [s].
-LONGEST_WAIT = 0.2
+from ros_ik.node.executor import make_executor
+from ros_ik.node.executor import spin_until
 
 
 def describe(kind: Parameter.Type, description: str) -> ParameterDescriptor:
@@ -46,14 +44,12 @@ def run_node(create: Callable[[], Node], args: Sequence[str] | None) -> int:
     rclpy.init(
         args=None if args is None else list(args), signal_handler_options=SignalHandlerOptions.NO
     )
-    executor = SingleThreadedExecutor()
+    executor = make_executor()
     node = None
     try:
         node = create()
-        node.create_timer(LONGEST_WAIT, lambda: None)
         executor.add_node(node)
-        while not ended.is_set():
-            executor.spin_once()
+        spin_until(executor, ended)
     except RosIkError as error:
         rclpy.logging.get_logger('ros_ik.demo').fatal(str(error))
         return 2

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Actions on the node's own executor: goals that a timer looks at, no thread and no sleep.
 
-rclpy runs a goal as a coroutine. Ours awaits a future which the timer completes once the goal has
-ended, so that the executor serves everything else meanwhile.
+rclpy runs a goal as a coroutine from the moment that it is accepted, and its executor of events
+asks a coroutine that waits again and again whether it has ended. So a goal is handed to rclpy once
+it has ended; until then a timer looks after it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from rclpy.action import CancelResponse
 from rclpy.action import GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.node import Node
-from rclpy.task import Future
 
 from ros_ik.errors import RosIkError
 from ros_ik.node.drops import Drops
@@ -79,8 +79,18 @@ class Motion(Protocol):
 class _Running:
     handle: ServerGoalHandle
     motion: Motion
-    done: Future
     next_feedback: float
+
+
+class _Server(ActionServer):
+    """rclpy's server of an action, with goals that are not run but have a result some day."""
+
+    def notify_execute(self, goal_handle: ServerGoalHandle, execute_callback: Any) -> None:
+        """Leave a goal that begins to its motion."""
+
+    def send_result(self, goal_handle: ServerGoalHandle, callback: Callable[[Any], Any]) -> None:
+        """Have the client of a goal that has ended get what a callback returns."""
+        super().notify_execute(goal_handle, callback)
 
 
 class MotionServer:
@@ -113,7 +123,7 @@ class MotionServer:
         self.running: list[_Running] = []
         self._pending = 0
         self._made: tuple[Any, Motion] | None = None
-        self._server = ActionServer(
+        self._server = _Server(
             node,
             kind,
             f'~/{name}',
@@ -165,26 +175,23 @@ class MotionServer:
     def _on_accepted(self, handle: ServerGoalHandle) -> None:
         # rclpy passes on the goal that was just looked at.
         (_, motion), self._made = self._made, None  # type: ignore[misc]
-        done: Future = Future()
-        self.running.append(_Running(handle, motion, done, 0.0))
+        self.running.append(_Running(handle, motion, 0.0))
         self._pending += 1
-
-        async def wait(_: ServerGoalHandle) -> Any:
-            try:
-                return await done
-            finally:
-                self._pending -= 1
-
         motion.begin()
-        handle.execute(wait)
+        handle.execute()
         self._begun()
 
     def _finish(self, goal: _Running, end: End) -> None:
         self.running.remove(goal)
         getattr(goal.handle, end.outcome.value)()
-        goal.done.set_result(end.result)
+
+        def result(_: ServerGoalHandle) -> Any:
+            self._pending -= 1
+            return end.result
+
+        self._server.send_result(goal.handle, result)
 
 
 def _never(_: ServerGoalHandle) -> None:
-    """Stand for what every goal brings itself."""
-    raise AssertionError('each goal has a coroutine of its own')
+    """Stand for what each goal brings itself when it has ended."""
+    raise AssertionError('a goal was run before its end')

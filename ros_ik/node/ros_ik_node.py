@@ -14,11 +14,12 @@ import traceback
 from typing import NoReturn
 
 import rclpy
-from rclpy.exceptions import InvalidHandle
+from rclpy.executors import Executor
 from rclpy.executors import ExternalShutdownException
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
+from ros_ik.node.executor import make_executor
+from ros_ik.node.executor import spin_until
 from ros_ik.node.ik_node import IkNode
 
 # The control thread waits for the interpreter at most this long while another thread computes [s].
@@ -36,29 +37,31 @@ def main(args: Sequence[str] | None = None) -> int:
     sys.setswitchinterval(_SWITCH_INTERVAL)
     # Garbage is collected between two ticks: see PauseCollector.
     gc.disable()
-    ended = threading.Event()
+    ended, served = threading.Event(), threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
     rclpy.init(
         args=None if args is None else list(args), signal_handler_options=SignalHandlerOptions.NO
     )
     node = IkNode()
-    executor = SingleThreadedExecutor()
+    executor = make_executor()
     executor.add_node(node)
     failures: list[str] = []
     thread = threading.Thread(
-        target=_spin, args=(executor, ended, failures), name='executor', daemon=True
+        target=_spin, args=(executor, served, ended, failures), name='executor', daemon=True
     )
     thread.start()
     ended.wait()
     ended_in_order = node.finish()
-    executor.shutdown()
+    served.set()
+    executor.wake()
     thread.join(_PATIENCE)
     for failure in failures:
         node.get_logger().fatal(failure)
     code = 1 if failures else 0
     if not ended_in_order or thread.is_alive():
         _leave(code)
+    executor.shutdown()
     node.destroy_node()
     rclpy.try_shutdown()
     # The interpreter gives handlers up before it ends; a second signal must not kill it then.
@@ -79,16 +82,14 @@ def _leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _spin(executor: SingleThreadedExecutor, ended: threading.Event, failures: list[str]) -> None:
-    """Serve ROS until the executor is shut down; a callback that fails ends the node in order."""
+def _spin(
+    executor: Executor, served: threading.Event, ended: threading.Event, failures: list[str]
+) -> None:
+    """Serve ROS until the node has finished; a callback that fails ends the node in order."""
     try:
-        executor.spin()
+        spin_until(executor, served)
     except ExternalShutdownException:
         pass
-    except InvalidHandle:
-        # executor.shutdown() takes its guard condition away without waiting for a callback.
-        if not ended.is_set():
-            failures.append(traceback.format_exc())
     except Exception:  # noqa: BLE001 the robot has to come to rest first; then it is logged
         failures.append(traceback.format_exc())
     finally:

@@ -1,0 +1,44 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The executor of the node, and how it is spun.
+
+rclpy's usual executors build a set of everything that there is to wait for again for each message
+(0.4 ms of the interpreter with the node's inputs and services), which the control thread then does
+not have. The one of events, in rclpy since ROS 2 Kilted, is told what is ready (0.06 ms).
+"""
+
+from __future__ import annotations
+
+import threading
+
+from rclpy.context import Context
+from rclpy.executors import Executor
+from rclpy.executors import SingleThreadedExecutor
+
+try:
+    from rclpy.experimental.events_executor import EventsExecutor
+except ImportError:  # before ROS 2 Kilted
+    EventsExecutor = None
+
+# Longest wait for an event [s]: the end is noticed after it at the latest.
+LONGEST_WAIT = 0.1
+
+
+def make_executor(context: Context | None = None) -> Executor:
+    """Return the executor of one thread that takes the least time of the interpreter."""
+    if EventsExecutor is None:
+        return SingleThreadedExecutor(context=context)
+    return EventsExecutor(context=context)
+
+
+def spin_until(executor: Executor, ended: threading.Event) -> None:
+    """Serve ROS until an event is set.
+
+    Each wait is bounded: the executor of events finds nothing in an unbounded one in rclpy 9.
+
+    Args:
+        executor: What :func:`make_executor` returned.
+        ended: Set by a signal handler or another thread.
+    """
+    while not ended.is_set():
+        executor.spin_once(timeout_sec=LONGEST_WAIT)
