@@ -29,6 +29,8 @@ WRONG = [
     ({'autostart': 1}, 'autostart', '1'),
     ({'on_description_change': 'swap'}, 'on_description_change', "'hold_and_swap'"),
     ({'device': 'gpu'}, 'device', "'gpu'"),
+    ({'device': '7'}, 'device', "'7'"),
+    ({'device': 'cuda:0,'}, 'device', "'cuda:0,'"),
     ({'frame_tasks': ['']}, 'frame_tasks', 'at least one name'),
     ({'frame_tasks': ['a', 'a']}, 'frame_tasks', 'twice'),
     ({'frame_tasks': ['limits']}, 'frame_tasks', 'choose another'),

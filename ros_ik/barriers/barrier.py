@@ -41,12 +41,15 @@ class Barrier:
             rows through :meth:`StepState.rows`.
         is_checked: Whether :meth:`launch_values` gives h for any link poses, so that a step can
             be checked at q + dq; False for a barrier that reads more of the state than them.
+        sweeps: Whether there is a :meth:`launch_sweep`; it saves checks of stops most of their
+            time.
     """
 
     changes: ClassVar[int] = 0
     recovery_speed: float = np.inf
     splits = False
     is_checked = True
+    sweeps = False
 
     _state: StepState
     _is_bound = False
@@ -124,6 +127,29 @@ class Barrier:
             body_q: Link poses in the world, shape [n, body_count].
             values: Output, shape [n, total_rows].
             start_idx: First row of this barrier.
+        """
+        raise NotImplementedError
+
+    def launch_violations(self, body_q: wp.array, values: wp.array, start_idx: int) -> None:
+        """Write what :meth:`launch_values` does where that is negative, else anything positive.
+
+        Checks that look at many poses ask no more; a barrier that can tell sooner overrides this.
+
+        Args:
+            body_q: Link poses in the world, shape [n, body_count].
+            values: Output, shape [n, total_rows].
+            start_idx: First row of this barrier.
+        """
+        self.launch_values(body_q, values, start_idx)
+
+    def launch_sweep(self, way: wp.array, may_fall: wp.array) -> None:
+        """Mark the robots for which some h may fall below zero on the way from the present state.
+
+        Args:
+            way: Bounds on the size of the motion of each degree of freedom [rad or m], which may
+                have a sign, shape [n, joint_dof_count].
+            may_fall: Output, int32 [n]: set to 1 unless every h stays at zero or above wherever
+                each degree of freedom is within its bound; never cleared.
         """
         raise NotImplementedError
 

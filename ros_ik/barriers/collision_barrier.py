@@ -37,7 +37,9 @@ class CollisionBarrier(Barrier):
         d_max: Distance [m] from which on a pair is switched off; None for never.
     """
 
-    splits = True
+    splits = sweeps = True
+
+    _pair_view: np.ndarray | None = None
 
     def __init__(
         self,
@@ -99,6 +101,17 @@ class CollisionBarrier(Barrier):
         """Write the least distances less d_min; see :meth:`Barrier.launch_values`."""
         self._measurement.launch_values(body_q, self._work(body_q), values, start_idx)
 
+    def launch_violations(self, body_q: wp.array, values: wp.array, start_idx: int) -> None:
+        """Write the values of pairs that are too near; see :meth:`Barrier.launch_violations`."""
+        work = self._work(body_q)
+        self._measurement.launch_values(body_q, work, values, start_idx, near_only=True)
+
+    def launch_sweep(self, way: wp.array, may_fall: wp.array) -> None:
+        """Mark robots with pairs that may come too near; see :meth:`Barrier.launch_sweep`."""
+        state = self._state
+        motion = [state.joint_S_s, self._dofs, self._moves, way]
+        self._measurement.launch_sweep(state.body_q, motion, self._work(state.body_q), may_fall)
+
     def launch_jacobian(self, jacobian: wp.array, start_idx: int) -> None:
         """Write the derivatives of the values that were written last at the state's poses."""
         motion = [self._state.joint_S_s, self._dofs, self._variable, self._scale, self._moves]
@@ -111,20 +124,29 @@ class CollisionBarrier(Barrier):
         A pair is two names of links, carried objects or obstacles; rows that were switched off
         are missing.
         """
-        numbers = self._work(self._state.body_q).pair.numpy()
+        numbers = self._pair_numbers()
         found = [[self._named(number) for number in numbers_of_one] for numbers_of_one in numbers]
         return [[pair for pair in pairs if pair is not None] for pairs in found]
 
     def closest_pair(self, row: int, robot: int = 0) -> tuple[str, str] | None:
         """Return whose distance one row of the last step was; None where it was switched off."""
-        return self._named(int(self._work(self._state.body_q).pair.numpy()[robot, row]))
+        return self._named(self._pair_numbers().item(robot, row))
+
+    def _pair_numbers(self) -> np.ndarray:
+        """Return the number of the pair of each row of the last step, -1 for none."""
+        if self._pair_view is None:
+            pair = self._work(self._state.body_q).pair
+            if not pair.device.is_cpu:
+                return pair.numpy()
+            self._pair_view = pair.numpy()  # the same memory
+        return self._pair_view
 
     def _named(self, number: int) -> tuple[str, str] | None:
         """Return the names of a pair by its number."""
         pairs = self._measurement.pairs
         if not 0 <= number < len(pairs):
             return None
-        first, second = pairs[number]
+        first, second = pairs[number].tolist()
         return self.scene.row_name(first), self.scene.row_name(second)
 
     def refresh(self) -> None:

@@ -14,11 +14,14 @@ from ros_ik.barriers.collision_table import CollisionTable
 from ros_ik.kinematics.pair_distance import pair_distance_kernels
 from ros_ik.kinematics.pair_functions import FAR
 from ros_ik.kinematics.pair_functions import pair_structs
+from ros_ik.kinematics.pair_sweep import pair_sweep_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.joint_type import GeoType
 
 _ROUND = (int(GeoType.SPHERE), int(GeoType.CAPSULE))
 _PLANE = int(GeoType.PLANE)
+# Distance [m] beyond d_min up to which pairs are measured where only too near ones matter.
+_NEAR = 1e-3
 
 
 class PairMeasurement:
@@ -59,6 +62,7 @@ class PairMeasurement:
         """
         self._rows, self._scalar, self._device = rows, scalar, device
         self._kernels = pair_distance_kernels(scalar, convex)
+        self._sweep_kernel = pair_sweep_kernel(scalar, convex)
         self._max_convex = max_pairs if convex else 0
         self._every = n_closest is None
         self.n_rows = n_closest or max_pairs
@@ -70,7 +74,9 @@ class PairMeasurement:
         self.arrays.counts = wp.zeros(4, dtype=wp.int32, device=device)
         self.arrays.d_min = scalar(d_min)
         self.arrays.d_max = scalar(FAR if d_max is None else d_max)
+        self._near_arrays = _with_d_max(self.arrays, min(float(self.arrays.d_max), d_min + _NEAR))
         self._works: dict[Any, Any] = {}
+        self._ways: dict[int, wp.array] = {}
         self.pairs = np.zeros((0, 2), dtype=int)
 
     def set_pairs(self, pairs: np.ndarray) -> None:
@@ -113,7 +119,15 @@ class PairMeasurement:
             self._works[key] = work
         return self._works[key]
 
-    def launch_values(self, body_q: wp.array, work: Any, values: wp.array, start: int) -> None:
+    def launch_values(
+        self,
+        body_q: wp.array,
+        work: Any,
+        values: wp.array,
+        start: int,
+        *,
+        near_only: bool = False,
+    ) -> None:
         """Write distances less d_min; the closest first, or those of all pairs in order.
 
         Args:
@@ -121,15 +135,40 @@ class PairMeasurement:
             work: Work space for n robots; its column ``pair`` says whose distances they are.
             values: Output, [n, total_rows].
             start: First column of ``n_rows``.
+            near_only: Whether it is enough to know that distances above d_min are.
         """
         n, kernels = body_q.shape[0], self._kernels
-        inputs = [body_q, self.arrays]
-        wp.launch(kernels.place, n, inputs=inputs, outputs=[work], device=self._device)
+        inputs = [body_q, self._near_arrays if near_only else self.arrays]
+        self._launch_place(body_q, work)
         wp.launch(
             kernels.all if self._every else kernels.closest,
             (n, self.n_rows) if self._every else n,
             inputs=[*inputs, start],
             outputs=[work, values],
+            device=self._device,
+        )
+
+    def launch_sweep(
+        self, body_q: wp.array, motion: list[Any], work: Any, may_meet: wp.array
+    ) -> None:
+        """Mark the robots with pairs that may come below d_min; see the kernel.
+
+        Args:
+            body_q: Link poses in the world, [n, body_count].
+            motion: joint_S_s, dofs, moves and the bounds of the motion.
+            work: Work space for n robots.
+            may_meet: Output, int32 [n].
+        """
+        n = body_q.shape[0]
+        if n not in self._ways:
+            shape = n, len(self._rows.kind)
+            self._ways[n] = wp.zeros(shape, dtype=self._scalar, device=self._device)
+        self._launch_place(body_q, work)
+        wp.launch(
+            self._sweep_kernel,
+            n,
+            inputs=[body_q, *motion, self.arrays],
+            outputs=[work, self._ways[n], may_meet],
             device=self._device,
         )
 
@@ -151,6 +190,24 @@ class PairMeasurement:
             outputs=[jacobian],
             device=self._device,
         )
+
+    def _launch_place(self, body_q: wp.array, work: Any) -> None:
+        wp.launch(
+            self._kernels.place,
+            body_q.shape[0],
+            inputs=[body_q, self.arrays],
+            outputs=[work],
+            device=self._device,
+        )
+
+
+def _with_d_max(arrays: Any, d_max: float) -> Any:
+    """Return a struct ``Pairs`` of the same arrays with another d_max [m]."""
+    other = type(arrays)()
+    for name in ('shapes', 'cores', 'center', 'axis', 'used', 'pairs', 'counts', 'd_min'):
+        setattr(other, name, getattr(arrays, name))
+    other.d_max = d_max
+    return other
 
 
 def is_convex(kinds: np.ndarray) -> bool:

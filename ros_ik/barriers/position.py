@@ -20,6 +20,8 @@ from ros_ik.barriers.barrier import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_link
 from ros_ik.kinematics.chain import relative_chain
+from ros_ik.kinematics.pair_sweep import arc_function
+from ros_ik.kinematics.pair_sweep import ROUNDING
 from ros_ik.kinematics.spatial import spatial_functions
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 def _position_barrier_kernels(scalar: type) -> SimpleNamespace:
     """Build the value and Jacobian kernels of one floating-point type."""
     point_velocity = spatial_functions(scalar).point_velocity
+    arc = arc_function(scalar)
     transform = wp.types.transformation(scalar)
     spatial_vector = wp.types.vector(6, scalar)
 
@@ -98,7 +101,36 @@ def _position_barrier_kernels(scalar: type) -> SimpleNamespace:
                         row_sign[row] * factor * velocity[row_axis[row]]
                     )
 
-    return SimpleNamespace(values=position_barrier_values, jacobian=position_barrier_jacobian)
+    @wp.kernel(enable_backward=False, module='unique')
+    def sweep_position_barrier(
+        body_q: wp.array2d(dtype=transform),  # [n, body_count]
+        joint_S_s: wp.array2d(dtype=spatial_vector),  # [n, joint_dof_count]
+        chain_dof: wp.array(dtype=wp.int32),  # [n_chain]
+        way: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
+        link: int,
+        reference: int,
+        row_axis: wp.array(dtype=wp.int32),  # [row_count]
+        row_sign: wp.array(dtype=scalar),  # [row_count]
+        row_bound: wp.array(dtype=scalar),  # [row_count]
+        may_fall: wp.array(dtype=wp.int32),  # [n]
+    ):
+        robot = wp.tid()
+        world = wp.transform_get_translation(body_q[robot, link])
+        reach = scalar(wp.static(ROUNDING))
+        for k in range(chain_dof.shape[0]):
+            dof = chain_dof[k]
+            reach += arc(joint_S_s[robot, dof], way[robot, dof], world, scalar(0.0))
+        to_reference = wp.transform_inverse(reference_in_world(robot, reference, body_q))
+        position = wp.transform_point(to_reference, world)
+        for row in range(row_axis.shape[0]):
+            if not (row_sign[row] * (position[row_axis[row]] - row_bound[row]) >= reach):
+                may_fall[robot] = 1
+
+    return SimpleNamespace(
+        values=position_barrier_values,
+        jacobian=position_barrier_jacobian,
+        sweep=sweep_position_barrier,
+    )
 
 
 class PositionBarrier(Barrier):
@@ -110,7 +142,7 @@ class PositionBarrier(Barrier):
         p_max: Upper corner [m], shape [3]; inf where there is no bound.
     """
 
-    splits = True
+    splits = sweeps = True
 
     def __init__(
         self,
@@ -188,6 +220,20 @@ class PositionBarrier(Barrier):
             ],
             outputs=[values],
             device=body_q.device,
+        )  # fmt: skip
+
+    def launch_sweep(self, way: wp.array, may_fall: wp.array) -> None:
+        """Mark robots whose link may leave the box; see :meth:`Barrier.launch_sweep`."""
+        state = self._state
+        wp.launch(
+            self._kernels.sweep,
+            dim=state.n_robots,
+            inputs=[
+                state.body_q, state.joint_S_s, self._chain_dof, way, self.link_index,
+                self.reference_link_index, self._axis, self._sign, self._bound,
+            ],
+            outputs=[may_fall],
+            device=state.device,
         )  # fmt: skip
 
     def launch_jacobian(self, jacobian: wp.array, start_idx: int) -> None:

@@ -4,9 +4,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+import math
+
 import numpy as np
 
 IDENTITY_POSE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+# Shorter quaternions have no direction that could be trusted.
+_LEAST_NORM = 1e-6
+
+
+def unit_pose(values: Sequence[float] | np.ndarray) -> np.ndarray | None:
+    """Return a pose [7] with a unit quaternion, of one whose quaternion may have any length.
+
+    Returns:
+        The pose; None where a number is not finite or the quaternion is as good as zero.
+    """
+    pose = np.array(values, dtype=np.float64)
+    norm = math.hypot(*pose[3:].tolist())
+    if not np.isfinite(pose).all() or not _LEAST_NORM < norm < math.inf:
+        return None
+    pose[3:] /= norm
+    return pose
 
 
 def rotate(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:

@@ -28,6 +28,8 @@ LATCHED = QoSProfile(
 )
 # One pose, twist or point; only the name of its frame has no size of its own [bytes].
 TARGET_BYTES = 16 * 1024
+# Descriptions of large robots have some hundreds of kB; meshes are in files [bytes].
+DESCRIPTION_BYTES = 16 * 1024 * 1024
 # Some 2,500 joints with names of a usual length [bytes].
 JOINTS_BYTES = 256 * 1024
 

@@ -34,6 +34,8 @@ from ros_ik.settings import Settings
 _WAITING_PERIOD = 0.1
 # Part of missed deadlines in a window of this many ticks that is worth a status code.
 _MISSED_PART, _MISSED_WINDOW = 0.1, 100
+# Ticks in a row that raise before a servo is given up.
+_MOST_FAILURES = 5
 # Time to come to rest at shutdown [s]; the whole shutdown has one second.
 _REST_TIME = 0.6
 
@@ -102,6 +104,7 @@ class ControlLoop:
         statistics: Durations of its ticks.
         output: Output of the last tick.
         fault: Text of the last exception of a tick, '' for none.
+        failed: What has raised in tick after tick, and is to be given up.
     """
 
     def __init__(
@@ -126,6 +129,8 @@ class ControlLoop:
         self.inbox = inbox
         self.statistics = TickStatistics()
         self.fault = ''
+        self.failed: Controlled | None = None
+        self._failures = 0
         self._status, self._schedule = status, schedule
         self._ros_nanoseconds, self._publishers = ros_nanoseconds, publishers
         self._idle_output = empty_output(task_names)
@@ -193,15 +198,15 @@ class ControlLoop:
         controlled = self.inbox.controlled.get()
         if controlled is None:
             self._running, self._resting = None, True
+            self._failures = 0
             self.output = self._idle_output
             self._report_waiting(started)
         else:
             try:
                 self._control(controlled, command, started)
+                self._failures = 0
             except Exception as error:  # noqa: BLE001 a tick that fails must not end the thread
-                self.fault = f'{type(error).__name__}: {error}'
-                self._resting = True
-                self._report_fault(controlled, started)
+                self._fail(controlled, error, started)
         self._seen = latest
 
     def _control(self, controlled: Controlled, command: Command, started: float) -> None:
@@ -265,10 +270,18 @@ class ControlLoop:
         self._idle_output.code, self._idle_output.text = waiting.code, waiting.text
         self._publish(self._idle_output, 0, waiting.waiting_for, started, '')
 
-    def _report_fault(self, controlled: Controlled, started: float) -> None:
+    def _fail(self, controlled: Controlled, error: Exception, started: float) -> None:
+        """Hold: nothing is sent, and the last point that was sent ends at rest."""
+        self._failures += 1
+        if self._failures >= _MOST_FAILURES:
+            self.failed = controlled
+        self._resting = True
+        controlled.servo.interrupt()
+        device = controlled.servo.robot.model.device
+        self.fault = f'a tick failed on {device}: {type(error).__name__}: {error}'
         self.output = self._idle_output
         self._idle_output.code, self._idle_output.text = StatusCode.SOLVER_FAILED, self.fault
-        if started - self._last_status >= _WAITING_PERIOD:
+        if self._failures == 1 or started - self._last_status >= _WAITING_PERIOD:
             self._last_status = started
             self._publish(self._idle_output, controlled.generation, (), started, '')
 

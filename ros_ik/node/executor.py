@@ -13,12 +13,11 @@ import threading
 
 from rclpy.context import Context
 from rclpy.executors import Executor
-from rclpy.executors import SingleThreadedExecutor
 
 try:
-    from rclpy.experimental.events_executor import EventsExecutor
+    from rclpy.experimental.events_executor import EventsExecutor as _Executor
 except ImportError:  # before ROS 2 Kilted
-    EventsExecutor = None
+    from rclpy.executors import SingleThreadedExecutor as _Executor  # type: ignore[assignment]
 
 # Longest wait for an event [s]: the end is noticed after it at the latest.
 LONGEST_WAIT = 0.1
@@ -26,9 +25,7 @@ LONGEST_WAIT = 0.1
 
 def make_executor(context: Context | None = None) -> Executor:
     """Return the executor of one thread that takes the least time of the interpreter."""
-    if EventsExecutor is None:
-        return SingleThreadedExecutor(context=context)
-    return EventsExecutor(context=context)
+    return _Executor(context=context)
 
 
 def spin_until(executor: Executor, ended: threading.Event) -> None:

@@ -14,28 +14,29 @@ from typing import Any
 import numpy as np
 from trajectory_msgs.msg import JointTrajectoryPoint
 
+from ros_ik.node.action_motion import ActionMotion
+from ros_ik.node.action_motion import SETTLING
 from ros_ik.node.action_server import End
 from ros_ik.node.action_server import Outcome
-from ros_ik.node.commander import ComingToRest
 from ros_ik.node.commander import Commander
 from ros_ik.node.outputs import duration
 from ros_ik.node.publishing import stamp_of
 from ros_ik.node.trajectory_goal import read_goal
 from ros_ik.servo import JointTarget
 from ros_ik.servo import Mode
+from ros_ik.servo.approach import braking_distance
 
 try:
     from control_msgs.action import FollowJointTrajectory
 except ImportError:
     FollowJointTrajectory = None
 
-MODES = (Mode.AUTO, Mode.JOINT)
-# How long the joints stay within the tolerances before they count as arrived [s].
-_SETTLING = 0.1
 
-
-class FollowTrajectoryMotion:
+class FollowTrajectoryMotion(ActionMotion):
     """One goal."""
+
+    modes = (Mode.AUTO, Mode.JOINT)
+    place = 'joint target'
 
     def __init__(self, commander: Commander, goal: Any) -> None:
         """Check the goal.
@@ -43,36 +44,14 @@ class FollowTrajectoryMotion:
         Raises:
             GoalError: It cannot be followed, and why.
         """
-        self._commander = commander
-        commander.check_ready(*MODES)
-        self._situation = commander.situation()
+        super().__init__(commander)
         robot, settings = commander.servo.robot, commander.settings
         self._goal = read_goal(
             goal, robot, settings, commander.start_positions(), 1e-9 * commander.ros_nanoseconds()
         )
         self._acceleration = robot.group.variable_limits(robot.acceleration)[self._goal.variables]
         self._start = self._within_since = commander.now() + self._goal.delay
-        self._target: JointTarget | None = None
-        self._resting: ComingToRest | None = None
         self._look(commander.now())
-
-    def begin(self) -> None:
-        """Take the place of every other target."""
-        self._others = self._competitors()
-        self._aim(self._commander.now())
-
-    def poll(self, now: float, canceled: bool) -> End | None:
-        """Return the end of the goal once there is one; see :class:`Motion`."""
-        reason = self._commander.interruption(self._situation, *MODES) or self._replaced()
-        if reason:
-            return self.abort(reason)
-        self._look(now)
-        if canceled:
-            return self._come_to_rest(now)
-        end = self._violation() or self._arrival(now)
-        if end is None:
-            self._aim(now)
-        return end
 
     def feedback(self) -> Any:
         """Return the state of the motion."""
@@ -98,6 +77,15 @@ class FollowTrajectoryMotion:
         """Withdraw the target, unless another one has taken its place."""
         return self._end(Outcome.ABORTED, FollowJointTrajectory.Result.INVALID_GOAL, reason)
 
+    def _begin(self, now: float) -> None:
+        self._aim(now)
+
+    def _advance(self, now: float) -> End | None:
+        end = self._violation() or self._arrival(now)
+        if end is None:
+            self._aim(now)
+        return end
+
     def _look(self, now: float) -> None:
         """Take in where the robot is and where it should be."""
         self._time = now - self._start
@@ -109,16 +97,14 @@ class FollowTrajectoryMotion:
     def _aim(self, now: float) -> None:
         """Give the servo the target of its next tick."""
         commander, settings = self._commander, self._commander.settings
-        dt = settings.period
-        speed = np.abs(self._velocity)
         acceleration = self._acceleration * settings.limits_acceleration_scale
-        ahead = np.sign(self._velocity) * (0.5 * speed * speed / acceleration + 0.5 * speed * dt)
+        ahead = braking_distance(self._velocity, acceleration, settings.period)
         target = commander.reader.joints(
             self._goal.joint_names, (self._desired + ahead).tolist(), now, lasting=True
         )
         assert isinstance(target, JointTarget)  # what would be refused was refused as a goal
         self._target = target
-        commander.put(joints=target)
+        self._put(target)
 
     def _violation(self) -> End | None:
         """Return the end where the robot is too far from the trajectory."""
@@ -139,9 +125,9 @@ class FollowTrajectoryMotion:
         beyond = error > tolerances.goal
         if late < 0.0 or beyond.any():
             self._within_since = now
-        elif now - self._within_since >= min(_SETTLING, tolerances.goal_time):
+        elif now - self._within_since >= min(SETTLING, tolerances.goal_time):
             return self._end(Outcome.SUCCEEDED, FollowJointTrajectory.Result.SUCCESSFUL, '')
-        if late <= tolerances.goal_time + _SETTLING or not beyond.any():
+        if late <= tolerances.goal_time + SETTLING or not beyond.any():
             return None
         return self._end(
             Outcome.ABORTED,
@@ -160,24 +146,14 @@ class FollowTrajectoryMotion:
         command = self._commander.command
         return (*command.poses, *command.twists)
 
-    def _replaced(self) -> str:
-        held = None if self._resting is not None else self._target
-        if self._commander.command.joints is not held:
-            return 'a newer joint target has taken over'
-        return self._commander.newcomer(self._others, self._competitors())
+    def _present(self) -> JointTarget | None:
+        return self._commander.command.joints
 
-    def _come_to_rest(self, now: float) -> End | None:
-        if self._resting is None:
-            self._resting = ComingToRest(self._commander)
-            self._withdraw()
-        if not self._resting.done(now):
-            return None
+    def _put(self, target: JointTarget | None) -> None:
+        self._commander.put(joints=target)
+
+    def _canceled(self) -> End:
         return self._end(Outcome.CANCELED, FollowJointTrajectory.Result.SUCCESSFUL, 'cancelled')
-
-    def _withdraw(self) -> None:
-        """Leave the joints without a target: the servo decelerates, within its limits."""
-        if self._target is not None and self._commander.command.joints is self._target:
-            self._commander.put(joints=None)
 
     def _end(self, outcome: Outcome, code: int, text: str) -> End:
         self._withdraw()

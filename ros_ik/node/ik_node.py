@@ -70,6 +70,8 @@ class IkNode(LifecycleNode):
         self._job: Job
         self._generation = 0
         self._active = False
+        # Why the servo before was given up, until the node is active again.
+        self._failure = ''
         self._given = NodeParameters(self, self._on_settings)
         settings = self._given.settings or read_settings({'ee.frame': 'none'})
         self._autostart = settings.autostart and self._given.settings is not None
@@ -80,6 +82,7 @@ class IkNode(LifecycleNode):
             self._may_change,
             self._loop.is_resting,
             self._on_progress,
+            self._drops,
         )
         self._reporter = Reporter(self, settings, self._loop, self._drops, self._loop_now)
         self._planning = PlannerServices(self)
@@ -134,7 +137,12 @@ class IkNode(LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let the servo move; it waits for joint states and targets by itself."""
+        if self._servo is None:
+            self.get_logger().error('cannot activate: there is no model to run')
+            return _FAILURE
         self._active = True
+        if self._failure:
+            self._note_failure('')
         self._inputs.change(active=True)  # type: ignore[union-attr]
         return _SUCCESS
 
@@ -255,6 +263,9 @@ class IkNode(LifecycleNode):
 
     def _poll(self) -> None:
         """Look after what the other threads have done."""
+        failed = self._loop.failed
+        if failed is not None and failed is self._inbox.controlled.get():
+            self._give_up(self._loop.output.text)
         if self._source.rest_requested() and self._inputs is not None:
             self._inputs.change(replacing=True)
         built = self._source.collect()
@@ -266,6 +277,24 @@ class IkNode(LifecycleNode):
             self._planning.poll(self._measurement.get(), self._inbox.command.get().obstacles)
         self._reporter.log()
 
+    def _give_up(self, reason: str) -> None:
+        """Leave a servo whose ticks fail, go to inactive, and have another one built, once."""
+        self.get_logger().error(f'{reason}: going to inactive')
+        self._autostart, may_build = False, not self._failure
+        self._say_waiting(StatusCode.SOLVER_FAILED, reason)
+        self._note_failure(reason)
+        self._inbox.controlled.put(None)
+        self._servo, self._reporter.generation = None, 0
+        if self._active:
+            self.trigger_deactivate()
+        if may_build:
+            self._source.begin()
+
+    def _note_failure(self, reason: str) -> None:
+        """Keep in mind, and in the reports, why a servo was given up."""
+        self._failure = self._reporter.problem = reason
+        self._inbox.notice.put(f'given up before: {reason}' if reason else '')
+
     def _on_built(self, built: Built) -> None:
         """Take over a new servo, or keep the one there is and say why."""
         if built.servo is None:
@@ -275,16 +304,16 @@ class IkNode(LifecycleNode):
             )
             self.get_logger().error(f'robot description refused: {built.error}')
             if self._servo is None:
-                self._say_waiting(
-                    StatusCode.INVALID, f'no model: {built.error}', 'robot_description'
-                )
+                code = StatusCode.SOLVER_FAILED if self._failure else StatusCode.INVALID
+                self._say_waiting(code, f'no model: {built.error}', 'robot_description')
             if self._inputs is not None:
                 self._inputs.change(replacing=False)
             return
-        self._reporter.problem = ''
-        self._inbox.notice.put('')
+        self._note_failure(self._failure)
         self._job = built.job
         self.get_logger().info(self._source.builder.progress.summary())
+        for sentence in built.warnings:
+            self.get_logger().warning(sentence)
         warnings = built.servo.robot.model.warnings
         if warnings:
             self.get_logger().warning(
@@ -330,6 +359,7 @@ class IkNode(LifecycleNode):
     def _release(self) -> None:
         """Give up the model, the topics and the services."""
         self._active = False
+        self._note_failure('')
         self._inbox.controlled.put(None)
         self._servo = None
         self._planning.release()

@@ -9,6 +9,7 @@ import dataclasses
 import numpy as np
 
 from ros_ik.servo import Obstacle
+from ros_ik.servo import TwistTarget
 from ros_ik.settings import Settings
 
 
@@ -37,11 +38,13 @@ class DrawnTask:
         goal: Where it is to go, None without a target.
         pose: Where it is, None where that is not known.
         reached: Whether both agree.
+        twist: The velocity that it has instead of a goal, None for none.
     """
 
     goal: np.ndarray | None
     pose: np.ndarray | None
     reached: bool
+    twist: TwistTarget | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from ros_ik.node.marker_pairs import ClosestPairs
 from ros_ik.node.marker_pairs import Pairs
 from ros_ik.node.outputs import duration
 from ros_ik.node.pose_messages import fill_pose
+from ros_ik.servo import TwistTarget
 from ros_ik.servo.robot import resolve_robot
 from ros_ik.settings import Settings
 
@@ -29,6 +30,8 @@ MOST_MARKERS = 1000
 _ROBOT, _OBSTACLE = (0.3, 0.5, 0.9, 0.35), (0.8, 0.5, 0.2, 0.6)
 _GOAL_ALPHA, _POSE_ALPHA = 1.0, 0.45
 _REACHED, _UNDERWAY = (0.1, 0.9, 0.1, 0.8), (1.0, 0.7, 0.1, 0.8)
+# Slower than this is not drawn [m/s or rad/s].
+_LEAST_SPEED = 1e-6
 _DOT, _BALL = 0.015, 0.04
 
 
@@ -108,6 +111,8 @@ class MarkerScene:
                 shade = marker_shapes.color(*(_REACHED if task.reached else _UNDERWAY))
                 way.colors = [shade, shade]
                 markers.append(_named('targets', way))
+            if pose is not None and task.twist is not None:
+                markers += _draw_twist(task.twist, pose[:3], links)
         return markers
 
     def _draw_pairs(self, pairs: Pairs, from_world: np.ndarray) -> list[Marker]:
@@ -148,6 +153,22 @@ class MarkerScene:
             fill_pose(marker.pose, pose)
             marker.color = marker_shapes.color(*_ROBOT)
         return [_named('collision_shapes', marker) for marker in self._solids]
+
+
+def _draw_twist(twist: TwistTarget, where: np.ndarray, links: np.ndarray) -> list[Marker]:
+    """Return how far a velocity leads in a second: an arrow, and an arc about the frame."""
+    linear, angular = (
+        poses.rotate(links[twist.frame_link, 3:], vector)
+        for vector in (twist.linear, twist.angular)
+    )
+    markers = []
+    if np.linalg.norm(linear) > _LEAST_SPEED:
+        markers.append(marker_shapes.arrow(where, where + linear))
+    if np.linalg.norm(angular) > _LEAST_SPEED:
+        markers += marker_shapes.turn(where, angular)
+    for marker in markers:
+        marker.color = marker_shapes.color(*_UNDERWAY)
+    return [_named('twists', marker) for marker in markers]
 
 
 def _draw_center(sight: Sight, links: np.ndarray) -> list[Marker]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Sequence
+import math
 
 from geometry_msgs.msg import Point
 from geometry_msgs.msg import Vector3
@@ -19,6 +20,8 @@ from ros_ik.model.joint_type import GeoType
 # What is drawn of a half-space [m].
 _PLANE_SIZE, _PLANE_THICKNESS = 2.0, 0.002
 _FRAME_LENGTH, _LINE_WIDTH = 0.1, 0.005
+# An arc that shows a turn: radius [m], angle between its points [rad], length of its arrow [m].
+_ARC_RADIUS, _ARC_STEP, _ARC_TIP = 0.1, 0.1, 0.03
 _AXIS_COLORS = ((1.0, 0.1, 0.1), (0.1, 0.9, 0.1), (0.2, 0.3, 1.0))
 # Distance beyond the margin at which a pair is drawn in green [m].
 _CALM = 0.1
@@ -69,6 +72,37 @@ def lines(segments: np.ndarray) -> Marker:
     marker.pose.orientation.w = 1.0
     marker.scale.x = _LINE_WIDTH
     return marker
+
+
+def arrow(start: np.ndarray, end: np.ndarray, width: float = 2.0 * _LINE_WIDTH) -> Marker:
+    """Return an arrow between two points [3]; its colour is missing."""
+    marker = Marker(type=Marker.ARROW, points=points(np.stack([start, end])))
+    marker.pose.orientation.w = 1.0
+    marker.scale = Vector3(x=width, y=2.0 * width)
+    return marker
+
+
+def turn(center: np.ndarray, angle: np.ndarray) -> Iterator[Marker]:
+    """Yield an arc and the arrow at its end; their colours are missing.
+
+    Args:
+        center: Middle of the arc [3].
+        angle: Axis times angle [rad], [3]; the arc ends after a full turn.
+    """
+    size = float(np.linalg.norm(angle))
+    axis, most = angle / size, min(size, 2.0 * math.pi)
+    # Any direction across the axis: from the coordinate axis that is farthest from it.
+    first = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+    first *= _ARC_RADIUS / np.linalg.norm(first)
+    second = np.cross(axis, first)
+    angles = np.linspace(0.0, most, max(2, math.ceil(most / _ARC_STEP) + 1))[:, None]
+    spokes = np.cos(angles) * first + np.sin(angles) * second
+    arc = Marker(type=Marker.LINE_STRIP, points=points(center + spokes))
+    arc.pose.orientation.w = 1.0
+    arc.scale.x = _LINE_WIDTH
+    yield arc
+    end = center + spokes[-1]
+    yield arrow(end, end + _ARC_TIP * np.cross(axis, spokes[-1] / _ARC_RADIUS))
 
 
 def dots(where: np.ndarray, diameter: float) -> Marker:

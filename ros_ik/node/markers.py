@@ -30,6 +30,8 @@ from ros_ik.node.services_link import read_frame
 from ros_ik.node.services_link import write_frame
 from ros_ik.servo import Servo
 from ros_ik.servo import TaskReport
+from ros_ik.servo import TwistTarget
+from ros_ik.servo.tracking import Pursuit
 from ros_ik.servo.tracking import TaskTracker
 from ros_ik.settings import Settings
 
@@ -145,7 +147,10 @@ class Markers:
         return Sight(
             joint_q=_measured(controlled),
             tasks=tuple(
-                DrawnTask(_goal(tracker, report), report.current_pose, report.reached)
+                DrawnTask(
+                    _goal(tracker, report), report.current_pose, report.reached,
+                    _twist(tracker, report),
+                )
                 for tracker, report in zip(goals.trackers, output.tasks, strict=True)
             ),
             center_of_mass=None if center is None else (center.frame_link, center.position),
@@ -177,6 +182,11 @@ class Markers:
 def _goal(tracker: TaskTracker, report: TaskReport) -> np.ndarray | None:
     """Return the pose that a task pursues, None where it pursues a velocity or nothing."""
     return tracker.goal if report.active and np.isfinite(report.linear_error) else None
+
+
+def _twist(tracker: TaskTracker, report: TaskReport) -> TwistTarget | None:
+    """Return the velocity that a task pursues, None where it pursues a pose or nothing."""
+    return tracker.twist if report.active and tracker.pursuit is Pursuit.TWIST else None
 
 
 def _measured(controlled: Controlled) -> np.ndarray:

@@ -10,11 +10,10 @@ import queue
 import threading
 import time
 
-import warp as wp
-
 from ros_ik.errors import RosIkError
 from ros_ik.model import Model
 from ros_ik.node.compile_ahead import compile_ahead
+from ros_ik.node.devices import choose_device
 from ros_ik.node.package_paths import package_paths
 from ros_ik.node.progress import ProgressLog
 from ros_ik.node.realtime import settle_memory
@@ -49,11 +48,19 @@ class Job:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Built:
-    """What came of a job: a servo, or the reason why there is none."""
+    """What came of a job: a servo, or the reason why there is none.
+
+    Attributes:
+        job: The job.
+        servo: The servo, None for none.
+        error: Why there is none.
+        warnings: What a person should know of the servo, sentences.
+    """
 
     job: Job
     servo: Servo | None
     error: str = ''
+    warnings: tuple[str, ...] = ()
 
 
 class ModelBuilder:
@@ -105,18 +112,14 @@ class ModelBuilder:
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
             try:
-                self._results.put(Built(job, self._build(job)))
+                self._results.put(self._build(job))
             except RosIkError as error:
                 self._results.put(Built(job, None, str(error)))
             except Exception as error:  # noqa: BLE001 whatever a description does, the node lives on
                 self._results.put(Built(job, None, f'{type(error).__name__}: {error}'))
 
-    def _build(self, job: Job) -> Servo:
-        device = 'cpu' if job.settings.device == 'auto' else job.settings.device
-        if device.startswith('cuda') and not wp.is_cuda_available():
-            raise RosIkError(
-                f"parameter 'device': {device!r} asked for, but CUDA is not available"
-            )
+    def _build(self, job: Job) -> Built:
+        device, faults = choose_device(job.settings.device)
         self.progress.begin('reading the robot description')
         model = Model.from_urdf(
             job.urdf, job.srdf or None, package_paths=package_paths(), device=device
@@ -136,4 +139,4 @@ class ModelBuilder:
             ahead.join()
         # The robot rests still: in motion this would cost ticks.
         settle_memory()
-        return servo
+        return Built(job, servo, warnings=tuple(f'{fault}: using {device}' for fault in faults))

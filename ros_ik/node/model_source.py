@@ -10,7 +10,10 @@ import time
 from rclpy.node import Node
 from std_msgs.msg import String
 
+from ros_ik.node.bounded import DESCRIPTION_BYTES
 from ros_ik.node.bounded import LATCHED
+from ros_ik.node.bounded import subscribe
+from ros_ik.node.drops import Drops
 from ros_ik.node.model_builder import Built
 from ros_ik.node.model_builder import Job
 from ros_ik.node.model_builder import ModelBuilder
@@ -34,6 +37,7 @@ class ModelSource:
         may_change: Callable[[], bool],
         is_resting: Callable[[], bool],
         report: Callable[[str], None],
+        drops: Drops,
     ) -> None:
         """Listen from now on.
 
@@ -43,6 +47,7 @@ class ModelSource:
             may_change: Asked before a new description is built; False ignores it.
             is_resting: Returns whether the control thread leaves the device alone.
             report: Called with how far a build is, whenever that changes.
+            drops: Counts messages that are too large to be descriptions.
         """
         self._report, self._reported = report, ''
         self._settings, self._may_change, self._is_resting = settings, may_change, is_resting
@@ -50,8 +55,10 @@ class ModelSource:
         self.error = ''
         self._urdf = self._srdf = ''
         self._rest_requested = self._ending = False
-        self._listeners = [
-            (node.create_subscription(String, topic, listener, LATCHED), listener)
+        self._subscriptions = [
+            subscribe(
+                node, String, topic, listener, drops, most_bytes=DESCRIPTION_BYTES, qos=LATCHED
+            )
             for topic, listener in (
                 ('robot_description', self._on_urdf),
                 ('robot_description_semantic', self._on_srdf),
@@ -130,11 +137,11 @@ class ModelSource:
 
     def _take(self) -> None:
         """Read the descriptions that have arrived while the executor stands still."""
-        for subscription, listener in self._listeners:
+        for subscription in self._subscriptions:
             with subscription.handle:
-                taken = subscription.handle.take_message(String, False)
+                taken = subscription.handle.take_message(String, True)
             if taken is not None:
-                listener(taken[0])
+                subscription.callback(taken[0])  # type: ignore[call-arg]
 
     def _on_urdf(self, message: String) -> None:
         if message.data != self._urdf:

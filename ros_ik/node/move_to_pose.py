@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ros_ik.node.action_motion import ActionMotion
+from ros_ik.node.action_motion import SETTLING
 from ros_ik.node.action_server import End
 from ros_ik.node.action_server import GoalError
 from ros_ik.node.action_server import Outcome
-from ros_ik.node.commander import ComingToRest
 from ros_ik.node.commander import Commander
 from ros_ik.node.drops import Drop
 from ros_ik.node.pose_messages import pose_numbers
@@ -27,13 +28,12 @@ from ros_ik.servo.pose_math import pose_multiply
 from ros_ik.settings import TaskSettings
 from ros_ik_interfaces.action import MoveToPose
 
-MODES = (Mode.AUTO, Mode.POSE)
-# How long the frame stays within the tolerances before it counts as arrived [s].
-_SETTLING = 0.1
 
-
-class MoveToPoseMotion:
+class MoveToPoseMotion(ActionMotion):
     """One goal."""
+
+    modes = (Mode.AUTO, Mode.POSE)
+    place = 'target of the task'
 
     def __init__(self, commander: Commander, goal: MoveToPose.Goal) -> None:
         """Check the goal.
@@ -41,10 +41,8 @@ class MoveToPoseMotion:
         Raises:
             GoalError: It cannot be followed, and why.
         """
-        self._commander = commander
-        commander.check_ready(*MODES)
+        super().__init__(commander)
         self._task = _task_index(commander, goal.task)
-        self._situation = commander.situation()
         settings = commander.settings
         for name in ('linear_tolerance', 'angular_tolerance', 'timeout'):
             _check_not_negative(name, getattr(goal, name))
@@ -56,32 +54,8 @@ class MoveToPoseMotion:
         self._timeout = min(goal.timeout or math.inf, settings.actions_timeout)
         self._target = self._read(goal)
         self._started = self._within_since = commander.now()
-        self._resting: ComingToRest | None = None
         self._errors = self._measure(task)
         self._check_jump()
-
-    def begin(self) -> None:
-        """Take the place of every other target of the task."""
-        self._commander.put_pose(self._task, self._target)
-        self._others = self._competitors()
-
-    def poll(self, now: float, canceled: bool) -> End | None:
-        """Return the end of the goal once there is one; see :class:`Motion`."""
-        commander = self._commander
-        reason = commander.interruption(self._situation, *MODES) or self._replaced()
-        if reason:
-            return self.abort(reason)
-        self._errors = self._measure(commander.settings.tasks[self._task])
-        if canceled:
-            return self._come_to_rest(now)
-        if not self._is_within():
-            self._within_since = now
-        elif now - self._within_since >= _SETTLING:
-            self._withdraw()
-            return End(Outcome.SUCCEEDED, self._result(True, ''))
-        if now - self._started > self._timeout:
-            return self.abort(f'not reached within {self._timeout:g} s: {commander.output.text}')
-        return None
 
     def feedback(self) -> MoveToPose.Feedback:
         """Return the state of the motion."""
@@ -97,6 +71,23 @@ class MoveToPoseMotion:
         """Withdraw the target, unless another one has taken its place."""
         self._withdraw()
         return End(Outcome.ABORTED, self._result(False, reason))
+
+    def _begin(self, now: float) -> None:
+        self._put(self._target)
+
+    def _look(self, now: float) -> None:
+        self._errors = self._measure(self._commander.settings.tasks[self._task])
+
+    def _advance(self, now: float) -> End | None:
+        if not self._is_within():
+            self._within_since = now
+        elif now - self._within_since >= SETTLING:
+            self._withdraw()
+            return End(Outcome.SUCCEEDED, self._result(True, ''))
+        if now - self._started > self._timeout:
+            text = self._commander.output.text
+            return self.abort(f'not reached within {self._timeout:g} s: {text}')
+        return None
 
     def _read(self, goal: MoveToPose.Goal) -> PoseTarget:
         """Return the target in the reference link of the task, where it stays."""
@@ -152,29 +143,18 @@ class MoveToPoseMotion:
             )
 
     def _competitors(self) -> tuple[Any, ...]:
-        """Return the targets that would take over if they changed."""
         command = self._commander.command
         return (command.joints, *command.twists[self._task : self._task + 1])
 
-    def _replaced(self) -> str:
-        held = None if self._resting is not None else self._target
-        if self._commander.command.poses[self._task] is not held:
-            return 'a newer target of the task has taken over'
-        return self._commander.newcomer(self._others, self._competitors())
-
-    def _come_to_rest(self, now: float) -> End | None:
-        if self._resting is None:
-            self._resting = ComingToRest(self._commander)
-            self._withdraw()
-        if not self._resting.done(now):
-            return None
-        return End(Outcome.CANCELED, self._result(False, 'cancelled'))
-
-    def _withdraw(self) -> None:
-        """Leave the task without a target: the servo decelerates, within its limits."""
+    def _present(self) -> PoseTarget | None:
         poses = self._commander.command.poses
-        if self._task < len(poses) and poses[self._task] is self._target:
-            self._commander.put_pose(self._task, None)
+        return poses[self._task] if self._task < len(poses) else None
+
+    def _put(self, target: PoseTarget | None) -> None:
+        self._commander.put_pose(self._task, target)
+
+    def _canceled(self) -> End:
+        return End(Outcome.CANCELED, self._result(False, 'cancelled'))
 
     def _result(self, reached: bool, message: str) -> MoveToPose.Result:
         return MoveToPose.Result(

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Commands as each kind of controller takes them, in messages that are filled in place.
+"""Commands as each kind of controller takes them, in bytes that are filled in place.
 
 joint_trajectory_controller takes a JointTrajectory, forward_position_controller a
 Float64MultiArray with one position per joint in its order. Neither looks for NaN: nothing that is
@@ -9,7 +9,6 @@ not finite is ever published.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 
 from builtin_interfaces.msg import Duration
@@ -22,6 +21,8 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 from trajectory_msgs.msg import JointTrajectoryPoint
 
+from ros_ik.node.serialized import Marks
+from ros_ik.node.serialized import SerializedMessage
 from ros_ik.servo import ServoOutput
 from ros_ik.servo import TrajectoryLayout
 from ros_ik.settings import OutputSettings
@@ -34,7 +35,7 @@ class TrajectoryMessage:
     """The trajectory of one output: the commanded position ahead, then the same at rest.
 
     Attributes:
-        message: The message, with the last command that was filled in.
+        serialized: The message, with the last command that was filled in.
     """
 
     kind = JointTrajectory
@@ -43,13 +44,18 @@ class TrajectoryMessage:
         """Fill in everything that stays the same."""
         self._layout = layout
         points = [JointTrajectoryPoint(time_from_start=duration(time)) for time in layout.times]
-        self.message = JointTrajectory(joint_names=list(layout.joint_names), points=points)
-        count = len(layout.joint_names)
-        self._positions = [writable(point, 'positions', count) for point in points]
-        self._velocities = None
+        marks, count = Marks(), len(layout.joint_names)
+        positions = [marks.take(count) for _ in points]
+        velocity = marks.take(count)
+        for point, mark in zip(points, positions, strict=True):
+            point.positions = mark
         if layout.publish_velocities:
-            # Those of the last point stay zero.
-            self._velocities, _ = (writable(point, 'velocities', count) for point in points)
+            points[0].velocities, points[1].velocities = velocity, [0.0] * count
+        self.serialized = SerializedMessage(
+            JointTrajectory(joint_names=list(layout.joint_names), points=points)
+        )
+        self._positions = [self.serialized.numbers(mark) for mark in positions]
+        self._velocities = self.serialized.numbers(velocity) if layout.publish_velocities else None
 
     def fill(self, output: ServoOutput, stamp: Time) -> bool:
         """Take a command; return whether all of it is finite."""
@@ -61,7 +67,7 @@ class TrajectoryMessage:
             output.joint_qd.take(self._layout.dofs, out=self._velocities, mode='clip')
             finite = finite and np.isfinite(self._velocities).all()
         if self._layout.stamp_now:
-            self.message.header.stamp = stamp
+            self.serialized.set_stamp(stamp)
         return bool(finite)
 
 
@@ -69,7 +75,7 @@ class ArrayMessage:
     """The positions of one output.
 
     Attributes:
-        message: The message, with the last command that was filled in.
+        serialized: The message, with the last command that was filled in.
     """
 
     kind = Float64MultiArray
@@ -77,8 +83,9 @@ class ArrayMessage:
     def __init__(self, layout: TrajectoryLayout) -> None:
         """Make room for the positions."""
         self._coords = layout.coords
-        self.message = Float64MultiArray()
-        self._positions = writable(self.message, 'data', len(layout.joint_names))
+        mark = Marks().take(len(layout.joint_names))
+        self.serialized = SerializedMessage(Float64MultiArray(data=mark))
+        self._positions = self.serialized.numbers(mark)
 
     def fill(self, output: ServoOutput, stamp: Time) -> bool:
         """Take a command; return whether all of it is finite."""
@@ -109,15 +116,6 @@ def fill_all(messages: Sequence[OutputMessage], output: ServoOutput, stamp: Time
     for message in messages:
         finite = message.fill(output, stamp) and finite
     return finite
-
-
-def writable(message: object, field: str, count: int) -> np.ndarray:
-    """Give an array field of a message a length, and return it as an array to write to.
-
-    The message keeps its own copy of what is assigned to it, so the field is read back.
-    """
-    setattr(message, field, array('d', bytes(8 * count)))
-    return np.frombuffer(getattr(message, field), dtype=np.float64)
 
 
 def duration(seconds: float) -> Duration:

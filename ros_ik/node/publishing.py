@@ -1,6 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What a tick publishes. Messages are made once and filled anew: the tick allocates little."""
+"""What a tick publishes. Messages are made once and filled anew: the tick allocates little.
+
+Commands, which go out at every tick, are filled into their bytes: see ``serialized``.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,9 @@ from ros_ik.node.outputs import LATEST
 from ros_ik.node.outputs import NANOSECONDS
 from ros_ik.node.outputs import output_message
 from ros_ik.node.outputs import output_publisher
-from ros_ik.node.outputs import writable
 from ros_ik.node.pose_messages import fill_pose
+from ros_ik.node.serialized import Marks
+from ros_ik.node.serialized import SerializedMessage
 from ros_ik.node.statistics import TickStatistics
 from ros_ik.servo import CenterReport
 from ros_ik.servo import Servo
@@ -65,9 +69,9 @@ class CommandPublishers:
             output.text = 'a command that is not finite was not published'
             return
         for publisher, template in zip(self._commands, templates.commands, strict=True):
-            publisher.publish(template.message)
+            publisher.publish(template.serialized.to_bytes())
         templates.fill_state(output, stamp)
-        self._state.publish(templates.state)
+        self._state.publish(templates.state.to_bytes())
 
     def publish_poses(self, output: ServoOutput, templates: CommandTemplates, stamp: Time) -> None:
         """Publish the measured pose of each frame task."""
@@ -105,9 +109,13 @@ class CommandTemplates:
         ]
         self._coords, self._dofs = robot.coords, robot.group.variable_dof
         count = len(robot.group.joint_names)
-        self.state = JointState(name=list(robot.group.joint_names))
-        self._position = writable(self.state, 'position', count)
-        self._velocity = writable(self.state, 'velocity', count)
+        marks = Marks()
+        position, velocity = marks.take(count), marks.take(count)
+        self.state = SerializedMessage(
+            JointState(name=list(robot.group.joint_names), position=position, velocity=velocity)
+        )
+        self._position = self.state.numbers(position)
+        self._velocity = self.state.numbers(velocity)
         self.poses = [PoseStamped() for _ in settings.tasks]
         for message, reference in zip(self.poses, robot.task_references, strict=True):
             message.header.frame_id = labels[reference]
@@ -115,7 +123,7 @@ class CommandTemplates:
 
     def fill_state(self, output: ServoOutput, stamp: Time) -> None:
         """Fill the command state."""
-        self.state.header.stamp = stamp
+        self.state.set_stamp(stamp)
         output.joint_q.take(self._coords, out=self._position, mode='clip')
         output.joint_qd.take(self._dofs, out=self._velocity, mode='clip')
 

@@ -192,13 +192,13 @@ def _targets(planner: Planner, wanted: Any) -> tuple[list[Frame], np.ndarray]:
 
 
 def _row(pose: Any) -> np.ndarray:
-    row = np.array(pose_numbers(pose))
-    norm = np.linalg.norm(row[3:])
-    if not np.isfinite(row).all() or not norm > 1e-6:
+    numbers = pose_numbers(pose)
+    row = pose_math.unit_pose(numbers)
+    if row is None:
         raise _MoveItError(
-            Code.INVALID_GOAL_CONSTRAINTS, f'pose: expected finite numbers, a rotation: {row}'
+            Code.INVALID_GOAL_CONSTRAINTS,
+            f'pose: expected finite numbers and a rotation, got {list(numbers)}',
         )
-    row[3:] /= norm
     return row
 
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 import contextlib
 import dataclasses
-import math
 
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model.poses import unit_pose
 from ros_ik.model.rotations import matrix_from_quaternion
 from ros_ik.planning.budget import RequestError
 from ros_ik.planning.planner import Planner
@@ -24,8 +24,6 @@ from ros_ik.solvers import OptimalControlCommandBuilder
 _MOST_POSES, _MOST_JOINTS = 64, 1024
 # Longest hold of the last point [s].
 _LONGEST_HOLD = 3600.0
-# Shorter quaternions have no direction that could be trusted.
-_LEAST_NORM = 1e-6
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -132,16 +130,15 @@ def make_command(planner: Planner, request: OptimalRequest) -> OptimalControlCom
 
 
 def _add_pose(builder: OptimalControlCommandBuilder, planner: Planner, cost: PoseCost) -> None:
-    pose = np.array(cost.pose, dtype=np.float64)
-    norm = float(np.linalg.norm(pose[3:]))
-    if not (np.isfinite(pose).all() and _LEAST_NORM < norm < math.inf):
+    pose = unit_pose(cost.pose)
+    if pose is None:
         raise RequestError(
-            f'target must be finite with a quaternion that is not zero, got {pose.tolist()}'
+            f'target must be finite with a quaternion that is not zero, got {list(cost.pose)}'
         )
     if not cost.link:
         raise RequestError("link must name a link, got ''")
     transform = np.eye(4)
-    transform[:3, :3] = matrix_from_quaternion(pose[3:] / norm)
+    transform[:3, :3] = matrix_from_quaternion(pose[3:])
     transform[:3, 3] = pose[:3]
     builder.add_cartesian_target(
         _label(planner, cost.reference_link),

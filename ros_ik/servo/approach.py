@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far towards a target one tick may go: bounded speed and acceleration, exact arrival.
 
-    s = min(v_max dt, (v + a dt) dt, dt (sqrt((a dt / 2)^2 + 2 a d) - a dt / 2), gain d)
+    step = min(v_max dt, v dt + u, brake(d), gain d),    u = a dt^2
+    brake(d) = u (k / 2 + D / (k + 1)),    D = d / u,    k = floor((sqrt(1 + 8 D) - 1) / 2)
 
 v is the speed asked for last, but no more than 1.25 times the one achieved: where the robot cannot
-follow, at a barrier or a stretched arm, it is not asked for more and more. The third bound is the
-largest step after which braking by a dt in each further tick ends at the distance d; the last one
-makes the final step arrive.
+follow, at a barrier or a stretched arm, it is not asked for more and more. brake(d) is the largest
+step s from which braking covers d and no more: s, s - u, ..., s - k u sum to d. (The continuous
+sqrt(2 a d) dt goes up to u / 8 too far.)
 """
 
 from __future__ import annotations
@@ -22,11 +23,35 @@ _SPARE = 1.25
 
 
 def braking_step(distance: np.ndarray, acceleration: np.ndarray, dt: float) -> np.ndarray:
-    """Return the largest step from which braking ends within ``distance``; arrays of one shape."""
-    half = 0.5 * acceleration * dt
-    with np.errstate(invalid='ignore'):
-        step = dt * (np.sqrt(half * half + 2.0 * acceleration * distance) - half)
-    return np.where(np.isfinite(acceleration), np.minimum(step, distance), distance)
+    """Return the largest step from which braking ends at ``distance``.
+
+    Args:
+        distance: What is left [rad or m], NaN where nothing is to be reached.
+        acceleration: Acceleration limits [rad/s^2 or m/s^2], inf for none, 0 for what cannot
+            move, same shape.
+        dt: Duration of a tick [s].
+    """
+    loss = acceleration * (dt * dt)
+    with np.errstate(invalid='ignore', divide='ignore'):
+        # Without a limit the ratio is 0, and the step is the distance.
+        ratio = distance / loss
+        ticks = np.floor((np.sqrt(1.0 + 8.0 * ratio) - 1.0) / 2.0)
+        step = loss * (ticks / 2.0) + distance / (ticks + 1.0)
+    step = np.where(loss > 0.0, step, 0.0)
+    return np.where(np.isfinite(acceleration), step, distance)
+
+
+def braking_distance(velocity: np.ndarray, acceleration: np.ndarray, dt: float) -> np.ndarray:
+    """Return how far ahead a target is that :func:`braking_step` nears at a velocity.
+
+    Args:
+        velocity: The velocity [rad/s or m/s], with its sign.
+        acceleration: Acceleration limits [rad/s^2 or m/s^2], above 0 and finite, same shape.
+        dt: Duration of a tick [s].
+    """
+    step, loss = velocity * dt, acceleration * (dt * dt)
+    ticks = np.floor(np.abs(step) / loss)
+    return (ticks + 1.0) * (step - 0.5 * np.sign(step) * ticks * loss)
 
 
 def joint_step(
@@ -97,12 +122,17 @@ class Approach:
         before = max(before, 0.0)
         a = limits.acceleration
         near = min(distance, limits.max_distance)
-        half = 0.5 * a * dt
         length = min(
             limits.speed * dt,
             (before + a * dt) * dt,
-            dt * (math.sqrt(half * half + 2.0 * a * near) - half),
+            _braking_length(near, a * dt * dt),
             limits.gain * near,
         )
         self.velocity = direction * (length / dt)
         return direction * length
+
+
+def _braking_length(distance: float, loss: float) -> float:
+    """Return :func:`braking_step` of one distance; ``loss`` is what each tick takes off [m]."""
+    ticks = math.floor((math.sqrt(1.0 + 8.0 * distance / loss) - 1.0) / 2.0)
+    return loss * (ticks / 2.0) + distance / (ticks + 1.0)

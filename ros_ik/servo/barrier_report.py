@@ -14,8 +14,8 @@ from ros_ik.servo.step_solver import StepSolver
 
 # Parts of the asked-for approach below which a motion counts as held back, and as halted.
 _SLOWED, _HALTED = 0.9, 0.05
-# Steps shorter than this are no motion that could be held back [m plus rad].
-_LEAST_STEP = 1e-5
+# What is slower than this is no motion that could be held back [m/s plus rad/s].
+_LEAST_SPEED = 2e-4
 # A barrier row limits where its value fell by what is allowed, within this part or distance [m].
 _ROW_PART, _ROW_DISTANCE = 0.05, 1e-6
 
@@ -26,6 +26,7 @@ class BarrierReport:
     def __init__(self, solver: StepSolver) -> None:
         """Start without values."""
         self._solver = solver
+        self._least_step = _LEAST_SPEED * solver.diff.settings.dt
         self._values: np.ndarray | None = None
 
     def forget(self) -> None:
@@ -46,10 +47,15 @@ class BarrierReport:
         """
         values = self._solver.barrier_values(joint_q)
         before, self._values = self._values, values
-        counting = np.where(values < self._solver.row_range, values, np.inf)
-        if np.isfinite(counting).any():
-            self._name(output, values, int(np.argmin(counting)))
-        if wanted < _LEAST_STEP or achieved > _SLOWED * wanted or output.code != StatusCode.OK:
+        if len(values):
+            row = int(np.where(values < self._solver.row_range, values, np.inf).argmin())
+            if values[row] < self._solver.row_range[row]:
+                self._name(output, values, row)
+        if (
+            wanted < self._least_step
+            or achieved > _SLOWED * wanted
+            or output.code != StatusCode.OK
+        ):
             return
         row = -1
         if before is not None and values.size:

@@ -148,4 +148,4 @@ class CenterTracker:
 
 
 def _length(vector: np.ndarray) -> float:
-    return math.sqrt(float(vector @ vector))
+    return math.sqrt(vector.dot(vector))

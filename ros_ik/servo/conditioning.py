@@ -16,8 +16,10 @@ Singularity Robustness, 1986):
     lambda^2 = max(W)^2 lambda_max^2 (1 - (sigma / s)^2)
 """
 
+from collections.abc import Sequence
 import dataclasses
 import functools
+import math
 from typing import no_type_check
 
 import numpy as np
@@ -163,9 +165,9 @@ class Conditioning:
         self._most = settings.solver_singularity_damping
         # A chain of fewer joints than rows is singular wherever it is: that says nothing.
         self._is_told = self._counts >= np.count_nonzero(self._weight.host, axis=1)
-        self._largest = np.array(
-            [max(task.position_weight + task.orientation_weight) for task in settings.tasks]
-        )
+        self._largest = [
+            max(task.position_weight + task.orientation_weight) for task in settings.tasks
+        ]
 
     def measure(self, body_q: np.ndarray) -> np.ndarray:
         """Return sigma of each task [m/rad], inf where it has too few joints to tell.
@@ -177,20 +179,23 @@ class Conditioning:
         self._graph.launch()
         return np.where(self._is_told, self._sigma.host, np.inf)
 
-    def damping(self, body_q: np.ndarray, active: np.ndarray) -> Damping:
+    def damping(self, body_q: np.ndarray, active: Sequence[bool]) -> Damping:
         """Return how the next step is to be damped.
 
         Args:
             body_q: Link poses at the commanded configuration [body_count, 7].
-            active: Which tasks count, bool [n_tasks].
+            active: Which tasks count, [n_tasks].
         """
-        if not active.any() or self._most == 0.0:
+        if self._most == 0.0 or not any(active):
             return Damping()
-        sigma = np.where(active, self.measure(body_q), np.inf)
-        task = int(np.argmin(sigma))
-        part = 1.0 - np.square(np.minimum(sigma / self._threshold, 1.0))
-        square = float(np.max(part * np.square(self._largest))) * self._most**2
-        return Damping(square, task, float(sigma[task]))
+        square, worst, least = 0.0, 0, math.inf
+        for task, sigma in enumerate(self.measure(body_q).tolist()):
+            if active[task]:
+                part = 1.0 - min(sigma / self._threshold, 1.0) ** 2
+                square = max(square, part * self._largest[task] ** 2)
+                if sigma < least:
+                    worst, least = task, sigma
+        return Damping(square * self._most**2, worst, least)
 
     def _record(self) -> None:
         for buffer in (self._body_q, self._offset, self._weight):

@@ -198,14 +198,14 @@ class Goals:
             newest = max(newest, _received(tracker, pursuit))
         joints = self.joints
         if joints is None or mode not in _JOINT_MODES:
-            return Choice(pursuits, center)
+            return self._choice(pursuits, center)
         if (joints.lasting or self.is_fresh(joints.received, now)) and joints.received > newest:
             return dataclasses.replace(self._none, joints=True)
-        return Choice(pursuits, center)
+        return self._choice(pursuits, center)
 
     def choose(self, choice: Choice) -> bool:
         """Say which targets count; return whether that changed."""
-        if choice == self.choice:
+        if choice is self.choice or choice == self.choice:
             return False
         for tracker, pursuit in zip(self.trackers, choice.pursuits, strict=True):
             if tracker.pursuit is not pursuit:
@@ -217,7 +217,7 @@ class Goals:
 
     def missing(self, now: float, mode: Mode, choice: Choice, events: Events) -> HoldReason | None:
         """Return the reason to hold where no target counts."""
-        if choice != self._none:
+        if choice is not self._none and choice != self._none:
             return None
         if self.jump_refused(now):
             return HoldReason(
@@ -263,6 +263,12 @@ class Goals:
             positions: Commanded positions of the controlled joints.
         """
         return self.joints.positions - positions  # type: ignore[union-attr]
+
+    def _choice(self, pursuits: tuple[Pursuit, ...], center: bool) -> Choice:
+        """Return the choice of some places: mostly the same one as before."""
+        now = self.choice
+        same = not now.joints and now.center == center and now.pursuits == pursuits
+        return now if same else Choice(pursuits, center)
 
     def _pursuit(self, tracker: TaskTracker, now: float, mode: Mode) -> Pursuit:
         """Return which target of a frame task may count: the newer one."""

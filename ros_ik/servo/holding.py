@@ -8,8 +8,6 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ros_ik.servo.codes import Mode
 from ros_ik.servo.codes import StatusCode
 from ros_ik.servo.command import Command
@@ -87,9 +85,10 @@ def _reason_of_measurement(
     servo: Servo, now: float, measurement: Measurement
 ) -> HoldReason | None:
     """Return the reason to hold where a needed joint has no fresh state."""
-    received = measurement.received[servo.robot.needed_coords]
+    received = measurement.received[servo.robot.needed_coords].tolist()
     # A time ahead of now comes from before a backward jump of the clock: as old as it is ahead.
-    if np.max(np.abs(now - received)) <= servo.settings.joint_state_timeout:
+    oldest, newest = min(received), max(received)
+    if max(abs(now - oldest), abs(now - newest)) <= servo.settings.joint_state_timeout:
         return None
     never, stale = missing_joints(servo, now, measurement)
     if never:

@@ -9,6 +9,8 @@ from the measured state.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ros_ik.model import Model
@@ -26,6 +28,7 @@ from ros_ik.servo.goals import Goals
 from ros_ik.servo.halting import Halt
 from ros_ik.servo.holding import hold_reason
 from ros_ik.servo.holding import HoldReason
+from ros_ik.servo.link_poses import LinkPoses
 from ros_ik.servo.references import commanded_coords
 from ros_ik.servo.references import set_joint_references
 from ros_ik.servo.references import set_place_references
@@ -66,8 +69,10 @@ class Servo:
         self._damping_report = DampingReport(settings.period)
         self._events = Events()
         self._halt = Halt()
+        self._commanded_poses, self._measured_poses = LinkPoses(), LinkPoses()
         self._has_mimics = bool(model.mimic_driver)
         self._commanded = commanded_coords(self.robot)
+        self._not_commanded = ~self._commanded
         self.joint_q = model.neutral_joint_q()
         # What outputs tell joints that are not controlled: where they were at the start.
         self._held = self.joint_q.copy()
@@ -137,6 +142,17 @@ class Servo:
             self._report_poses(output, measurement)
         return output
 
+    def interrupt(self) -> None:
+        """Count as at rest: a tick has failed, and nobody knows where the robot came to rest.
+
+        The next motion starts from the measured state.
+        """
+        self._step[:] = 0.0
+        self._halt.end()
+        self._report.forget()
+        self.goals.rest()
+        self._synchronised = self._has_command = False
+
     def _notice_events(self, now: float, command: Command) -> None:
         self._events.notice(now, command)
         if self._events.activated:
@@ -158,7 +174,9 @@ class Servo:
                 return
             joint_q = measured
         self._obstacles = command.obstacles
-        self._solver.set_obstacles(command.obstacles, self._solver.diff.body_poses(joint_q))
+        self._solver.set_obstacles(
+            command.obstacles, self._commanded_poses.at(self._solver.diff, joint_q)
+        )
         self._report.forget()
 
     def _accept_targets(self, measurement: Measurement, command: Command) -> None:
@@ -174,7 +192,7 @@ class Servo:
             # Joints that are no longer named stay where they are now.
             self._set_posture()
         if poses or center:
-            goals.accept_at(self._solver.diff.body_poses(self.joint_q), poses, center)
+            goals.accept_at(self._poses(), poses, center)
 
     def _synchronise(self, measurement: Measurement) -> None:
         """Take the measured state for the command, which is at rest."""
@@ -197,18 +215,20 @@ class Servo:
         """Make one step towards the targets."""
         self._reason = None
         self._halt.end()
-        follows = np.isfinite(measurement.received) & ~self._commanded
-        self.joint_q[follows] = measurement.joint_q[follows]
+        follows = np.isfinite(measurement.received) & self._not_commanded
+        np.copyto(self.joint_q, measurement.joint_q, where=follows)
         if self.goals.choose(choice):
             self._tell_solver(choice)
             self._set_posture()
         diff, coords = self._solver.diff, self.robot.coords
-        poses = diff.body_poses(self.joint_q)
+        poses = self._poses()
         wanted = self._set_references(poses)
         damping = self._solver.damp(poses)
         before = self.goals.remaining(self.joint_q[coords])
         status = self._solver.solve(self.joint_q, self._step, self._next_step)
-        if status == SolveStatus.NON_FINITE_INPUT or not np.isfinite(self._next_step).all():
+        # A sum of squares is finite only where every number is.
+        finite = math.isfinite(self._next_step.dot(self._next_step))
+        if status == SolveStatus.NON_FINITE_INPUT or not finite:
             return self._brake(
                 StatusCode.NON_FINITE_BLOCKED, 'the solver gave a number that is not finite'
             )
@@ -296,13 +316,17 @@ class Servo:
         )
 
     def _report_targets(self, output: ServoOutput, now: float) -> None:
-        report_targets(output, self.goals, self._solver.diff.body_poses(self.joint_q), now)
+        report_targets(output, self.goals, self._poses(), now)
 
     def _report_poses(self, output: ServoOutput, measurement: Measurement) -> None:
         """Say where the frames are measured, once every joint is known."""
         q = self._measured(measurement, self._held)
         if q is not None:
-            report_poses(output, self.goals, self._solver.diff.body_poses(q))
+            report_poses(output, self.goals, self._measured_poses.at(self._solver.diff, q))
+
+    def _poses(self) -> np.ndarray:
+        """Return the link poses at the commanded configuration [body_count, 7]."""
+        return self._commanded_poses.at(self._solver.diff, self.joint_q)
 
     def _measured(self, measurement: Measurement, others: np.ndarray) -> np.ndarray | None:
         """Return the measured coordinates, with ``others`` for those that nobody needs."""

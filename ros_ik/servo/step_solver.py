@@ -89,6 +89,7 @@ class StepSolver:
         ]
         neutral = model.neutral_joint_q()
         self._joints = IKObjectiveJointPosition(model, neutral)
+        self._joint_numbers = b''
         # The posture comes after every target.
         lowest = max(task.priority for task in settings.tasks)
         self._joint_task = Task(self._joints, priority=lowest)
@@ -116,9 +117,9 @@ class StepSolver:
         )
         self.scene = scene or make_scene(robot, settings)
         self.barriers = make_barriers(robot, settings, self.scene)
-        self.barrier_rows = np.repeat(
-            np.arange(len(self.barriers)), [barrier.row_count for barrier in self.barriers]
-        )
+        counts = [barrier.row_count for barrier in self.barriers]
+        self.barrier_rows = np.repeat(np.arange(len(self.barriers)), counts)
+        self._first_row = [sum(counts[:index]) for index in range(len(counts))]
         self._conditioning = Conditioning(robot, settings)
         self._damping = 0.0
         rows = [self.barriers[index] for index in self.barrier_rows]
@@ -129,6 +130,11 @@ class StepSolver:
         self._row_margin = np.array([barrier.margin for barrier in rows])
         self._dof_coord = dof_coordinates(model)
         self._moving = np.flatnonzero((group.dof_variable >= 0) & (self._dof_coord >= 0))
+        self._moving_coords = self._dof_coord[self._moving]
+        # What steps and coordinates are compared with before they leave.
+        self._lowest = robot.lower[self._moving] - _ROUNDING
+        self._highest = robot.upper[self._moving] + _ROUNDING
+        self._fits = np.zeros((3, len(self._moving)), dtype=bool)
         self._active: tuple[bool, ...] = ()
         self._joint_mode = self._center_active = False
         scale = settings.limits_acceleration_scale
@@ -167,7 +173,7 @@ class StepSolver:
         Args:
             body_q: Link poses at the commanded configuration [body_count, 7].
         """
-        active = np.array(self._active, dtype=bool) & (not self._joint_mode)
+        active = () if self._joint_mode else self._active
         damping = self._conditioning.damping(body_q, active)
         self._damping = damping.square
         return damping
@@ -183,7 +189,10 @@ class StepSolver:
 
     def set_joints(self, joint_q: np.ndarray) -> None:
         """Give the coordinates of the posture or of the joint target, [joint_coord_count]."""
-        self._joints.set_target_positions(joint_q)
+        numbers = joint_q.tobytes()
+        if numbers != self._joint_numbers:
+            self._joint_numbers = numbers
+            self._joints.set_target_positions(joint_q)
 
     def solve(self, joint_q: np.ndarray, last_step: np.ndarray, step: np.ndarray) -> SolveStatus:
         """Find the best step; see :meth:`DifferentialIK.solve_ik`.
@@ -241,8 +250,7 @@ class StepSolver:
         barrier = self.barriers[index]
         if not isinstance(barrier, CollisionBarrier):
             return '', ''
-        first = int(np.searchsorted(self.barrier_rows, index))
-        return barrier.closest_pair(row - first) or ('', '')
+        return barrier.closest_pair(row - self._first_row[index]) or ('', '')
 
     def row_distance(self, row: int) -> float:
         """Return what the value of a row lacks to a distance [m]."""
@@ -253,13 +261,17 @@ class StepSolver:
 
         A joint outside its limits may move inwards.
         """
-        robot, moving = self._robot, self._moving
-        coords = self._dof_coord[moving]
-        size = np.abs(step[moving])
-        fast = size > self._max_step[moving] + _ROUNDING
-        q, after = joint_q[coords], next_q[coords]
-        below = (after < robot.lower[moving] - _ROUNDING) & (after < q)
-        above = (after > robot.upper[moving] + _ROUNDING) & (after > q)
+        moving, coords = self._moving, self._moving_coords
+        size, after = np.abs(step[moving]), next_q[coords]
+        fits = self._fits
+        np.less_equal(size, self._longest, out=fits[0])
+        np.greater_equal(after, self._lowest, out=fits[1])
+        np.less_equal(after, self._highest, out=fits[2])
+        if fits.all():
+            return ''
+        q, fast = joint_q[coords], size > self._longest
+        below = (after < self._lowest) & (after < q)
+        above = (after > self._highest) & (after > q)
         wrong = fast | below | above
         if not wrong.any():
             return ''
@@ -300,7 +312,8 @@ class StepSolver:
 
     def _scale_velocity(self, scale: float) -> None:
         self._velocity_limit.scale = scale
-        self._max_step = self._robot.velocity * scale * self._settings.period
+        step = self._robot.velocity * scale * self._settings.period
+        self._longest = step[self._moving] + _ROUNDING
 
     def _scale_loss(self) -> float:
         """Return how far the scale may fall in a tick, so that no joint brakes too hard."""

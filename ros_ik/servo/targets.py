@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from ros_ik.model.poses import unit_pose
 from ros_ik.servo.codes import Rejection
 from ros_ik.servo.command import CenterOfMassTarget
 from ros_ik.servo.command import JointTarget
@@ -17,8 +18,6 @@ from ros_ik.servo.command import PoseTarget
 from ros_ik.servo.command import TwistTarget
 from ros_ik.servo.robot import ControlledRobot
 
-# Shorter quaternions have no direction that could be trusted.
-_LEAST_NORM = 1e-6
 _numbers = itertools.count(1)
 
 
@@ -57,14 +56,12 @@ class TargetReader:
         fault = _fault(position, 3) or _fault(quaternion, 4)
         if fault is not None:
             return fault
-        norm = math.sqrt(sum(value * value for value in quaternion))
-        if not _LEAST_NORM < norm < math.inf:
+        pose = unit_pose((*position, *quaternion))
+        if pose is None:
             return Rejection.ZERO_QUATERNION
         link = self._link(frame_id, self._robot.task_references[task])
         if link is None:
             return Rejection.UNKNOWN_FRAME
-        pose = np.array((*position, *quaternion), dtype=np.float64)
-        pose[3:] /= norm
         return PoseTarget(pose, link, received, next(_numbers), lasting)
 
     def twist(

@@ -15,9 +15,8 @@ from ros_ik.servo.command import PoseTarget
 from ros_ik.servo.command import TwistTarget
 from ros_ik.servo.pose_filter import PoseFilter
 from ros_ik.servo.pose_math import move_pose
+from ros_ik.servo.pose_math import pose_between
 from ros_ik.servo.pose_math import pose_difference
-from ros_ik.servo.pose_math import pose_inverse
-from ros_ik.servo.pose_math import pose_multiply
 from ros_ik.servo.pose_math import quat_conjugate
 from ros_ik.servo.pose_math import quat_multiply
 from ros_ik.servo.pose_math import quat_rotate
@@ -65,6 +64,10 @@ class TaskTracker:
         self.lasting = 0
         self.jumps = 0
         self.pose = np.zeros(7)
+        # What the last measurement was made of, and what was left then.
+        self._body_q: np.ndarray | None = None
+        self._left_to: np.ndarray | None = None
+        self._left = np.zeros(3), np.zeros(3)
         self.linear_error = self.angular_error = math.nan
         self.remaining = 0.0
         self._aim: np.ndarray | None = None
@@ -72,7 +75,7 @@ class TaskTracker:
 
     def apply(self, task: TaskSettings, settings: Settings) -> None:
         """Take over settings."""
-        self._offset = link_offset(task)
+        self._offset, self._body_q = link_offset(task), None
         self._settings, self._general = task, settings
         self._linear_axes = np.array([float(weight > 0.0) for weight in task.position_weight])
         self._angular_axes = np.array([float(weight > 0.0) for weight in task.orientation_weight])
@@ -123,8 +126,7 @@ class TaskTracker:
 
     def frame_pose(self, body_q: np.ndarray) -> np.ndarray:
         """Return the pose of the frame in its reference link, from link poses [body_count, 7]."""
-        frame = pose_multiply(body_q[self._link], self._offset)
-        return pose_multiply(pose_inverse(body_q[self._reference]), frame)
+        return pose_between(body_q[self._reference], body_q[self._link], self._offset)
 
     def accept(self, target: PoseTarget, body_q: np.ndarray) -> bool:
         """Take a new target, unless it is a jump and jumps are refused; return whether it was.
@@ -137,8 +139,7 @@ class TaskTracker:
         self._sequence = target.sequence
         pose = target.pose
         if target.frame_link != self._reference:
-            frame = pose_multiply(body_q[target.frame_link], pose)
-            pose = pose_multiply(pose_inverse(body_q[self._reference]), frame)
+            pose = pose_between(body_q[self._reference], body_q[target.frame_link], pose)
         if self._general.target_jump_policy == 'reject' and self._is_jump(
             pose, self.frame_pose(body_q)
         ):
@@ -164,15 +165,29 @@ class TaskTracker:
         return True
 
     def measure(self, body_q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return what is left to the pose target on the axes that count: vectors [m] and [rad]."""
-        self.pose = self.frame_pose(body_q)
-        left = np.zeros(3), np.zeros(3)
-        if self.goal is not None:
-            left = self._difference(self.goal)
+        """Return what is left to the pose target on the axes that count: vectors [m] and [rad].
+
+        Args:
+            body_q: Link poses [body_count, 7]; the same array holds the same poses.
+        """
+        goal, aim = self.goal, self._aim
+        if body_q is not self._body_q:
+            self._body_q, self.pose = body_q, self.frame_pose(body_q)
+            self._left_to = None
+        if goal is None:
+            left = np.zeros(3), np.zeros(3)
+        elif goal is self._left_to:
+            left = self._left
+        else:
+            self._left_to = goal
+            self._left = left = self._difference(goal)
             self.linear_error, self.angular_error = _length(left[0]), _length(left[1])
-        if self._aim is not None:
-            linear, angular = left if self._aim is self.goal else self._difference(self._aim)
-            self.remaining = _length(linear) + _length(angular)
+        if aim is not None:
+            self.remaining = (
+                self.linear_error + self.angular_error
+                if aim is goal
+                else sum(map(_length, self._difference(aim)))
+            )
         return left
 
     def reference(self, body_q: np.ndarray) -> tuple[np.ndarray, float]:
@@ -211,9 +226,10 @@ class TaskTracker:
         """Return the displacement of this tick towards the pose target."""
         goal: np.ndarray = self.goal  # type: ignore[assignment]
         self._aim = self._filter.step(goal, self.pose)
+        self.remaining = self.linear_error + self.angular_error
         if self._aim is not goal:
             left = self._difference(self._aim)
-        self.remaining = _length(left[0]) + _length(left[1])
+            self.remaining = _length(left[0]) + _length(left[1])
         return (
             self._linear.step(left[0], achieved[0], self._linear_limits),
             self._angular.step(left[1], achieved[1], self._angular_limits),
@@ -254,4 +270,4 @@ class TaskTracker:
 
 
 def _length(vector: np.ndarray) -> float:
-    return math.sqrt(float(vector @ vector))
+    return math.sqrt(vector.dot(vector))

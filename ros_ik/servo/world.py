@@ -10,14 +10,11 @@ import dataclasses
 import enum
 import math
 
-import numpy as np
-
+from ros_ik.model.poses import unit_pose
 from ros_ik.servo.codes import Rejection
 from ros_ik.servo.command import Obstacle
 from ros_ik.servo.robot import ControlledRobot
 
-# Shorter quaternions have no direction that could be trusted.
-_LEAST_NORM = 1e-6
 # Farther or larger is no obstacle of a robot but a mistake of units [m].
 _FARTHEST = 1e4
 
@@ -139,14 +136,12 @@ class ObstacleBook:
             return Rejection.BAD_OBSTACLE
         if not all(abs(value) <= _FARTHEST for value in pose[:3]):
             return Rejection.BAD_OBSTACLE
-        norm = math.hypot(*pose[3:])
-        if not norm > _LEAST_NORM:
+        placed = unit_pose(pose)
+        if placed is None:
             return Rejection.ZERO_QUATERNION
         link = self._base if request.frame_id == '' else self._links.get(request.frame_id)
         if link is None:
             return Rejection.UNKNOWN_FRAME
-        placed = np.array(pose)
-        placed[3:] /= norm
         found = Obstacle(request.name, kind.name.lower(), dimensions, placed, link)
         # Made here, where there is time, and not in the tick that takes it over.
         _ = found.shape

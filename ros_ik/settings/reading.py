@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 import difflib
 import math
+import re
 from typing import Any
 
 from ros_ik.settings.parameter import Parameter
@@ -22,6 +23,7 @@ from ros_ik.settings.values import TaskSettings
 _GENERAL = {entry.name: entry for entry in SCHEMA if not entry.placeholder}
 # Names that a task may not have: its parameters would run into those of the node.
 _RESERVED = {entry.name.partition('.')[0] for entry in SCHEMA} - {'<task>'}
+_DEVICE = re.compile(r'auto|cpu|cuda(:\d+)?')
 # ROS itself declares these on every node.
 _OF_ROS = ('use_sim_time', 'start_type_description_service', 'qos_overrides')
 
@@ -213,9 +215,11 @@ def _check_together(settings: Settings) -> None:
                 f'got {output.command_horizon:g}',
             )
     device = settings.device
-    if device not in ('auto', 'cpu', 'cuda') and not device.removeprefix('cuda:').isdigit():
+    if not all(_DEVICE.fullmatch(name.strip()) for name in device.split(',')):
         raise SettingsError(
-            'device', f"expected 'auto', 'cpu', 'cuda' or 'cuda:N', got {device!r}"
+            'device',
+            "expected 'auto', 'cpu', 'cuda' or 'cuda:N', or several with commas between them, "
+            f'got {device!r}',
         )
     if not settings.limits_position_margin:
         raise SettingsError(

@@ -33,8 +33,8 @@ _NODE = (
     Parameter(
         'device', 'string', 'auto',
         "Where the solver runs: 'cpu', 'cuda' or 'cuda:N'. 'auto' is the CPU, which answers "
-        "soonest for "
-        'one robot.', read_only=True,
+        "soonest for one robot. Of several, as in 'cuda:0,cpu', the first that works is taken; a "
+        'GPU that is lost leaves the node inactive, with the next of them.', read_only=True,
     ),
     Parameter(
         'robot_description_timeout', 'double', 10.0,

@@ -63,6 +63,10 @@ EVENTS = {
     'start in collision': (
         'test_behaviour_obstacles.py::'
         'test_an_obstacle_that_appears_where_the_robot_is_lets_it_move_away_only',
+        'test_behaviour_collision.py::'
+        'test_joints_that_start_in_collision_go_no_deeper_and_come_out',
+        'test_behaviour_collision.py::'
+        'test_a_frame_that_starts_in_collision_is_tracked_outwards_only',
     ),
     'obstacle appearing on the path': (
         'test_behaviour_obstacles.py::test_an_obstacle_that_appears_on_the_path_is_not_touched',
@@ -95,6 +99,11 @@ EVENTS = {
     'kill -9 and restart': (
         'test_behaviour_ends.py::test_the_next_process_starts_where_the_last_one_left_the_robot',
     ),
+    'GPU lost': (
+        'test_behaviour_device.py::test_it_holds_goes_to_inactive_and_can_be_activated_again',
+        'test_behaviour_device.py::test_without_another_device_it_stays_inactive_and_says_why',
+        '../servo/test_states.py::test_after_a_tick_that_failed_motion_starts_where_the_robot_is',
+    ),
     'two robots in two namespaces': (
         'test_behaviour_domain.py::test_two_robots_in_two_namespaces_do_not_hear_each_other',
         'test_behaviour_domain.py::test_a_stop_of_one_robot_does_not_stop_the_other',
@@ -117,6 +126,7 @@ EVENTS = {
     'each dynamic parameter': (
         'test_dynamic_parameters.py::test_every_dynamic_parameter_has_a_test_of_its_effect',
         'test_dynamic_parameters.py::test_it_takes_effect_at_run_time',
+        'test_dynamic_motion.py::test_it_takes_effect_at_run_time',
         'test_dynamic_parameters.py::test_wrong_values_are_refused_with_a_reason',
     ),
 }

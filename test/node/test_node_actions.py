@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.action_rig import ABORTED
 from support.action_rig import ActionUser
+from support.action_rig import at_rest
 from support.action_rig import CANCELED
 from support.action_rig import LONG
 from support.action_rig import SUCCEEDED
@@ -47,12 +48,7 @@ def rig(tmp_path_factory):
 
 @pytest.fixture
 def client(rig):
-    """Return the client with the robot at rest; its poses are those from now on."""
-    client, _ = rig
-    client.wait_for_rest()
-    client.trigger('reset')
-    client.wait_for_code(IkStatus.OK, text='waiting for a target')
-    return client
+    return at_rest(rig[0])
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@
 import re
 
 import pytest
+from std_msgs.msg import String
+from support.ros_rig import LATCHED
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
@@ -58,6 +60,22 @@ def test_a_bad_description_keeps_the_model_and_says_why(client, kind):
     client.stream('pose', target)
     client.wait_for(lambda: client.status.tasks[0].reached, 'arrival with the old model')
     client.stream('pose', None)
+
+
+@pytest.mark.parametrize('topic', ['robot_description', 'robot_description_semantic'])
+def test_a_description_too_large_to_be_one_is_dropped_unread(client, topic):
+    publisher = client.node.create_publisher(String, topic, LATCHED)
+    client.wait_for(lambda: publisher.get_subscription_count() > 0, 'the node')
+    before, generation = client.dropped().get('too_large', 0), client.status.model_generation
+    publisher.publish(String(data=panda_urdf() + ' ' * 2**24))
+    client.wait_for(lambda: client.dropped().get('too_large', 0) == before + 1, 'a counted drop')
+    client.wait_for_text(f'dropped a message on {topic}: too_large')
+    assert f'dropped a message on {topic}: too_large' in client.processes.text('node')
+    client.stream('pose', client.moved_pose((0.0, -0.02, 0.0)))
+    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival with the old model')
+    client.stream('pose', None)
+    assert client.status.model_generation == generation
+    client.node.destroy_publisher(publisher)
 
 
 def test_the_same_description_again_changes_nothing(client):

@@ -44,7 +44,7 @@ def test_a_lifecycle_manager_leads_it_through_its_states(tmp_path):
         client.spin(0.3)
         assert len(client.trajectories) == count
         assert client.transition(Transition.TRANSITION_CLEANUP)
-        client.wait_for_code(IkStatus.WARMING_UP)
+        client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=60.0)
         assert client.transition(Transition.TRANSITION_CONFIGURE)
         assert client.transition(Transition.TRANSITION_ACTIVATE)
         client.wait_for_code(IkStatus.OK, text='tracking')

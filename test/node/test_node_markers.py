@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 import signal
 
+from geometry_msgs.msg import TwistStamped
 import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
@@ -127,6 +128,35 @@ def test_a_target_is_shown_while_it_counts(arms):
     arms.streams.clear()
     arms.client.wait_for(
         lambda: arms.seen and all(m.ns != 'targets' for m in arms.seen[-1].markers), 'no target'
+    )
+
+
+def test_a_twist_is_an_arrow_and_an_arc_while_it_counts(arms):
+    twist = TwistStamped()
+    twist.header.frame_id = 'torso'
+    linear, angular = np.array([0.02, -0.03, 0.01]), np.array([0.0, 0.1, 0.2])
+    for vector, values in ((twist.twist.linear, linear), (twist.twist.angular, angular)):
+        vector.x, vector.y, vector.z = values.tolist()
+    arms.streams['left/target_twist'] = twist
+    found = look(arms, 'frames', 'twists')
+    shapes = {marker.type: marker for marker in found['twists'][::-1]}
+    assert [m.type for m in found['twists']] == [Marker.ARROW, Marker.LINE_STRIP, Marker.ARROW]
+    start, end = (xyz(point) for point in shapes[Marker.ARROW].points)
+    assert min(np.linalg.norm(ends(m)[0, 0] - start) for m in found['frames']) < 1e-9
+    # As far as it goes in a second, along the axes that it is given in.
+    np.testing.assert_allclose(end - start, linear, atol=1e-9)
+    spokes = np.array([xyz(point) for point in shapes[Marker.LINE_STRIP].points]) - start
+    np.testing.assert_allclose(np.linalg.norm(spokes, axis=1), 0.1, atol=1e-9)
+    np.testing.assert_allclose(spokes @ angular, 0.0, atol=1e-9)
+    turned = np.cross(spokes[:-1], spokes[1:])
+    assert np.all(turned @ angular > 0.0), 'it turns the other way'
+    speed = np.linalg.norm(angular)
+    assert np.linalg.norm(turned, axis=1).sum() / 0.1**2 == pytest.approx(speed, rel=1e-2)
+    tip = [m for m in found['twists'] if m.type == Marker.ARROW][1]
+    np.testing.assert_allclose(xyz(tip.points[0]) - start, spokes[-1], atol=1e-9)
+    arms.streams.clear()
+    arms.client.wait_for(
+        lambda: arms.seen and all(m.ns != 'twists' for m in arms.seen[-1].markers), 'no twist'
     )
 
 

@@ -2,27 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process that answers planners: its bounds, and how it comes and goes with the node."""
 
-import json
 import math
 import os
 from pathlib import Path
 import signal
-import threading
 import time
 
 from lifecycle_msgs.msg import Transition
 import pytest
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.ros_rig import start_robot
 from support.services_rig import begin
 from support.services_rig import is_gone
 from support.services_rig import LONG
 from support.services_rig import process_ids
 from support.services_rig import solve
 from support.services_rig import start
-from support.services_rig import start_planner
 from support.services_rig import unreachable
 from support.services_rig import wait_until_gone
 
@@ -140,37 +135,3 @@ def test_a_process_that_falls_is_started_again(client):
         client.spin(0.1)
     assert future.result().success
     assert 'ended with code -9' in client.processes.text('node')
-
-
-def test_a_hundred_thousand_poses_while_tracking(client):
-    """All are answered and tracking goes on; a benchmark measures that no tick is late."""
-    start_node(client, control_rate=500, services__nice=0, services__timeout=90.0)
-    start_robot(client)
-    client.describe(panda_urdf())
-    client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
-    lines = []
-    with start_planner(client, 100_000) as planner:
-        # Warp writes to the same stream.
-        reports = (line for line in planner.stdout if line.startswith('{'))
-        reader = threading.Thread(target=lines.extend, args=(reports,), daemon=True)
-        try:
-            reader.start()
-            client.wait_for(lambda: lines, 'a planner', LONG)
-            goals = [client.moved_pose((0.0, y, 0.0)) for y in (0.15, -0.15)]
-            client.stream('pose', goals[0])
-            client.wait_for_code(IkStatus.OK, IkStatus.DEADLINE_MISSED, text='tracking')
-            planner.stdin.write('ask\n')
-            planner.stdin.flush()
-            give_up = time.monotonic() + LONG
-            while len(lines) < 2 and time.monotonic() < give_up:
-                for goal in goals:
-                    count = len(client.trajectories)
-                    client.stream('pose', goal)
-                    client.spin(1.0)
-                    assert len(client.trajectories) > count + 10
-        finally:
-            planner.kill()
-    answer = json.loads(lines[1])
-    assert answer['success'] and not answer['message']
-    assert answer['solved'] == answer['solutions'] == 100_000
-    client.assert_trajectories_are_accepted()

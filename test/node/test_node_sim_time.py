@@ -27,12 +27,14 @@ class Simulation:
 
     def run(self, seconds):
         """Let time pass on the wall."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
+        before = time.monotonic()
+        until = before + seconds
+        while before < until:
             self.client.simulate(self.now)
             self.states.publish(JointState(name=list(ARM), position=HOME))
             self.client.spin(0.005)
-            self.now += 0.005 * self.speed
+            wall = time.monotonic()
+            self.now, before = self.now + (wall - before) * self.speed, wall
 
     def run_until(self, condition):
         """Let time pass until a condition holds."""

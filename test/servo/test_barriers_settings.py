@@ -233,3 +233,23 @@ def test_position_limits_are_tightened_and_never_loosened():
     values['joint_limits__panda_joint4__max_position'] = 1.0
     with pytest.raises(SettingsError, match='max_position.*looser'):
         Rig(**values)
+
+
+@pytest.mark.parametrize('rate', [100.0, 1000.0])
+@pytest.mark.parametrize('acceleration', [0.5, 5.0])
+def test_what_holds_a_motion_back_is_named_at_every_rate(rate, acceleration):
+    rig = Rig(
+        control_rate=rate, ee__max_linear_acceleration=acceleration,
+        ee__max_angular_acceleration=2.0 * acceleration, ee__max_linear_speed=0.2,
+        barriers__position__wall__frame='panda_hand_tcp',
+        barriers__position__wall__max=[0.0, 0.1, 0.0],
+        barriers__position__wall__axes=[False, True, False],
+    )  # fmt: skip
+    rig.aim(rig.moved((0.0, 0.3, 0.0)))
+    rig.tick(seconds=3.0)
+    assert rig.outputs[-1].code == StatusCode.HALTED_BY_BARRIER
+    assert rig.outputs[-1].limiting_barrier == 'wall'
+    rig.aim(rig.moved((0.0, -0.1, 0.0)))
+    rig.tick(seconds=3.0)
+    assert rig.outputs[-1].tasks[0].reached
+    assert {o.code for o in rig.outputs[-round(0.5 / rig.dt) :]} == {StatusCode.OK}

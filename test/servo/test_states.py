@@ -263,3 +263,17 @@ def test_dynamic_settings_change_the_limits_at_once(moving):
     margin.tick(seconds=4.0)
     limit = margin.robot.upper[dofs[3]]
     assert margin.q[margin.robot.coords[3]] == pytest.approx(limit - 0.3, abs=1e-5)
+
+
+def test_after_a_tick_that_failed_motion_starts_where_the_robot_is(moving):
+    moving.servo.interrupt()
+    moving.q = moving.q + 0.001
+    began = moving.q.copy()
+    moving.published.clear()
+    moving.tick(30)
+    assert not moving.outputs[-1].still
+    first = moving.published[0]
+    np.testing.assert_allclose(first.joint_q - first.joint_qd * moving.dt, began, atol=1e-12)
+    most = moving.robot.acceleration[moving.robot.group.variable_dof] * moving.dt
+    assert np.all(np.abs(moving.speeds()[0]) <= most * (1.0 + 1e-9))
+    moving.assert_within_limits()

@@ -121,6 +121,23 @@ def test_without_the_check_the_walls_are_crossed():
     assert worst < -0.01
 
 
+@pytest.mark.parametrize('name', sorted(ARMS))
+def test_sweeps_save_time_and_change_nothing(name):
+    """Without a sweep every configuration of every stop is looked at."""
+    drives = [Drive(name, *ARMS[name], acceleration=5.0, seed=8) for _ in range(2)]
+    drives[1].barrier.sweeps = False
+    halted = 0
+    for tick in range(400):
+        if tick % 40 == 0:
+            for drive in drives:
+                drive.aim()
+        outcomes = [drive.tick() for drive in drives]
+        for swept, looked in zip(*outcomes, strict=True):
+            np.testing.assert_array_equal(swept, looked)
+        halted += int(outcomes[0][0][0] == SolveStatus.HALTED_BY_BARRIER)
+    assert 0 < halted < 400
+
+
 def test_a_safe_step_passes_as_it_is():
     drive = Drive('panda', *ARMS['panda'], acceleration=3.0, seed=2)
     step = drive.rng.uniform(-1e-4, 1e-4, drive.last.shape)

@@ -5,12 +5,22 @@
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
 
+from ros_ik_interfaces.msg import IkStatus
+
 LONG = 60.0
 SUCCEEDED, ABORTED, CANCELED = (
     GoalStatus.STATUS_SUCCEEDED,
     GoalStatus.STATUS_ABORTED,
     GoalStatus.STATUS_CANCELED,
 )
+
+
+def at_rest(client):
+    """Return the client with the robot at rest; its poses are those from now on."""
+    client.wait_for_rest()
+    client.trigger('reset')
+    client.wait_for_code(IkStatus.OK, text='waiting for a target')
+    return client
 
 
 class Goal:

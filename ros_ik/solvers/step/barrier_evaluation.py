@@ -64,17 +64,42 @@ class BarrierEvaluation:
             if jacobian is not None:
                 barrier.launch_jacobian(jacobian, int(start))
 
-    def launch_ahead(self, displacement: wp.array, values: wp.array) -> None:
+    @property
+    def sweeps(self) -> bool:
+        """Whether :meth:`launch_sweep` can be called."""
+        return all(barrier.sweeps for barrier in self.barriers if barrier.is_checked)
+
+    def launch_sweep(self, way: wp.array, may_fall: wp.array) -> None:
+        """Mark robots for which some value may become negative while joints move.
+
+        Args:
+            way: Bounds on the size of their motion, shape [n, joint_dof_count].
+            may_fall: Output, int32 [n]; see :meth:`Barrier.launch_sweep`.
+        """
+        state = self._state
+        launch_place_nodes(self._nodes, state.joint_q, state.body_q, state.joint_S_s)
+        for barrier in self.barriers:
+            if barrier.is_checked:
+                barrier.launch_sweep(way, may_fall)
+
+    def launch_ahead(
+        self, displacement: wp.array, values: wp.array, *, violations_only: bool = False
+    ) -> None:
         """Evaluate after a displacement.
 
         Args:
             displacement: Over all degrees of freedom, shape [n, joint_dof_count].
             values: Output: h, shape [n, n_rows]; rows of barriers that are not checked are left.
+            violations_only: Whether values that are not negative may be any such.
         """
         launch_integrate(self._tree, self._state.joint_q, displacement, self._ahead_q)
         launch_place_nodes(self._nodes, self._ahead_q, self._ahead_body_q, self._ahead_S_s)
         for barrier, start in zip(self.barriers, self.start, strict=False):
-            if barrier.is_checked:
+            if not barrier.is_checked:
+                continue
+            if violations_only:
+                barrier.launch_violations(self._ahead_body_q, values, int(start))
+            else:
                 barrier.launch_values(self._ahead_body_q, values, int(start))
 
 

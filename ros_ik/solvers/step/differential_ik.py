@@ -385,4 +385,4 @@ def _write_step(delta_q: np.ndarray, step: np.ndarray, variables: np.ndarray) ->
 
 def _returned(status: np.ndarray, ndim: int) -> SolveStatus | np.ndarray:
     """Return one status or a copy of all of them."""
-    return SolveStatus(status[0]) if ndim == 1 else status.copy()
+    return _STATUS[status.item(0)] if ndim == 1 else status.copy()

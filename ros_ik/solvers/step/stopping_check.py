@@ -12,10 +12,14 @@ so a robot that starts safe stays safe without ever leaving its acceleration lim
 checked one step ago. (Sets that are safe because of stopping motions: Fraichard and Asama,
 "Inevitable collision states - a step towards safer robots?", Advanced Robotics 18 (2004).) After m
 steps of the stop a variable has moved by k |dq| - s k (k + 1) / 2, k = min(m, floor(|dq| / s)).
+
+Looking at many configurations costs time, and mostly nothing is near. So it is asked first whether
+any barrier could be reached by joints that move no farther than to where they come to rest.
 """
 
 from collections.abc import Sequence
 import functools
+import math
 from types import SimpleNamespace
 from typing import no_type_check
 
@@ -35,6 +39,8 @@ from ros_ik.solvers.step.barrier_evaluation import BarrierEvaluation
 _ROUNDING = 1e-12
 # Fractions of a step that are tried, in this order, before nothing is left of it.
 _FRACTIONS = (1.0, 0.5, 0.25)
+# Robots up to which a sweep pays: of many one is always near something.
+_MOST_SWEPT = 8
 
 
 @no_type_check
@@ -178,15 +184,22 @@ class StoppingCheck:
         self._candidate, self._last, self._step = floats(n, dofs), floats(n, dofs), floats(n, dofs)
         self._fraction, self._tolerance = floats(n), floats(1)
         self._unsafe = HostBuffer((n,), wp.int32, device)
+        self._may_fall = HostBuffer((n,), wp.int32, device)
         self._values = wp.zeros((n, total), dtype=state.scalar, device=device)
         self._values_ahead = wp.full((n, total), wp.inf, dtype=state.scalar, device=device)
         self._horizon = wp.zeros(n, dtype=state.scalar, device=device)
         self._displacement = wp.zeros((n, dofs), dtype=state.scalar, device=device)
         slowdown = group.variable_limits(values) * state.dt**2
-        self._slowdown = wp.array(slowdown, dtype=state.scalar, device=device)
-        self._variable_dof = wp.array(group.variable_dof, dtype=wp.int32, device=device)
+        self._group = [
+            wp.array(slowdown, dtype=state.scalar, device=device),
+            wp.array(group.variable_dof, dtype=wp.int32, device=device),
+            state.dof_variable,
+            state.dof_scale,
+        ]
         self.delta_q, self.last = self._candidate.host, self._last.host
         self.status = np.zeros(n, dtype=np.int32)
+        sweeps = n <= _MOST_SWEPT and self._evaluation.sweeps
+        self._sweep_graph = Graph(self._record_sweep, device) if sweeps else None
         self._graph = Graph(self._record, device)
 
     def run(self, tolerance: float) -> None:
@@ -196,13 +209,35 @@ class StoppingCheck:
             tolerance: How far below zero h may be, in units of h.
         """
         self._tolerance.host[0] = tolerance
+        self.status[:] = SolveStatus.CONVERGED
+        self._fraction.host[:] = 1.0
+        # Sums of squares are finite only where every number is.
+        squares = (np.vdot(rows, rows) for rows in (self.delta_q, self.last, self._joint_q.host))
+        if not math.isfinite(sum(squares)):
+            self._replace_non_finite()
+        if not self._is_far():
+            self._look()
+        self.delta_q[:] = self._step.host
+
+    def _replace_non_finite(self) -> None:
+        """Let robots stop whose step, last step or coordinates are no numbers."""
         finite = np.isfinite(self.delta_q).all(axis=1)
         finite &= np.isfinite(self.last).all(axis=1) & np.isfinite(self._joint_q.host).all(axis=1)
-        self.status[:] = np.where(finite, SolveStatus.CONVERGED, SolveStatus.NON_FINITE_INPUT)
-        if not finite.all():
-            self.last[~np.isfinite(self.last)] = 0.0
-            self.delta_q[~finite] = self.last[~finite]
-        self._fraction.host[:] = finite
+        self.status[~finite] = SolveStatus.NON_FINITE_INPUT
+        self.last[~np.isfinite(self.last)] = 0.0
+        self.delta_q[~finite] = self.last[~finite]
+        self._fraction.host[~finite] = 0.0
+
+    def _is_far(self) -> bool:
+        """Return whether no robot can reach a barrier before it rests after its step."""
+        if self._sweep_graph is None:
+            return False
+        self._may_fall.host[:] = 0
+        self._sweep_graph.launch()
+        return not self._may_fall.host.any()
+
+    def _look(self) -> None:
+        """Look at the configurations ahead and draw steps towards the stop."""
         for fraction, following in zip(_FRACTIONS, (*_FRACTIONS[1:], 0.0), strict=True):
             self._graph.launch()
             unsafe = (self._unsafe.host != 0) & (self._fraction.host == fraction)
@@ -212,38 +247,51 @@ class StoppingCheck:
             self._fraction.host[unsafe] = following
         else:
             self._graph.launch()
-        self.delta_q[:] = self._step.host
 
-    def _record(self) -> None:
-        """Launch what one fraction needs."""
-        state, kernels = self._state, _stopping_kernels(self._state.scalar)
-        group = [self._slowdown, self._variable_dof, state.dof_variable, state.dof_scale]
+    def _record_sweep(self) -> None:
+        """Launch the question whether any robot comes near a barrier."""
+        self._may_fall.upload()
+        self._record_step()
+        self._record_advance(1.0)
+        self._evaluation.launch_sweep(self._displacement, self._may_fall.array)
+        for buffer in (self._step, self._may_fall):
+            buffer.download()
+
+    def _record_step(self) -> None:
+        """Launch what makes the step of one fraction."""
         for buffer in (
             self._joint_q, self._candidate, self._last, self._fraction, self._tolerance,
         ):  # fmt: skip
             buffer.upload()
         self._launch(
-            kernels.blend,
-            [self._candidate.array, self._last.array, self._fraction.array, *group],
+            _stopping_kernels(self._state.scalar).blend,
+            [self._candidate.array, self._last.array, self._fraction.array, *self._group],
             [self._step.array, self._horizon, self._unsafe.array],
         )
+
+    def _record_advance(self, part: float) -> None:
+        """Launch the displacement of the step and a part of the time until the robot rests."""
+        self._launch(
+            _stopping_kernels(self._state.scalar).advance,
+            [self._step.array, self._horizon, self._state.scalar(part), *self._group],
+            [self._displacement],
+        )
+
+    def _record(self) -> None:
+        """Launch what one fraction needs."""
+        self._record_step()
         self._evaluation.launch_now(self._values)
         self._record_ahead(self._step.array)
         for check in range(1, self._n_checks + 1):
             # At constant deceleration these parts of the time are even parts of the way.
-            part = state.scalar(1.0 - np.sqrt(1.0 - check / self._n_checks))
-            self._launch(
-                kernels.advance,
-                [self._step.array, self._horizon, part, *group],
-                [self._displacement],
-            )
+            self._record_advance(1.0 - np.sqrt(1.0 - check / self._n_checks))
             self._record_ahead(self._displacement)
         for buffer in (self._step, self._unsafe):
             buffer.download()
 
     def _record_ahead(self, displacement: wp.array) -> None:
         """Judge the configuration that lies a displacement ahead."""
-        self._evaluation.launch_ahead(displacement, self._values_ahead)
+        self._evaluation.launch_ahead(displacement, self._values_ahead, violations_only=True)
         self._launch(
             _stopping_kernels(self._state.scalar).judge,
             [self._values, self._values_ahead, self._tolerance.array],

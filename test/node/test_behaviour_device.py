@@ -1,0 +1,121 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A device that is lost while the robot moves: it holds, says so, and goes to inactive."""
+
+import os
+from pathlib import Path
+import signal
+
+from diagnostic_msgs.msg import DiagnosticStatus
+from lifecycle_msgs.msg import Transition
+import pytest
+from support.held_robot import HeldRobot
+from support.motion import array_of
+from support.motion import motion_of
+from support.motion import panda_ranges
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+import warp as wp
+
+from ros_ik_interfaces.msg import IkStatus
+
+pytestmark = pytest.mark.dds
+needs_gpu = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not wp.is_cuda_available(), reason='Warp finds no CUDA device to lose'),
+]
+LONG = 100.0
+
+
+@pytest.fixture
+def client(tmp_path, monkeypatch, device):
+    paths = [str(Path(__file__).parents[1]), os.environ.get('PYTHONPATH', '')]
+    monkeypatch.setenv('PYTHONPATH', os.pathsep.join(paths))
+    with ros_rig(tmp_path) as client:
+        client.processes.start(
+            'node', 'support.failing_node', ee__frame='panda_hand_tcp', device=device,
+            outputs__default__publish_velocities=True, joint_state_timeout=1.0,
+        )  # fmt: skip
+        client.robot = HeldRobot(client)
+        client.describe(panda_urdf())
+        client.wait_for_text('waiting for a target', timeout=LONG)
+        yield client
+
+
+def lose(client):
+    """Lose the device in motion; return what was sent until the end."""
+    client.stream('ee', client.moved_pose((0.2, 0.2, 0.0)))
+    client.wait_for(
+        lambda: client.sent and max(map(abs, client.sent[-1][1].points[0].velocities)) > 0.2,
+        'motion',
+    )
+    client.statuses.clear()
+    client.processes.signal('node', signal.SIGUSR1)
+    client.wait_for(lambda: 'lost: ' in client.processes.text('node'), 'the loss')
+    client.wait_for(lambda: client.state() == 'inactive', 'the way to inactive')
+    failed = [s for s in client.statuses if s.code == IkStatus.SOLVER_FAILED]
+    assert failed and failed[0].model_generation == 1
+    return failed[0]
+
+
+def assert_model_is_wrong(client, text):
+    """Check that /diagnostics says what is wrong with the model."""
+    client.diagnostics.clear()
+
+    def found():
+        return [
+            entry for entry in client.diagnostics
+            if entry.name.endswith(': model') and text in entry.message
+        ]  # fmt: skip
+
+    client.wait_for(found, f'{text!r} in the diagnostics')
+    assert found()[-1].level == DiagnosticStatus.ERROR
+
+
+def assert_it_goes_on(client):
+    """Activate it again, and let it track from where the robot was put meanwhile."""
+    elsewhere = HeldRobot.home() | {'panda_joint1': 0.3}
+    client.robot.place(**elsewhere)
+    client.stream('ee', None)
+    client.spin(0.2)
+    client.sent.clear()
+    assert client.transition(Transition.TRANSITION_ACTIVATE)
+    client.stream('ee', client.moved_pose((0.0, 0.1, 0.0)))
+    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
+    motion = motion_of(client)
+    motion.assert_within(panda_ranges())
+    assert motion.starts == [0]
+    assert abs(motion.began[0] - array_of(elsewhere)).max() < 1e-9, 'it jumped'
+    assert 'given up' not in client.status.text
+
+
+@pytest.mark.parametrize(
+    'device', ['cpu', pytest.param('cuda:0,cpu', marks=needs_gpu, id='cuda_then_cpu')]
+)
+def test_it_holds_goes_to_inactive_and_can_be_activated_again(client, device):
+    lost = device.partition(',')[0]
+    failed = lose(client)
+    assert f'on {lost}: RuntimeError' in failed.text
+    motion = motion_of(client)
+    motion.assert_within(panda_ranges())
+    sent = len(client.sent)
+    client.spin(0.5)
+    assert len(client.sent) == sent, 'it sent something afterwards'
+    client.wait_for(lambda: client.status.model_generation == 2, 'another model', LONG)
+    # What was wrong stays in the reports until somebody activates it again.
+    client.wait_for_text(f'given up before: a tick failed on {lost}')
+    assert_model_is_wrong(client, f'on {lost}')
+    assert client.state() == 'inactive'
+    assert f'a tick failed on {lost}' in client.processes.text('node')
+    assert_it_goes_on(client)
+
+
+@pytest.mark.parametrize('device', [pytest.param('cuda:0', marks=needs_gpu)])
+def test_without_another_device_it_stays_inactive_and_says_why(client, device):
+    lose(client)
+    client.wait_for_code(IkStatus.SOLVER_FAILED, text='does not answer', timeout=LONG)
+    assert_model_is_wrong(client, 'does not answer')
+    assert not client.transition(Transition.TRANSITION_ACTIVATE)
+    assert client.state() == 'inactive'
+    client.processes.signal('node', signal.SIGTERM)
+    assert client.processes.wait('node', 10.0) == 0

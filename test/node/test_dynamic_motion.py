@@ -1,0 +1,390 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Dynamic parameters of times, limits, barriers and the centre of mass, set while the node runs.
+
+See test_dynamic_parameters.py, which holds that no parameter is left out.
+"""
+
+import math
+
+from geometry_msgs.msg import Point
+from geometry_msgs.msg import PointStamped
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+from support.dynamic_rig import arm
+from support.dynamic_rig import change
+from support.dynamic_rig import dynamic_node
+from support.dynamic_rig import Effects
+from support.dynamic_rig import FLOOR
+from support.dynamic_rig import follow
+from support.dynamic_rig import moved
+from support.dynamic_rig import PERIOD
+from support.dynamic_rig import place_of
+from support.dynamic_rig import start_anew
+from support.dynamic_rig import turn_to
+from support.dynamic_rig import wait_for_silence
+from support.held_robot import HeldRobot
+from support.motion import motion_of
+from support.motion import panda_ranges
+from support.ros_rig import ARM
+
+from ros_ik_interfaces.msg import IkStatus
+from ros_ik_interfaces.msg import Obstacle
+from ros_ik_interfaces.msg import ObstacleArray
+
+pytestmark = pytest.mark.dds
+
+TRACKING = (IkStatus.OK, IkStatus.DEADLINE_MISSED)
+effect = Effects()
+
+
+@pytest.fixture(scope='module')
+def node(tmp_path_factory):
+    with dynamic_node(tmp_path_factory.mktemp('dynamic')) as client:
+        yield client
+
+
+@pytest.fixture
+def client(node):
+    """Return the client with every parameter as at the start and the robot at home, at rest."""
+    yield node
+    start_anew(node)
+
+
+@pytest.mark.parametrize('name', effect)
+def test_it_takes_effect_at_run_time(client, name):
+    effect[name](client)
+
+
+@effect('command_timeout')
+def _command_timeout(client):
+    change(client, ee__max_linear_speed=0.05)
+    lasted = []
+    for timeout in (0.2, 1.0):
+        change(client, command_timeout=timeout)
+        target = moved(client, (0.0, 0.2, 0.0))
+        client.statuses.clear()
+        client.send('ee', target)
+        client.wait_for(
+            lambda: client.status and client.status.code == IkStatus.COMMAND_STALE
+            and any(status.tasks[0].active for status in client.statuses), 'the end',
+        )  # fmt: skip
+        stamps = [
+            status.header.stamp.sec + 1e-9 * status.header.stamp.nanosec
+            for status in client.statuses if status.tasks[0].active
+        ]  # fmt: skip
+        lasted.append(stamps[-1] - stamps[0])
+    # Late ticks of a busy machine see the end later, and the beginning too.
+    assert lasted[0] < 0.6 < lasted[1] < 1.5
+
+
+@effect('joint_state_timeout')
+def _joint_state_timeout(client):
+    client.stream('joints', JointState(name=['panda_joint1'], position=[1.0]))
+    client.wait_for_text('tracking')
+    client.robot.silent = True
+    client.statuses.clear()
+    client.spin(0.6)
+    assert all(status.code in TRACKING for status in client.statuses)
+    change(client, joint_state_timeout=0.3)
+    client.wait_for_code(IkStatus.JOINT_STATE_STALE)
+
+
+@effect('max_target_step_linear')
+def _step_linear(client):
+    change(client, target_jump_policy='reject', max_target_step_linear=0.1)
+    goal = moved(client, (0.0, 0.15, 0.0))
+    client.stream('ee', goal)
+    client.wait_for_code(IkStatus.TARGET_JUMP)
+    assert client.sent == []
+    change(client, max_target_step_linear=0.2)
+    client.wait_for_text('tracking')
+
+
+@effect('max_target_step_angular')
+def _step_angular(client):
+    change(client, target_jump_policy='reject', max_target_step_angular=0.3)
+    client.stream('ee', moved(client, turn=0.5))
+    client.wait_for_code(IkStatus.TARGET_JUMP)
+    assert client.sent == []
+    change(client, max_target_step_angular=0.8)
+    client.wait_for_text('tracking')
+
+
+@effect('target_jump_policy')
+def _jump_policy(client):
+    change(client, target_jump_policy='reject')
+    client.stream('ee', moved(client, (0.0, 0.4, 0.0)))
+    client.wait_for_code(IkStatus.TARGET_JUMP)
+    assert client.sent == []
+    change(client, target_jump_policy='saturate')
+    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
+
+
+@effect('limits.position_margin')
+def _margin(client):
+    upper = panda_ranges().upper[0]
+    client.robot.place(panda_joint1=2.5)
+    client.spin(0.1)
+    for margin in (0.2, 0.05):
+        change(client, limits__position_margin=[margin])
+        client.spin(0.05)
+        motion = turn_to(client, panda_joint1=3.0)
+        assert motion.position[-1, 0] == pytest.approx(upper - margin, abs=1e-5)
+        assert motion.position[:, 0].max() <= upper - margin + 1e-6
+
+
+@effect('limits.velocity_scale')
+def _velocity_scale(client):
+    for goal, scale in ((0.6, 0.25), (-0.6, 0.5)):
+        change(client, limits__velocity_scale=scale)
+        fastest = turn_to(client, panda_joint1=goal).speed.max()
+        assert fastest == pytest.approx(scale * panda_ranges().velocity[0], rel=1e-6)
+
+
+@effect('limits.acceleration_scale')
+def _acceleration_scale(client):
+    for goal, scale in ((0.6, 0.1), (-0.6, 0.3)):
+        change(client, limits__acceleration_scale=scale)
+        speed = turn_to(client, panda_joint1=goal).speed
+        gain = np.max(np.diff(speed[:10])) / PERIOD
+        assert gain == pytest.approx(scale * panda_ranges().acceleration[0], rel=1e-5)
+
+
+@effect('publish_when_idle')
+def _idle(client):
+    client.spin(0.3)
+    assert client.sent == []
+    change(client, publish_when_idle=True)
+    client.wait_for(lambda: len(client.sent) > 20, 'trajectories while idle')
+    assert motion_of(client, PERIOD).speed.max() == 0.0
+
+
+@effect('status_rate')
+def _status_rate(client):
+    for rate in (20.0, 50.0):
+        change(client, status_rate=rate)
+        client.spin(0.1)
+        client.statuses.clear()
+        client.wait_for(lambda: len(client.statuses) > 12, 'statuses')
+        steps = np.diff([status.ticks for status in client.statuses])
+        # The schedule is one of time: where ticks are late, fewer lie between two statuses.
+        assert 1 < np.median(steps) <= 100.0 / rate
+    change(client, status_rate=0.0)
+    client.statuses.clear()
+    client.wait_for(lambda: len(client.statuses) > 12, 'statuses')
+    assert np.median(np.diff([status.ticks for status in client.statuses])) == 1
+
+
+@effect('diagnostics_period')
+def _diagnostics_period(client):
+    counts = []
+    for period in (0.1, 0.7):
+        change(client, diagnostics_period=period)
+        client.spin(0.1)
+        client.diagnostics.clear()
+        client.wait_for(lambda: len(loop_ticks(client)) > 2, 'diagnostics')
+        # The first of the messages may still be of the period before.
+        counts.append(np.diff(loop_ticks(client))[-1])
+    assert 3.0 * counts[0] < counts[1]
+
+
+def loop_ticks(client):
+    """Return the number of ticks in each message on /diagnostics."""
+    loops = [entry for entry in client.diagnostics if entry.name == 'ros_ik: loop']
+    return [int(v.value) for entry in loops for v in entry.values if v.key == 'ticks']
+
+
+def lowest(client, since):
+    """Return the least height of the hand since a command [m]."""
+    return arm().poses(motion_of(client, PERIOD, since).position, 'panda_hand')[0][:, 2].min()
+
+
+@effect('barriers.recheck')
+def _recheck(client):
+    # The barrier asks to brake from 0.5 m/s within 5 mm: only who looks ahead can.
+    below = []
+    for checked in (False, True):
+        change(client, barriers__recheck=checked)
+        client.stream('ee', None)
+        wait_for_silence(client)
+        client.robot.place(**HeldRobot.home())
+        client.spin(0.1)
+        since = len(client.sent)
+        follow(client, moved(client, (0.0, 0.0, -0.6)), 0.5)
+        client.wait_for(lambda: lowest(client, -1) < FLOOR + 0.01, 'the floor')
+        client.spin(0.5)
+        below.append(FLOOR - lowest(client, since))
+    assert below[0] > 1e-3 and below[1] <= 1e-6
+
+
+@effect('halt_mode')
+def _halt_mode(client):
+    for sign, mode in ((1.0, 'decelerate'), (-1.0, 'hold')):
+        change(client, halt_mode=mode)
+        since = len(client.sent)
+        client.stream('joints', JointState(name=['panda_joint1'], position=[sign * 2.0]))
+        client.wait_for(
+            lambda since=since: len(client.sent) > since
+            and motion_of(client, PERIOD, since).speed.max() > 2.0, 'speed',
+        )  # fmt: skip
+        client.stream('joints', None)
+        client.wait_for_code(IkStatus.COMMAND_STALE)
+        wait_for_silence(client)
+        way = sign * motion_of(client, PERIOD, since).position[:, 0]
+        # From 2 rad/s a joint needs about 0.2 rad to stop.
+        went_back = way.max() - way[-1]
+        assert went_back > 0.1 if mode == 'hold' else went_back < 1e-6, (mode, way[-60:])
+
+
+def aim_center(client, shift):
+    """Stream a target of the centre of mass; return it and the timer that streams."""
+    goal = arm().center_of_mass([[client.robot.position[name] for name in ARM]])[0] + shift
+    message = PointStamped(point=Point(x=goal[0], y=goal[1], z=goal[2]))
+    return goal, client.node.create_timer(0.02, lambda: client.center.publish(message))
+
+
+def center_speeds(client, seconds=1.0):
+    """Move the centre of mass; return its speed at each command [m/s]."""
+    since = len(client.sent)
+    _, timer = aim_center(client, [0.0, 0.05, 0.0])
+    client.wait_for(lambda: len(client.sent) > since, 'motion')
+    client.spin(seconds)
+    client.node.destroy_timer(timer)
+    motion = motion_of(client, PERIOD, since)
+    wait_for_silence(client)
+    places = arm().center_of_mass(motion.position)
+    return np.linalg.norm(np.diff(places, axis=0), axis=1)[motion.follows] / PERIOD
+
+
+@effect('com.weight')
+def _center_weight(client):
+    goal, timer = aim_center(client, [0.0, 0.03, 0.0])
+    client.spin(0.3)
+    assert client.sent == []
+    change(client, com__weight=1.0)
+    client.wait_for(lambda: client.sent, 'motion')
+    client.wait_for(
+        lambda: np.linalg.norm(
+            arm().center_of_mass(motion_of(client, PERIOD, -1).position)[0] - goal
+        ) < 1e-3, 'arrival of the centre of mass',
+    )  # fmt: skip
+    client.node.destroy_timer(timer)
+
+
+@effect('com.max_linear_speed')
+def _center_speed(client):
+    for speed in (0.02, 0.05):
+        change(client, com__weight=1.0, com__max_linear_speed=speed)
+        assert center_speeds(client).max() == pytest.approx(speed, rel=0.1)
+
+
+@effect('com.max_linear_acceleration')
+def _center_acceleration(client):
+    for acceleration in (0.05, 0.15):
+        change(client, com__weight=1.0, com__max_linear_acceleration=acceleration)
+        gains = np.diff(center_speeds(client, 0.6)[:20]) / PERIOD
+        assert np.median(gains) == pytest.approx(acceleration, rel=0.2)
+
+
+@effect('com.linear_tolerance')
+def _center_tolerance(client):
+    change(client, com__weight=1.0, com__max_linear_speed=0.005)
+    _, timer = aim_center(client, [0.0, 0.05, 0.0])
+
+    def reached():
+        return [task.reached for task in client.status.tasks if task.name == 'com']
+
+    client.wait_for(lambda: reached() == [False], 'an error')
+    change(client, com__linear_tolerance=1.0)
+    client.wait_for(lambda: reached() == [True], 'a tolerance of 1 m')
+    client.node.destroy_timer(timer)
+
+
+def place_ball(client):
+    """Put a ball to the left of the tool."""
+    here = place_of(client.moved_pose())
+    ball = Obstacle(id='ball', operation=Obstacle.ADD, type=Obstacle.SPHERE, dimensions=[0.08])
+    ball.header.frame_id = 'panda_link0'
+    ball.pose.position = Point(x=here[0], y=here[1] + 0.3, z=here[2])
+    client.obstacles.publish(ObstacleArray(obstacles=[ball]))
+
+
+def approach_ball(client):
+    """Move the tool to where a ball is."""
+    place_ball(client)
+    client.stream('ee', moved(client, (0.0, 0.3, 0.0)))
+
+
+def fold(client):
+    """Fold the arm until its fingers come to its own upper arm."""
+    goal = {'panda_joint4': -3.05, 'panda_joint6': 0.0}
+    client.stream('joints', JointState(name=list(goal), position=list(goal.values())))
+
+
+def keeps_margin(client, barrier, move, wide):
+    """Check that a motion ends at a wide margin, and goes on to the usual one."""
+    name = f'barriers__{barrier}__margin'
+    usual = client.before[name.replace('__', '.')].double_value
+    change(client, **{name: wide})
+    move(client)
+    client.wait_for(lambda: wide < value_of(client, barrier) < wide + 0.01, 'the wide margin')
+    client.spin(0.3)
+    assert value_of(client, barrier) > wide
+    change(client, **{name: usual})
+    client.wait_for(lambda: usual < value_of(client, barrier) < usual + 0.01, 'the usual margin')
+
+
+def value_of(client, barrier):
+    """Return the newest value of a barrier, infinity where another one is nearer."""
+    status = client.status
+    return status.barrier_value if status.limiting_barrier == barrier else math.inf
+
+
+def keeps_gain(client, barrier, move):
+    """Check the part of the distance beyond the margin that is used up per second."""
+    name, margin = f'barriers__{barrier}__gain', f'barriers.{barrier}.margin'
+    for gain in (1.0, 4.0):
+        change(client, **{name: gain})
+        client.statuses.clear()
+        move(client)
+        client.spin(2.0 if gain == 1.0 else 1.0)
+        found = used_up(client, barrier, client.before[margin].double_value)
+        assert 0.5 * gain < found <= 1.05 * gain
+
+
+def used_up(client, barrier, margin):
+    """Return the part of the room that a tick uses up, per second, near the end [1/s]."""
+    held = (IkStatus.SLOWED_BY_BARRIER, IkStatus.HALTED_BY_BARRIER)
+    statuses = [s for s in client.statuses if s.limiting_barrier == barrier and s.code in held]
+    parts = []
+    for one, two in zip(statuses[:-1], statuses[1:], strict=True):
+        room = one.barrier_value - margin
+        same = (one.limiting_pair_a, one.limiting_pair_b) == (
+            two.limiting_pair_a, two.limiting_pair_b,
+        )  # fmt: skip
+        if same and two.ticks == one.ticks + 1 and 0.002 < room < 0.1:
+            parts.append((one.barrier_value - two.barrier_value) / PERIOD / (room / (1.0 + room)))
+    assert len(parts) > 5, 'the barrier held nothing back'
+    return np.median(parts)
+
+
+@effect('barriers.world.margin')
+def _world_margin(client):
+    keeps_margin(client, 'world', approach_ball, 0.06)
+
+
+@effect('barriers.world.gain')
+def _world_gain(client):
+    keeps_gain(client, 'world', approach_ball)
+
+
+@effect('barriers.self_collision.margin')
+def _self_margin(client):
+    keeps_margin(client, 'self_collision', fold, 0.04)
+
+
+@effect('barriers.self_collision.gain')
+def _self_gain(client):
+    keeps_gain(client, 'self_collision', fold)

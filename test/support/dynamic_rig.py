@@ -1,0 +1,203 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A node whose dynamic parameters are changed, with a robot in its client's hand."""
+
+import contextlib
+import functools
+import math
+import os
+
+from geometry_msgs.msg import PointStamped
+import numpy as np
+import pytest
+from rcl_interfaces.srv import GetParameters
+from rclpy.parameter import Parameter as RosParameter
+from sensor_msgs.msg import JointState
+from support.collision_oracle import PACKAGES
+from support.held_robot import HeldRobot
+from support.motion import Arm
+from support.motion import motion_of
+from support.motion import panda_ranges
+from support.ros_rig import LATCHED
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+
+from ros_ik.settings.schema import SCHEMA
+from ros_ik_interfaces.msg import Obstacle
+from ros_ik_interfaces.msg import ObstacleArray
+
+PERIOD = 0.01
+PATIENT = 5.0
+# Where the hand may not go below, and a posture in which it is there already.
+FLOOR = 0.2
+LOW = {'panda_joint2': 0.9, 'panda_joint4': -2.0}
+DYNAMIC = {entry.name: entry for entry in SCHEMA if not entry.read_only}
+
+
+class Effects(dict):
+    """Functions that see the effect of a parameter, by its name in the schema."""
+
+    def __call__(self, name):
+        """Return a decorator that enters a function."""
+
+        def enter(function):
+            self[name] = function
+            return function
+
+        return enter
+
+
+@functools.cache
+def arm():
+    """Return Pinocchio's view of the robot."""
+    return Arm()
+
+
+@contextlib.contextmanager
+def dynamic_node(folder):
+    """Yield a client of a node with a robot in its hand."""
+    with pytest.MonkeyPatch.context() as patch:
+        # The folder in whose share/ the meshes are.
+        prefix = os.pathsep.join([os.environ['AMENT_PREFIX_PATH'], str(PACKAGES[0].parent)])
+        patch.setenv('AMENT_PREFIX_PATH', prefix)
+        with ros_rig(folder) as client:
+            start_node(
+                client, outputs__default__publish_velocities=True, joint_state_timeout=PATIENT,
+                barriers__position__floor__frame='panda_hand',
+                barriers__position__floor__min=[-9.0, -9.0, FLOOR],
+                barriers__position__floor__gain=100.0,
+                # The capsules of these meet at home, as the SRDF of the robot knows.
+                collision__ignore_pairs=['panda_link5:panda_link7'],
+            )  # fmt: skip
+            client.robot = HeldRobot(client)
+            client.center = client.node.create_publisher(PointStamped, 'ros_ik/target_com', 1)
+            client.obstacles = client.node.create_publisher(
+                ObstacleArray, 'ros_ik/obstacles', LATCHED
+            )
+            client.describe(panda_urdf())
+            client.wait_for_text('waiting for a target', timeout=60.0)
+            client.before = current_values(client, [name_of(entry) for entry in DYNAMIC.values()])
+            yield client
+
+
+def start_anew(node):
+    """Check what was commanded; give parameters and robot what they had at the start."""
+    for topic in ('pose', 'ee', 'joints'):
+        node.stream(topic, None)
+    node.obstacles.publish(ObstacleArray(obstacles=[Obstacle(operation=Obstacle.CLEAR)]))
+    restore(node)
+    node.trigger('reset')
+    node.wait_for_text('waiting for a target')
+    wait_for_silence(node)
+    node.robot.silent = False
+    node.robot.place(**HeldRobot.home())
+    node.spin(0.1)
+    if node.sent:
+        motion_of(node, PERIOD).assert_within(panda_ranges())
+    node.sent.clear()
+    assert node.processes.is_alive('node'), node.processes.text('node')
+
+
+def name_of(entry):
+    """Return the name of a parameter on the node."""
+    return entry.name.replace('<task>', 'ee')
+
+
+def current_values(client, names):
+    """Return parameters of the node by name, as messages; None for one without a value."""
+    found = {}
+    for name in names:
+        request = GetParameters.Request(names=[name])
+        found[name] = (*client.call(GetParameters, 'ros_ik/get_parameters', request).values, None)[
+            0
+        ]
+    return found
+
+
+def restore(client):
+    """Give every parameter its value of the start."""
+    now = current_values(client, list(client.before))
+    for name, value in client.before.items():
+        if value == now[name]:
+            continue
+        if value is None:
+            change(client, **{name: RosParameter(name, RosParameter.Type.DOUBLE_ARRAY, [])})
+            client.before[name] = current_values(client, [name])[name]
+        else:
+            message = RosParameter(name, value=0.0).to_parameter_msg()
+            message.value = value
+            change(client, **{name: RosParameter.from_parameter_msg(message)})
+
+
+def change(client, **values):
+    """Set parameters, which has to succeed."""
+    for name, result in client.set(**values).items():
+        assert result.successful, f'{name}: {result.reason}'
+
+
+def wait_for_silence(client):
+    """Wait until nothing has been commanded for a while."""
+    count = [-1]
+
+    def is_silent():
+        before, count[0] = count[0], len(client.sent)
+        client.spin(0.1)
+        return before == len(client.sent)
+
+    client.wait_for(is_silent, 'silence')
+
+
+def moved(client, xyz=(0.0, 0.0, 0.0), turn=0.0):
+    """Return the pose of the tool, displaced, and turned about its own x axis [rad]."""
+    pose = client.moved_pose(xyz)
+    q = pose.pose.orientation
+    x, y, z, w = q.x, q.y, q.z, q.w
+    s, c = math.sin(0.5 * turn), math.cos(0.5 * turn)
+    q.x, q.y, q.z, q.w = w * s + x * c, y * c + z * s, z * c - y * s, w * c - x * s
+    return pose
+
+
+def follow(client, pose, seconds):
+    """Track a pose for a while; return what was commanded."""
+    since = len(client.sent)
+    client.stream('ee', pose)
+    client.wait_for(lambda: len(client.sent) > since, 'motion')
+    client.spin(seconds)
+    return motion_of(client, PERIOD, since)
+
+
+def turn_to(client, **goal):
+    """Track joint positions until the robot is at rest; return the commands."""
+    since = len(client.sent)
+    client.stream('joints', JointState(name=list(goal), position=list(goal.values())))
+    client.wait_for(
+        lambda: len(client.sent) > since and motion_of(client, PERIOD, since).speed.max() > 0.01,
+        'motion',
+    )
+    client.wait_for(lambda: not any(client.sent[-1][1].points[0].velocities), 'rest')
+    return motion_of(client, PERIOD, since)
+
+
+def place_of(pose):
+    """Return the position of a pose message."""
+    p = pose.pose.position
+    return np.array([p.x, p.y, p.z])
+
+
+def decay(client, shift):
+    """Go to a pose; return how much of the distance is left after each command, near the end."""
+    goal = moved(client, shift)
+    client.stream('ee', goal)
+    client.wait_for(lambda: client.sent and client.status.tasks[0].reached, 'arrival')
+    client.spin(0.3)
+    positions, _ = arm().poses(motion_of(client, PERIOD).position)
+    left = np.linalg.norm(positions - place_of(goal), axis=1)
+    near = (left[:-1] > 1e-3) & (left[:-1] < 5e-3)
+    return np.median(left[1:][near] / left[:-1][near])
+
+
+def fastest_way(client, shift):
+    """Return the largest speed of the tool on a way [m/s]."""
+    motion = follow(client, moved(client, (0.0, shift, 0.0)), 0.7)
+    return arm().speeds(motion)[0].max()
