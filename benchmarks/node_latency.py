@@ -15,6 +15,7 @@ import contextlib
 import copy
 import dataclasses
 from importlib import metadata
+import itertools
 import math
 from pathlib import Path
 import sys
@@ -38,7 +39,11 @@ NODE, ECHO = 'ros_ik.node.ros_ik_node', 'benchmarks.node_echo'
 FRAMES: dict[str, object] = {
     'ee.frame': 'panda_hand_tcp',
     'ee.reference_frame': 'panda_link0',
+    # Tells trajectories that follow each other from those with a lost one between them.
+    'outputs.default.stamp': 'now',
 }
+# Of SCHED_FIFO: above everything that has none.
+_PRIORITY = 50
 RATES, _QUICK_RATES = (100.0, 500.0, 1000.0), (100.0, 1000.0)
 # Time of each measurement [s]: the node, the node idle at the highest rate, the echo node.
 _TIMES, _QUICK_TIMES = (25.0, 60.0, 10.0), (2.0, 2.0, 1.0)
@@ -46,8 +51,10 @@ _TIMES, _QUICK_TIMES = (25.0, 60.0, 10.0), (2.0, 2.0, 1.0)
 _REACH = 0.2
 # Ticks from an answer to the next change, and poses after which one without answer is lost.
 _HOLD, _LOST = 12, 100
-# A change of speed that is none of noise [rad/s^2]: speeding up is half of it, turning thrice.
-_TURN = 3.0
+# An acceleration that is none of rounding [rad/s^2]: speeding up takes several times as much.
+_TURN = 0.5
+# Trajectories as many periods apart have a lost one between them.
+_GAP = 1.5
 # Time for the loop to settle, and at most for kernels to compile [s].
 _SETTLE, _START = 1.0, 300.0
 
@@ -74,8 +81,9 @@ class TurnDetector:
 
     def __init__(self, period: float) -> None:
         """Start without a history; ``period`` is that of the control loop [s]."""
-        self._least = _TURN * period * period
+        self._least, self._longest = _TURN * period * period, _GAP * period
         self._positions: list[float] = []
+        self._stamp = 0.0
         self._direction = 0
         #: When the answer came, 0 while it has not.
         self.answered = 0.0
@@ -86,6 +94,10 @@ class TurnDetector:
 
     def on_trajectory(self, message: JointTrajectory, now: float) -> None:
         """Take a trajectory received at ``now`` [s]."""
+        stamp, before = message.header.stamp, self._stamp
+        self._stamp = stamp.sec + 1e-9 * stamp.nanosec
+        if self._stamp - before > self._longest:
+            self._positions = []
         self._positions = [*self._positions[-2:], message.points[0].positions[0]]
         if self.answered or len(self._positions) < 3:
             return
@@ -167,16 +179,21 @@ def measure(quick: bool) -> list[dict]:
     """Return the rows of latency and of the tick."""
     times = _QUICK_TIMES if quick else _TIMES
     rows = []
-    for busy in (False, True):
-        for rate in _QUICK_RATES if quick else RATES:
-            print(f'  {rate:g} Hz{", one core busy" if busy else ""}', file=sys.stderr, flush=True)
-            duration = times[1] if rate == RATES[-1] and not busy else times[0]
-            with busy_core(busy):
-                with node_process(NODE, {**FRAMES, 'control_rate': rate}) as process:
+    for busy, rate in itertools.product((False, True), _QUICK_RATES if quick else RATES):
+        problem = f'{rate:,.0f} Hz, {"one core busy" if busy else "idle"}'
+        duration = times[1] if rate == RATES[-1] and not busy else times[0]
+        with busy_core(busy):
+            with node_process(ECHO, {}) as process:
+                echo = time_echo(process, rate, times[2])
+            for priority in (0, _PRIORITY):
+                name = problem + (', real-time' if priority else '')
+                print(f'  {name}', file=sys.stderr, flush=True)
+                given = {**FRAMES, 'control_rate': rate, 'rt.priority': priority}
+                with node_process(NODE, given) as process:
                     ours = time_node(process, rate, duration)
-                with node_process(ECHO, {}) as process:
-                    echo = time_echo(process, rate, times[2])
-            rows += _rows(rate, busy, ours, echo)
+                    permitted = 'is not permitted' not in process.log
+                if permitted:
+                    rows += _rows(rate, name, ours, echo)
     return rows
 
 
@@ -203,8 +220,7 @@ def _poses(home: PoseStamped) -> dict[int, PoseStamped]:
     return poses
 
 
-def _rows(rate: float, busy: bool, ours: Timing, echo: Timing) -> list[dict]:
-    problem = f'{rate:,.0f} Hz, {"one core busy" if busy else "idle"}'
+def _rows(rate: float, problem: str, ours: Timing, echo: Timing) -> list[dict]:
     side, peer = _side(ours, our_versions()), _side(echo, {})
     if side.value is not None and peer.value is not None:
         # A pose waits half a period for its tick, on average.

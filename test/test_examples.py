@@ -83,4 +83,3 @@ def test_the_page_on_control_steps_runs():
     assert names['path'].joint_q.shape == (51, model.joint_coord_count)
     moved = np.linalg.norm(names['path'].joint_q[-1] - joint_q)
     assert moved > 0.05
-

@@ -8,6 +8,7 @@ deactivation, which ends when the robot is at rest.
 
 from __future__ import annotations
 
+import threading
 import time
 
 from builtin_interfaces.msg import Time
@@ -33,6 +34,7 @@ from ros_ik.node.model_source import ModelSource
 from ros_ik.node.parameters import NodeParameters
 from ros_ik.node.publishing import CommandPublishers
 from ros_ik.node.publishing import StatusPublisher
+from ros_ik.node.realtime import schedule_thread
 from ros_ik.node.reporter import Reporter
 from ros_ik.node.schedule import RosTimeSchedule
 from ros_ik.node.schedule import SteadySchedule
@@ -97,6 +99,15 @@ class IkNode(LifecycleNode):
         self._say_start()
         for sentence in self._loop.start(settings.rt_priority, settings.rt_cpu):
             self.get_logger().warning(sentence)
+        self._priority_beside = max(0, settings.rt_priority - 1)
+
+    def schedule_executor(self, thread: threading.Thread) -> None:
+        """Give the thread that spins this node its priority, just below the control thread.
+
+        The two share the interpreter: were this one held up while it has it, so would be the tick.
+        """
+        # What is not permitted has been said of the control thread.
+        schedule_thread(thread, self._priority_beside, -1)
 
     def finish(self) -> bool:
         """Bring the robot to rest and end the threads.

@@ -51,6 +51,7 @@ def main(args: Sequence[str] | None = None) -> int:
         target=_spin, args=(executor, served, ended, failures), name='executor', daemon=True
     )
     thread.start()
+    node.schedule_executor(thread)
     ended.wait()
     ended_in_order = node.finish()
     served.set()

@@ -20,6 +20,7 @@ NODE: tuple[Parameter, ...] = (
     Parameter(
         'rt.priority', 'int', 0,
         'Priority of the control thread among the real-time threads of the machine (SCHED_FIFO); '
+        'the thread that serves ROS, which shares the interpreter with it, gets the one below. '
         '0 is the usual scheduling. It takes an rtprio limit or CAP_SYS_NICE: where that is '
         'missing, the node says so and runs on.', minimum=0, maximum=99, read_only=True,
     ),

@@ -323,9 +323,7 @@ SRDF = """<robot name="panda">
 
 def test_pairs_of_links_that_the_srdf_disables(spheres):
     folders = [robot_data_path().parents[1]]
-    model = Model.from_urdf(
-        urdf_text('panda'), srdf=SRDF, package_paths=folders, device='cpu'
-    )
+    model = Model.from_urdf(urdf_text('panda'), srdf=SRDF, package_paths=folders, device='cpu')
     geometry = CollisionGeometry.from_spheres(
         model, [int(body) for body in spheres.body], spheres.pose[:, :3], spheres.radius
     )

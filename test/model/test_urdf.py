@@ -100,8 +100,12 @@ def test_every_robot_loads_with_pinocchios_masses_and_limits(path):
         if joint.nv != 1:
             continue
         dof = int(model.joint_qd_start.numpy()[model.joint_index(reference.names[k])])
-        assert effort[dof] == pytest.approx(unlimited_as_inf(reference.upperEffortLimit[joint.idx_v]))
-        assert velocity[dof] == pytest.approx(unlimited_as_inf(reference.upperVelocityLimit[joint.idx_v]))
+        assert effort[dof] == pytest.approx(
+            unlimited_as_inf(reference.upperEffortLimit[joint.idx_v])
+        )
+        assert velocity[dof] == pytest.approx(
+            unlimited_as_inf(reference.upperVelocityLimit[joint.idx_v])
+        )
         if joint.nq == 1:
             assert lower[dof] == unlimited_as_inf(reference.lowerPositionLimit[joint.idx_q])
             assert upper[dof] == unlimited_as_inf(reference.upperPositionLimit[joint.idx_q])
@@ -203,7 +207,9 @@ def test_names_survive_the_encoding_that_a_string_declares(encoding):
 
 
 def test_limits_beyond_any_use_are_no_limits():
-    text = GOOD.replace('upper="2" velocity="3"', 'upper="1.7976931348623157e+308" velocity="1e16"')
+    text = GOOD.replace(
+        'upper="2" velocity="3"', 'upper="1.7976931348623157e+308" velocity="1e16"'
+    )
     model = Model.from_urdf(text, device='cpu')
     lower, upper, velocity, _ = model.limits64()
     assert (lower[0], upper[0], velocity[0]) == (-1, np.inf, np.inf)
