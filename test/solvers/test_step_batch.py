@@ -53,26 +53,26 @@ class Problem:
 
 @pytest.mark.parametrize('name', list(ROBOTS))
 def test_parts_on_threads_equal_one_robot_at_a_time(name):
-    n = 150
+    n = 300
     problem = Problem(name, n)
     together, status, captured = problem.solve(np.arange(n), n_threads=2)
-    assert len(captured._graphs) == 2  # 3 parts of at most 64 robots
+    assert len(captured._graphs) == 2  # 3 parts of at most 128 robots
     whole, same, one = problem.solve(np.arange(n), n_threads=1)
     assert len(one._graphs) == 1
     np.testing.assert_array_equal(together, whole)
     np.testing.assert_array_equal(status, same)
     assert {SolveStatus.CONVERGED, SolveStatus.RELAXED} == set(status)
-    for k in range(0, n, 29):
+    for k in range(0, n, 58):
         alone, its, _ = problem.solve(np.array([k]))
         np.testing.assert_array_equal(together[k], alone[0])
         assert status[k] == its[0]
 
 
 def test_tasks_that_come_as_rows_are_solved_in_one_part():
-    problem = Problem('panda', 70, with_rows=True)
-    together, _, captured = problem.solve(np.arange(70))
+    problem = Problem('panda', 140, with_rows=True)
+    together, _, captured = problem.solve(np.arange(140))
     assert len(captured._graphs) == 1
-    for k in (0, 69):
+    for k in (0, 139):
         alone, _, _ = problem.solve(np.array([k]))
         np.testing.assert_allclose(together[k], alone[0], atol=1e-12)
 

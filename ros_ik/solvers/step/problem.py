@@ -46,7 +46,7 @@ from ros_ik.solvers.step.tasks import set_up_objectives
 from ros_ik.solvers.step.tree import make_step_tree
 
 # Robots whose scratch memory stays in the cache of a core while a part is stepped.
-_CHUNK = 64
+_CHUNK = 128
 
 
 class StepProblem:
