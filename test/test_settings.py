@@ -62,7 +62,7 @@ WRONG = [
         'barriers.position.box.min',
         'less than max',
     ),
-    ({'outputs': ['a', 'b']}, 'outputs.b.topic', 'another output'),
+    ({'output_names': ['a', 'b']}, 'outputs.b.topic', 'another output'),
     ({'outputs.default.command_horizon': 0.015}, 'outputs.default.command_horizon', '0.02 s'),
     ({'outputs.default.stamp': 'later'}, 'outputs.default.stamp', "'now'"),
     ({'outputs.default.type': 'effort'}, 'outputs.default.type', "'float64_multi_array'"),
@@ -138,3 +138,10 @@ def test_the_shipped_file_holds_the_defaults():
     flatten('', yaml.safe_load(yaml_text())['/**']['ros__parameters'])
     assert unknown_parameters(given, expand_parameters(given)) == []
     assert read_settings({**given, **FRAME}) == read_settings(FRAME)
+
+
+def test_no_parameter_is_a_section_of_others():
+    # YAML, and `ros2 param dump`, can have one or the other under a name.
+    names = {entry.name for entry in SCHEMA}
+    sections = {name[:end] for name in names for end, sign in enumerate(name) if sign == '.'}
+    assert not names & sections

@@ -119,7 +119,7 @@ class NodeParameters:
             return expand_parameters(self._values)
         except SettingsError as error:
             self.errors.append(str(error))
-        lists = ('frame_tasks', 'outputs')
+        lists = ('frame_tasks', 'output_names')
         return expand_parameters({k: v for k, v in self._values.items() if k not in lists})
 
     def _declare(self, node: Node, name: str, parameter: Parameter) -> None:

@@ -30,9 +30,6 @@ def yaml_text() -> str:
         name = entry.named(_SECTIONS.get(entry.placeholder, entry.name)).name
         commented = entry.placeholder not in ('', *_SECTIONS)
         path = (entry.name if commented else name).split('.')
-        if entry.placeholder == 'output':
-            # `outputs` is a list, which cannot be a section too; ROS takes names with dots.
-            path = [name]
         lines += _yaml_sections(path, previous, commented)
         previous = path
         lines += _yaml_entry(entry, path, commented)
@@ -57,9 +54,9 @@ def markdown_text() -> str:
 
     Made from the schema in `ros_ik/settings/schema.py` by `python -m ros_ik.settings.documents`;
     a test holds it to that. `<task>`, `<joint>`, `<barrier>` and `<output>` stand for names that
-    you choose: those of tasks and outputs are listed in `frame_tasks` and `outputs`, a joint or a
-    barrier exists once one of its parameters is given. What may be set at any time is checked when
-    set and applies at the next tick; a change of `limits.position_margin` or
+    you choose: those of tasks and outputs are listed in `frame_tasks` and `output_names`, a joint
+    or a barrier exists once one of its parameters is given. What may be set at any time is checked
+    when set and applies at the next tick; a change of `limits.position_margin` or
     `solver.max_iterations` prepares the solver anew and may cost a few ticks. What is set at start
     is read-only afterwards.
 

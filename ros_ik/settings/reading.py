@@ -32,8 +32,8 @@ def expand_parameters(given: Mapping[str, object]) -> dict[str, Parameter]:
     """List every parameter that exists, given the names and values that the user chose.
 
     Args:
-        given: Values by name; those of ``frame_tasks`` and ``outputs`` give the names of tasks and
-            outputs, and the names of other parameters those of joints and barriers.
+        given: Values by name; those of ``frame_tasks`` and ``output_names`` give the names of
+            tasks and outputs, and the names of other parameters those of joints and barriers.
 
     Returns:
         The parameters by full name.
@@ -43,7 +43,7 @@ def expand_parameters(given: Mapping[str, object]) -> dict[str, Parameter]:
     """
     names = {
         'task': _name_list('frame_tasks', given, _RESERVED),
-        'output': _name_list('outputs', given, ()),
+        'output': _name_list('output_names', given, ()),
         'joint': _names_between('joint_limits.', given),
         'barrier': _names_between('barriers.position.', given),
     }
@@ -87,7 +87,7 @@ def read_settings(given: Mapping[str, object]) -> Settings:
     general = {
         name.replace('.', '_'): values[name]
         for name in _GENERAL
-        if name not in ('frame_tasks', 'outputs')
+        if name not in ('frame_tasks', 'output_names')
     }
     settings = Settings(
         **general,
@@ -98,7 +98,7 @@ def read_settings(given: Mapping[str, object]) -> Settings:
         barriers=tuple(
             _barrier(name, values) for name in _names_between('barriers.position.', given)
         ),
-        outputs=tuple(_output(name, values) for name in values['outputs']),
+        outputs=tuple(_output(name, values) for name in values['output_names']),
     )
     _check_together(settings)
     return settings

@@ -205,7 +205,7 @@ _TIMING = (
 
 _OUTPUTS = (
     Parameter(
-        'outputs', 'string[]', ('default',),
+        'output_names', 'string[]', ('default',),
         'Names of the outputs, one for each controller to be driven.', read_only=True,
     ),
     Parameter(

@@ -18,11 +18,14 @@ from benchmarks.node_latency import TurnDetector  # noqa: E402
 PERIOD = 0.001
 
 
-def _trajectory(position):
-    return JointTrajectory(points=[JointTrajectoryPoint(positions=[position])])
+def _trajectory(position, k):
+    message = JointTrajectory(points=[JointTrajectoryPoint(positions=[position])])
+    message.header.stamp.sec, message.header.stamp.nanosec = 7, k * round(1e9 * PERIOD)
+    return message
 
 
-def test_the_answer_is_the_trajectory_that_turns_back():
+@pytest.mark.parametrize(('lost', 'answer'), [((), 120.0), ((16, 18), 121.0), ((19, 20), 123.0)])
+def test_the_answer_is_the_trajectory_that_turns_back(lost, answer):
     detector = TurnDetector(PERIOD)
     # Speeding up at 1.6 rad/s^2, then turned round with 10 rad/s^2 from the 20th on.
     acceleration = np.where(np.arange(40) < 20, 1.6, -10.0)
@@ -30,8 +33,9 @@ def test_the_answer_is_the_trajectory_that_turns_back():
     for k, position in enumerate(positions):
         if k == 15:
             detector.expect(-1)
-        detector.on_trajectory(_trajectory(position), 100.0 + k)
-    assert detector.answered == 120.0
+        if k not in lost:
+            detector.on_trajectory(_trajectory(position, k), 100.0 + k)
+    assert detector.answered == answer
 
 
 def test_what_is_added_leaves_out_the_echo_and_the_wait_for_the_tick():
@@ -40,7 +44,7 @@ def test_what_is_added_leaves_out_the_echo_and_the_wait_for_the_tick():
         'longest tick ms': '3.0',
     }  # fmt: skip
     ours = Timing(np.full(95, 0.0015), 100, figures, 1.2)
-    rows = _rows(1000.0, False, ours, Timing(np.full(50, 0.0004), 50))
+    rows = _rows(1000.0, '1,000 Hz, idle', ours, Timing(np.full(50, 0.0004), 50))
     latency, tick = rows
     assert latency['ours_added'] == pytest.approx(1.5 - 0.4 - 0.5)
     assert (latency['success_ours'], latency['success_peer']) == (0.95, 1.0)
@@ -51,6 +55,8 @@ def test_what_is_added_leaves_out_the_echo_and_the_wait_for_the_tick():
 
 
 def test_a_node_that_answers_nothing_is_a_row_with_the_reason():
-    rows = _rows(100.0, True, Timing(np.zeros(0), 5), Timing(np.full(5, 0.001), 5))
+    rows = _rows(
+        100.0, '100 Hz, one core busy', Timing(np.zeros(0), 5), Timing(np.full(5, 0.001), 5)
+    )
     assert 'no pose was answered' in document(rows)
     assert 'no diagnostics' in document(rows)

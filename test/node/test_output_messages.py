@@ -45,7 +45,7 @@ class Recorder:
 def rig():
     rig = Rig(
         **{
-            'outputs': ['jtc', 'forward'],
+            'output_names': ['jtc', 'forward'],
             'outputs.jtc.topic': 'jtc',
             'outputs.jtc.joints': JOINTS,
             'outputs.jtc.publish_velocities': True,

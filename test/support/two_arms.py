@@ -25,7 +25,7 @@ _PARAMETERS = {
     'frame_tasks': ['left', 'right'],
     'left.frame': 'left_gripper',
     'right.frame': 'right_gripper',
-    'outputs': ['left', 'right'],
+    'output_names': ['left', 'right'],
     'outputs.left.topic': 'left_controller',
     'outputs.left.joints': list(LEFT),
     'outputs.right.topic': 'right_controller',
@@ -79,7 +79,6 @@ class TwoArms:
 
     def start(self, folder, **values):
         """Start the node, with a parameter file in a folder, and wait until it is ready."""
-        # `outputs` is a list, which cannot be a section too; ROS takes names with dots.
         file = folder / 'two_arms.yaml'
         file.write_text(yaml.safe_dump({'/**': {'ros__parameters': _PARAMETERS}}))
         self.client.processes.start('node', 'ros_ik.node.ros_ik_node', file, **values)
