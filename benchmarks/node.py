@@ -58,7 +58,8 @@ SECTIONS = {
         'From publishing a pose in one process to receiving the trajectory that answers it, in '
         'ms. A pose waits for its tick, half a period on average; `added` is the median without '
         'that wait and without the median of the echo node, which republishes a message of the '
-        'same size at once: what ros_ik adds to rclpy and DDS. Joint states come at 200 Hz.',
+        'same size at once: what ros_ik adds to rclpy and DDS. Joint states come at 200 Hz. '
+        'Rows with `real-time` have rt.priority 50.',
         {
             'poses and ticks': 'problem', 'n': 'n', 'p50': 'ours', 'p99': 'ours_p99',
             'p99.9': 'ours_p999', 'answered': 'success_ours', 'echo p50': 'peer',
