@@ -130,8 +130,15 @@ class AccelerationLimit(ScaledLimit):
         self._write()
 
     def set_last_displacement(self, displacement: np.ndarray) -> None:
-        """Give the step taken last [rad or m], shape [joint_dof_count] or [n, joint_dof_count]."""
-        self._last_displacement = np.asarray(displacement, dtype=np.float64)
+        """Give the step taken last [rad or m], shape [joint_dof_count] or [n, joint_dof_count].
+
+        Raises:
+            ArgumentError: Not finite; the step given before stays.
+        """
+        values = np.asarray(displacement, dtype=np.float64)
+        if not np.isfinite(values).all():
+            raise ArgumentError(f'displacement must be finite, got {displacement}')
+        self._last_displacement = values
         if self._is_allocated:
             self._last_step.host[...] = self._last_displacement
             self._last_step.upload()
@@ -140,7 +147,7 @@ class AccelerationLimit(ScaledLimit):
         """Give the last velocity [rad/s or m/s], shape [joint_dof_count] or [n, joint_dof_count].
 
         Raises:
-            ArgumentError: No solve has told the limit its dt yet.
+            ArgumentError: No solve has told the limit its dt yet, or not finite.
         """
         if not self._is_allocated:
             raise ArgumentError(

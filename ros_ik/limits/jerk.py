@@ -102,8 +102,15 @@ class JerkLimit(ScaledLimit):
         Args:
             last: The step taken last.
             before: The step before it.
+
+        Raises:
+            ArgumentError: Not finite; the steps given before stay.
         """
-        self._steps = np.asarray(last, dtype=np.float64), np.asarray(before, dtype=np.float64)
+        steps = np.asarray(last, dtype=np.float64), np.asarray(before, dtype=np.float64)
+        for name, values in zip(('last', 'before'), steps, strict=True):
+            if not np.isfinite(values).all():
+                raise ArgumentError(f'{name} must be finite, got {values}')
+        self._steps = steps
         if self._is_allocated:
             for buffer, values in zip((self._last_step, self._step_before), self._steps,
                                       strict=True):  # fmt: skip

@@ -197,3 +197,27 @@ def test_a_limit_of_ones_own():
 def test_misuse_is_named(call, name):
     with pytest.raises(ArgumentError, match=name):
         call()
+
+
+@pytest.mark.parametrize('value', [np.nan, np.inf])
+def test_last_steps_that_are_no_numbers_are_refused_and_those_before_stay(value):
+    joint = Joint(target=1.0)
+    dofs = joint.model.joint_dof_count
+    last, bad = np.full(dofs, 0.004), np.full(dofs, 0.004)
+    bad[2] = value
+    joint.acceleration.set_last_displacement(last)
+    joint.jerk.set_last_displacements(last, last)
+    with pytest.raises(ArgumentError, match='displacement must be finite'):
+        joint.acceleration.set_last_displacement(bad)
+    with pytest.raises(ArgumentError, match='last must be finite'):
+        joint.jerk.set_last_displacements(bad, last)
+    with pytest.raises(ArgumentError, match='before must be finite'):
+        joint.jerk.set_last_displacements(last, bad)
+    step = np.zeros(dofs)
+    joint_q = joint.model.neutral_joint_q()
+    for _ in range(2):
+        tasks = [Task(joint.objective)]
+        assert joint.diff.solve_ik(joint_q, tasks, joint.limits, (), step).ok
+        assert abs(step[0] - 0.004) <= ACCELERATION * DT**2 * ROUNDING
+        with pytest.raises(ArgumentError, match='finite'):
+            joint.acceleration.set_last_displacement(bad)
