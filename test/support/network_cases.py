@@ -73,7 +73,10 @@ def test_losses_and_delays_cost_messages_but_no_motion(client):
     motion = motion_of(client)
     assert not motion.follows.all(), 'the cable lost nothing'
     assert motion.starts == [0]
-    motion.assert_within(panda_ranges())
+    # The first commands may be among what was lost; four in a row are not.
+    ranges = panda_ranges()
+    assert np.all(np.abs(motion.velocity[0]) <= 5 * ranges.acceleration * motion.period)
+    motion.assert_within(ranges, from_rest=False)
 
 
 def test_a_cut_cable_stops_it_and_a_new_one_lets_it_start_where_the_robot_is(client):
