@@ -22,6 +22,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.braking import braking_function
+from ros_ik.limits.limit import finite_array
 from ros_ik.limits.limit import ScaledLimit
 from ros_ik.limits.limit import yield_function
 
@@ -135,10 +136,7 @@ class AccelerationLimit(ScaledLimit):
         Raises:
             ArgumentError: Not finite; the step given before stays.
         """
-        values = np.asarray(displacement, dtype=np.float64)
-        if not np.isfinite(values).all():
-            raise ArgumentError(f'displacement must be finite, got {displacement}')
-        self._last_displacement = values
+        self._last_displacement = finite_array('displacement', displacement)
         if self._is_allocated:
             self._last_step.host[...] = self._last_displacement
             self._last_step.upload()
@@ -167,10 +165,7 @@ class AccelerationLimit(ScaledLimit):
         Raises:
             ArgumentError: Not finite.
         """
-        values = np.asarray(displacement, dtype=np.float64)
-        if not np.all(np.isfinite(values)):
-            raise ArgumentError(f'displacement must be finite, got {displacement}')
-        self._write_target(values)
+        self._write_target(finite_array('displacement', displacement))
 
     def clear_target_displacement(self) -> None:
         """Brake for the position limits only."""

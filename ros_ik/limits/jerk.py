@@ -21,6 +21,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.braking import braking_function
+from ros_ik.limits.limit import finite_array
 from ros_ik.limits.limit import ScaledLimit
 from ros_ik.limits.limit import yield_function
 
@@ -106,11 +107,7 @@ class JerkLimit(ScaledLimit):
         Raises:
             ArgumentError: Not finite; the steps given before stay.
         """
-        steps = np.asarray(last, dtype=np.float64), np.asarray(before, dtype=np.float64)
-        for name, values in zip(('last', 'before'), steps, strict=True):
-            if not np.isfinite(values).all():
-                raise ArgumentError(f'{name} must be finite, got {values}')
-        self._steps = steps
+        self._steps = finite_array('last', last), finite_array('before', before)
         if self._is_allocated:
             for buffer, values in zip((self._last_step, self._step_before), self._steps,
                                       strict=True):  # fmt: skip

@@ -6,6 +6,7 @@ import functools
 from typing import no_type_check
 from typing import TYPE_CHECKING
 
+import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
@@ -83,6 +84,18 @@ class ScaledLimit(Limit):
     def _write(self) -> None:
         """Bring the scaled limits to the device, once there is room for them."""
         raise NotImplementedError
+
+
+def finite_array(name: str, values: np.ndarray) -> np.ndarray:
+    """Return an argument as float64.
+
+    Raises:
+        ArgumentError: Not finite; it names the argument.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise ArgumentError(f'{name} must be finite, got {values}')
+    return array
 
 
 @no_type_check

@@ -17,6 +17,7 @@ from ros_ik.servo.approach import Approach
 from ros_ik.servo.approach import ApproachLimits
 from ros_ik.servo.command import CenterOfMassTarget
 from ros_ik.servo.command import CenterReport
+from ros_ik.servo.pose_math import length
 from ros_ik.servo.pose_math import quat_conjugate
 from ros_ik.servo.pose_math import quat_rotate
 from ros_ik.servo.robot import ControlledRobot
@@ -100,7 +101,7 @@ class CenterTracker:
         if target.frame_link != self._base:
             link = body_q[target.frame_link]
             position = self._seen(link[:3] + quat_rotate(link[3:].tolist(), position), body_q)
-        if self._rejects and _length(position - self._center(body_q)) > self._longest:
+        if self._rejects and length(position - self._center(body_q)) > self._longest:
             self.rejected = target.received
             self.jumps += 1
             return False
@@ -111,7 +112,7 @@ class CenterTracker:
         """Return what is left to the target [m], [3]."""
         self.position = self._center(body_q)
         left: np.ndarray = self.goal - self.position  # type: ignore[operator]
-        self.remaining = _length(left)
+        self.remaining = length(left)
         return left
 
     def reference(self, body_q: np.ndarray) -> tuple[np.ndarray, float]:
@@ -124,7 +125,7 @@ class CenterTracker:
         moved = np.zeros(3) if self._before is None else self.position - self._before
         self._before = self.position
         step = self._approach.step(left, moved, self._limits)
-        return self.position + step, _length(step)
+        return self.position + step, length(step)
 
     def report(self, body_q: np.ndarray, active: bool) -> CenterReport:
         """Return how far the commanded centre of mass is from the target."""
@@ -145,7 +146,3 @@ class CenterTracker:
         """Return a point of the world in the base frame."""
         base = body_q[self._base]
         return quat_rotate(quat_conjugate(base[3:].tolist()).tolist(), point - base[:3])
-
-
-def _length(vector: np.ndarray) -> float:
-    return math.sqrt(vector.dot(vector))

@@ -139,3 +139,8 @@ def _exp(v: Iterable[float]) -> tuple[float, ...]:
     angle = math.sqrt(x * x + y * y + z * z)
     factor = math.sin(0.5 * angle) / angle if angle > 1e-12 else 0.5
     return factor * x, factor * y, factor * z, math.cos(0.5 * angle)
+
+
+def length(vector: np.ndarray) -> float:
+    """Return the length of a vector; ``dot`` is the quickest for a few numbers."""
+    return math.sqrt(vector.dot(vector))

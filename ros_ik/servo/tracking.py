@@ -14,6 +14,7 @@ from ros_ik.servo.approach import ApproachLimits
 from ros_ik.servo.command import PoseTarget
 from ros_ik.servo.command import TwistTarget
 from ros_ik.servo.pose_filter import PoseFilter
+from ros_ik.servo.pose_math import length
 from ros_ik.servo.pose_math import move_pose
 from ros_ik.servo.pose_math import pose_between
 from ros_ik.servo.pose_math import pose_difference
@@ -181,12 +182,12 @@ class TaskTracker:
         else:
             self._left_to = goal
             self._left = left = self._difference(goal)
-            self.linear_error, self.angular_error = _length(left[0]), _length(left[1])
+            self.linear_error, self.angular_error = length(left[0]), length(left[1])
         if aim is not None:
             self.remaining = (
                 self.linear_error + self.angular_error
                 if aim is goal
-                else sum(map(_length, self._difference(aim)))
+                else sum(map(length, self._difference(aim)))
             )
         return left
 
@@ -208,10 +209,10 @@ class TaskTracker:
         else:
             shift, turn = self._approach(left, achieved)
         pose = move_pose(self.pose, shift, turn)
-        length = _length(shift) + _length(turn)
+        way = length(shift) + length(turn)
         if self.pursuit is Pursuit.TWIST:
-            self._aim, self.remaining = pose, length
-        return pose, length
+            self._aim, self.remaining = pose, way
+        return pose, way
 
     def reached(self) -> bool:
         """Return whether the errors of the last :meth:`measure` are within the tolerances."""
@@ -229,7 +230,7 @@ class TaskTracker:
         self.remaining = self.linear_error + self.angular_error
         if self._aim is not goal:
             left = self._difference(self._aim)
-            self.remaining = _length(left[0]) + _length(left[1])
+            self.remaining = length(left[0]) + length(left[1])
         return (
             self._linear.step(left[0], achieved[0], self._linear_limits),
             self._angular.step(left[1], achieved[1], self._angular_limits),
@@ -264,10 +265,6 @@ class TaskTracker:
     def _is_jump(self, goal: np.ndarray, pose: np.ndarray) -> bool:
         linear, angular = pose_difference(goal, pose)
         return (
-            _length(linear * self._linear_axes) > self._general.max_target_step_linear
-            or _length(angular * self._angular_axes) > self._general.max_target_step_angular
+            length(linear * self._linear_axes) > self._general.max_target_step_linear
+            or length(angular * self._angular_axes) > self._general.max_target_step_angular
         )
-
-
-def _length(vector: np.ndarray) -> float:
-    return math.sqrt(vector.dot(vector))

@@ -2,18 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A robot whose links cut into each other at the start; judged by coal on the hulls of meshes."""
 
-import os
-
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from support.collision_oracle import coal_distance
 from support.collision_oracle import collision_oracle
-from support.collision_oracle import PACKAGES
 from support.collision_oracle import pin
 from support.collision_oracle import SRDFS
 from support.held_robot import HeldRobot
+from support.mesh_rig import mesh_rig
 from support.motion import array_of
 from support.motion import motion_of
 from support.motion import panda_ranges
@@ -21,7 +19,6 @@ from support.motion import ROUNDING
 from support.ros_rig import ARM
 from support.ros_rig import LATCHED
 from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 
 from ros_ik.demo.robots import robot_data_path
@@ -74,23 +71,19 @@ class SelfDistance:
 
 @pytest.fixture(scope='module')
 def client(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        # The folder in whose share/ the meshes are.
-        prefix = os.pathsep.join([os.environ['AMENT_PREFIX_PATH'], str(PACKAGES[0].parent)])
-        patch.setenv('AMENT_PREFIX_PATH', prefix)
-        with ros_rig(tmp_path_factory.mktemp('collision')) as client:
-            start_node(
-                client, outputs__default__publish_velocities=True,
-                joint_state_timeout=1.0, command_timeout=0.5,
-            )  # fmt: skip
-            client.robot, client.distance = HeldRobot(client, **FOLDED), SelfDistance()
-            semantic = client.node.create_publisher(String, 'robot_description_semantic', LATCHED)
-            semantic.publish(String(data=SRDF.read_text()))
-            client.wait_for(lambda: semantic.get_subscription_count() > 0, 'the node')
-            client.describe(panda_urdf())
-            client.wait_for_text('waiting for a target', timeout=100.0)
-            yield client
-            assert client.processes.is_alive('node'), client.processes.text('node')
+    with mesh_rig(tmp_path_factory.mktemp('collision')) as client:
+        start_node(
+            client, outputs__default__publish_velocities=True,
+            joint_state_timeout=1.0, command_timeout=0.5,
+        )  # fmt: skip
+        client.robot, client.distance = HeldRobot(client, **FOLDED), SelfDistance()
+        semantic = client.node.create_publisher(String, 'robot_description_semantic', LATCHED)
+        semantic.publish(String(data=SRDF.read_text()))
+        client.wait_for(lambda: semantic.get_subscription_count() > 0, 'the node')
+        client.describe(panda_urdf())
+        client.wait_for_text('waiting for a target', timeout=100.0)
+        yield client
+        assert client.processes.is_alive('node'), client.processes.text('node')
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Obstacles that appear on the path, or where the robot is; judged by coal and real meshes."""
 
-import os
-
 from geometry_msgs.msg import Point
 from geometry_msgs.msg import Pose
 import numpy as np
@@ -12,13 +10,13 @@ from support.collision_oracle import coal
 from support.collision_oracle import coal_distance
 from support.collision_oracle import PACKAGES
 from support.held_robot import HeldRobot
+from support.mesh_rig import mesh_rig
 from support.motion import motion_of
 from support.motion import panda_ranges
 from support.robots import pin
 from support.ros_rig import ARM
 from support.ros_rig import LATCHED
 from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 
 from ros_ik.demo.robots import find_robot
@@ -65,24 +63,18 @@ class Shapes:
 
 @pytest.fixture(scope='module')
 def client(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        # The folder in whose share/ the meshes are.
-        prefix = os.pathsep.join([os.environ['AMENT_PREFIX_PATH'], str(PACKAGES[0].parent)])
-        patch.setenv('AMENT_PREFIX_PATH', prefix)
-        with ros_rig(tmp_path_factory.mktemp('obstacles')) as client:
-            start_node(
-                client, outputs__default__publish_velocities=True,
-                joint_state_timeout=1.0, command_timeout=0.5,
-                collision__ignore_pairs=['panda_link5:panda_link7'],
-            )  # fmt: skip
-            client.robot, client.shapes = HeldRobot(client), Shapes()
-            client.obstacles = client.node.create_publisher(
-                ObstacleArray, 'ros_ik/obstacles', LATCHED
-            )
-            client.describe(panda_urdf())
-            client.wait_for_text('waiting for a target', timeout=100.0)
-            yield client
-            assert client.processes.is_alive('node'), client.processes.text('node')
+    with mesh_rig(tmp_path_factory.mktemp('obstacles')) as client:
+        start_node(
+            client, outputs__default__publish_velocities=True,
+            joint_state_timeout=1.0, command_timeout=0.5,
+            collision__ignore_pairs=['panda_link5:panda_link7'],
+        )  # fmt: skip
+        client.robot, client.shapes = HeldRobot(client), Shapes()
+        client.obstacles = client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', LATCHED)
+        client.describe(panda_urdf())
+        client.wait_for_text('waiting for a target', timeout=100.0)
+        yield client
+        assert client.processes.is_alive('node'), client.processes.text('node')
 
 
 @pytest.fixture(autouse=True)

@@ -49,7 +49,7 @@ def robot(client):
     quiet(client)
     client.trigger('reset')
     client.wait_for_text('waiting for a target')
-    wait_for_silence(client)
+    client.wait_for_silence()
     robot.place(**HeldRobot.home())
     client.spin(0.1)
     client.sent.clear()
@@ -78,18 +78,6 @@ def wait_for_speed(client, speed=0.5):
         lambda: client.sent and max(map(abs, client.sent[-1][1].points[0].velocities)) > speed,
         f'motion at {speed} rad/s',
     )
-
-
-def wait_for_silence(client):
-    """Wait until nothing has been commanded for a while."""
-    count = [-1]
-
-    def is_silent():
-        before, count[0] = count[0], len(client.sent)
-        client.spin(0.1)
-        return before == len(client.sent)
-
-    client.wait_for(is_silent, 'silence')
 
 
 def withdraw_stop_request(client):
@@ -139,7 +127,7 @@ def test_it_comes_to_rest_and_starts_where_the_robot_was_put_meanwhile(client, r
     wait_for_speed(client)
     end(client)
     client.wait_for_code(code, IkStatus.DEADLINE_MISSED, text=text)
-    wait_for_silence(client)
+    client.wait_for_silence()
     motion = motion_of(client)
     motion.assert_at_rest()
     assert motion.starts == [0], 'something but the command moved it'
@@ -192,7 +180,7 @@ def test_a_pose_starts_from_the_measured_state_too(client, robot):
     client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
     quiet(client)
     client.wait_for_code(IkStatus.COMMAND_STALE)
-    wait_for_silence(client)
+    client.wait_for_silence()
     robot.place(panda_joint2=-0.6)
     put = array_of(robot.position)
     client.spin(0.1)
@@ -236,6 +224,6 @@ def test_a_joint_that_is_missing_from_the_states_is_named(client, robot):
         'a status that waits for panda_joint5 alone',
     )
     client.wait_for_code(IkStatus.JOINT_STATE_STALE, text='panda_joint5')
-    wait_for_silence(client)
+    client.wait_for_silence()
     motion_of(client).assert_at_rest()
     client.set(joint_state_timeout=PATIENT)

@@ -23,7 +23,6 @@ from support.dynamic_rig import PERIOD
 from support.dynamic_rig import place_of
 from support.dynamic_rig import start_anew
 from support.dynamic_rig import turn_to
-from support.dynamic_rig import wait_for_silence
 from support.held_robot import HeldRobot
 from support.motion import motion_of
 from support.motion import panda_ranges
@@ -91,13 +90,17 @@ def _joint_state_timeout(client):
     client.wait_for_code(IkStatus.JOINT_STATE_STALE)
 
 
+def expect_refusal(client, pose):
+    """Stream a pose that is refused as a jump."""
+    client.stream('ee', pose)
+    client.wait_for_code(IkStatus.TARGET_JUMP)
+    assert client.sent == []
+
+
 @effect('max_target_step_linear')
 def _step_linear(client):
     change(client, target_jump_policy='reject', max_target_step_linear=0.1)
-    goal = moved(client, (0.0, 0.15, 0.0))
-    client.stream('ee', goal)
-    client.wait_for_code(IkStatus.TARGET_JUMP)
-    assert client.sent == []
+    expect_refusal(client, moved(client, (0.0, 0.15, 0.0)))
     change(client, max_target_step_linear=0.2)
     client.wait_for_text('tracking')
 
@@ -105,9 +108,7 @@ def _step_linear(client):
 @effect('max_target_step_angular')
 def _step_angular(client):
     change(client, target_jump_policy='reject', max_target_step_angular=0.3)
-    client.stream('ee', moved(client, turn=0.5))
-    client.wait_for_code(IkStatus.TARGET_JUMP)
-    assert client.sent == []
+    expect_refusal(client, moved(client, turn=0.5))
     change(client, max_target_step_angular=0.8)
     client.wait_for_text('tracking')
 
@@ -115,9 +116,7 @@ def _step_angular(client):
 @effect('target_jump_policy')
 def _jump_policy(client):
     change(client, target_jump_policy='reject')
-    client.stream('ee', moved(client, (0.0, 0.4, 0.0)))
-    client.wait_for_code(IkStatus.TARGET_JUMP)
-    assert client.sent == []
+    expect_refusal(client, moved(client, (0.0, 0.4, 0.0)))
     change(client, target_jump_policy='saturate')
     client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
 
@@ -208,7 +207,7 @@ def _recheck(client):
     for checked in (False, True):
         change(client, barriers__recheck=checked)
         client.stream('ee', None)
-        wait_for_silence(client)
+        client.wait_for_silence()
         client.robot.place(**HeldRobot.home())
         client.spin(0.1)
         since = len(client.sent)
@@ -231,7 +230,7 @@ def _halt_mode(client):
         )  # fmt: skip
         client.stream('joints', None)
         client.wait_for_code(IkStatus.COMMAND_STALE)
-        wait_for_silence(client)
+        client.wait_for_silence()
         way = sign * motion_of(client, PERIOD, since).position[:, 0]
         # From 2 rad/s a joint needs about 0.2 rad to stop.
         went_back = way.max() - way[-1]
@@ -253,7 +252,7 @@ def center_speeds(client, seconds=1.0):
     client.spin(seconds)
     client.node.destroy_timer(timer)
     motion = motion_of(client, PERIOD, since)
-    wait_for_silence(client)
+    client.wait_for_silence()
     places = arm().center_of_mass(motion.position)
     return np.linalg.norm(np.diff(places, axis=0), axis=1)[motion.follows] / PERIOD
 

@@ -27,7 +27,6 @@ from support.dynamic_rig import name_of
 from support.dynamic_rig import PERIOD
 from support.dynamic_rig import place_of
 from support.dynamic_rig import start_anew
-from support.dynamic_rig import wait_for_silence
 from support.held_robot import HeldRobot
 from support.motion import motion_of
 from support.ros_rig import ARM
@@ -113,7 +112,7 @@ def _linear_acceleration(client):
         gains = np.diff(arm().speeds(motion)[0][:40]) / PERIOD
         assert np.median(gains) == pytest.approx(acceleration, rel=0.1)
         client.stream('ee', None)
-        wait_for_silence(client)
+        client.wait_for_silence()
 
 
 @effect('<task>.max_angular_acceleration')
@@ -124,7 +123,7 @@ def _angular_acceleration(client):
         gains = np.diff(arm().speeds(motion)[1][:30]) / PERIOD
         assert np.median(gains) == pytest.approx(acceleration, rel=0.1)
         client.stream('ee', None)
-        wait_for_silence(client)
+        client.wait_for_silence()
 
 
 @effect('<task>.offset_xyz')

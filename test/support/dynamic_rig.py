@@ -5,22 +5,19 @@
 import contextlib
 import functools
 import math
-import os
 
 from geometry_msgs.msg import PointStamped
 import numpy as np
-import pytest
 from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import Parameter as RosParameter
 from sensor_msgs.msg import JointState
-from support.collision_oracle import PACKAGES
 from support.held_robot import HeldRobot
+from support.mesh_rig import mesh_rig
 from support.motion import Arm
 from support.motion import motion_of
 from support.motion import panda_ranges
 from support.ros_rig import LATCHED
 from support.ros_rig import panda_urdf
-from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 
 from ros_ik.settings.schema import SCHEMA
@@ -57,28 +54,22 @@ def arm():
 @contextlib.contextmanager
 def dynamic_node(folder):
     """Yield a client of a node with a robot in its hand."""
-    with pytest.MonkeyPatch.context() as patch:
-        # The folder in whose share/ the meshes are.
-        prefix = os.pathsep.join([os.environ['AMENT_PREFIX_PATH'], str(PACKAGES[0].parent)])
-        patch.setenv('AMENT_PREFIX_PATH', prefix)
-        with ros_rig(folder) as client:
-            start_node(
-                client, outputs__default__publish_velocities=True, joint_state_timeout=PATIENT,
-                barriers__position__floor__frame='panda_hand',
-                barriers__position__floor__min=[-9.0, -9.0, FLOOR],
-                barriers__position__floor__gain=100.0,
-                # The capsules of these meet at home, as the SRDF of the robot knows.
-                collision__ignore_pairs=['panda_link5:panda_link7'],
-            )  # fmt: skip
-            client.robot = HeldRobot(client)
-            client.center = client.node.create_publisher(PointStamped, 'ros_ik/target_com', 1)
-            client.obstacles = client.node.create_publisher(
-                ObstacleArray, 'ros_ik/obstacles', LATCHED
-            )
-            client.describe(panda_urdf())
-            client.wait_for_text('waiting for a target', timeout=60.0)
-            client.before = current_values(client, [name_of(entry) for entry in DYNAMIC.values()])
-            yield client
+    with mesh_rig(folder) as client:
+        start_node(
+            client, outputs__default__publish_velocities=True, joint_state_timeout=PATIENT,
+            barriers__position__floor__frame='panda_hand',
+            barriers__position__floor__min=[-9.0, -9.0, FLOOR],
+            barriers__position__floor__gain=100.0,
+            # The capsules of these meet at home, as the SRDF of the robot knows.
+            collision__ignore_pairs=['panda_link5:panda_link7'],
+        )  # fmt: skip
+        client.robot = HeldRobot(client)
+        client.center = client.node.create_publisher(PointStamped, 'ros_ik/target_com', 1)
+        client.obstacles = client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', LATCHED)
+        client.describe(panda_urdf())
+        client.wait_for_text('waiting for a target', timeout=60.0)
+        client.before = current_values(client, [name_of(entry) for entry in DYNAMIC.values()])
+        yield client
 
 
 def start_anew(node):
@@ -89,7 +80,7 @@ def start_anew(node):
     restore(node)
     node.trigger('reset')
     node.wait_for_text('waiting for a target')
-    wait_for_silence(node)
+    node.wait_for_silence()
     node.robot.silent = False
     node.robot.place(**HeldRobot.home())
     node.spin(0.1)
@@ -134,18 +125,6 @@ def change(client, **values):
     """Set parameters, which has to succeed."""
     for name, result in client.set(**values).items():
         assert result.successful, f'{name}: {result.reason}'
-
-
-def wait_for_silence(client):
-    """Wait until nothing has been commanded for a while."""
-    count = [-1]
-
-    def is_silent():
-        before, count[0] = count[0], len(client.sent)
-        client.spin(0.1)
-        return before == len(client.sent)
-
-    client.wait_for(is_silent, 'silence')
 
 
 def moved(client, xyz=(0.0, 0.0, 0.0), turn=0.0):

@@ -248,6 +248,18 @@ class Client:
         last = f'{status.code} {status.text!r}' if status else 'none'
         raise AssertionError(f'no {what} within {timeout} s; last status: {last}')
 
+    def wait_for_silence(self):
+        """Wait until nothing has been commanded for a while."""
+        count = -1
+
+        def is_silent():
+            nonlocal count
+            before, count = count, len(self.sent)
+            self.spin(0.1)
+            return before == len(self.sent)
+
+        self.wait_for(is_silent, 'silence')
+
     def wait_for_code(self, *codes, text='', timeout=PATIENCE):
         """Wait for a status received from now on; return it.
 
