@@ -38,6 +38,8 @@ class StepState:
         dof_scale: Factor from the variable to the degree of freedom, shape [joint_dof_count].
         dof_coord: Coordinate of each degree of freedom, -1 = none, shape [joint_dof_count].
         moving_dof: Degrees of freedom that a variable drives, ascending, shape [n_moving].
+        relaxed: Set to 1 by a limit that the state of a robot lies outside of, shape [n]; the
+            solve reports it and sets it back to 0.
         first_robot: Number of the first row among all robots.
     """
 
@@ -53,6 +55,7 @@ class StepState:
     dof_scale: wp.array
     dof_coord: wp.array
     moving_dof: wp.array
+    relaxed: wp.array
     first_robot: int = 0
 
     @classmethod
@@ -90,6 +93,7 @@ class StepState:
             dof_scale=wp.array(group.dof_scale, dtype=scalar, device=device),
             dof_coord=wp.array(dof_coordinates(model), dtype=wp.int32, device=device),
             moving_dof=wp.array(moving, dtype=wp.int32, device=device),
+            relaxed=wp.zeros(n, dtype=wp.int32, device=device),
         )
 
     @property
@@ -112,6 +116,7 @@ class StepState:
             joint_q=self.joint_q[first : first + rows],
             body_q=body_q,
             joint_S_s=joint_S_s,
+            relaxed=self.relaxed[first : first + rows],
             first_robot=self.first_robot + first,
         )
 

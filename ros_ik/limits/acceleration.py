@@ -8,7 +8,8 @@ d is the distance to the position limit ahead and step(d, s), of ``braking``, th
 which shrinking by s in each further step ends at the limit. With a target displacement t
 (:meth:`AccelerationLimit.set_target_displacement`) the same holds for the way to the target:
 dq <= step(t, s) where t > 0, dq >= -step(-t, s) where t < 0, as roboplan's setTargetDisplacement.
-Where these bounds conflict with position or velocity limits, those win.
+Where these bounds conflict with position or velocity limits, those win, and the status of the step
+is ``RELAXED``.
 """
 
 import functools
@@ -24,6 +25,7 @@ from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.braking import braking_function
 from ros_ik.limits.limit import finite_array
 from ros_ik.limits.limit import ScaledLimit
+from ros_ik.limits.limit import STATE_TOLERANCE
 from ros_ik.limits.limit import yield_function
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 @functools.cache
 def _acceleration_kernel(scalar: type) -> wp.Kernel:
     braking_step, tighten_yielding = braking_function(scalar), yield_function(scalar)
+    tolerance = wp.constant(scalar(STATE_TOLERANCE))
 
     @wp.kernel(enable_backward=False, module='unique')
     def apply_acceleration_limit(
@@ -48,8 +51,10 @@ def _acceleration_kernel(scalar: type) -> wp.Kernel:
         last_step: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
         target: wp.array2d(dtype=scalar),  # [n, joint_dof_count], 0 for none
         dt: scalar,
+        # in and out
         lower: wp.array2d(dtype=scalar),  # [n, n_variables]
         upper: wp.array2d(dtype=scalar),  # [n, n_variables]
+        relaxed: wp.array(dtype=wp.int32),  # [n]
     ):
         row = wp.tid()
         for k in range(moving_dof.shape[0]):
@@ -70,7 +75,11 @@ def _acceleration_kernel(scalar: type) -> wp.Kernel:
                     high = wp.clamp(braking_step(t, shrink), low, high)
                 elif t < scalar(0.0):
                     low = wp.clamp(-braking_step(-t, shrink), low, high)
-                tighten_yielding(row, dof_variable[dof], dof_scale[dof], low, high, lower, upper)
+                moved = tighten_yielding(
+                    row, dof_variable[dof], dof_scale[dof], low, high, lower, upper
+                )
+                if moved > tolerance * dt * dt:
+                    relaxed[row] = 1
 
     return apply_acceleration_limit
 
@@ -189,7 +198,7 @@ class AccelerationLimit(ScaledLimit):
                 state.rows(self._last_step.array), state.rows(self._target.array),
                 state.dt,
             ],
-            outputs=[lower, upper],
+            outputs=[lower, upper, state.relaxed],
             device=state.device,
         )  # fmt: skip
 

@@ -14,6 +14,9 @@ from ros_ik.errors import ArgumentError
 if TYPE_CHECKING:
     from ros_ik.kinematics.step_state import StepState
 
+# How far outside a limit a state may lie, in the unit of the limit, before a step says so.
+STATE_TOLERANCE = 1e-6
+
 
 class Limit:
     """Base of hard limits on a step.
@@ -132,7 +135,7 @@ def yield_function(scalar: type) -> wp.Function:
     """Build ``tighten_yielding(row, variable, scale, low, high, lower, upper)``.
 
     It moves low <= scale * step <= high into the box of ``variable`` and makes that the box, which
-    so is never empty.
+    so is never empty. Returns how far it had to be moved, in the unit of low and high.
     """
 
     @wp.func
@@ -144,13 +147,15 @@ def yield_function(scalar: type) -> wp.Function:
         high: scalar,
         lower: wp.array2d(dtype=scalar),
         upper: wp.array2d(dtype=scalar),
-    ):
-        if scale != scalar(0.0):
-            one = low / scale
-            other = high / scale
-            box_low = lower[row, variable]
-            box_high = upper[row, variable]
-            lower[row, variable] = wp.clamp(wp.min(one, other), box_low, box_high)
-            upper[row, variable] = wp.clamp(wp.max(one, other), box_low, box_high)
+    ) -> scalar:
+        if scale == scalar(0.0):
+            return scalar(0.0)
+        least = wp.min(low / scale, high / scale)
+        most = wp.max(low / scale, high / scale)
+        box_low = lower[row, variable]
+        box_high = upper[row, variable]
+        lower[row, variable] = wp.clamp(least, box_low, box_high)
+        upper[row, variable] = wp.clamp(most, box_low, box_high)
+        return wp.abs(scale) * wp.max(scalar(0.0), wp.max(box_low - most, least - box_high))
 
     return tighten_yielding

@@ -5,7 +5,7 @@
     -gain max(0, q - (q_min + margin)) <= dq <= gain max(0, (q_max - margin) - q)
 
 A joint outside its limits may move inward freely and outward not at all; it is not forced back
-(roboplan, PositionLimit).
+(roboplan, PositionLimit). The status of such a step is ``RELAXED``.
 """
 
 import functools
@@ -17,6 +17,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.limits.limit import Limit
+from ros_ik.limits.limit import STATE_TOLERANCE
 from ros_ik.limits.limit import tighten_function
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 @functools.cache
 def _position_kernel(scalar: type) -> wp.Kernel:
     tighten = tighten_function(scalar)
+    outside = wp.constant(scalar(STATE_TOLERANCE))
 
     @wp.kernel(enable_backward=False, module='unique')
     def apply_position_limit(
@@ -38,8 +40,10 @@ def _position_kernel(scalar: type) -> wp.Kernel:
         position_min: wp.array(dtype=scalar),  # [joint_dof_count]
         position_max: wp.array(dtype=scalar),  # [joint_dof_count]
         gain: scalar,
+        # in and out
         lower: wp.array2d(dtype=scalar),  # [n, n_variables]
         upper: wp.array2d(dtype=scalar),  # [n, n_variables]
+        relaxed: wp.array(dtype=wp.int32),  # [n]
     ):
         row = wp.tid()
         for k in range(moving_dof.shape[0]):
@@ -51,6 +55,8 @@ def _position_kernel(scalar: type) -> wp.Kernel:
                 low = -gain * wp.max(q - position_min[dof], scalar(0.0))
                 high = gain * wp.max(position_max[dof] - q, scalar(0.0))
                 tighten(row, variable, dof_scale[dof], low, high, lower, upper)
+                if position_min[dof] - q > outside or q - position_max[dof] > outside:
+                    relaxed[row] = 1
 
     return apply_position_limit
 
@@ -98,6 +104,6 @@ class PositionLimit(Limit):
                 state.dof_coord,
                 self._min, self._max, self.gain,
             ],
-            outputs=[lower, upper],
+            outputs=[lower, upper, state.relaxed],
             device=state.device,
         )  # fmt: skip

@@ -33,7 +33,7 @@ class SolveStatus(enum.IntEnum):
 
 _MESSAGES = {
     SolveStatus.CONVERGED: 'optimal step inside every limit and barrier',
-    SolveStatus.RELAXED: 'barriers conflict with the limits: closest step that holds every limit',
+    SolveStatus.RELAXED: 'the state, the limits and the barriers exclude each other: closest step',
     SolveStatus.ITERATION_LIMIT: 'iteration limit reached: zero step',
     SolveStatus.NON_FINITE_INPUT: 'NaN or infinity in the state, a target or a parameter: no step',
     SolveStatus.NUMERICAL_FAILURE: 'not strictly convex in floating point: zero step',

@@ -120,6 +120,12 @@ class Step:
             upper[variable] = min(upper[variable], ends[1])
         return None, None, lower, upper
 
+    def expected_status(self):
+        """Status at coordinates of which mimic joints alone can leave their limits."""
+        low, high, _, _ = self.model.limits64()
+        inside = (low - 1e-6 <= self.joint_q) & (self.joint_q <= high + 1e-6)
+        return SolveStatus.CONVERGED if inside.all() else SolveStatus.RELAXED
+
     def path_text(self):
         return self.path.read_text()
 
@@ -139,7 +145,7 @@ def test_step_equals_pinocchio_and_quadprog(path):
     for _ in range(3):
         step.draw()
         status = step.diff.solve_ik(step.joint_q, step.tasks, step.limits, [step.barrier], delta_q)
-        assert status == SolveStatus.CONVERGED
+        assert status is step.expected_status()
         expected = step.reduction() @ step.expected()
         # Some robots have zero velocity limits, so the step is zero: no scale to compare with.
         scale = max(np.abs(expected).max(), 1e-9)

@@ -297,6 +297,7 @@ class StepProblem:
                 self._barrier_arrays, scratch.values, state.dt, self._rules.max_iterations,
                 self._rules.feasibility_tolerance, int(self._rules.warm_start), state.moving_dof,
                 self._moving_variable, self._moving_factor, scratch.program, scratch.dual,
+                state.relaxed,
             ],
             outputs=[
                 state.rows(self._delta_q.array), state.rows(self._status.array),

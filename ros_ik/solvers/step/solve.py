@@ -162,6 +162,7 @@ def solve_step_kernel(few: int = 0) -> wp.Kernel:
         factor: wp.array(dtype=wp.float64),  # [moving]
         program: Program,
         dual: Dual,
+        excluded: wp.array(dtype=wp.int32),  # [n], 1 where the state lies outside a limit; cleared
         # out
         delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count], zero where nothing moves
         status: wp.array(dtype=wp.int32),  # [n]
@@ -182,6 +183,9 @@ def solve_step_kernel(few: int = 0) -> wp.Kernel:
                 rounds[i] = -1
                 solve_dual(i, dt, max_iterations, tolerance, program, dual, status)
                 code = status[i]
+        if code == converged and excluded[i] != 0:
+            code = relaxed
+        excluded[i] = 0
         status[i] = code
         for j in range(n):
             step = wp.float64(0.0)
