@@ -56,7 +56,7 @@ def test_parts_on_threads_equal_one_robot_at_a_time(name):
     n = 300
     problem = Problem(name, n)
     together, status, captured = problem.solve(np.arange(n), n_threads=2)
-    assert len(captured._graphs) == 2  # 3 parts of at most 128 robots
+    assert len(captured._graphs) == 8  # parts of at most 38 robots
     whole, same, one = problem.solve(np.arange(n), n_threads=1)
     assert len(one._graphs) == 1
     np.testing.assert_array_equal(together, whole)

@@ -253,7 +253,7 @@ def saturation_function(scalar: type) -> wp.Function:
 @no_type_check
 @functools.cache
 def evaluate_step_kernel() -> wp.Kernel:
-    """Build the kernel that places the links, opens the box and sums the cost, float64."""
+    """Build the kernel that places the links and adds the cost to a program of zeros, float64."""
     Record, Tasks, Tree = record_struct(), step_tasks_struct(), step_tree_struct(wp.float64)
     types = spatial_functions(wp.float64)
     transform, twist = types.transform, types.twist
@@ -276,21 +276,14 @@ def evaluate_step_kernel() -> wp.Kernel:
         # out
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
+        # in and out
         H: wp.array3d(dtype=wp.float64),  # [n, n_variables, n_variables], lower triangle
         c: wp.array2d(dtype=wp.float64),  # [n, n_variables]
-        lower: wp.array2d(dtype=wp.float64),  # [n, n_variables]
-        upper: wp.array2d(dtype=wp.float64),  # [n, n_variables]
     ):
         row = wp.tid()
         place_nodes(tree, row, joint_q, body_q, joint_S_s)
         hessian = H[row]
         gradient = c[row]
-        for i in range(gradient.shape[0]):
-            gradient[i] = wp.float64(0.0)
-            lower[row, i] = wp.float64(-wp.inf)
-            upper[row, i] = wp.float64(wp.inf)
-            for j in range(i + 1):
-                hessian[i, j] = wp.float64(0.0)
         diagonal = regularization[0]
         for task in range(records.shape[0]):
             if tasks.is_on[task] != 0:

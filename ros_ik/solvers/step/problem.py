@@ -4,7 +4,7 @@
 
 Everything is allocated and captured as graphs at construction; a step writes parameters that
 changed and the joint coordinates, and replays the graphs. On a CPU a large batch is recorded in
-parts, one graph per thread.
+parts that its threads take as they come.
 """
 
 from __future__ import annotations
@@ -25,17 +25,20 @@ from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.step_state import StepState
 from ros_ik.limits import Limit
 from ros_ik.solvers.graph import Graph
-from ros_ik.solvers.qp.dense_qp import DenseQP
 from ros_ik.solvers.step.barrier_evaluation import links_of
 from ros_ik.solvers.step.cost import evaluate_step_kernel
 from ros_ik.solvers.step.differential_ik_settings import DifferentialIKSettings
+from ros_ik.solvers.step.dual import make_dual_program
 from ros_ik.solvers.step.order import step_elimination
 from ros_ik.solvers.step.priorities import add_levels_kernel
 from ros_ik.solvers.step.program import every_variable
 from ros_ik.solvers.step.program import make_step_program
 from ros_ik.solvers.step.rows import step_rows_kernels
+from ros_ik.solvers.step.shared_graphs import MOST_TOGETHER
+from ros_ik.solvers.step.shared_graphs import shared_parts
+from ros_ik.solvers.step.shared_graphs import SharedGraphs
 from ros_ik.solvers.step.small_active_set import MOST_VARIABLES
-from ros_ik.solvers.step.solve import dual_program_struct
+from ros_ik.solvers.step.small_active_set import solve_small_step_kernel
 from ros_ik.solvers.step.solve import solve_step_kernel
 from ros_ik.solvers.step.solve import step_barriers_struct
 from ros_ik.solvers.step.task import Task
@@ -44,9 +47,6 @@ from ros_ik.solvers.step.tasks import is_fusible
 from ros_ik.solvers.step.tasks import RowTasks
 from ros_ik.solvers.step.tasks import set_up_objectives
 from ros_ik.solvers.step.tree import make_step_tree
-
-# Robots whose scratch memory stays in the cache of a core while a part is stepped.
-_CHUNK = 128
 
 
 class StepProblem:
@@ -108,14 +108,14 @@ class StepProblem:
         self._allocate()
         self.load_regularization(1e-12)
         self.load_parameters()
-        self._graphs, self._scratch = [], []
-        for chunks in self._chunks(n_threads):
-            scratch = _Scratch(self, max(size for _, size in chunks))
+        parts = shared_parts(state.n_robots, n_threads) if self._splits() else None
+        self._scratch = []
+        graphs = []
+        for part in parts or [[(0, state.n_robots)]]:
+            scratch = _Scratch(self, max(size for _, size in part))
             self._scratch.append(scratch)
-            self._graphs.append(
-                Graph(functools.partial(self._record, scratch, chunks), state.device)
-            )
-        self._pool = pool if len(self._graphs) > 1 else None
+            graphs.append(Graph(functools.partial(self._record, scratch, part), state.device))
+        self._graphs = SharedGraphs(graphs, pool, n_threads)
 
     def load_regularization(self, regularization: float) -> None:
         """Bring another weight of |dq|^2 to the device."""
@@ -140,12 +140,7 @@ class StepProblem:
 
     def solve(self) -> None:
         """Solve at the coordinates in the buffer; fills ``x``, ``delta_q`` and ``status``."""
-        others = [] if self._pool is None else self._graphs[1:]
-        running = [self._pool.submit(graph.launch) for graph in others]  # type: ignore[union-attr]
-        # This thread takes its part: it is awake already.
-        self._graphs[0].launch()
-        for part in running:
-            part.result()
+        self._graphs.launch()
 
     def _sort_tasks(self) -> None:
         """Tell tasks that one kernel evaluates from those that come as rows."""
@@ -166,21 +161,11 @@ class StepProblem:
         """Return whether the batch may be recorded in parts."""
         return (
             not wp.get_device(self._state.device).is_cuda
-            and self._state.n_robots > _CHUNK
+            and self._state.n_robots > MOST_TOGETHER
             and self._rows is None
             and all(limit.splits for limit in self._limits)
             and all(barrier.splits for barrier in self._barriers)
         )
-
-    def _chunks(self, n_threads: int) -> list[list[tuple[int, int]]]:
-        """Return the first row and the size of each part that a graph steps, by graph."""
-        n = self._state.n_robots
-        if not self._splits():
-            return [[(0, n)]]
-        chunks = [(first, min(_CHUNK, n - first)) for first in range(0, n, _CHUNK)]
-        count = min(n_threads, len(chunks))
-        # Neighbours take different parts: robots that are harder tend to lie together.
-        return [chunks[k::count] for k in range(count)]
 
     def _allocate(self) -> None:
         state = self._state
@@ -217,15 +202,15 @@ class StepProblem:
         ):
             setattr(self._barrier_arrays, name, wp.array(values, dtype=wp.float64, device=device))
 
-    def _record(self, scratch: _Scratch, chunks: Sequence[tuple[int, int]]) -> None:
-        """Launch everything that the parts of one graph need, in the same scratch memory."""
+    def _record(self, scratch: _Scratch, part: Sequence[tuple[int, int]]) -> None:
+        """Launch the steps of the robots of one graph, in the same scratch memory."""
         self._joint_q.upload()
-        for first, size in chunks:
-            self._record_part(scratch, first, size)
+        for first, size in part:
+            self._record_robots(scratch, first, size)
         for buffer in (self._delta_q, self._x, self._status, self._rounds):
             buffer.download()
 
-    def _record_part(self, scratch: _Scratch, first: int, size: int) -> None:
+    def _record_robots(self, scratch: _Scratch, first: int, size: int) -> None:
         """Launch the step of some robots."""
         state = self._state.part(first, scratch.body_q[:size], scratch.joint_S_s[:size])
         if size == self._state.n_robots:
@@ -234,6 +219,7 @@ class StepProblem:
         program.x = state.rows(self._x.array)
         program.held = state.rows(self._held)
         program.binding = state.rows(self._binding)
+        wp.copy(program.memory, program.empty)
         wp.launch(
             evaluate_step_kernel(),
             dim=size,
@@ -241,9 +227,7 @@ class StepProblem:
                 self._tree, self._fused.records, self._fused.arrays, state.joint_q,
                 self._regularization.array, first, scratch.block,
             ],
-            outputs=[
-                state.body_q, state.joint_S_s, program.H, program.c, program.lower, program.upper,
-            ],
+            outputs=[state.body_q, state.joint_S_s, program.H, program.c],
             device=state.device,
         )  # fmt: skip
         if self._rows is not None:
@@ -288,16 +272,17 @@ class StepProblem:
         )  # fmt: skip
 
     def _record_solve(self, scratch: _Scratch, state: StepState) -> None:
-        variables, rows = self._state.group.n_variables, self._binding.shape[1]
-        few = variables if rows == 0 and variables <= MOST_VARIABLES else 0
+        rules, variables = self._rules, self._state.group.n_variables
+        kernel, of_rows = solve_step_kernel(), [self._barrier_arrays, scratch.values]
+        if self._binding.shape[1] == 0 and variables <= MOST_VARIABLES:
+            kernel, of_rows = solve_small_step_kernel(variables), []
         wp.launch(
-            solve_step_kernel(few),
+            kernel,
             dim=state.n_robots,
             inputs=[
-                self._barrier_arrays, scratch.values, state.dt, self._rules.max_iterations,
-                self._rules.feasibility_tolerance, int(self._rules.warm_start), state.moving_dof,
-                self._moving_variable, self._moving_factor, scratch.program, scratch.dual,
-                state.relaxed,
+                *of_rows, state.dt, rules.max_iterations, rules.feasibility_tolerance,
+                int(rules.warm_start), state.moving_dof, self._moving_variable,
+                self._moving_factor, scratch.program, scratch.dual, state.relaxed,
             ],
             outputs=[
                 state.rows(self._delta_q.array), state.rows(self._status.array),
@@ -328,7 +313,7 @@ class _Scratch:
         self.block = zeros(problem._fused.longest, dtype=wp.spatial_vectord)
         self.values = zeros(rows)
         self.program = make_step_program(n, variables, rows, problem._order, device)
-        self.dual = _dual_program(n, variables, rows, device)
+        self.dual = make_dual_program(n, variables, rows, device)
         self.projection: list[wp.array] = []
         if problem._rows is not None and problem._rows.n_levels > 1:
             total = problem._rows.n_rows
@@ -337,16 +322,6 @@ class _Scratch:
                 zeros(total, variables), zeros(total, total), zeros(variables, variables),
                 zeros(variables),
             ]  # fmt: skip
-
-
-def _dual_program(n: int, variables: int, rows: int, device: Any) -> Any:
-    """Return the memory of the dual method."""
-    qp = DenseQP(n, variables, rows, device=device)
-    dual = dual_program_struct()()
-    dual.A, dual.b, dual.iterations = qp.A, qp.b, qp.iterations
-    dual.bound_multiplier, dual.row_multiplier = qp.bound_multiplier, qp.row_multiplier
-    dual.workspace = qp.workspace
-    return dual
 
 
 @contextlib.contextmanager

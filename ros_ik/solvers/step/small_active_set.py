@@ -1,10 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The program of one step of few variables and no rows, solved in registers from a guess.
+"""Kernel of the last part of a step of few variables and no rows: the program in registers.
 
     minimise 1/2 x' H x + c' x   subject to   lower <= x <= upper
 
-The method is that of ``active_set``; without rows what binds is one sign per variable.
+It is solved from what bound in the step before, by the method of ``active_set``: without rows what
+binds is one sign per variable. Where that does not settle, the dual method takes over.
 """
 
 import functools
@@ -13,6 +14,9 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.solvers.qp.small_system import small_system_functions
+from ros_ik.solvers.status import SolveStatus
+from ros_ik.solvers.step.dual import dual_program_struct
+from ros_ik.solvers.step.dual import solve_dual_function
 from ros_ik.solvers.step.program import MAX_ROUNDS
 from ros_ik.solvers.step.program import step_program_struct
 
@@ -23,9 +27,10 @@ MOST_VARIABLES = 8
 @no_type_check
 @functools.cache
 def small_active_set_function(m: int) -> wp.Function:
-    """Build ``solve_from_guess(i, program, is_warm, tolerance) -> rounds``, -1 for no success.
+    """Build ``solve_from_guess(i, program, is_warm, tolerance) -> rounds``.
 
-    It reads and leaves the bounds that bind in ``program.held``.
+    It reads and leaves the bounds that bind in ``program.held``. Returns -1 for no success, and 0
+    where a number is not finite or a bound not below the other.
 
     Args:
         m: Number of variables.
@@ -69,6 +74,8 @@ def small_active_set_function(m: int) -> wp.Function:
         low = vecm()
         high = vecm()
         side = vecm()
+        total = zero  # finite only where all its terms are
+        is_open = bool(True)
         for j in range(m):
             c[j] = program.c[i, j]
             low[j] = program.lower[i, j]
@@ -76,6 +83,11 @@ def small_active_set_function(m: int) -> wp.Function:
             side[j] = guess(program.held[i, j], is_warm, low[j], high[j])
             for k in range(wp.static(j + 1)):
                 H[j, k] = program.H[i, j, k]
+            total += c[j] + H[j, j]
+            is_open = is_open and low[j] <= high[j]
+        if not is_open or not wp.isfinite(total):
+            return 0
+        x = vecm()
         rounds = int(0)
         changes = int(1)
         while changes > 0 and rounds < max_rounds:
@@ -91,7 +103,6 @@ def small_active_set_function(m: int) -> wp.Function:
                     at[j] = low[j]
                 if side[j] > zero:
                     at[j] = high[j]
-            x = vecm()
             if any_held > zero:
                 x = solve_free(H, -c, zero, fixed, at)
             else:
@@ -109,12 +120,72 @@ def small_active_set_function(m: int) -> wp.Function:
                     if slope[j] * side[j] > zero:
                         side[j] = zero
                         changes += 1
-            for j in range(m):
-                program.x[i, j] = x[j]
+        total = zero
         for j in range(m):
+            total += x[j]
             program.held[i, j] = int(side[j])
-        if changes > 0:
+            # Rounding must not carry the step across a hard bound.
+            program.x[i, j] = wp.clamp(x[j], low[j], high[j])
+        if changes > 0 or not wp.isfinite(total):
             return -1
         return rounds
 
     return solve_from_guess
+
+
+@no_type_check
+@functools.cache
+def solve_small_step_kernel(m: int) -> wp.Kernel:
+    """Build the kernel, float64.
+
+    Args:
+        m: Number of variables, at most ``MOST_VARIABLES``.
+    """
+    Program, Dual = step_program_struct(), dual_program_struct()
+    solve_from_guess, solve_dual = small_active_set_function(m), solve_dual_function()
+    zero = wp.constant(wp.float64(0.0))
+    converged = wp.constant(int(SolveStatus.CONVERGED))
+    relaxed = wp.constant(int(SolveStatus.RELAXED))
+    non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
+
+    @wp.kernel(enable_backward=False, module='unique')
+    def solve_small_step(
+        dt: wp.float64,
+        max_iterations: int,
+        tolerance: wp.float64,
+        is_warm: int,
+        dof: wp.array(dtype=wp.int32),  # [moving], degrees of freedom that the group moves
+        variable: wp.array(dtype=wp.int32),  # [moving]
+        factor: wp.array(dtype=wp.float64),  # [moving]
+        program: Program,
+        dual: Dual,
+        excluded: wp.array(dtype=wp.int32),  # [n], 1 where a limit excludes the state; cleared
+        # out
+        delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count], zero where nothing moves
+        status: wp.array(dtype=wp.int32),  # [n]
+        rounds: wp.array(dtype=wp.int32),  # [n], -1 where the dual method was needed
+    ):
+        i = wp.tid()
+        code = int(converged)
+        taken = solve_from_guess(i, program, is_warm != 0, tolerance)
+        if taken == 0:
+            code = int(non_finite)
+        elif taken < 0:
+            solve_dual(i, dt, max_iterations, tolerance, program, dual, status)
+            code = status[i]
+            for j in range(m):
+                program.x[i, j] = wp.clamp(
+                    program.x[i, j], program.lower[i, j], program.upper[i, j]
+                )
+        if code == converged and excluded[i] != 0:
+            code = int(relaxed)
+        excluded[i] = 0
+        if code != converged and code != relaxed:
+            for j in range(m):
+                program.x[i, j] = zero
+        status[i] = code
+        rounds[i] = taken
+        for k in range(dof.shape[0]):
+            delta_q[i, dof[k]] = factor[k] * program.x[i, variable[k]]
+
+    return solve_small_step

@@ -5,8 +5,8 @@
     J_h x >= min(-dt gain (h - margin) / (1 + |h - margin|), dt recovery_speed |J_h|)
 
 and r_b / |J_b|^2 on the diagonal of H for the barriers that calm steps. The program is first
-solved from what bound in the step before; where that does not settle, by the dual method, which
-also finds the closest step where rows and bounds conflict.
+solved from what bound in the step before; where that does not settle, by the dual method.
+Programs of few variables without rows have a kernel of their own, in ``small_solve``.
 """
 
 import functools
@@ -15,12 +15,11 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.solvers.qp.active_set import active_set_functions
-from ros_ik.solvers.qp.dense_qp_kernel import qp_function
 from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.active_set import step_active_set_function
+from ros_ik.solvers.step.dual import dual_program_struct
+from ros_ik.solvers.step.dual import solve_dual_function
 from ros_ik.solvers.step.program import step_program_struct
-from ros_ik.solvers.step.small_active_set import small_active_set_function
 
 
 @no_type_check
@@ -41,34 +40,10 @@ def step_barriers_struct() -> Any:
 
 @no_type_check
 @functools.cache
-def dual_program_struct() -> Any:
-    """Return the Warp struct of what the dual method works on; its arrays are a DenseQP's."""
-    Workspace = active_set_functions(wp.float64).Workspace
-
-    @wp.struct
-    class DualProgram:
-        A: wp.array3d(dtype=wp.float64)  # [n, rows, variables]
-        b: wp.array2d(dtype=wp.float64)  # [n, rows]
-        iterations: wp.array(dtype=wp.int32)  # [n]
-        bound_multiplier: wp.array2d(dtype=wp.float64)  # [n, variables]
-        row_multiplier: wp.array2d(dtype=wp.float64)  # [n, rows]
-        workspace: Workspace
-
-    return DualProgram
-
-
-@no_type_check
-@functools.cache
-def solve_step_kernel(few: int = 0) -> wp.Kernel:
-    """Build the kernel, float64.
-
-    Args:
-        few: Number of variables of programs without rows that are solved in registers; 0 for
-            programs of any size.
-    """
+def solve_step_kernel() -> wp.Kernel:
+    """Build the kernel for programs of any size, float64."""
     Program, Dual, Barriers = step_program_struct(), dual_program_struct(), step_barriers_struct()
-    solve_from_guess = small_active_set_function(few) if few else step_active_set_function()
-    solve_program = qp_function(wp.float64)
+    solve_from_guess, solve_dual = step_active_set_function(), solve_dual_function()
     zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
     converged = wp.constant(int(SolveStatus.CONVERGED))
     relaxed = wp.constant(int(SolveStatus.RELAXED))
@@ -117,37 +92,6 @@ def solve_step_kernel(few: int = 0) -> wp.Kernel:
             for j in range(program.order.shape[0]):
                 total += program.J[i, row, j]
         return wp.isfinite(total)
-
-    @wp.func
-    def solve_dual(
-        i: int,
-        dt: wp.float64,
-        max_iterations: int,
-        tolerance: wp.float64,
-        program: Program,
-        dual: Dual,
-        status: wp.array(dtype=wp.int32),
-    ):
-        """Solve by the dual method, A = -J / dt and b = -d / dt, and keep what binds."""
-        n = program.order.shape[0]
-        for j in range(n):
-            for k in range(j):
-                program.H[i, k, j] = program.H[i, j, k]
-        for row in range(program.d.shape[1]):
-            dual.b[i, row] = -program.d[i, row] / dt
-            for j in range(n):
-                dual.A[i, row, j] = -program.J[i, row, j] / dt
-        solve_program(
-            i, program.H, program.c, program.lower, program.upper, dual.A, dual.b,
-            max_iterations, tolerance, dual.workspace, program.x, status, dual.iterations,
-            dual.bound_multiplier, dual.row_multiplier,
-        )  # fmt: skip
-        for j in range(n):
-            program.held[i, j] = int(wp.sign(dual.bound_multiplier[i, j]))
-            if dual.bound_multiplier[i, j] == zero:
-                program.held[i, j] = 0
-        for row in range(program.d.shape[1]):
-            program.binding[i, row] = int(dual.row_multiplier[i, row] > zero)
 
     @wp.kernel(enable_backward=False, module='unique')
     def solve_step(

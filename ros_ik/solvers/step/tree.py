@@ -62,6 +62,7 @@ def place_nodes_function(scalar: type) -> wp.Function:
     """Build ``place_nodes(tree, row, joint_q, body_q, joint_S_s)``."""
     types = spatial_functions(scalar)
     vec3, quat, transform, twist = types.vec3, types.quat, types.transform, types.twist
+    vec2 = wp.types.vector(2, scalar)
     axis_twist, slide_twist = types.axis_twist, types.slide_twist
     sincos = sincos_function(scalar)
     Tree = step_tree_struct(scalar)
@@ -105,6 +106,26 @@ def place_nodes_function(scalar: type) -> wp.Function:
                 joint_S_s[row, dof + k] = slide_twist(axis)
         return frame * moved
 
+    # Most axes are z, for which half of the products are with zero.
+    @wp.func
+    def z_axis(r: quat) -> vec3:
+        """Axis z of a frame."""
+        two = scalar(2.0)
+        return vec3(
+            two * (r[0] * r[2] + r[3] * r[1]),
+            two * (r[1] * r[2] - r[3] * r[0]),
+            two * (r[3] * r[3] + r[2] * r[2]) - scalar(1.0),
+        )
+
+    @wp.func
+    def turn_about_z(r: quat, half: vec2) -> quat:
+        """Turn a frame about its z, given sine and cosine of half the angle."""
+        s = half[0]
+        c = half[1]
+        return quat(
+            r[0] * c + r[1] * s, r[1] * c - r[0] * s, r[2] * c + r[3] * s, r[3] * c - r[2] * s
+        )
+
     @wp.func
     def place_nodes(
         tree: Tree,
@@ -126,11 +147,15 @@ def place_nodes_function(scalar: type) -> wp.Function:
             if kind == revolute:
                 point = wp.transform_get_translation(frame)
                 rotation = wp.transform_get_rotation(frame)
-                axis = tree.axis[k]
-                joint_S_s[row, tree.dof[k]] = axis_twist(wp.quat_rotate(rotation, axis), point)
                 half = sincos(scalar(0.5) * joint_q[row, tree.coord[k]])
-                turn = axis * half[0]
-                pose = transform(point, rotation * quat(turn[0], turn[1], turn[2], half[1]))
+                axis = tree.axis[k]
+                if axis[2] == scalar(1.0):
+                    joint_S_s[row, tree.dof[k]] = axis_twist(z_axis(rotation), point)
+                    pose = transform(point, turn_about_z(rotation, half))
+                else:
+                    joint_S_s[row, tree.dof[k]] = axis_twist(wp.quat_rotate(rotation, axis), point)
+                    turn = axis * half[0]
+                    pose = transform(point, rotation * quat(turn[0], turn[1], turn[2], half[1]))
             elif kind == prismatic:
                 axis = wp.quat_rotate(wp.transform_get_rotation(frame), tree.axis[k])
                 joint_S_s[row, tree.dof[k]] = slide_twist(axis)
