@@ -9,17 +9,23 @@ from benchmarks.job import Job
 from benchmarks.job import serve
 from benchmarks.job import Solve
 from ros_ik.barriers import always_close
+from ros_ik.barriers import CollisionScene
 from ros_ik.barriers import PositionBarrier
 from ros_ik.barriers import SelfCollisionBarrier
+from ros_ik.barriers import WorldCollisionBarrier
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
 from ros_ik.model import Model
 from ros_ik.model.collision_geometry import CollisionGeometry
+from ros_ik.model.collision_primitive import CollisionShape
 from ros_ik.model.round_fit import fit_capsules
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import Task
+
+# Variants in which every pair is a row.
+_ALL_PAIRS = ('all_spheres', 'many_rows')
 
 
 def _pairs(geometry, names):
@@ -31,6 +37,21 @@ def _pairs(geometry, names):
         frozenset((labels[a], labels[b])) in wanted for a, b in zip(first, second, strict=True)
     ]
     return np.stack([first, second], axis=1)[keep]
+
+
+def _obstacles(model, options):
+    """Return the barrier of the obstacles, with a row for each pair, however far."""
+    centers = options['obstacles']
+    scene = CollisionScene(
+        CollisionGeometry.from_model(model), max_obstacles=len(centers), max_attached=0
+    )
+    for k, center in enumerate(centers):
+        shape = CollisionShape.sphere(options['obstacle_radius'])
+        scene.add_obstacle(f'obstacle {k}', shape, [*center, 0, 0, 0, 1])
+    return WorldCollisionBarrier(
+        scene, n_collision_pairs=None, d_min=options['d_min'], d_max=None,
+        safe_displacement_gain=0.0,
+    )  # fmt: skip
 
 
 def build(job: Job) -> Solve:
@@ -51,6 +72,8 @@ def build(job: Job) -> Solve:
     if 'box' in job.variant:
         low, high = np.array(options['box_low']), np.array(options['box_high'])
         barriers.append(PositionBarrier(tip, low, high, safe_displacement_gain=0.0))
+    if job.variant == 'many_rows':
+        barriers.append(_obstacles(model, options))
     if job.variant != 'limits':
         geometry = CollisionGeometry.from_model(model)
         if job.variant == 'meshes':
@@ -61,7 +84,7 @@ def build(job: Job) -> Solve:
                 geometry,
                 # Capsules of neighbours but one may overlap by design.
                 pairs=pairs[~always_close(geometry, pairs, options['d_min'])],
-                n_collision_pairs=None if job.variant == 'all_spheres' else 4,
+                n_collision_pairs=None if job.variant in _ALL_PAIRS else 4,
                 d_min=options['d_min'],
                 safe_displacement_gain=0.0,
             )

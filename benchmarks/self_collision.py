@@ -5,8 +5,10 @@
 Problem: Panda's hand follows a circle of 5 cm as in ``control_step``; the links stay 2 cm apart.
 Once by a sphere on each link, whose 27 pairs make rows of the 4 closest, or on our side of all;
 once by the robot's own meshes, in Oink as they are, in ours as the capsules around them. Both get
-the same chain and the same pairs of links. Verified: configurations stay inside position and
-velocity limits, spheres 2 cm apart less what one linear step may miss.
+the same chain and the same pairs of links. `many_rows` adds 42 spheres around the arm as obstacles
+and makes a row of every pair, 405 in all; it is compared with half a tick at 1 kHz. Verified:
+configurations stay inside position and velocity limits, spheres 2 cm apart less what one linear
+step may miss.
 """
 
 import functools
@@ -42,6 +44,10 @@ PROBLEMS = {
 }
 DT, GAIN, POSTURE_WEIGHT = 0.01, 0.2, 0.03
 D_MIN, BOX = 0.02, np.array([0.5, 0.5, 0.03])
+# Variant, name in the table, and time of a peer that is a promise: half a tick at 1 kHz [us].
+MANY_ROWS, MANY_PROBLEM = 'many_rows', '+ self-collision and 42 obstacles, 405 rows'
+HALF_A_TICK = 500.0
+N_OBSTACLES, OBSTACLE_RADIUS = 42, 0.05
 # Rounding of the solvers, rad or m, and the curvature of a distance over one step.
 SLACK, CURVATURE = 1e-6, 1e-3
 # Link, centre [m] and radius [m]: larger than the links, so that the circle brings them near.
@@ -63,7 +69,7 @@ def measure(runner: Runner, quick: bool) -> list[dict]:
     steps = 1000 if quick else 5000
     variants = list(dict.fromkeys(peer for _, peer in PROBLEMS.values()))
     theirs = run(runner, 'benchmarks.peers.step_oink_collision', variants, steps, PEER_PYTHON)
-    ours = run(runner, 'benchmarks.ours_step_collision', list(PROBLEMS), steps, None)
+    ours = run(runner, 'benchmarks.ours_step_collision', [*PROBLEMS, MANY_ROWS], steps, None)
     rows = []
     for variant, (problem, peer) in PROBLEMS.items():
         mine, other = _side(variant, ours[variant], our_versions()), _side(peer, theirs[peer], {})
@@ -73,6 +79,13 @@ def measure(runner: Runner, quick: bool) -> list[dict]:
                 'roboplan Oink', other,
             )
         )  # fmt: skip
+    many = _side(MANY_ROWS, ours[MANY_ROWS], our_versions())
+    rows.append(
+        row(
+            'self_collision', 'panda', MANY_PROBLEM, steps, 'inside limits', many,
+            'half a tick at 1 kHz', Side(HALF_A_TICK),
+        )
+    )  # fmt: skip
     return rows
 
 
@@ -116,6 +129,19 @@ def link_pairs() -> list[tuple[str, str]]:
     return [pair for pair in pairs if frozenset(pair) not in never]
 
 
+@functools.cache
+def obstacles() -> np.ndarray:
+    """Return centres of spheres around the arm that leave it 5 cm of room at the start [n, 3]."""
+    rng, found = np.random.default_rng(6), []
+    at, radii = _sphere_centers(_start()[None])[:, 0], np.array([r for _, r in SPHERES.values()])
+    while len(found) < N_OBSTACLES:
+        point = rng.uniform([-0.8, -0.8, 0.0], [0.8, 0.8, 1.2])
+        gap = np.linalg.norm(at - point, axis=1) - radii - OBSTACLE_RADIUS
+        if gap.min() > D_MIN + 0.05:
+            found.append(point)
+    return np.array(found)
+
+
 def _start():
     return 0.6 * _chain().lower + 0.4 * _chain().upper
 
@@ -146,6 +172,8 @@ def run(runner, module, variants, steps, python, mode='step', repeats=1):
         'box_high': (poses[0, :3] + BOX).tolist(),
         'd_min': D_MIN,
         'pairs': link_pairs(),
+        'obstacles': obstacles().tolist(),
+        'obstacle_radius': OBSTACLE_RADIUS,
         'meshes': str(robot_data_path()),
         'cache': str(Path(runner.folder) / 'fits'),
     }
@@ -172,18 +200,28 @@ def run(runner, module, variants, steps, python, mode='step', repeats=1):
     return {job.key: answers[job.key] for job in jobs}
 
 
-def _least_distances(joint_q):
-    """Return the least distance of the pairs of spheres at each configuration, by Pinocchio."""
-    robot = _chain()
-    centers = []
+def _sphere_centers(joint_q):
+    """Return the centres of the spheres at each configuration [spheres, n, 3], by Pinocchio."""
+    robot, centers = _chain(), []
     for link, (center, _) in SPHERES.items():
         poses = Arm(robot.urdf, link, robot.joints).poses(joint_q)
         centers.append([pin.XYZQUATToSE3(pose).act(np.array(center)) for pose in poses])
-    at = dict(zip(SPHERES, np.array(centers), strict=True))
+    return np.array(centers)
+
+
+def _least_distances(joint_q, with_obstacles):
+    """Return the least distance of the pairs of spheres at each configuration."""
+    centers = _sphere_centers(joint_q)
+    at = dict(zip(SPHERES, centers, strict=True))
     gaps = [
         np.linalg.norm(at[a] - at[b], axis=1) - SPHERES[a][1] - SPHERES[b][1]
         for a, b in link_pairs()
     ]
+    if with_obstacles:
+        # The first link stands still.
+        for (_, radius), center in list(zip(SPHERES.values(), centers, strict=True))[1:]:
+            apart = np.linalg.norm(center[:, None] - obstacles(), axis=2)
+            gaps.append(apart.min(axis=1) - radius - OBSTACLE_RADIUS)
     return np.min(gaps, axis=0)
 
 
@@ -201,8 +239,8 @@ def _side(variant: str, answer: Answer, versions: dict) -> Side:
     tip = Arm(robot.urdf, TIP, robot.joints).poses(q)[:, :3]
     behind = np.linalg.norm(tip - _targets(len(q) + WARM_UP_STEPS)[WARM_UP_STEPS:, :3], axis=1)
     statistics['behind_mm'] = 1e3 * float(np.median(behind))
-    if 'spheres' in variant:
-        gap = _least_distances(q)
+    if 'spheres' in variant or variant == MANY_ROWS:
+        gap = _least_distances(q, variant == MANY_ROWS)
         statistics['least_mm'] = 1e3 * float(gap.min())
         good &= gap >= D_MIN - CURVATURE
     return Side(statistics['median'], float(good.mean()), statistics, versions)
