@@ -19,6 +19,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_number
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.step_state import StepState
@@ -73,15 +74,13 @@ class Barrier:
         Raises:
             ArgumentError: A value outside its range.
         """
-        for label, value in (
-            ('margin', margin),
-            ('safe_displacement_gain', safe_displacement_gain),
-        ):
-            if not (np.isfinite(value) and value >= 0.0):
-                raise ArgumentError(f'{label} must not be negative, got {value}')
         self.gain = gain
-        self.margin = float(margin)
-        self.safe_displacement_gain = float(safe_displacement_gain)
+        self.margin = checked_number('margin', margin)
+        self.safe_displacement_gain = checked_number(
+            'safe_displacement_gain', safe_displacement_gain
+        )
+        if not isinstance(name, str):
+            raise ArgumentError(f'name must be a string, got {name!r}')
         self.name = name
 
     @property
@@ -91,9 +90,7 @@ class Barrier:
 
     @gain.setter
     def gain(self, value: float) -> None:
-        if not (np.isfinite(value) and value > 0.0):
-            raise ArgumentError(f'gain must be positive, got {value}')
-        self._gain = float(value)
+        self._gain = checked_number('gain', value, positive=True)
         Barrier.changes += 1
 
     @property
@@ -109,15 +106,24 @@ class Barrier:
         """Allocate what the barrier needs; before the first launch.
 
         Raises:
-            ArgumentError: The barrier belongs to another solver: its graph holds the arrays.
+            ArgumentError: The barrier belongs to another solver, whose graph holds the arrays; or
+                it does not fit the model.
         """
         if self._is_bound and self._state is state:
             return
+        title = f'{type(self).__name__} {self.name!r}' if self.name else type(self).__name__
         if self._is_bound:
-            raise ArgumentError(
-                f'{type(self).__name__} already belongs to another solver; make one for each'
-            )
-        self._allocate(state)
+            raise ArgumentError(f'{title} already belongs to another solver; make one for each')
+        for link in self.links() or ():
+            if not -1 <= link < state.model.body_count:
+                raise ArgumentError(
+                    f'{title}: there is no link {link}; the {state.model.body_count} links of the '
+                    'model count from 0'
+                )
+        try:
+            self._allocate(state)
+        except ArgumentError as error:
+            raise ArgumentError(f'{title}: {error}') from error
         self._state, self._is_bound = state, True
 
     def launch_values(self, body_q: wp.array, values: wp.array, start_idx: int) -> None:

@@ -20,6 +20,8 @@ from ros_ik.barriers.barrier import Barrier
 from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.barriers.pair_measurement import PairMeasurement
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.arguments import checked_number
 from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.pair_functions import FAR
 
@@ -63,19 +65,17 @@ class CollisionBarrier(Barrier):
             ArgumentError: A value outside its range.
         """
         super().__init__(**parameters)
-        if not (np.isfinite(d_min) and d_min >= 0.0):
-            raise ArgumentError(f'd_min must be a finite distance >= 0, got {d_min}')
-        if d_max is not None and not (np.isfinite(d_max) and d_min < d_max <= FAR):
+        self.scene = scene
+        self.d_min = checked_number('d_min', d_min)
+        self.d_max = None if d_max is None else checked_number('d_max', d_max)
+        if self.d_max is not None and not self.d_min < self.d_max <= FAR:
             raise ArgumentError(
                 f'd_max must be above d_min = {d_min} and at most {FAR:g} m, or None, got {d_max}'
             )
         rows = n_collision_pairs
-        if rows is not None and (isinstance(rows, bool) or int(rows) != rows or rows < 1):
-            raise ArgumentError(f'n_collision_pairs must be at least 1 or None, got {rows!r}')
-        self.scene = scene
-        self.n_collision_pairs = rows
-        self.d_min = float(d_min)
-        self.d_max = None if d_max is None else float(d_max)
+        self.n_collision_pairs = (
+            None if rows is None else checked_count('n_collision_pairs', rows, 1)
+        )
 
     @property
     def row_count(self) -> int:
@@ -170,7 +170,7 @@ class CollisionBarrier(Barrier):
         """
         scene, model, device = self.scene, state.model, state.device
         if scene.model is not model:
-            raise ArgumentError(f'{type(self).__name__}: its scene belongs to another model')
+            raise ArgumentError('its scene belongs to another model')
         group = state.group
         active = np.flatnonzero(group.dof_variable >= 0)
         # Which degrees of freedom of the step move each link; the world, row 0, has none.

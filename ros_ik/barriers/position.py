@@ -19,6 +19,7 @@ import warp as wp
 from ros_ik.barriers.barrier import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_link
+from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.kinematics.chain import relative_chain
 from ros_ik.kinematics.pair_sweep import arc_function
 from ros_ik.kinematics.pair_sweep import ROUNDING
@@ -171,19 +172,23 @@ class PositionBarrier(Barrier):
             name: What to call the barrier in a status.
 
         Raises:
-            ArgumentError: A wrong shape, NaN, a lower corner above the upper one, no finite bound.
+            ArgumentError: A negative link index, a wrong shape, NaN, a lower corner above the
+                upper one, no finite bound.
         """
         super().__init__(
             gain=gain, margin=margin, safe_displacement_gain=safe_displacement_gain, name=name
         )
         self.link_index = checked_link('link_index', link_index)
         self.reference_link_index = checked_link('reference_link_index', reference_link_index)
-        self.p_min = np.array(p_min, dtype=np.float64)
-        self.p_max = np.array(p_max, dtype=np.float64)
-        if self.p_min.shape != (3,) or self.p_max.shape != (3,) or np.shape(axes) != (3,):
-            raise ArgumentError(
-                f'p_min, p_max and axes must have 3 entries, got {p_min}, {p_max}, {axes}'
-            )
+        for label, link, least in (
+            ('link_index', self.link_index, 0),
+            ('reference_link_index', self.reference_link_index, -1),
+        ):
+            if link < least:
+                raise ArgumentError(f'{label} must be at least {least}, got {link}')
+        self.p_min, self.p_max = _corner('p_min', p_min), _corner('p_max', p_max)
+        if np.shape(axes) != (3,):
+            raise ArgumentError(f'axes must have 3 entries, got {axes}')
         if not np.all(self.p_min < self.p_max):
             raise ArgumentError(
                 f'p_min must lie below p_max on each axis, got {p_min} and {p_max}'
@@ -265,3 +270,13 @@ class PositionBarrier(Barrier):
         self._axis = wp.array(axis, dtype=wp.int32, device=state.device)
         self._sign = wp.array(sign, dtype=state.scalar, device=state.device)
         self._bound = wp.array(bound, dtype=state.scalar, device=state.device)
+
+
+def _corner(name: str, values: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Return a corner of a box, float64 [3], infinite where there is no bound, or raise."""
+    corner = checked_numbers(name, values)
+    if corner.shape != (3,) or np.any(np.isnan(corner)):
+        raise ArgumentError(
+            f'{name} must be 3 numbers, infinite where there is no bound, got {values}'
+        )
+    return corner

@@ -21,11 +21,15 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.limits.arguments import check_some_may_move
 from ros_ik.limits.arguments import dof_values
+from ros_ik.limits.arguments import margin_values
+from ros_ik.limits.arguments import position_bounds
 from ros_ik.limits.braking import braking_function
 from ros_ik.limits.limit import finite_array
 from ros_ik.limits.limit import ScaledLimit
 from ros_ik.limits.limit import STATE_TOLERANCE
+from ros_ik.limits.limit import write_rows
 from ros_ik.limits.limit import yield_function
 
 if TYPE_CHECKING:
@@ -101,16 +105,18 @@ class AccelerationLimit(ScaledLimit):
 
         Args:
             acceleration: Largest acceleration of each degree of freedom [rad/s^2 or m/s^2], shape
-                [joint_dof_count]; inf for none, 0 pins the velocity.
+                [joint_dof_count]; inf for none. 0 pins the velocity of a joint, as in Oink: one at
+                rest never moves.
             scale: Part of the limit that may be used, in (0, 1].
             position_margin: Distance from the position limits at which braking ends [rad or m],
                 one or shape [joint_dof_count]; use that of the :class:`PositionLimit` beside it.
 
         Raises:
-            ArgumentError: A negative or NaN acceleration, or a scale outside (0, 1].
+            ArgumentError: An acceleration that is negative or NaN, all of them zero, a margin
+                that is negative or not finite, or a scale outside (0, 1].
         """
         self._acceleration = dof_values('acceleration', acceleration)
-        self._position_margin = position_margin
+        self._position_margin = margin_values('position_margin', position_margin)
         self._last_displacement = np.zeros(1)
         self._target_displacement = np.zeros(1)
         self.scale = scale
@@ -119,17 +125,20 @@ class AccelerationLimit(ScaledLimit):
         """Allocate the last step, zero at first.
 
         Raises:
-            ArgumentError: The accelerations given do not match the model.
+            ArgumentError: The accelerations or margins given do not match the model, or leave its
+                joints no room to move.
         """
         dofs = state.model.joint_dof_count
         if self._acceleration.shape != (dofs,):
             raise ArgumentError(
                 f'acceleration must have shape [{dofs}], got {self._acceleration.shape}'
             )
-        low, high, _, _ = state.model.limits64()
-        margin = np.broadcast_to(self._position_margin, low.shape)
-        self._min = wp.array(low + margin, dtype=state.scalar, device=state.device)
-        self._max = wp.array(high - margin, dtype=state.scalar, device=state.device)
+        check_some_may_move('acceleration', self._acceleration, state.group)
+        low, high = position_bounds(
+            'position_margin', self._position_margin, state.model, state.group
+        )
+        self._min = wp.array(low, dtype=state.scalar, device=state.device)
+        self._max = wp.array(high, dtype=state.scalar, device=state.device)
         self._device_acceleration = HostBuffer((dofs,), state.scalar, state.device)
         self._last_step = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
         self._target = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
@@ -143,12 +152,12 @@ class AccelerationLimit(ScaledLimit):
         """Give the step taken last [rad or m], shape [joint_dof_count] or [n, joint_dof_count].
 
         Raises:
-            ArgumentError: Not finite; the step given before stays.
+            ArgumentError: Not finite or of another shape; the step given before stays.
         """
-        self._last_displacement = finite_array('displacement', displacement)
+        values = finite_array('displacement', displacement)
         if self._is_allocated:
-            self._last_step.host[...] = self._last_displacement
-            self._last_step.upload()
+            write_rows('displacement', self._last_step, values)
+        self._last_displacement = values
 
     def set_last_velocity(self, velocity: np.ndarray) -> None:
         """Give the last velocity [rad/s or m/s], shape [joint_dof_count] or [n, joint_dof_count].
@@ -172,7 +181,7 @@ class AccelerationLimit(ScaledLimit):
                 solve. 0 leaves a degree of freedom as it is.
 
         Raises:
-            ArgumentError: Not finite.
+            ArgumentError: Not finite or of another shape.
         """
         self._write_target(finite_array('displacement', displacement))
 
@@ -203,10 +212,9 @@ class AccelerationLimit(ScaledLimit):
         )  # fmt: skip
 
     def _write_target(self, displacement: np.ndarray) -> None:
-        self._target_displacement = displacement
         if self._is_allocated:
-            self._target.host[...] = displacement
-            self._target.upload()
+            write_rows('displacement', self._target, displacement)
+        self._target_displacement = displacement
 
     def _write(self) -> None:
         """Bring the scaled accelerations to the device."""

@@ -1,24 +1,126 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of limits, checked."""
+"""Arguments of limits, checked; every error names the argument."""
+
+from __future__ import annotations
 
 from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ros_ik.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from ros_ik.model import JointGroup
+    from ros_ik.model import Model
+
 
 def dof_values(name: str, values: Any) -> np.ndarray:
-    """Return float64 values, none of them negative or NaN; the shape is checked with the model.
+    """Return the limits of degrees of freedom as float64; the shape is checked with the model.
+
+    Args:
+        name: Name of the argument.
+        values: Numbers that are not negative; inf for no limit, 0 for what may not move at all.
 
     Raises:
-        ArgumentError: Naming the argument.
+        ArgumentError: Not numbers, NaN, negative, or all zero: the robot would never move.
     """
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f'{name} must be numbers, got {values!r}') from error
-    if not np.all(array >= 0.0):
+    array = _numbers(name, values)
+    if np.any(np.isnan(array)):
+        raise ArgumentError(f'{name} must not be NaN (inf stands for no limit), got {values}')
+    if np.any(array < 0.0):
+        raise ArgumentError(f'{name} must not be negative, got {values}')
+    if array.size and not array.any():
+        raise ArgumentError(
+            f'{name} must not be zero for every joint, which would hold the robot still for ever; '
+            'inf stands for no limit'
+        )
+    return array
+
+
+def positive_values(name: str, values: Any) -> np.ndarray:
+    """Return limits as :func:`dof_values` does, none of them zero, or raise ArgumentError."""
+    array = dof_values(name, values)
+    if not np.all(array > 0.0):
+        raise ArgumentError(
+            f'{name} must be positive (inf stands for no limit): with zero a joint at rest would '
+            f'stay there for ever, got {values}'
+        )
+    return array
+
+
+def fraction(name: str, value: Any) -> float:
+    """Return a number in (0, 1], or raise ArgumentError."""
+    number = _numbers(name, value)
+    if number.shape != () or not 0.0 < number <= 1.0:
+        raise ArgumentError(f'{name} must lie in (0, 1], got {value}')
+    return float(number)
+
+
+def margin_values(name: str, values: Any) -> np.ndarray:
+    """Return distances kept from limits as float64, or raise ArgumentError."""
+    array = _numbers(name, values)
+    if not np.all(np.isfinite(array)):
+        raise ArgumentError(f'{name} must be finite, got {values}')
+    if np.any(array < 0.0):
         raise ArgumentError(f'{name} must not be negative, got {values}')
     return array
+
+
+def check_some_may_move(name: str, values: np.ndarray, group: JointGroup) -> None:
+    """Raise ArgumentError where limits [joint_dof_count] hold every joint of a group still."""
+    if not np.any(values[group.dof_variable >= 0]):
+        raise ArgumentError(
+            f'{name} must not be zero for every joint that the solver moves, which would hold '
+            f'them still for ever: {", ".join(group.joint_names)}'
+        )
+
+
+def position_bounds(
+    name: str, margin: np.ndarray, model: Model, group: JointGroup
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the position limits of a model with a margin taken off.
+
+    A joint whose limits leave it one position stays there, whatever the margin; so do those that
+    are locked, where the margin leaves nothing.
+
+    Args:
+        name: Name of the margin, for errors.
+        margin: Distance kept from each limit [rad or m], one or shape [joint_dof_count].
+        model: The model.
+        group: The joints that may move.
+
+    Returns:
+        Lower and upper bounds [rad or m], each [joint_dof_count].
+
+    Raises:
+        ArgumentError: A wrong shape, or a margin that leaves a joint of the group no room.
+    """
+    low, high, _, _ = model.limits64()
+    if margin.shape not in ((), low.shape):
+        raise ArgumentError(
+            f'{name} must be one number or have shape {[*low.shape]}, got {[*margin.shape]}'
+        )
+    with np.errstate(invalid='ignore'):
+        half = 0.5 * (high - low)
+    kept = np.broadcast_to(margin, low.shape)
+    too_wide = np.flatnonzero((kept > half) & (half > 0.0) & (group.dof_variable >= 0))
+    if len(too_wide):
+        dof = int(too_wide[0])
+        joint = int(np.searchsorted(model.joint_qd_start.numpy(), dof, side='right')) - 1
+        raise ArgumentError(
+            f'{name} {kept[dof]:g} leaves joint {model.joint_label[joint]!r} no room: its limits '
+            f'are {low[dof]:g} and {high[dof]:g}'
+        )
+    kept = np.minimum(kept, half)
+    return low + kept, high - kept
+
+
+def _numbers(name: str, values: Any) -> np.ndarray:
+    try:
+        if values is None:
+            raise TypeError('None is no number')  # NumPy takes it for NaN
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f'{name} must be numbers, got {values!r}') from error

@@ -20,9 +20,11 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.limits.arguments import dof_values
+from ros_ik.limits.arguments import positive_values
 from ros_ik.limits.braking import braking_function
 from ros_ik.limits.limit import finite_array
 from ros_ik.limits.limit import ScaledLimit
+from ros_ik.limits.limit import write_rows
 from ros_ik.limits.limit import yield_function
 
 if TYPE_CHECKING:
@@ -90,9 +92,10 @@ class JerkLimit(ScaledLimit):
             scale: Part of the limit that may be used, in (0, 1].
 
         Raises:
-            ArgumentError: A negative or NaN value, or a scale outside (0, 1].
+            ArgumentError: A jerk that is not positive, a negative or NaN velocity, or a scale
+                outside (0, 1].
         """
-        self._jerk = dof_values('jerk', jerk)
+        self._jerk = positive_values('jerk', jerk)
         self._velocity = None if velocity is None else dof_values('velocity', velocity)
         self._steps = np.zeros(1), np.zeros(1)
         self.scale = scale
@@ -105,14 +108,18 @@ class JerkLimit(ScaledLimit):
             before: The step before it.
 
         Raises:
-            ArgumentError: Not finite; the steps given before stay.
+            ArgumentError: Not finite or of another shape; the steps given before stay.
         """
-        self._steps = finite_array('last', last), finite_array('before', before)
+        steps = finite_array('last', last), finite_array('before', before)
+        if steps[0].shape != steps[1].shape:
+            raise ArgumentError(
+                f'last and before must have one shape, got {[*steps[0].shape]} and '
+                f'{[*steps[1].shape]}'
+            )
         if self._is_allocated:
-            for buffer, values in zip((self._last_step, self._step_before), self._steps,
-                                      strict=True):  # fmt: skip
-                buffer.host[...] = values
-                buffer.upload()
+            write_rows('last', self._last_step, steps[0])
+            write_rows('before', self._step_before, steps[1])
+        self._steps = steps
 
     def reset(self) -> None:
         """Forget the last steps: the robot stands."""

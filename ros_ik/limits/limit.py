@@ -10,6 +10,8 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.limits.arguments import fraction
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.step_state import StepState
@@ -79,9 +81,7 @@ class ScaledLimit(Limit):
 
     @scale.setter
     def scale(self, value: float) -> None:
-        if not 0.0 < value <= 1.0:
-            raise ArgumentError(f'scale must lie in (0, 1], got {value}')
-        self._scale = value
+        self._scale = fraction('scale', value)
         self._write()
 
     def _write(self) -> None:
@@ -99,6 +99,22 @@ def finite_array(name: str, values: np.ndarray) -> np.ndarray:
     if not np.isfinite(array).all():
         raise ArgumentError(f'{name} must be finite, got {values}')
     return array
+
+
+def write_rows(name: str, buffer: HostBuffer, values: np.ndarray) -> None:
+    """Bring values [joint_dof_count] or [n, joint_dof_count] to the device.
+
+    Raises:
+        ArgumentError: Another shape; it names the argument.
+    """
+    try:
+        buffer.host[...] = values
+    except ValueError as error:
+        rows, dofs = buffer.host.shape
+        raise ArgumentError(
+            f'{name} must have shape {[dofs]} or {[rows, dofs]}, got {[*values.shape]}'
+        ) from error
+    buffer.upload()
 
 
 @no_type_check

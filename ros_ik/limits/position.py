@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
-from ros_ik.errors import ArgumentError
+from ros_ik.limits.arguments import fraction
+from ros_ik.limits.arguments import margin_values
+from ros_ik.limits.arguments import position_bounds
 from ros_ik.limits.limit import Limit
 from ros_ik.limits.limit import STATE_TOLERANCE
 from ros_ik.limits.limit import tighten_function
@@ -71,27 +73,24 @@ class PositionLimit(Limit):
 
         Args:
             gain: Part of the way to the limit that one step may cover, in (0, 1].
-            margin: Distance kept from each limit [rad or m], one or shape [joint_dof_count].
+            margin: Distance kept from each limit [rad or m], one or shape [joint_dof_count], at
+                most half the range of each joint that may move.
 
         Raises:
-            ArgumentError: The gain lies outside (0, 1] or a margin is negative.
+            ArgumentError: The gain lies outside (0, 1], or a margin is negative or not finite.
         """
-        if not 0.0 < gain <= 1.0:
-            raise ArgumentError(f'gain must lie in (0, 1], got {gain}')
-        if not np.all(np.asarray(margin) >= 0.0):
-            raise ArgumentError(f'margin must not be negative, got {margin}')
-        self.gain = gain
-        self.margin = margin
+        self.gain = fraction('gain', gain)
+        self.margin = margin_values('margin', margin)
 
     def _allocate(self, state: 'StepState') -> None:
-        """Put the limits of the model on the device."""
-        low, high, _, _ = state.model.limits64()
-        margin = np.broadcast_to(self.margin, low.shape)
-        # A margin wider than the range would turn it inside out; the middle is what is left of it.
-        with np.errstate(invalid='ignore'):
-            margin = np.minimum(margin, 0.5 * (high - low))
-        self._min = wp.array(low + margin, dtype=state.scalar, device=state.device)
-        self._max = wp.array(high - margin, dtype=state.scalar, device=state.device)
+        """Put the limits of the model on the device.
+
+        Raises:
+            ArgumentError: The margin has another shape or leaves a joint no room.
+        """
+        low, high = position_bounds('margin', self.margin, state.model, state.group)
+        self._min = wp.array(low, dtype=state.scalar, device=state.device)
+        self._max = wp.array(high, dtype=state.scalar, device=state.device)
 
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box; see :meth:`Limit.launch`."""

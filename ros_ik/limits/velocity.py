@@ -11,6 +11,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.limits.arguments import check_some_may_move
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.limit import ScaledLimit
 from ros_ik.limits.limit import tighten_function
@@ -57,11 +58,13 @@ class VelocityLimit(ScaledLimit):
 
         Args:
             velocity: Largest speed of each degree of freedom [rad/s or m/s], shape
-                [joint_dof_count], inf for none; None for the limits of the model.
+                [joint_dof_count], inf for none, 0 for a joint that stays where it is; None for
+                the limits of the model.
             scale: Part of the limit that may be used, in (0, 1].
 
         Raises:
-            ArgumentError: A negative or NaN speed, or a scale outside (0, 1].
+            ArgumentError: A speed that is negative or NaN, all of them zero, or a scale outside
+                (0, 1].
         """
         self._velocity = None if velocity is None else dof_values('velocity', velocity)
         self.scale = scale
@@ -86,12 +89,14 @@ class VelocityLimit(ScaledLimit):
         """Put the limits on the device.
 
         Raises:
-            ArgumentError: The speeds given do not match the model.
+            ArgumentError: The speeds given do not match the model, or let none of its joints move.
         """
+        shape = (state.model.joint_dof_count,)
         if self._velocity is None:
             self._velocity = state.model.limits64()[2]
-        shape = (state.model.joint_dof_count,)
-        self._check_shape(self._velocity, shape)
+        else:
+            self._check_shape(self._velocity, shape)
+            check_some_may_move('velocity', self._velocity, state.group)
         self._dt = state.dt
         self._max_step = HostBuffer(shape, state.scalar, state.device)
         self._is_allocated = True

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 import copy
 import functools
@@ -28,6 +29,7 @@ from ros_ik.model.contact_pairs import unpacked_pairs
 from ros_ik.model.joint_dof import UNLIMITED
 from ros_ik.model.joint_group import JointGroup
 from ros_ik.model.joint_group import make_joint_group
+from ros_ik.model.joint_positions import write_positions
 from ros_ik.model.labels import LabelIndex
 from ros_ik.model.model_fields import ModelFields
 from ros_ik.model.validation import check_articulations
@@ -90,7 +92,7 @@ class Model(ModelFields):
     def from_urdf(
         cls,
         text: str | Path,
-        srdf: str | None = None,
+        srdf: str | Path | None = None,
         package_paths: Sequence[str | Path] = (),
         device: wp.DeviceLike = None,
         *,
@@ -102,7 +104,7 @@ class Model(ModelFields):
         Args:
             text: The URDF document (what ``robot_description`` holds), or the path of its file as
                 a ``pathlib.Path``. A string is never taken for a path: it may come from anywhere.
-            srdf: The SRDF document, for groups and disabled collision pairs.
+            srdf: The SRDF, for groups and disabled collision pairs; a document or a path as well.
             package_paths: Folders in which ``package://`` meshes are looked up; meshes outside
                 them are not read. The kinematics need none.
             device: Warp device; None for the current one.
@@ -159,9 +161,22 @@ class Model(ModelFields):
         """
         return self._space.apply_mimic(joint_q)
 
-    def neutral_joint_q(self) -> np.ndarray:
-        """Return zero moved inside the limits, quaternions unit, shape [joint_coord_count]."""
-        return self._space.neutral()
+    def neutral_joint_q(self, positions: Mapping[str, float] | None = None) -> np.ndarray:
+        """Return zero moved inside the limits, quaternions unit, shape [joint_coord_count].
+
+        Args:
+            positions: Positions [rad or m] by name of joints that are elsewhere, such as a group
+                state of the SRDF; mimic joints follow their drivers.
+
+        Raises:
+            ArgumentError: A joint that the model lacks or that has not one coordinate, or a
+                position that is no finite number.
+        """
+        joint_q = self._space.neutral()
+        if positions is None:
+            return joint_q
+        write_positions(self, joint_q, positions)
+        return self.apply_mimic(joint_q)
 
     def random_joint_q(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
         """Return random configurations, shape [n, joint_coord_count].

@@ -4,9 +4,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
+import os
+from pathlib import Path
 from xml.etree.ElementTree import Element
 
+from ros_ik.errors import ModelError
+from ros_ik.model.urdf_source import read_source
 from ros_ik.model.xml import float_attribute
 from ros_ik.model.xml import parse_document
 from ros_ik.model.xml import required
@@ -53,6 +58,27 @@ class SemanticDescription:
             return False
         unchecked = link1 in self.disabled_links or link2 in self.disabled_links
         return unchecked or pair in self.disabled_pairs or otherwise
+
+
+def read_srdf(
+    source: str | os.PathLike[str], package_paths: Sequence[str | Path] = ()
+) -> SemanticDescription:
+    """Read an SRDF from its text, or from a file given by a path object.
+
+    Args:
+        source: The document, or the path of a file: never a string, which may come from anywhere.
+        package_paths: Folders in which packages are looked up.
+
+    Raises:
+        ModelError: As :func:`parse_srdf`, or a file that cannot be read.
+    """
+    try:
+        text = read_source(source, package_paths)[0] if isinstance(source, os.PathLike) else source
+        return parse_srdf(text)
+    except ModelError as error:
+        if error.element != 'document':
+            raise
+        raise ModelError('SRDF document', error.reason) from error
 
 
 def parse_srdf(text: str) -> SemanticDescription:

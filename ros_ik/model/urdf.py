@@ -239,10 +239,14 @@ def _add_joint(builder: ModelBuilder, bodies: dict[str, int], joint: _Joint) -> 
         first, second = _plane(normal)
         sliding = [DofData(_tuple(first)), DofData(_tuple(second))]
         builder.add_joint_d6(**common, linear_axes=sliding, angular_axes=[DofData(_tuple(normal))])
-    elif joint.kind == 'prismatic':
-        builder.add_joint_prismatic(**common, dof=_dof(joint, where))
     else:
-        builder.add_joint_revolute(**common, dof=_dof(joint, where))
+        dof = _dof(joint, where)
+        add = builder.add_joint_revolute
+        if joint.kind == 'prismatic':
+            add = builder.add_joint_prismatic
+        add(**common, dof=dof)
+        if dof.velocity == 0.0:
+            builder.warnings.append(f'{where} limit: a velocity of 0 never lets it move')
 
 
 def _axis(element: Element, where: str) -> np.ndarray:

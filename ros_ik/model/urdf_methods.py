@@ -25,7 +25,7 @@ from ros_ik.model.columns import COLUMNS
 from ros_ik.model.joint_type import JointType
 from ros_ik.model.keywords import UNUSED_URDF
 from ros_ik.model.keywords import used
-from ros_ik.model.srdf import parse_srdf
+from ros_ik.model.srdf import read_srdf
 from ros_ik.model.srdf import SemanticDescription
 from ros_ik.model.urdf_source import read_source
 from ros_ik.model.worlds import Worlds
@@ -48,7 +48,7 @@ class UrdfMethods(Worlds):
         source: str | os.PathLike[str] | None = None,
         *,
         text: str | None = None,
-        srdf: str | None = None,
+        srdf: str | os.PathLike[str] | None = None,
         package_paths: Sequence[str | Path] = (),
         package_dirs: Sequence[str | Path] | None = None,
         xform: Any = None,
@@ -79,7 +79,7 @@ class UrdfMethods(Worlds):
             source: The URDF document, or the path of its file; meshes are then looked up in its
                 folder and beside its package too.
             text: The document under the name that :meth:`Model.from_urdf` has for it.
-            srdf: The SRDF document.
+            srdf: The SRDF document, or the path of its file as a ``pathlib.Path``.
             package_paths: Folders in which meshes are looked up.
             package_dirs: More of them, under Newton's name.
             xform: Pose of the robot in the world, or in ``parent_body``, shape [7]; the identity
@@ -134,7 +134,7 @@ class UrdfMethods(Worlds):
             bodies_follow_joint_ordering=bodies_follow_joint_ordering,
             visuals_as_colliders=parse_visuals_as_colliders,
         )
-        semantic = parse_srdf(srdf) if srdf else None
+        semantic = read_srdf(srdf, folders) if srdf else None
         described.filter_description(semantic)
         self._adapt(
             described,

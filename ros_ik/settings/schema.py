@@ -165,7 +165,7 @@ _SOLVER = (
         minimum=0.0, exclusive_minimum=True,
     ),
     Parameter(
-        'solver.max_iterations', 'int', 200,
+        'solver.max_iterations', 'int', 500,
         'Bound on the iterations of the method that takes over where the usual one does not '
         'settle within its own bound of 12, and so on the time of a tick.',
         minimum=1, maximum=100000,

@@ -6,8 +6,24 @@ from __future__ import annotations
 
 import enum
 
+# Presentation types with which a code is written as the number that it is.
+_NUMBER_TYPES = tuple('bcdeEfFgGnoxX%')
 
-class SolveStatus(enum.IntEnum):
+
+class NamedCode(enum.IntEnum):
+    """Base of codes that print as their names; arithmetic and NumPy see the number."""
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return self.name
+
+    def __format__(self, spec: str) -> str:
+        """Format the name, or the number where the specification is one of a number."""
+        value = int(self) if spec.endswith(_NUMBER_TYPES) else self.name
+        return format(value, spec)
+
+
+class SolveStatus(NamedCode):
     """Outcome of one solve; what happens at run time is returned, never raised."""
 
     CONVERGED = 0

@@ -243,6 +243,18 @@ def test_random_damage_never_raises_anything_else():
             assert np.all(np.isfinite(model.joint_X_p64))
 
 
+def test_a_velocity_limit_of_zero_leaves_a_warning():
+    assert not Model.from_urdf(GOOD, device='cpu').warnings
+    for kind in ('revolute', 'prismatic'):
+        text = GOOD.replace('velocity="3"', 'velocity="0"').replace('revolute', kind)
+        model = Model.from_urdf(text, device='cpu')
+        assert model.warnings == ("joint 'j1' limit: a velocity of 0 never lets it move",)
+        assert (
+            model.limits64()[2][0] == 0.0
+            and model.joint_type.numpy()[1] == JointType[kind.upper()]
+        )
+
+
 def test_mimic_tags_without_meaning_leave_a_warning():
     fixed = GOOD.replace('"continuous"', '"fixed"').replace(
         '<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/><mimic joint="j1"/>'

@@ -8,6 +8,7 @@ import inspect
 import numpy as np
 import pytest
 from support.robots import load
+from support.robots import pin
 from support.robots import urdf_text
 
 from ros_ik.errors import ArgumentError
@@ -82,6 +83,20 @@ def test_every_method_returns_the_builder_and_is_kept():
     assert command.error_scaling == 1.5
     assert (command.stop_cost, command.min_delta_cost, command.patience) == (2e-3, 1e-3, 7)
     assert command.header.control_hold_time == 2.5
+
+
+def test_a_target_may_be_a_pose_of_seven_numbers():
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        quaternion = rng.normal(size=4)
+        pose = [*rng.normal(size=3), *3.0 * quaternion]  # of any length
+        expected = pin.XYZQUATToSE3([*pose[:3], *(quaternion / np.linalg.norm(quaternion))])
+        made = builder().add_cartesian_target('', 'b', pose).build().cartesian_targets[0]
+        np.testing.assert_allclose(made.T, expected.homogeneous, atol=1e-14)
+        assert made.T.shape == (4, 4) and not made.T.flags.writeable
+    for bad in ([0.0] * 7, [np.nan] * 7, [0.0] * 6, [0, 0, 0, 0, 0, 0, 'w']):
+        with pytest.raises(ArgumentError, match=r'\bT must'):
+            builder().add_cartesian_target('', 'b', bad)
 
 
 def test_defaults():

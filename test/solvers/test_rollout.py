@@ -102,12 +102,36 @@ def test_a_batch_rolls_out_each_robot_by_itself():
         np.testing.assert_allclose(together.joint_q[k], single.joint_q, atol=1e-9)
 
 
-def test_a_state_that_is_no_number_gives_no_step():
+def test_a_target_that_is_no_number_gives_no_step():
     rig = Rig()
-    rig.start[2] = np.nan
+    rig.tasks[0].objective.set_target_position(0, [np.nan, 0, 0])
     result = rollout(rig.diff, rig.start, rig.tasks, [PositionLimit()], n_steps=3)
     assert (result.status == SolveStatus.NON_FINITE_INPUT).all()
     assert not result.delta_q.any()
+    np.testing.assert_array_equal(result.joint_q, [rig.start] * 4)
+
+
+@pytest.mark.parametrize('value', [np.nan, np.inf])
+@pytest.mark.parametrize('name', ['joint_q', 'last_delta_q', 'delta_q_before'])
+def test_no_trajectory_begins_at_what_is_no_number(name, value):
+    rig = Rig()
+    given = {'joint_q': rig.start, 'last_delta_q': np.zeros(9), 'delta_q_before': np.zeros(9)}
+    good = given[name].copy()
+    given[name][2] = value
+    for limits in (rig.limits, [PositionLimit()]):
+        with pytest.raises(ArgumentError, match=f'{name} must be finite'):
+            rollout(rig.diff, tasks=rig.tasks, limits=limits, n_steps=3, **given)
+    given[name] = good
+    result = rollout(rig.diff, tasks=rig.tasks, limits=rig.limits, n_steps=3, **given)
+    assert result.delta_q.any() and (result.status == SolveStatus.CONVERGED).all()
+
+
+def test_robots_of_a_batch_that_start_at_what_is_no_number_are_counted():
+    rig = Rig(n_robots=4)
+    starts = np.tile(rig.start, (4, 1))
+    starts[[1, 3], 0] = np.nan
+    with pytest.raises(ArgumentError, match=r'joint_q of robots \[1, 3\] must be finite'):
+        rollout(rig.diff, starts, rig.tasks, rig.limits, n_steps=3)
 
 
 @pytest.mark.parametrize(
@@ -118,6 +142,7 @@ def test_a_state_that_is_no_number_gives_no_step():
         ({'n_steps': 1.5}, 'n_steps'),
         ({'last_delta_q': np.zeros(3)}, 'last_delta_q'),
         ({'delta_q_before': np.zeros(3)}, 'delta_q_before'),
+        ({'last_delta_q': 'slow'}, 'last_delta_q'),
     ],
 )
 def test_bad_arguments_are_named(change, message):

@@ -14,8 +14,10 @@ from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
 from ros_ik.objectives import IKObjective
+from ros_ik.objectives import IKObjectiveCenterOfMass
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
+from ros_ik.objectives import IKObjectivePosition
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import DifferentialIKSettings
 from ros_ik.solvers import SolveStatus
@@ -113,7 +115,17 @@ def test_a_step_over_the_variables_of_the_group():
         (([3.0], np.zeros(9)), 'limits'),
         (('limits', np.zeros(9)), 'solve_ik'),
         (([PositionLimit()], [PositionLimit()], np.zeros(9)), 'barriers'),
-        (([PositionLimit()], []), 'delta_q'),
+        (([PositionLimit()], []), 'delta_q must be a NumPy array'),
+        (([PositionLimit()], [], [0.0] * 9), r'delta_q must be a NumPy .* got the list \[0'),
+        (((0.0,) * 9,), 'delta_q must be a NumPy array .* got the tuple'),
+        (([PositionLimit()], [0.0] * 9), 'delta_q must be a NumPy array .* got the list'),
+        (([], [], wp.zeros(9, dtype=float, device='cpu')), 'delta_q must be a NumPy .* array'),
+        ((PositionLimit(), np.zeros(9)), 'limits must be a sequence, got one PositionLimit'),
+        ((PositionBarrier(3, [-1] * 3, [1] * 3), np.zeros(9)), 'barriers must be a sequence'),
+        (([], PositionBarrier(3, [-1] * 3, [1] * 3), np.zeros(9)), 'barriers must be a sequence'),
+        ((np.zeros(9, dtype=int),), 'delta_q must be an array of floats, got int64'),
+        ((np.zeros(7, dtype=int),), 'delta_q must be an array of floats, got int64'),
+        ((np.zeros(9), np.nan), 'regularization must be finite'),
     ],
 )
 def test_arguments_of_another_kind_are_named(arguments, name):
@@ -130,6 +142,113 @@ def test_arguments_of_another_kind_are_named(arguments, name):
         DifferentialIK(arm.model, n_threads=0)
 
 
+@pytest.mark.parametrize('value', [np.nan, -1.0, 'much', [[1.0]]])
+@pytest.mark.parametrize('name', ['gain', 'weight', 'damping', 'max_error'])
+def test_a_number_of_a_task_is_checked_and_the_one_before_stays(name, value):
+    task = Task(IKObjectivePose(1, [0, 0, 0, 0, 0, 0, 1]), max_error=(0.1, 0.2))
+    before = np.copy(getattr(task, name))
+    reason = 'finite|must not be NaN' if value is np.nan else ''
+    for call in (
+        lambda: setattr(task, name, value),
+        lambda: Task(task.objective, **{name: value}),
+    ):
+        with pytest.raises(ArgumentError, match=f'{name} .*({reason})'):
+            call()
+    np.testing.assert_array_equal(getattr(task, name), before)
+
+
+def test_a_gain_that_would_overshoot_is_refused():
+    arm = Arm()
+    for gain in (1.0 + 1e-9, 2.0):
+        with pytest.raises(ArgumentError, match=r'gain must lie in \[0, 1\].*overshoots'):
+            Task(arm.objective, gain=gain)
+        with pytest.raises(ArgumentError, match='overshoots'):
+            arm.tasks[0].gain = gain
+    assert arm.tasks[0].gain == 1.0
+    arm.tasks[0].gain = 0.0
+    assert np.abs(arm.step()).max() < 1e-9  # nothing to reach but the posture that it has
+
+
+BAD_TASKS = {
+    'tasks.K. .IKObjectivePose.: link_index 99 is outside .* 13 links': lambda: IKObjectivePose(
+        99, [0, 0, 0, 0, 0, 0, 1]
+    ),
+    'tasks.K. .IKObjectivePose.: link_index must name a link': lambda: IKObjectivePose(
+        -1, [0, 0, 0, 0, 0, 0, 1]
+    ),
+    'tasks.K. .IKObjectivePose.: reference_link_index 13': lambda: IKObjectivePose(
+        3, [0, 0, 0, 0, 0, 0, 1], reference_link_index=13
+    ),
+    'tasks.K. .IKObjectivePosition.: link_index 99': lambda: IKObjectivePosition(
+        99, np.zeros(3), np.zeros(3)
+    ),
+    'tasks.K. .IKObjectiveCenterOfMass.: reference_link_index 99': lambda: IKObjectiveCenterOfMass(
+        np.zeros(3), reference_link_index=99
+    ),
+    'tasks.K. .IKObjectiveCenterOfMass.: .*99': lambda: IKObjectiveCenterOfMass(
+        np.zeros(3), bodies=[1, 99]
+    ),
+    'tasks.K. .FarAway.: link_index 99': lambda: FarAway(link_index=99),
+    'tasks.K. .Unready.: not today': lambda: Unready(),
+}
+
+
+@pytest.mark.parametrize('message', BAD_TASKS)
+def test_a_task_that_does_not_fit_the_model_is_refused_each_time(message):
+    """Also the second time, when a part of it has been set up: nothing outside is read."""
+    arm, step = Arm(), np.zeros(9)
+    good = arm.step()
+    tasks = [arm.tasks[0], Task(BAD_TASKS[message]())]
+    for _ in range(2):
+        with pytest.raises(ArgumentError, match=message.replace('K', '1', 1)):
+            arm.diff.solve_ik(HOME, tasks, step)
+        with pytest.raises(ArgumentError, match=message.replace('K', '0', 1)):
+            arm.diff.task_errors(HOME, tasks[1:])
+    with pytest.raises(ArgumentError, match='tasks must hold Task objects'):
+        arm.diff.task_errors(HOME, [arm.objective])
+    np.testing.assert_array_equal(arm.step(), good)
+
+
+def test_nothing_is_integrated_that_is_not_finite():
+    arm, step = Arm(), np.zeros(9)
+    for value in (np.nan, np.inf):
+        bad = HOME.copy()
+        bad[3] = value
+        with pytest.raises(ArgumentError, match='joint_q must be finite'):
+            arm.diff.integrate(bad, step)
+        with pytest.raises(ArgumentError, match='delta_q must be finite'):
+            arm.diff.integrate(HOME, bad)
+    with pytest.raises(ArgumentError, match=r'delta_q must have shape \[9\], got \[7\]'):
+        arm.diff.integrate(HOME, np.zeros(7))
+    np.testing.assert_array_equal(arm.diff.integrate(HOME, step), HOME)
+
+
+def test_what_is_no_array_and_no_barrier_is_named():
+    arm, step = Arm(), np.zeros(9)
+    for joint_q in (None, HOME.tolist()):
+        with pytest.raises(ArgumentError, match='joint_q must be a NumPy array'):
+            arm.diff.solve_ik(joint_q, arm.tasks, step)
+    for barriers in (['wall'], arm.barriers[0]):
+        for call in (
+            lambda barriers=barriers: arm.diff.barrier_values(HOME, barriers),
+            lambda barriers=barriers: arm.diff.enforce_barriers(HOME, barriers, step),
+            lambda barriers=barriers: arm.diff.enforce_stopping(
+                HOME, barriers, step, step, np.ones(9), 0.0
+            ),
+        ):
+            with pytest.raises(ArgumentError, match='barriers must'):
+                call()
+
+
+@pytest.mark.parametrize(
+    ('name', 'value'),
+    [('dt', np.nan), ('dt', 'short'), ('max_iterations', 1.5), ('feasibility_tolerance', np.nan)],
+)
+def test_settings_that_are_no_numbers_are_named(name, value):
+    with pytest.raises(ArgumentError, match=name):
+        DifferentialIKSettings(**{name: value})
+
+
 @wp.kernel
 def far_residual(start: int, residuals: wp.array2d(dtype=float)):
     residuals[wp.tid(), start] = -0.5
@@ -143,6 +262,10 @@ def far_jacobian(start: int, jacobian: wp.array3d(dtype=float)):
 class FarAway(IKObjective):
     """An objective of a user's own in float32: the first joint wants to be elsewhere."""
 
+    def __init__(self, link_index=0):
+        super().__init__()
+        self.link_index = link_index
+
     def residual_dim(self):
         return 1
 
@@ -154,6 +277,13 @@ class FarAway(IKObjective):
 
     def compute_jacobian_analytic(self, body_q, joint_q, model, jacobian, joint_S_s, start_idx):
         wp.launch(far_jacobian, len(body_q), [start_idx], [jacobian], device='cpu')
+
+
+class Unready(FarAway):
+    """One that refuses to be set up."""
+
+    def init_buffers(self, model, jacobian_mode=None):
+        raise ArgumentError('not today')
 
 
 def test_an_objective_of_ones_own():

@@ -13,6 +13,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.barriers import Barrier
+from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
@@ -54,6 +55,8 @@ class SearchArrays:
         joint_q = wp.zeros((1, model.joint_coord_count), dtype=_SCALAR, device=device)
         self.state = StepState.make(model, group, joint_q, self.body_poses(model), dt)
         for barrier in self.barriers:
+            if not isinstance(barrier, Barrier):
+                raise ArgumentError(f'barriers must hold Barrier objects, got {barrier!r}')
             barrier.bind(self.state)
         counts = [barrier.row_count for barrier in self.barriers]
         self.row_start = np.concatenate(([0], np.cumsum(counts))).astype(int)

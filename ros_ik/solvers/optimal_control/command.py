@@ -20,6 +20,8 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
+from ros_ik.model.rotations import matrix_from_quaternion
+from ros_ik.objectives.arguments import checked_pose
 from ros_ik.objectives.arguments import checked_vector
 from ros_ik.solvers.optimal_control.targets import CartesianTarget
 from ros_ik.solvers.optimal_control.targets import CenterOfMassTarget
@@ -74,7 +76,8 @@ class OptimalControlCommandBuilder:
         Args:
             ref_link_name: Link in which the target is given, '' for the world.
             link_name: Link that is controlled.
-            T: Target pose of the link in the reference link, homogeneous, shape [4, 4], m.
+            T: Target pose of the link in the reference link, m: homogeneous, shape [4, 4], or x y
+                z qx qy qz qw as everywhere else, shape [7].
             translation_weight: w_t [1/m^2], not negative.
             rotation_weight: w_r [1/rad^2], not negative.
 
@@ -236,13 +239,16 @@ def _positive(argument: str, value: float, maximum: float = math.inf) -> float:
 
 
 def _rigid_transform(T: np.ndarray) -> np.ndarray:
-    """Return a read-only float64 copy of a rigid transform, or raise."""
+    """Return a rigid transform or a pose as a read-only float64 [4, 4], or raise."""
     try:
         transform = np.array(T, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ArgumentError(f'T must be numbers of shape [4, 4], got {T!r}') from error
-    if transform.shape != (4, 4) or not np.all(np.isfinite(transform)):
-        raise ArgumentError(f'T must be finite numbers of shape [4, 4], got {T!r}')
+        raise ArgumentError(f'T must be numbers of shape [4, 4] or [7], got {T!r}') from error
+    if transform.shape not in ((4, 4), (7,)) or not np.all(np.isfinite(transform)):
+        raise ArgumentError(f'T must be finite numbers of shape [4, 4] or [7], got {T!r}')
+    if transform.ndim == 1:
+        pose, transform = checked_pose('T', transform), np.eye(4)
+        transform[:3, :3], transform[:3, 3] = matrix_from_quaternion(pose[3:]), pose[:3]
     rotation = transform[:3, :3]
     off = max(
         np.abs(rotation.T @ rotation - np.eye(3)).max(),

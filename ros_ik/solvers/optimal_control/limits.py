@@ -10,6 +10,10 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.limits.arguments import check_some_may_move
+from ros_ik.limits.arguments import dof_values
+from ros_ik.limits.arguments import margin_values
+from ros_ik.limits.arguments import position_bounds
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 
@@ -87,18 +91,18 @@ class GroupLimits:
                 'joints out'
             )
         self._n = group.n_variables
-        lower, upper, speed, _ = model.limits64()
-        margin = _checked('position_margin', position_margin, len(coords), least=0.0)
-        with np.errstate(invalid='ignore'):
-            margin = np.minimum(margin, 0.5 * (upper - lower))
-        self._lower, self._upper = (lower + margin)[self.driven], (upper - margin)[self.driven]
+        margin = margin_values('position_margin', position_margin)
+        lower, upper = position_bounds('position_margin', margin, model, group)
+        self._lower, self._upper = lower[self.driven], upper[self.driven]
+        speed = model.limits64()[2]
         if velocity is not None:
-            speed = _checked('velocity', velocity, len(coords), least=0.0)
+            speed = _checked('velocity', velocity, len(coords))
+            check_some_may_move('velocity', speed, group)
         self._is_pinned = group.variable_limits(speed) == 0.0
         if acceleration is None:
             rise = np.where(speed > 0.0, speed / _RISE_TIME, _ACCELERATION)
             acceleration = np.where(np.isfinite(speed), rise, _ACCELERATION)
-        acceleration = _checked('acceleration', acceleration, len(coords), least=0.0)
+        acceleration = _checked('acceleration', acceleration, len(coords))
         if not np.all(acceleration[self.driven] > 0.0):
             raise ArgumentError(f'acceleration must be positive, got {acceleration.tolist()}')
         self._speed, self._acceleration = (
@@ -139,11 +143,9 @@ class GroupLimits:
         return result
 
 
-def _checked(name: str, value: float | np.ndarray, count: int, least: float) -> np.ndarray:
-    """Return numbers [count] of at least ``least``, or raise naming the argument."""
-    array = np.asarray(value, dtype=np.float64)
-    if array.shape not in ((), (count,)) or not np.all(array >= least):
-        raise ArgumentError(
-            f'{name} must be numbers of at least {least:g}, one or {count} of them, got {value}'
-        )
+def _checked(name: str, value: float | np.ndarray, count: int) -> np.ndarray:
+    """Return limits [count] that are not negative, given as one or as many, or raise."""
+    array = dof_values(name, value)
+    if array.shape not in ((), (count,)):
+        raise ArgumentError(f'{name} must be one number or {count} of them, got {value}')
     return np.broadcast_to(array, (count,))

@@ -16,7 +16,6 @@ The configurations on the way so make a path that is free of the barriers.
 from __future__ import annotations
 
 import dataclasses
-import enum
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from ros_ik.solvers.optimal_control.kernels import HELD_BACK
 from ros_ik.solvers.optimal_control.kernels import PREDICTED
 from ros_ik.solvers.optimal_control.kernels import STEP
 from ros_ik.solvers.optimal_control.problem import OptimalControlProblem
+from ros_ik.solvers.status import NamedCode
 from ros_ik.solvers.status import SolveStatus
 
 # Damping relative to the largest diagonal entry of J'J: first, least, most.
@@ -43,7 +43,7 @@ _TINY = 1e-300
 _SLACK = 1e-12
 
 
-class StopReason(enum.IntEnum):
+class StopReason(NamedCode):
     """Why the search stopped; the first four are those of ``ros_ik_interfaces/SolveOptimal``."""
 
     STOP_COST = 0

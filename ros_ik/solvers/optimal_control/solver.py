@@ -22,8 +22,12 @@ import numpy as np
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.arguments import checked_number
+from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
+from ros_ik.model.joint_group import checked_joint_group
 from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.optimal_control.arrays import SearchArrays
 from ros_ik.solvers.optimal_control.limits import GroupLimits
@@ -38,6 +42,7 @@ from ros_ik.solvers.optimal_control.search import Search
 from ros_ik.solvers.optimal_control.search import SearchResult
 from ros_ik.solvers.optimal_control.search import SearchSettings
 from ros_ik.solvers.optimal_control.search import StopReason
+from ros_ik.solvers.optimal_control.targets import check_joints
 from ros_ik.solvers.optimal_control.targets import check_names
 from ros_ik.solvers.optimal_control.targets import OptimalControlCommand
 from ros_ik.solvers.optimal_control.targets import structure_of
@@ -80,13 +85,10 @@ class OptimalControlSettings:
             ArgumentError: A value outside its range.
         """
         for name in ('stop_cost', 'min_delta_cost', 'min_delta_ratio'):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value >= 0.0):
-                raise ArgumentError(f'{name} must not be negative, got {value}')
-        for name in ('patience', 'max_iterations', 'max_duration'):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value > 0):
-                raise ArgumentError(f'{name} must be positive, got {value}')
+            checked_number(name, getattr(self, name))
+        for name in ('patience', 'max_iterations'):
+            checked_count(name, getattr(self, name), 1)
+        checked_number('max_duration', self.max_duration, positive=True)
 
 
 class OptimalControl:
@@ -135,10 +137,8 @@ class OptimalControl:
             ArgumentError: A value outside its range, an unknown group, a free or ball joint in it,
                 a barrier that belongs to another solver.
         """
-        if not (np.isfinite(dt) and dt > 0.0):
-            raise ArgumentError(f'dt must be positive, got {dt}')
-        self.model, self.dt = model, float(dt)
-        self.group = group if isinstance(group, JointGroup) else model.joint_group(group)
+        self.model, self.dt = model, checked_number('dt', dt, positive=True)
+        self.group = checked_joint_group(model, group, 'group')
         self.settings = settings or OptimalControlSettings()
         if self.group.n_variables < 1:
             raise ArgumentError(f'joint group {self.group.name!r} holds no movable joint')
@@ -164,8 +164,14 @@ class OptimalControl:
             The motion, why it ends where it ends, and the costs there.
 
         Raises:
-            ArgumentError: A wrong shape, or a link or joint that the model lacks.
+            ArgumentError: A wrong shape, a link or joint that the model lacks, or a target of a
+                joint outside the group.
         """
+        if not isinstance(command, OptimalControlCommand):
+            raise ArgumentError(
+                'command must be an OptimalControlCommand, which the build() of an '
+                f'OptimalControlCommandBuilder returns, got {type(command).__name__}'
+            )
         joint_q = self._vector('joint_q', joint_q, self.model.joint_coord_count)
         joint_qd = self._vector(
             'joint_qd',
@@ -254,6 +260,7 @@ class OptimalControl:
     def _problem(self, command: OptimalControlCommand) -> OptimalControlProblem:
         """Return the problem of the command's structure with the command loaded."""
         check_names(command, self.model)
+        check_joints(command, self.model, self.group)
         key = structure_of(command)
         problem = self._problems.get(key, lambda: OptimalControlProblem(self._arrays, command))
         problem.load(command)
@@ -261,7 +268,7 @@ class OptimalControl:
 
     @staticmethod
     def _vector(name: str, value: np.ndarray, count: int) -> np.ndarray:
-        vector = np.array(value, dtype=np.float64)
+        vector = checked_numbers(name, value)
         if vector.shape != (count,):
             raise ArgumentError(f'{name} must have shape [{count}], got {list(vector.shape)}')
         return vector

@@ -9,6 +9,7 @@ import dataclasses
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model import JointGroup
 from ros_ik.model import Model
 
 
@@ -115,6 +116,18 @@ def check_names(command: OptimalControlCommand, model: Model) -> None:
         if dofs != 1:
             raise ArgumentError(
                 f'joint_name: {target.joint_name!r} has {dofs} degrees of freedom, expected 1'
+            )
+
+
+def check_joints(command: OptimalControlCommand, model: Model, group: JointGroup) -> None:
+    """Raise ArgumentError for a target of a joint that is not to move: it would do nothing."""
+    starts = model.joint_qd_start.numpy()
+    for target in command.joint_position_targets:
+        dof = int(starts[model.joint_index(target.joint_name)])
+        if group.dof_variable[dof] < 0:
+            raise ArgumentError(
+                f'joint_name: {target.joint_name!r} does not move with joint group '
+                f'{group.name!r}, whose joints are {", ".join(group.joint_names)}'
             )
 
 

@@ -15,6 +15,8 @@ from ros_ik.errors import ArgumentError
 from ros_ik.limits import Limit
 from ros_ik.solvers.step.task import Task
 
+_WANTED = 'must be a NumPy array of floats, into which the step is written'
+
 
 def sorted_arguments(
     limits: Any, barriers: Any, delta_q: Any, regularization: float
@@ -37,13 +39,27 @@ def sorted_arguments(
             if value:
                 found['barriers' if isinstance(value[0], Barrier) else 'limits'] = value
         elif value is not None:
-            raise ArgumentError(
-                'solve_ik takes sequences of limits and of barriers, an array and a number after '
-                f'the tasks, got {value!r}'
-            )
+            raise _misplaced(value)
     if found['delta_q'] is None:
-        raise ArgumentError('delta_q is missing: pass the array to write the step into')
+        if found['limits'] and isinstance(found['limits'][0], Real):
+            raise _misplaced(found['limits'])
+        raise ArgumentError(f'delta_q {_WANTED}, such as np.zeros(model.joint_dof_count)')
     return found['limits'], found['barriers'], found['delta_q'], regularization
+
+
+def _misplaced(value: Any) -> ArgumentError:
+    """Return the error that says what an argument after the tasks was probably meant to be."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ArgumentError(f'delta_q {_WANTED}, got the {type(value).__name__} {value!r}')
+    if hasattr(value, 'shape'):
+        return ArgumentError(f'delta_q {_WANTED}, got {type(value).__name__}')
+    if isinstance(value, Limit | Barrier):
+        name = 'limits' if isinstance(value, Limit) else 'barriers'
+        return ArgumentError(f'{name} must be a sequence, got one {type(value).__name__}')
+    return ArgumentError(
+        'solve_ik takes sequences of limits and of barriers, an array and a number after the '
+        f'tasks, got {value!r}'
+    )
 
 
 def checked_parts(
@@ -57,6 +73,10 @@ def checked_parts(
     for name, parts, kind in (
         ('tasks', tasks, Task), ('limits', limits, Limit), ('barriers', barriers, Barrier),
     ):  # fmt: skip
-        for part in parts:
+        if not isinstance(parts, Sequence):
+            raise ArgumentError(f'{name} must be a sequence, got {parts!r}')
+        for k, part in enumerate(parts):
             if not isinstance(part, kind):
-                raise ArgumentError(f'{name} must hold {kind.__name__} objects, got {part!r}')
+                raise ArgumentError(
+                    f'{name} must hold {kind.__name__} objects, got {part!r} at {k}'
+                )

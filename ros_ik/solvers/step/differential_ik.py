@@ -157,7 +157,7 @@ class DifferentialIK:
             limits, barriers, delta_q, regularization = sorted_arguments(
                 limits, barriers, delta_q, regularization
             )
-        if self._q_row is not None and joint_q.shape == self._q_row.shape:
+        if self._q_row is not None and getattr(joint_q, 'shape', None) == self._q_row.shape:
             self._q_row[...] = joint_q
         else:
             self._write_joint_q(joint_q)
@@ -173,14 +173,16 @@ class DifferentialIK:
             problem = recent.problem
         if regularization != problem.regularization:
             if not (math.isfinite(regularization) and regularization >= 0.0):
-                raise ArgumentError(f'regularization must not be negative, got {regularization}')
+                raise ArgumentError(
+                    f'regularization must be finite and not negative, got {regularization}'
+                )
             problem.load_regularization(regularization)
         problem.load_parameters()
         problem.solve()
         if joint_q.ndim == 2:
             _write_step(delta_q, problem.delta_q, problem.x)
             return problem.status.copy()
-        if delta_q.shape == problem.first_step.shape:
+        if delta_q.shape == problem.first_step.shape and delta_q.dtype.kind == 'f':
             delta_q[...] = problem.first_step
         else:
             _write_step(delta_q, problem.first_step, problem.x[0])
@@ -264,6 +266,7 @@ class DifferentialIK:
     def barrier_values(self, joint_q: np.ndarray, barriers: Sequence[Barrier]) -> np.ndarray:
         """Return h of every barrier row, without margins, shape [.., rows], in units of h."""
         self._write_joint_q(joint_q)
+        checked_parts((), (), barriers)
         key = tuple(barriers)
         values = self._values.get(
             key, lambda: BarrierValues(self._state, self._tree, self._joint_q, key)
@@ -286,15 +289,34 @@ class DifferentialIK:
         return self._body_q.host.copy() if joint_q.ndim == 2 else self._body_q.host[0].copy()
 
     def integrate(self, joint_q: np.ndarray, delta_q: np.ndarray) -> np.ndarray:
-        """Return q (+) dq, shape of ``joint_q``; ``delta_q`` is over all degrees of freedom."""
+        """Return q (+) dq, shape of ``joint_q``.
+
+        Args:
+            joint_q: Coordinates, shape [joint_coord_count] or [n_robots, joint_coord_count].
+            delta_q: The step over all degrees of freedom, [joint_dof_count] or [n_robots,
+                joint_dof_count].
+
+        Raises:
+            ArgumentError: A wrong shape, or what is not finite.
+        """
         self._write_joint_q(joint_q)
+        expected = (*joint_q.shape[:-1], self.model.joint_dof_count)
+        if np.shape(delta_q) != expected:
+            raise ArgumentError(
+                f'delta_q must have shape {list(expected)}, got {list(np.shape(delta_q))}'
+            )
         self._step.host[:] = delta_q
         self._integrate_graph.launch()
+        if not np.isfinite(self._next_q.host).all():
+            name = 'joint_q' if not np.isfinite(joint_q).all() else 'delta_q'
+            raise ArgumentError(f'{name} must be finite')
         return self._next_q.host.copy() if joint_q.ndim == 2 else self._next_q.host[0].copy()
 
     def _write_joint_q(self, joint_q: np.ndarray) -> None:
         """Check the shape of the coordinates and put them into the buffer."""
         single = (self.model.joint_coord_count,)
+        if not isinstance(joint_q, np.ndarray):
+            raise ArgumentError(f'joint_q must be a NumPy array, got {type(joint_q).__name__}')
         if joint_q.shape != single and joint_q.shape != (self.n_robots, *single):
             raise ArgumentError(
                 f'joint_q must have shape {[*single]} or {[self.n_robots, *single]}, got '
@@ -320,10 +342,10 @@ class DifferentialIK:
         self, tasks: Sequence[Task], limits: Sequence[Limit], barriers: Sequence[Barrier]
     ) -> StepProblem:
         """Return the captured problem of these tasks, limits and barriers."""
+        checked_parts(tasks, limits, barriers)
         key = (tuple(tasks), tuple(limits), tuple(barriers))
 
         def make() -> StepProblem:
-            checked_parts(*key)
             return StepProblem(
                 self._state,
                 self._order,
@@ -340,6 +362,7 @@ class DifferentialIK:
 
     def _check(self, barriers: Sequence[Barrier]) -> BarrierCheck:
         """Return the captured check of these barriers."""
+        checked_parts((), (), barriers)
         key, mode = tuple(barriers), self.settings.enforce_mode
         return self._checks.get(
             key, lambda: BarrierCheck(self._state, self._tree, self._joint_q, key, mode=mode)
@@ -347,6 +370,7 @@ class DifferentialIK:
 
     def _stopping(self, barriers: Sequence[Barrier], acceleration: np.ndarray) -> StoppingCheck:
         """Return the captured check of stops before these barriers."""
+        checked_parts((), (), barriers)
         limit = np.asarray(acceleration, dtype=np.float64)
         key = (tuple(barriers), limit.tobytes())
         return self._stops.get(
@@ -372,6 +396,8 @@ def _copy(parts: Sequence[Any]) -> Sequence[Any]:
 
 def _write_step(delta_q: np.ndarray, step: np.ndarray, variables: np.ndarray) -> None:
     """Write a step in the form that the shape of ``delta_q`` asks for."""
+    if delta_q.dtype.kind != 'f':  # NumPy would round the step to nothing
+        raise ArgumentError(f'delta_q must be an array of floats, got {delta_q.dtype}')
     if delta_q.shape == step.shape:
         delta_q[...] = step
     elif delta_q.shape == variables.shape:

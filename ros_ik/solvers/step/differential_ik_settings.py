@@ -7,9 +7,9 @@ from __future__ import annotations
 import dataclasses
 import enum
 
-import numpy as np
-
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.arguments import checked_number
 
 
 class EnforceMode(str, enum.Enum):
@@ -33,7 +33,8 @@ class DifferentialIKSettings:
         dt: Duration of a step [s].
         max_iterations: Bound on the constraints that the dual method adds and drops in one solve;
             with the twelve rounds of the active-set method before it, it bounds the worst tick.
-            Twice the number of limits and barrier rows is more than is ever needed.
+            Too few of them, and a robot stops: deep inside many violated barriers a humanoid needs
+            several hundred.
         feasibility_tolerance: How far a barrier row, scaled to unit length, may be missed [rad or
             m]. Limits are met exactly.
         warm_start: Start from what bound in the last step of the same tasks, limits and barriers.
@@ -42,7 +43,7 @@ class DifferentialIKSettings:
     """
 
     dt: float = 0.01
-    max_iterations: int = 200
+    max_iterations: int = 500
     feasibility_tolerance: float = 1e-10
     warm_start: bool = True
     enforce_mode: EnforceMode = EnforceMode.STOP
@@ -53,10 +54,9 @@ class DifferentialIKSettings:
         Raises:
             ArgumentError: A value that is not positive, or an unknown mode.
         """
-        for name in ('dt', 'max_iterations', 'feasibility_tolerance'):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value > 0):
-                raise ArgumentError(f'{name} must be positive, got {value}')
+        checked_number('dt', self.dt, positive=True)
+        checked_count('max_iterations', self.max_iterations, 1)
+        checked_number('feasibility_tolerance', self.feasibility_tolerance, positive=True)
         try:
             object.__setattr__(self, 'enforce_mode', EnforceMode(self.enforce_mode))
         except ValueError:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import JerkLimit
 from ros_ik.limits import Limit
@@ -73,22 +74,24 @@ def rollout(
         Configurations, steps and statuses.
 
     Raises:
-        ArgumentError: A wrong shape or number, naming it.
+        ArgumentError: A wrong shape, a number out of range, or one that is not finite in a start
+            or a step: no trajectory begins there.
     """
     if isinstance(n_steps, bool) or not isinstance(n_steps, int | np.integer):
         raise ArgumentError(f'n_steps must be an integer, got {n_steps!r}')
     if not 1 <= n_steps <= MAX_STEPS:
         raise ArgumentError(f'n_steps must be from 1 to {MAX_STEPS}, got {n_steps}')
-    lead, dofs = joint_q.shape[:-1], solver.model.joint_dof_count
+    start = _finite('joint_q', joint_q)
+    lead, dofs = start.shape[:-1], solver.model.joint_dof_count
     last = _step('last_delta_q', last_delta_q, (*lead, dofs), np.zeros((*lead, dofs)))
     before = _step('delta_q_before', delta_q_before, (*lead, dofs), last)
     result = RolloutResult(
-        joint_q=np.zeros((*lead, n_steps + 1, joint_q.shape[-1])),
+        joint_q=np.zeros((*lead, n_steps + 1, *start.shape[-1:])),
         delta_q=np.zeros((*lead, n_steps, dofs)),
         status=np.zeros((*lead, n_steps), dtype=np.int32),
     )
-    result.joint_q[..., 0, :] = joint_q
-    now, step = np.array(joint_q, dtype=np.float64), np.zeros((*lead, dofs))
+    result.joint_q[..., 0, :] = start
+    now, step = start, np.zeros((*lead, dofs))
     for k in range(n_steps):
         _tell(limits, last, before)
         status = np.asarray(solver.solve_ik(now, tasks, limits, barriers, step, regularization))
@@ -112,9 +115,20 @@ def _step(
     """Return a step of the right shape, or raise ArgumentError."""
     if given is None:
         return otherwise
-    if np.shape(given) != shape:
-        raise ArgumentError(f'{name} must have shape {list(shape)}, got {list(np.shape(given))}')
-    return np.asarray(given, dtype=np.float64)
+    step = _finite(name, given)
+    if step.shape != shape:
+        raise ArgumentError(f'{name} must have shape {list(shape)}, got {list(step.shape)}')
+    return step
+
+
+def _finite(name: str, given: np.ndarray) -> np.ndarray:
+    """Return a copy in float64, or raise ArgumentError naming the rows that are not finite."""
+    values = checked_numbers(name, given)
+    finite = np.isfinite(values).all(axis=-1)
+    if not finite.all():
+        where = f' of robots {np.flatnonzero(~finite).tolist()}' if values.ndim > 1 else ''
+        raise ArgumentError(f'{name}{where} must be finite, got {values[~finite].squeeze()}')
+    return values
 
 
 def _tell(limits: Sequence[Limit], last: np.ndarray, before: np.ndarray) -> None:

@@ -16,6 +16,8 @@ from typing import ClassVar
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_number
+from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.objectives import IKObjective
 from ros_ik.solvers.step.single_precision_objective import in_step_precision
 
@@ -50,7 +52,8 @@ class Task:
         Args:
             objective: What to reach: a built-in objective, or any other, of this package's or
                 Newton's interface, whose kernels are in float32.
-            gain: Part of the residual to remove in one step, in (0, 1] for a stable loop.
+            gain: Part of the residual to remove in one step, in [0, 1]. More would overshoot the
+                target; with 0 the task only resists motion.
             weight: Factor on the residuals, one or shape [residual_dim]. Its square is the cost.
             damping: Levenberg damping relative to the squared weighted residual, dimensionless.
             max_error: Length to which each block of residuals saturates, one per block (a pose has
@@ -58,7 +61,8 @@ class Task:
             priority: Level, 1 or more: a task acts in the null space of all tasks of lower number.
 
         Raises:
-            ArgumentError: A negative value, a wrong shape or a priority below 1.
+            ArgumentError: A value that is negative or no number, a gain above 1, a wrong shape or
+                a priority below 1.
         """
         if isinstance(priority, bool) or not isinstance(priority, int) or priority < 1:
             raise ArgumentError(f'priority must be an integer of at least 1, got {priority}')
@@ -72,12 +76,18 @@ class Task:
 
     @property
     def gain(self) -> float:
-        """Part of the residual to remove in one step."""
+        """Part of the residual to remove in one step, in [0, 1]."""
         return self._gain
 
     @gain.setter
     def gain(self, value: float) -> None:
-        self._gain = float(_non_negative('gain', value, ())[()])
+        gain = checked_number('gain', value)
+        if gain > 1.0:
+            raise ArgumentError(
+                f'gain must lie in [0, 1], got {value}: a step that is to remove more than the '
+                'whole error overshoots its target'
+            )
+        self._gain = gain
         self._changed()
 
     @property
@@ -87,7 +97,10 @@ class Task:
 
     @weight.setter
     def weight(self, value: float | Sequence[float]) -> None:
-        self._weight = _non_negative('weight', value, (self.objective.residual_dim(),))
+        weight = _amounts('weight', value, (self.objective.residual_dim(),))
+        if not np.all(np.isfinite(weight)):
+            raise ArgumentError(f'weight must be finite, got {value}')
+        self._weight = weight
         self._changed()
 
     @property
@@ -97,7 +110,7 @@ class Task:
 
     @damping.setter
     def damping(self, value: float) -> None:
-        self._damping = float(_non_negative('damping', value, ())[()])
+        self._damping = checked_number('damping', value)
         self._changed()
 
     @property
@@ -108,9 +121,10 @@ class Task:
     @max_error.setter
     def max_error(self, value: float | Sequence[float] | None) -> None:
         blocks = (len(self.objective.residual_blocks()),)
-        self._max_error = _non_negative('max_error', np.inf if value is None else value, blocks)
-        if not np.all(self._max_error > 0.0):
+        max_error = _amounts('max_error', np.inf if value is None else value, blocks)
+        if not np.all(max_error > 0.0):
             raise ArgumentError(f'max_error must be positive, got {value}')
+        self._max_error = max_error
         self._changed()
 
     def _changed(self) -> None:
@@ -118,11 +132,16 @@ class Task:
         Task.changes += 1
 
 
-def _non_negative(name: str, value: float | Sequence[float], shape: tuple[int, ...]) -> np.ndarray:
-    """Return ``value`` broadcast to ``shape``, or raise ArgumentError naming it."""
-    array = np.asarray(value, dtype=np.float64)
-    if array.shape not in ((), shape) or not np.all(array >= 0.0):
+def _amounts(name: str, value: float | Sequence[float], shape: tuple[int, ...]) -> np.ndarray:
+    """Return numbers that are not negative, broadcast to ``shape``, or raise ArgumentError."""
+    array = checked_numbers(name, value)
+    if array.shape not in ((), shape):
         raise ArgumentError(
-            f'{name} must be non-negative, one or of shape {list(shape)}, got {value}'
+            f'{name} must be one number or {shape[0]}, one for each residual or block of them, '
+            f'got {value}'
         )
+    if np.any(np.isnan(array)):
+        raise ArgumentError(f'{name} must not be NaN, got {value}')
+    if np.any(array < 0.0):
+        raise ArgumentError(f'{name} must not be negative, got {value}')
     return np.broadcast_to(array, shape).copy()

@@ -21,6 +21,7 @@ from ros_ik.kinematics.step_state import StepState
 from ros_ik.objectives import IKObjective
 from ros_ik.objectives import IKObjectiveJointLimit
 from ros_ik.objectives import IKObjectiveJointPosition
+from ros_ik.objectives.ownership import Layout
 from ros_ik.objectives.record import record_struct
 from ros_ik.objectives.record import RecordKind
 from ros_ik.solvers.step.cost import STEP_KINDS
@@ -39,30 +40,62 @@ def set_up_objectives(tasks: Sequence[Task], state: StepState) -> None:
     """Tell objectives their rows; those set up by an earlier problem of the solver stay.
 
     Raises:
-        ArgumentError: An objective without an analytic Jacobian, one that belongs to another
-            solver, or one whose number of targets does not fit.
+        ArgumentError: Something other than a task, an objective without an analytic Jacobian, one
+            that belongs to another solver or does not fit the model, or one whose number of
+            targets does not fit. It names the task.
     """
+    for k, task in enumerate(tasks):
+        if not isinstance(task, Task):
+            raise ArgumentError(f'tasks must hold Task objects, got {task!r} at {k}')
     total = sum(task.objective.residual_dim() for task in tasks)
     start = 0
-    for task in tasks:
-        objective = task.objective
-        if not objective.supports_analytic():
-            raise ArgumentError(f'{type(objective).__name__} has no analytic Jacobian')
-        targets = getattr(objective, 'n_problems', 1)
-        if 1 < targets < state.n_robots:
-            raise ArgumentError(
-                f'{type(objective).__name__} has {targets} targets for {state.n_robots} robots'
-            )
-        if objective.claim(state):
-            objective.bind_device(state.device)
-            objective.init_buffers(state.model)
-            objective.set_batch_layout(total, start, state.n_robots)
-        start += objective.residual_dim()
+    for k, task in enumerate(tasks):
+        try:
+            _set_up_objective(task.objective, state, total, start)
+        except ArgumentError as error:
+            name = type(_unwrapped(task.objective)).__name__
+            raise ArgumentError(f'tasks[{k}] ({name}): {error}') from error
+        start += task.objective.residual_dim()
 
 
 def is_fusible(task: Task) -> bool:
     """Return whether the kernel of ``cost`` may know the objective; set up or not."""
     return isinstance(task.objective, IKObjective) and task.objective.has_record
+
+
+def _set_up_objective(objective: IKObjective, state: StepState, total: int, start: int) -> None:
+    """Set one objective up unless that has been done, or raise ArgumentError."""
+    if not objective.supports_analytic():
+        raise ArgumentError('it has no analytic Jacobian')
+    targets = getattr(objective, 'n_problems', 1)
+    if 1 < targets < state.n_robots:
+        raise ArgumentError(f'it has {targets} targets for {state.n_robots} robots')
+    _check_links(_unwrapped(objective), state.model.body_count)
+    layout = Layout(state.model, state.device)
+    if not objective.claim(state, layout):
+        return
+    try:
+        objective.bind_device(state.device)
+        objective.init_buffers(state.model)
+        objective.set_batch_layout(total, start, state.n_robots)
+    except Exception:
+        layout.is_current = False  # half set up: the next solve must not take it for ready
+        raise
+
+
+def _unwrapped(objective: Any) -> Any:
+    """Return the objective that a :class:`SinglePrecisionObjective` holds, or this one."""
+    return getattr(objective, 'objective', objective)
+
+
+def _check_links(objective: Any, body_count: int) -> None:
+    """Raise ArgumentError for a link outside the model: not every kernel would notice."""
+    for name in ('link_index', 'reference_link_index'):
+        link = getattr(objective, name, -1)
+        if isinstance(link, int | np.integer) and not -1 <= link < body_count:
+            raise ArgumentError(
+                f'{name} {link} is outside the model, whose {body_count} links count from 0'
+            )
 
 
 class FusedTasks:
