@@ -141,7 +141,7 @@ class Client:
             JointTrajectory,
             f'{node_name}/joint_trajectory',
             lambda message: self.on_trajectory(message, time.perf_counter()),
-            10,
+            1000,
         )
         self.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self._next_state = 0.0

@@ -116,7 +116,7 @@ def time_node(process: NodeProcess, rate: float, duration: float) -> Timing:
     """
     with contextlib.closing(Client(process, 'ros_ik')) as client:
         client.describe()
-        poses = _poses(client.current_pose(_START))
+        poses = poses_beside(client.current_pose(_START))
         detector = TurnDetector(1.0 / rate)
         client.on_trajectory = detector.on_trajectory
         stream, side = PoseStream(client, rate), 1
@@ -209,7 +209,7 @@ def node_process(
         yield process
 
 
-def _poses(home: PoseStamped) -> dict[int, PoseStamped]:
+def poses_beside(home: PoseStamped) -> dict[int, PoseStamped]:
     """Return the poses on the right and on the left, by the sign of the motion to them."""
     poses = {}
     for side in (-1, 1):

@@ -209,7 +209,7 @@ def _sphere_centers(joint_q):
     return np.array(centers)
 
 
-def _least_distances(joint_q, with_obstacles):
+def _least_distances(joint_q, with_obstacles=False):
     """Return the least distance of the pairs of spheres at each configuration."""
     centers = _sphere_centers(joint_q)
     at = dict(zip(SPHERES, centers, strict=True))

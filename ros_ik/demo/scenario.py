@@ -28,6 +28,8 @@ _DRAWS = 60
 # Distance of the box from every reachable target, in lengths of the chain.
 _CLEARANCE = 0.06
 CIRCLE_TIME = 4.0
+# Longest time to reach a target [s]: 2 s do, unless the machine does much else.
+_PATIENCE = 20.0
 
 
 class Demand(enum.Enum):
@@ -107,7 +109,7 @@ def make_scenario(robot: DemoRobot, seed: int) -> Scenario:
     home_joints = robot.named(robot.home)
     far = start + np.array([20.0 * size, 0, 0, 0, 0, 0, 0])
     reach = [
-        Phase(f'pose {k + 1}', 'reached', 4.0, poses=pose[None], demand=Demand.REACH)
+        Phase(f'pose {k + 1}', 'reached', _PATIENCE, poses=pose[None], demand=Demand.REACH)
         for k, pose in enumerate(poses)
     ]
     followed = f'followed, radius {1e3 * radius:.0f} mm'
@@ -118,16 +120,19 @@ def make_scenario(robot: DemoRobot, seed: int) -> Scenario:
         *reach,
         Phase('circle', followed, CIRCLE_TIME + 1.5, circle, demand=Demand.REACH),
         Phase('box', 'held at the face', 2.5, poses=beyond[None], demand=Demand.PRESS_BOX),
-        go_back('back', 'reached', 5.0),
-        go_home('home', 'reached by joints', 5.0),
+        go_back('back', 'reached', _PATIENCE),
+        go_home('home', 'reached by joints', _PATIENCE),
         Phase(
             'joint limit', f'{joint} stops at its limit', 2.5, joints={joint: limit},
             demand=Demand.STAY_INSIDE if blocked else Demand.PRESS_LIMIT,
         ),
-        go_home('home again', 'reached by joints', 5.0),
-        Phase('NaN', 'dropped, the good target reached', 4.0, poses[:1], None, Demand.REACH, True),
+        go_home('home again', 'reached by joints', _PATIENCE),
+        Phase(
+            'NaN', 'dropped, the good target reached', _PATIENCE, poses[:1],
+            demand=Demand.REACH, nan_messages=True,
+        ),
         Phase('out of reach', 'held inside box and limits', 1.5, poses=far[None]),
-        go_back('return', 'reached', 5.0),
+        go_back('return', 'reached', _PATIENCE),
     )  # fmt: skip
     return Scenario(phases, box_min, box_max, uses_orientation, size)
 

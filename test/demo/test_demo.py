@@ -22,11 +22,11 @@ DOMAIN = 20 + os.getpid() % 10
 PATIENCE = 110.0
 
 
-def start(folder, *arguments):
+def start(folder, *arguments, domain=DOMAIN):
     """Start the demo; its output goes to a file."""
     environment = {
         **os.environ,
-        'ROS_DOMAIN_ID': str(DOMAIN),
+        'ROS_DOMAIN_ID': str(domain),
         'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
         'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
     }
@@ -68,17 +68,34 @@ def test_reaches_everything_and_says_so(tmp_path, robot):
     assert (tmp_path / f'{figures["robot"]}.png').read_bytes().startswith(b'\x89PNG')
 
 
+@pytest.fixture(scope='module')
+def interrupted(tmp_path_factory):
+    """Return demos by the signal that is to end each, and the folders of their logs."""
+    # On domains of their own: both start at once.
+    domains = {signal.SIGINT: DOMAIN + 10, signal.SIGTERM: DOMAIN - 10}
+    folders = {number: tmp_path_factory.mktemp('interrupted') for number in domains}
+    demos = {
+        number: start(folders[number], '--robot', 'allegro_right_hand', domain=domain)
+        for number, domain in domains.items()
+    }
+    yield demos, folders
+    for process in demos.values():
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        process.wait()
+
+
 @pytest.mark.parametrize('number', (signal.SIGINT, signal.SIGTERM))
-def test_interrupt_ends_every_child(tmp_path, number):
-    process = start(tmp_path, '--robot', 'allegro_right_hand')
+def test_interrupt_ends_every_child(interrupted, number):
+    process, log = interrupted[0][number], interrupted[1][number] / 'log'
     give_up = time.monotonic() + PATIENCE
-    while 'pose 1' not in (tmp_path / 'log').read_text():
-        assert time.monotonic() < give_up, (tmp_path / 'log').read_text()
+    while 'pose 1' not in log.read_text():
+        assert time.monotonic() < give_up, log.read_text()
         time.sleep(0.1)
     children = children_of(process.pid)
     assert len(children) == 3
     process.send_signal(number)
-    assert process.wait(10.0) != 0
+    assert process.wait(PATIENCE) != 0
     assert not [pid for pid in children if Path(f'/proc/{pid}').exists()]
 
 

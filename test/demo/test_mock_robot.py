@@ -30,7 +30,7 @@ PANDA = find_robot('panda').urdf_path
 DOMAIN = 20 + os.getpid() % 5
 # Where a process must not meet those of the rig.
 APART = DOMAIN + 5
-PATIENCE = 20.0
+PATIENCE = 40.0
 
 
 class Listener:
@@ -111,7 +111,7 @@ def end(process, number=signal.SIGINT):
     """Return the exit code after a signal."""
     process.send_signal(number)
     try:
-        return process.wait(5.0)
+        return process.wait(PATIENCE)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
@@ -144,7 +144,7 @@ def rig(tmp_path_factory):
         listener.close()
         for process in processes:
             process.send_signal(signal.SIGTERM)
-        assert [process.wait(5.0) for process in processes] == [0, 0]
+        assert [process.wait(PATIENCE) for process in processes] == [0, 0]
 
 
 def test_starts_where_it_is_told(rig):

@@ -18,6 +18,7 @@ from support.motion import panda_ranges
 from support.motion import ROUNDING
 from support.ros_rig import ARM
 from support.ros_rig import LATCHED
+from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import start_node
 
@@ -74,7 +75,7 @@ def client(tmp_path_factory):
     with mesh_rig(tmp_path_factory.mktemp('collision')) as client:
         start_node(
             client, outputs__default__publish_velocities=True,
-            joint_state_timeout=1.0, command_timeout=0.5,
+            **NEVER_STALE,
         )  # fmt: skip
         client.robot, client.distance = HeldRobot(client, **FOLDED), SelfDistance()
         semantic = client.node.create_publisher(String, 'robot_description_semantic', LATCHED)
@@ -93,9 +94,9 @@ def folded(client):
         client.stream(topic, None)
     client.trigger('reset')
     client.wait_for_text('waiting for a target')
-    client.spin(0.2)
+    client.wait_for_silence()
     client.robot.place(**FOLDED)
-    client.spin(0.1)
+    client.robot.wait_until_seen()
     client.sent.clear()
 
 
@@ -123,7 +124,7 @@ def test_joints_that_start_in_collision_go_no_deeper_and_come_out(client):
     held = client.wait_for_code(*HELD_BACK)
     assert held.limiting_barrier == 'self_collision'
     assert {held.limiting_pair_a, held.limiting_pair_b} == {'panda_link1', 'panda_hand'}
-    client.spin(0.3)
+    client.wait_for_ticks(30)
     home = HeldRobot.home()
     client.stream('joints', JointState(name=list(home), position=list(home.values())))
     client.wait_for(
@@ -135,7 +136,7 @@ def test_joints_that_start_in_collision_go_no_deeper_and_come_out(client):
 def test_a_frame_that_starts_in_collision_is_tracked_outwards_only(client):
     client.stream('ee', client.moved_pose((-0.1, 0.0, 0.0)))
     client.wait_for_code(*HELD_BACK, text='panda_hand')
-    client.spin(0.3)
+    client.wait_for_ticks(30)
     client.stream('ee', client.moved_pose((0.2, 0.0, 0.1)))
     client.wait_for(lambda: client.status.tasks[0].reached, 'a way out')
     assert assert_it_grows(client)[-1] > MARGIN

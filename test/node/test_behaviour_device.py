@@ -13,6 +13,7 @@ from support.held_robot import HeldRobot
 from support.motion import array_of
 from support.motion import motion_of
 from support.motion import panda_ranges
+from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 import warp as wp
@@ -34,7 +35,7 @@ def client(tmp_path, monkeypatch, device):
     with ros_rig(tmp_path) as client:
         client.processes.start(
             'node', 'support.failing_node', ee__frame='panda_hand_tcp', device=device,
-            outputs__default__publish_velocities=True, joint_state_timeout=1.0,
+            outputs__default__publish_velocities=True, **NEVER_STALE,
         )  # fmt: skip
         client.robot = HeldRobot(client)
         client.describe(panda_urdf())
@@ -77,7 +78,7 @@ def assert_it_goes_on(client):
     elsewhere = HeldRobot.home() | {'panda_joint1': 0.3}
     client.robot.place(**elsewhere)
     client.stream('ee', None)
-    client.spin(0.2)
+    client.robot.wait_until_seen()
     client.sent.clear()
     assert client.transition(Transition.TRANSITION_ACTIVATE)
     client.stream('ee', client.moved_pose((0.0, 0.1, 0.0)))
@@ -99,7 +100,7 @@ def test_it_holds_goes_to_inactive_and_can_be_activated_again(client, device):
     motion = motion_of(client)
     motion.assert_within(panda_ranges())
     sent = len(client.sent)
-    client.spin(0.5)
+    client.wait_for_ticks(50)
     assert len(client.sent) == sent, 'it sent something afterwards'
     client.wait_for(lambda: client.status.model_generation == 2, 'another model', LONG)
     # What was wrong stays in the reports until somebody activates it again.

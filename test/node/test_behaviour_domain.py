@@ -15,6 +15,7 @@ from support.motion import motion_of
 from support.motion import panda_ranges
 from support.motion import ROUNDING
 from support.ros_rig import Client
+from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
@@ -39,8 +40,7 @@ def pair(tmp_path_factory):
             start_node(
                 client,
                 outputs__default__publish_velocities=True,
-                joint_state_timeout=1.0,
-                command_timeout=0.5,
+                **NEVER_STALE,
             )
             client.robot = HeldRobot(client, qos)
             client.describe(panda_urdf())
@@ -58,9 +58,10 @@ def at_home(pair):
             client.stream(topic, None)
         client.trigger('reset')
         client.wait_for_text('waiting for a target')
+        client.wait_for_silence()
         client.robot.place(**HeldRobot.home())
-    pair[0].spin(0.2)
     for client in pair:
+        client.robot.wait_until_seen()
         client.sent.clear()
 
 

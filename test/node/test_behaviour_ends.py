@@ -12,7 +12,9 @@ from support.motion import array_of
 from support.motion import motion_of
 from support.motion import panda_ranges
 from support.motion import ROUNDING
+from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
+from support.ros_rig import PATIENCE
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 
@@ -24,8 +26,7 @@ def start_and_move(client, goal):
     start_node(
         client,
         outputs__default__publish_velocities=True,
-        joint_state_timeout=1.0,
-        command_timeout=0.5,
+        **NEVER_STALE,
     )
     client.stream('joints', JointState(name=['panda_joint1'], position=[goal]))
     client.wait_for(
@@ -48,15 +49,15 @@ def test_the_next_process_starts_where_the_last_one_left_the_robot(tmp_path):
         client.describe(panda_urdf())
         start_and_move(client, 2.0)
         client.processes.signal('node', signal.SIGKILL)
-        assert client.processes.wait('node', 10.0) == -signal.SIGKILL
-        client.spin(0.2)
+        assert client.processes.wait('node', PATIENCE) == -signal.SIGKILL
+        client.wait_for_silence()
         motion_of(client).assert_within(panda_ranges())
         for number, goal in ((signal.SIGINT, -1.5), (signal.SIGTERM, 1.5)):
             put = put_elsewhere(client, panda_joint2=-0.02 * number, panda_joint4=-1.9)
             start_and_move(client, goal)
             client.processes.signal('node', number)
-            assert client.processes.wait('node', 10.0) == 0, client.processes.text('node')
-            client.spin(0.2)
+            assert client.processes.wait('node', PATIENCE) == 0, client.processes.text('node')
+            client.wait_for_silence()
             motion = motion_of(client)
             assert motion.starts == [0]
             np.testing.assert_allclose(motion.began[0], put, atol=ROUNDING)

@@ -11,6 +11,7 @@ from support.motion import array_of
 from support.motion import motion_of
 from support.motion import panda_ranges
 from support.motion import ROUNDING
+from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
@@ -32,9 +33,8 @@ def client(tmp_path_factory):
     with ros_rig(tmp_path_factory.mktemp('limits')) as client:
         start_node(
             client, outputs__default__publish_velocities=True,
-            joint_state_timeout=1.0, command_timeout=0.5,
             barriers__position__floor__frame='panda_hand',
-            barriers__position__floor__min=[-9.0, -9.0, FLOOR],
+            barriers__position__floor__min=[-9.0, -9.0, FLOOR], **NEVER_STALE,
         )  # fmt: skip
         client.robot = HeldRobot(client)
         client.describe(panda_urdf())
@@ -49,9 +49,9 @@ def put(client, **position):
         client.stream(topic, None)
     client.trigger('reset')
     client.wait_for_text('waiting for a target')
-    client.spin(0.2)
+    client.wait_for_silence()
     client.robot.place(**{**HeldRobot.home(), **position})
-    client.spin(0.1)
+    client.robot.wait_until_seen()
     client.sent.clear()
 
 
@@ -69,8 +69,7 @@ def test_a_joint_outside_its_limits_moves_inwards_only(client, joint):
     put(client, **{joint: start})
     # Beyond, where the joint target is moved to the limit, and then well inside.
     send_to(client, **{joint: start - inwards})
-    client.wait_for(lambda: client.sent, 'a command')
-    client.spin(0.4)
+    client.wait_for(lambda: len(client.sent) > 30, 'commands')
     goal = (low + high) / 2.0
     send_to(client, **{joint: goal})
     client.wait_for(lambda: abs(client.robot.position[joint] - goal) < 1e-6, 'arrival')
@@ -98,7 +97,7 @@ def test_a_frame_beyond_a_wall_may_come_back_and_go_no_further(client):
     # Down, then up over the floor, then down against it.
     client.stream('ee', client.moved_pose((0.0, 0.0, -0.1)))
     client.wait_for_code(IkStatus.HALTED_BY_BARRIER, IkStatus.SLOWED_BY_BARRIER, text='floor')
-    client.spin(0.3)
+    client.wait_for_ticks(30)
     client.stream('ee', client.moved_pose((0.0, 0.0, FLOOR + 0.2)))
     client.wait_for(lambda: client.status.tasks[0].reached, 'arrival above')
     above = len(client.sent)
@@ -122,7 +121,7 @@ def test_only_finite_numbers_within_limits_leave_the_node_whatever_is_asked(clie
         orientation = target.pose.orientation
         orientation.x, orientation.y, orientation.z, orientation.w = q / np.linalg.norm(q)
         client.stream('ee', target)
-        client.spin(0.15)
+        client.wait_for_ticks(12)
     motion = motion_of(client)
     motion.assert_within(panda_ranges())
     assert heights(motion).min() >= FLOOR - 1e-6

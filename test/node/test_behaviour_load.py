@@ -2,39 +2,42 @@
 # SPDX-License-Identifier: Apache-2.0
 """Floods of targets, of parameters, of poses to solve: the motion goes on as if they were not.
 
-What is judged is the node's own account of its deadlines and the times at which DDS took its
-trajectories, always against the same motion without the flood on the same machine.
+How many deadlines that costs is a matter of the machine: benchmarks/node_load.py measures it.
 """
 
-import dataclasses
-import json
+import copy
+import os
 import threading
 import time
 
 import numpy as np
 import pytest
+from rcl_interfaces.srv import GetParameters
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
+from support.motion import Arm
 from support.motion import motion_of
 from support.motion import panda_ranges
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 from support.ros_rig import start_robot
+from support.services_rig import costs
 from support.services_rig import LONG
-from support.services_rig import start_planner
+from support.services_rig import process_ids
 
+from benchmarks.node_planner import PlannerProcess
 from ros_ik_interfaces.msg import IkStatus
 
-pytestmark = pytest.mark.dds
+pytestmark = [pytest.mark.dds, pytest.mark.timeout(400)]
 
 RATE = 500.0
-TRACKING = (IkStatus.OK, IkStatus.DEADLINE_MISSED)
-# An interpreter that reads a request of 100,000 poses is busy for a second, and writes the answer
-# as long: pauses of 1 s, 500 deadlines each. What the scheduler of a machine with more work than
-# processors costs are deadlines here and there: this part of them more than without the flood.
-# Where more than a few are missed anyhow, others use the machine, and their part says nothing.
-MORE_MISSED, LONGER_PAUSE, BUSY = 0.15, 0.9, 0.05
+TRACKING = {IkStatus.OK, IkStatus.DEADLINE_MISSED}
+POSES = 100_000
+# A machine that stands still for a while makes nothing stale.
+PATIENT = 60.0
+# What reading, solving and answering take at least, for each pose, on whatever machine [s].
+LEAST = 1e-6
 
 
 @pytest.fixture(scope='module')
@@ -42,94 +45,74 @@ def client(tmp_path_factory):
     with ros_rig(tmp_path_factory.mktemp('load')) as client:
         start_node(
             client, control_rate=RATE, outputs__default__publish_velocities=True,
-            status_rate=20.0, joint_state_timeout=2.0, command_timeout=2.0,
-            services__nice=0, services__timeout=90.0,
+            status_rate=20.0, joint_state_timeout=PATIENT, command_timeout=PATIENT,
+            services__nice=1, services__timeout=300.0,
         )  # fmt: skip
         start_robot(client)
         client.describe(panda_urdf())
         client.wait_for_text('waiting for a target', timeout=LONG)
-        client.goals = [client.moved_pose((0.0, y, 0.0)) for y in (0.15, -0.15)]
-        client.stream('pose', client.goals[0])
-        client.wait_for_text('tracking')
+        client.middle = client.moved_pose()
+        client.goals = [client.moved_pose((0.0, y, 0.0)) for y in (0.12, -0.12)]
+        client.arm = Arm()
+        go_to(client, client.middle)
         yield client
         assert client.processes.is_alive('node'), client.processes.text('node')
 
 
-@dataclasses.dataclass
-class Account:
-    """What became of the deadlines while something was done.
+def go_to(client, pose):
+    """Stream a pose until it is where the node commands the robot to be."""
+    p = pose.pose.position
 
-    Attributes:
-        missed: Part of the deadlines that was missed.
-        pause: Longest time between two trajectories [s].
-        motion: What was commanded.
-    """
+    def is_there():
+        if not client.sent:
+            return False
+        positions, _ = client.arm.poses([client.sent[-1][1].points[0].positions])
+        return np.linalg.norm(positions[0] - (p.x, p.y, p.z)) < 1e-4
 
-    missed: float
-    pause: float
-    motion: object
+    client.stream('pose', pose)
+    client.wait_for(is_there, 'arrival', LONG)
 
 
-def account(client, turn):
-    """Move to and fro for as long as ``turn`` returns true after each time; return the account."""
-    client.wait_for_code(*TRACKING)
-    first, since = client.status, max(len(client.sent) - 1, 0)
-    goes_on = True
-    while goes_on:
+def go_to_and_fro(client, goes_on):
+    """Move to both goals, again while ``goes_on()`` is true; return the motion, which is good."""
+    since = len(client.sent) - 1
+    client.statuses.clear()
+    while True:
         for goal in client.goals:
-            client.stream('pose', goal)
-            client.spin(0.4)
-        goes_on = turn()
-    client.wait_for_code(*TRACKING)
-    last = client.status
+            go_to(client, goal)
+        if not goes_on():
+            break
     motion = motion_of(client, 1.0 / RATE, since)
     motion.assert_within(panda_ranges(), from_rest=False)
-    assert motion.starts == [0]
-    ticks, missed = last.ticks - first.ticks, last.missed_ticks - first.missed_ticks
-    return Account(missed / (ticks + missed), float(np.diff(motion.time).max()), motion)
+    assert motion.starts == [0], 'it began anew'
+    assert {status.code for status in client.statuses} <= TRACKING
+    return motion
 
 
-def times(count):
-    """Return a function that is true that often, less once."""
-    left = iter(range(count - 1, -1, -1))
-    return lambda: bool(next(left))
-
-
-@pytest.fixture(scope='module')
-def undisturbed(client):
-    """Return the account of the motion alone."""
-    return account(client, times(4))
-
-
-def assert_as_good(found, undisturbed):
-    """Check that a flood cost no more deadlines than the scheduler of the machine may cost."""
-    assert undisturbed.missed > BUSY or found.missed <= undisturbed.missed + MORE_MISSED
-    assert found.pause <= undisturbed.pause + LONGER_PAUSE
-
-
-def test_a_thousand_targets_a_second(client, undisturbed):
-    stopped = threading.Event()
-    publisher, sent = client._targets['pose'], [0]
+def test_a_thousand_targets_a_second(client):
+    stopped, sent = threading.Event(), [0]
+    # The node hears the newest of two that disagree by rounding only.
+    twins = {id(goal): copy.deepcopy(goal) for goal in (client.middle, *client.goals)}
+    for twin in twins.values():
+        twin.pose.position.x += 1e-9
 
     def flood():
         while not stopped.is_set():
-            # The node hears the newest of two that disagree by rounding only.
-            for shift in (0.0, 1e-9):
-                target = client._streams['pose']
-                target.pose.position.x += shift
-                publisher.publish(target)
+            goal = client._streams['pose']
+            for target in (goal, twins[id(goal)]):
+                client._targets['pose'].publish(target)
                 sent[0] += 1
             time.sleep(0.002)
 
     thread = threading.Thread(target=flood, daemon=True)
     thread.start()
     try:
-        found = account(client, times(4))
+        go_to_and_fro(client, lambda: sent[0] < 3000)
     finally:
         stopped.set()
         thread.join()
-    assert sent[0] > 500
-    assert_as_good(found, undisturbed)
+    # The last one wins.
+    go_to(client, client.middle)
 
 
 # What is set in each request, and whether it is accepted.
@@ -139,15 +122,16 @@ CHANGES = (
 )  # fmt: skip
 
 
-def test_a_flood_of_parameters(client, undisturbed):
+def test_a_flood_of_parameters(client):
     caller = client.node.create_client(SetParameters, 'ros_ik/set_parameters')
-    client.wait_for(caller.service_is_ready, 'the service')
+    client.wait_for(caller.service_is_ready, 'the service', LONG)
     parameters = [Parameter(name, value=value).to_parameter_msg() for name, value, _ in CHANGES]
-    answers = []
+    answers, enough = [], 100
 
     def ask_again(future):
         answers.append([result.successful for result in future.result().results])
-        ask()
+        if len(answers) < enough:
+            ask()
 
     def ask():
         caller.call_async(SetParameters.Request(parameters=parameters)).add_done_callback(
@@ -155,27 +139,30 @@ def test_a_flood_of_parameters(client, undisturbed):
         )
 
     ask()
-    found = account(client, lambda: len(answers) < 100)
-    assert all(answer == [accepted for *_, accepted in CHANGES] for answer in answers)
-    assert_as_good(found, undisturbed)
+    go_to_and_fro(client, lambda: len(answers) < enough)
+    assert answers == [[accepted for *_, accepted in CHANGES]] * enough
+    names = ['ee.max_linear_speed', 'ee.gain']
+    request = GetParameters.Request(names=names)
+    values = client.call(GetParameters, 'ros_ik/get_parameters', request).values
+    assert [value.double_value for value in values] == [0.5, 1.0]
 
 
-def test_a_hundred_thousand_poses_are_solved_meanwhile(client, undisturbed):
-    lines = []
-    with start_planner(client, 100_000) as planner:
-        # Warp writes to the same stream.
-        reports = (line for line in planner.stdout if line.startswith('{'))
-        reader = threading.Thread(target=lines.extend, args=(reports,), daemon=True)
-        try:
-            reader.start()
-            client.wait_for(lambda: lines, 'a planner', LONG)
-            give_up = time.monotonic() + LONG
-            planner.stdin.write('ask\n')
-            planner.stdin.flush()
-            found = account(client, lambda: len(lines) < 2 and time.monotonic() < give_up)
-        finally:
-            planner.kill()
-    answer = json.loads(lines[1])
+def test_a_hundred_thousand_poses_are_solved_meanwhile(client):
+    node, (other,) = process_ids(client)
+    niceness = [os.getpriority(os.PRIO_PROCESS, number) for number in (node, other)]
+    assert niceness[1] == min(niceness[0] + 1, 19)
+    with PlannerProcess(POSES, client.processes.domain) as planner:
+        client.wait_for(lambda: planner.ready, 'a planner', LONG)
+        before = [costs(number) for number in (node, other)]
+        planner.ask()
+        motion = go_to_and_fro(client, lambda: planner.is_alive() and not planner.reports)
+        after = [costs(number) for number in (node, other)]
+    (answer,) = planner.reports
     assert answer['success'] and not answer['message']
-    assert answer['solved'] == answer['solutions'] == 100_000
-    assert_as_good(found, undisturbed)
+    assert answer['solved'] == answer['solutions'] == POSES
+    assert np.any((motion.time > answer['asked']) & (motion.time < answer['answered']))
+    # Another process has read, solved and answered it; not a byte of it is in this one.
+    assert process_ids(client) == (node, [other])
+    grown, grown_there = np.subtract(after, before)
+    assert grown_there[0] > POSES * LEAST
+    assert grown[1] < 0.2 * grown_there[1]

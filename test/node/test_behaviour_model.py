@@ -9,6 +9,7 @@ from support.held_robot import HeldRobot
 from support.motion import motion_of
 from support.motion import panda_ranges
 from support.motion import ROUNDING
+from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
@@ -24,8 +25,7 @@ def client(tmp_path_factory):
         start_node(
             client,
             outputs__default__publish_velocities=True,
-            joint_state_timeout=1.0,
-            command_timeout=0.5,
+            **NEVER_STALE,
         )
         client.robot = HeldRobot(client)
         client.describe(panda_urdf())
@@ -55,6 +55,13 @@ def wait_for_generation(client, number):
     )
 
 
+def stops(client):
+    """Return the indices of the commands at rest between two motions."""
+    speed = motion_of(client).speed
+    rest, moving = np.flatnonzero(speed == 0.0), np.flatnonzero(speed > 0.0)
+    return rest[(rest > moving[0]) & (rest < moving[-1])] if len(moving) else rest[:0]
+
+
 def test_a_broken_description_does_not_even_slow_it_down(client):
     generation = client.status.model_generation
     for text in ('no robot', '<robot name="x"/>', panda_urdf()[:-100]):
@@ -73,20 +80,22 @@ def test_a_new_description_stops_it_within_limits_and_moves_on_from_there(client
     codes = [status.code for status in client.statuses]
     assert IkStatus.MODEL_CHANGED in codes
     client.wait_for_text('tracking')
-    motion = motion_of(client)
-    # Stopped once, and on from where the command had stopped: the robot was not moved meanwhile.
-    stops = np.flatnonzero(np.all(motion.velocity == 0.0, axis=1))
-    assert len(stops) >= 1 and stops[0] + 1 < len(motion.position)
-    np.testing.assert_allclose(
-        motion.began[stops[0] + 1], motion.position[stops[0]], atol=ROUNDING
-    )
+    client.wait_for(lambda: len(stops(client)), 'a stop and motion after it')
+    motion, last = motion_of(client), stops(client)[-1]
+    # On from where the command had stopped: the robot was not moved meanwhile.
+    np.testing.assert_allclose(motion.began[last + 1], motion.position[last], atol=ROUNDING)
 
 
 def test_tighter_limits_of_a_new_description_are_kept(client):
     generation = client.status.model_generation
     client.describe(panda_urdf().replace('velocity="2.175"', 'velocity="0.5"'))
     wait_for_generation(client, generation + 1)
-    client.sent.clear()
-    client.wait_for_text('tracking')
-    client.spin(0.3)
-    assert motion_of(client).speed.max() == pytest.approx(0.5)
+
+    def speed():
+        """Return the speed of each command since the last stop [rad/s]."""
+        found = stops(client)
+        return motion_of(client).speed[found[-1] if len(found) else -1 :]
+
+    client.wait_for(lambda: abs(speed()[-1] - 0.5) < 1e-6, 'motion at the tighter limit')
+    client.wait_for_ticks(20)
+    assert speed().max() == pytest.approx(0.5)

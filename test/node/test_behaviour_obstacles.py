@@ -16,6 +16,7 @@ from support.motion import panda_ranges
 from support.robots import pin
 from support.ros_rig import ARM
 from support.ros_rig import LATCHED
+from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import start_node
 
@@ -66,7 +67,7 @@ def client(tmp_path_factory):
     with mesh_rig(tmp_path_factory.mktemp('obstacles')) as client:
         start_node(
             client, outputs__default__publish_velocities=True,
-            joint_state_timeout=1.0, command_timeout=0.5,
+            **NEVER_STALE,
             collision__ignore_pairs=['panda_link5:panda_link7'],
         )  # fmt: skip
         client.robot, client.shapes = HeldRobot(client), Shapes()
@@ -84,9 +85,9 @@ def at_home(client):
     client.trigger('reset')
     change(client, Obstacle(operation=Obstacle.CLEAR))
     client.wait_for_text('waiting for a target')
-    client.spin(0.2)
+    client.wait_for_silence()
     client.robot.place(**HeldRobot.home())
-    client.spin(0.1)
+    client.robot.wait_until_seen()
     client.sent.clear()
 
 
@@ -129,7 +130,7 @@ def test_an_obstacle_that_appears_on_the_path_is_not_touched(client):
     change(client, ball(centre))
     blocked = client.wait_for_code(*BLOCKED, text='world')
     assert 'ball' in (blocked.limiting_pair_a + blocked.limiting_pair_b + blocked.text)
-    client.spin(0.5)
+    client.wait_for_ticks(50)
     assert not client.status.tasks[0].reached
     motion = motion_of(client)
     motion.assert_within(panda_ranges())
@@ -143,11 +144,11 @@ def test_an_obstacle_that_appears_where_the_robot_is_lets_it_move_away_only(clie
     here = place_of(client.moved_pose())
     centre = (here + [0.0, 0.03, -0.02]).tolist()
     change(client, ball(centre))
-    client.spin(0.2)
+    client.wait_for_ticks(20)
     assert client.shapes.distance([client.robot.position[name] for name in ARM], centre) < 0.0
     client.stream('ee', client.moved_pose((0.0, 0.15, 0.0)))
     client.wait_for_code(*BLOCKED)
-    client.spin(0.3)
+    client.wait_for_ticks(30)
     client.stream('ee', client.moved_pose((0.0, -0.3, 0.1)))
     client.wait_for(lambda: client.status.tasks[0].reached, 'a way out')
     motion_of(client).assert_within(panda_ranges())

@@ -85,6 +85,7 @@ def _joint_state_timeout(client):
     client.robot.silent = True
     client.statuses.clear()
     client.spin(0.6)
+    client.wait_for(lambda: client.statuses, 'a status')
     assert all(status.code in TRACKING for status in client.statuses)
     change(client, joint_state_timeout=0.3)
     client.wait_for_code(IkStatus.JOINT_STATE_STALE)
@@ -125,7 +126,7 @@ def _jump_policy(client):
 def _margin(client):
     upper = panda_ranges().upper[0]
     client.robot.place(panda_joint1=2.5)
-    client.spin(0.1)
+    client.robot.wait_until_seen()
     for margin in (0.2, 0.05):
         change(client, limits__position_margin=[margin])
         client.spin(0.05)
@@ -153,7 +154,7 @@ def _acceleration_scale(client):
 
 @effect('publish_when_idle')
 def _idle(client):
-    client.spin(0.3)
+    client.wait_for_ticks(30)
     assert client.sent == []
     change(client, publish_when_idle=True)
     client.wait_for(lambda: len(client.sent) > 20, 'trajectories while idle')
@@ -209,7 +210,7 @@ def _recheck(client):
         client.stream('ee', None)
         client.wait_for_silence()
         client.robot.place(**HeldRobot.home())
-        client.spin(0.1)
+        client.robot.wait_until_seen()
         since = len(client.sent)
         follow(client, moved(client, (0.0, 0.0, -0.6)), 0.5)
         client.wait_for(lambda: lowest(client, -1) < FLOOR + 0.01, 'the floor')
@@ -260,7 +261,7 @@ def center_speeds(client, seconds=1.0):
 @effect('com.weight')
 def _center_weight(client):
     goal, timer = aim_center(client, [0.0, 0.03, 0.0])
-    client.spin(0.3)
+    client.wait_for_ticks(30)
     assert client.sent == []
     change(client, com__weight=1.0)
     client.wait_for(lambda: client.sent, 'motion')

@@ -18,6 +18,7 @@ from support.action_rig import LONG
 from support.action_rig import SUCCEEDED
 from support.planning_rig import make_planner
 from support.planning_rig import Twin
+from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
@@ -32,7 +33,9 @@ TCP, BASE = 'panda_hand_tcp', 'panda_link0'
 
 def begin(client, **parameters):
     """Start node and robot and wait until it is ready; return a user of the action."""
-    start_node(client, base_frame=BASE, joint_state_timeout=0.5, **parameters)
+    # Slow enough for what is to happen on the way.
+    values = {'base_frame': BASE, 'ee__max_linear_speed': 0.15, **NEVER_STALE, **parameters}
+    start_node(client, **values)
     start_robot(client)
     client.describe(panda_urdf())
     client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
@@ -84,7 +87,8 @@ def send(client, user, xyz, **fields):
 
 def wait_until_moving(client):
     client.wait_for(
-        lambda: client.states and max(map(abs, client.states[-1].velocity)) > 0.02, 'motion'
+        lambda: client.states and max(map(abs, client.states[-1].velocity), default=0.0) > 0.02,
+        'motion',
     )
 
 
@@ -99,8 +103,9 @@ def test_a_pose_is_reached_and_feedback_comes_at_a_bounded_rate(client, user, tw
     assert distance <= 1e-3 and angle <= 1e-2
     assert 3 <= len(goal.feedback) <= 20.0 * seconds + 2
     errors = [message.linear_error for message in goal.feedback]
-    assert errors[0] > 0.1 > 0.02 > errors[-1]
-    assert all(message.code <= IkStatus.JOINT_BOUND for message in goal.feedback)
+    assert errors == sorted(errors, reverse=True) and errors[-1] < 0.5 * errors[0]
+    good = {*range(IkStatus.JOINT_BOUND + 1), IkStatus.DEADLINE_MISSED}
+    assert {message.code for message in goal.feedback} <= good
     client.assert_trajectories_are_accepted()
 
 
@@ -192,10 +197,10 @@ def test_what_holds_the_node_aborts_the_goal_and_it_is_not_taken_up_again(client
             client.wait_for(lambda: client.dropped().get('not_ready'), 'a count')
     _let_go(client, event)
     client.wait_for_code(IkStatus.OK, text='waiting for a target')
-    client.wait_for_rest()
-    client.spin(1.0)  # the robot follows its commands with a lag
+    client.wait_for_silence()
+    client.wait_for_rest()  # the robot follows its commands with a lag
     before = client.positions()
-    client.spin(0.5)
+    client.wait_for_ticks(50)
     after = client.positions()
     assert all(abs(after[name] - before[name]) < 1e-4 for name in before)
 
@@ -204,6 +209,7 @@ def _hold(client, event):
     if event == 'pause':
         client.pause(True)
     elif event == 'stale':
+        client.set(joint_state_timeout=0.2)
         client.processes.signal('robot', signal.SIGSTOP)
     elif event == 'mode':
         set_mode(client, 'HOLD')
@@ -218,6 +224,8 @@ def _let_go(client, event):
         client.pause(False)
     elif event == 'stale':
         client.processes.signal('robot', signal.SIGCONT)
+        client.wait_for_code(IkStatus.OK, text='waiting for a target')
+        client.set(**NEVER_STALE)
     elif event == 'mode':
         set_mode(client, 'AUTO')
 
@@ -305,6 +313,6 @@ def test_a_goal_ends_with_the_node(tmp_path, number):
         goal, _ = send(client, user, (0.0, 0.2, 0.0))
         wait_until_moving(client)
         client.processes.signal('node', number)
-        status, result = goal.result(10.0)
+        status, result = goal.result()
         assert status == ABORTED and 'shuts down' in result.message
-        assert client.processes.wait('node', 10.0) == 0, client.processes.text('node')
+        assert client.processes.wait('node', LONG) == 0, client.processes.text('node')

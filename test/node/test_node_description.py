@@ -82,7 +82,7 @@ def test_the_same_description_again_changes_nothing(client):
     client.describe(panda_urdf() + '\n')
     client.wait_for(lambda: client.status.model_generation == 2, 'a second model', timeout=60.0)
     client.describe(panda_urdf() + '\n')
-    client.spin(0.5)
+    client.wait_for_ticks(50)
     assert client.status.model_generation == 2
     assert 'refused' not in client.status.text
 
@@ -110,7 +110,7 @@ def test_ignore_and_deactivate_are_honoured(client):
     generation = client.status.model_generation
     assert client.set(on_description_change='ignore')['on_description_change'].successful
     client.describe(panda_urdf() + '\n\n\n')
-    client.spin(0.5)
+    client.wait_for_ticks(50)
     assert client.status.model_generation == generation
     assert client.set(on_description_change='deactivate')['on_description_change'].successful
     client.describe(panda_urdf() + '\n\n\n\n')

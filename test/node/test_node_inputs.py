@@ -182,7 +182,7 @@ def test_a_stamp_of_the_future_keeps_no_target_alive(rig):
     client.set(command_time_source='header')
     client.send('pose', stamped(client, client.moved_pose((0.0, 0.2, 0.0)), 3600.0))
     client.wait_for_code(IkStatus.OK, text='tracking')
-    client.wait_for_code(IkStatus.COMMAND_STALE, timeout=5.0)
+    client.wait_for_code(IkStatus.COMMAND_STALE)
 
 
 def test_modes_are_taken_over_and_unknown_ones_refused(rig):
@@ -194,12 +194,12 @@ def test_modes_are_taken_over_and_unknown_ones_refused(rig):
     assert '17' in refused.message and 'TWIST' in refused.message
     target = client.moved_pose((0.0, 0.1, 0.0))
     client.stream('pose', target)
-    client.spin(0.5)
+    client.wait_for_ticks(50)
     assert not client.status.tasks[0].reached and 'tracking' not in client.status.text
     assert set_mode(client, SetMode.Request.POSE).success
     client.wait_for_code(IkStatus.OK, text='tracking')
     assert set_mode(client, SetMode.Request.HOLD).success
-    client.spin(0.5)
+    client.wait_for_silence()
     held = len(client.trajectories)
-    client.spin(0.3)
+    client.wait_for_ticks(30)
     assert len(client.trajectories) == held, 'it moves although it is to hold'

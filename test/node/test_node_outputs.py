@@ -64,15 +64,26 @@ def test_each_controller_is_sent_its_own_joints_in_its_own_order(arms):
         assert arms.position[name] == pytest.approx(before[name], abs=2e-3)
 
 
+def wait_for_silence(arms):
+    """Wait until ten ticks send nothing to the right arm."""
+
+    def is_silent():
+        count = len(arms.arrays)
+        arms.client.wait_for_ticks(10)
+        return len(arms.arrays) == count
+
+    arms.client.wait_for(is_silent, 'silence')
+
+
 def test_an_array_is_what_it_says_and_stops_with_the_stream(arms):
     arms.quiet()
     arms.streams['right/target_pose'] = arms.pose('right', (0.0, 0.05, 0.0))
     arms.client.wait_for(lambda: arms.report('right').active, 'pursuit')
     arms.streams.clear()
     arms.client.wait_for_code(IkStatus.COMMAND_STALE)
-    arms.client.spin(0.5)
+    wait_for_silence(arms)
     count = len(arms.arrays)
-    arms.client.spin(0.3)
+    arms.client.wait_for_ticks(15)
     assert len(arms.arrays) == count
     (info,) = arms.client.node.get_publishers_info_by_topic('/right_controller')
     assert info.topic_type == 'std_msgs/msg/Float64MultiArray'

@@ -78,7 +78,7 @@ def test_joint_states_are_told_by_number_rate_and_age(rig):
     level, text, values = client.waiting
     assert level == b'\x02' and 'panda_joint1' in text
     assert (values['joints needed'], values['joints heard']) == ('7', '0')
-    client.spin(0.5)
+    client.wait_for(lambda: entry(client, 'joint states')[0] == b'\x00', 'joint states')
     level, text, values = entry(client, 'joint states')
     assert (level, text, values['joints heard']) == (b'\x00', 'ok', '7')
     assert float(values['rate Hz']) > 10.0

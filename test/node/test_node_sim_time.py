@@ -8,6 +8,7 @@ import pytest
 from sensor_msgs.msg import JointState
 from support.ros_rig import ARM
 from support.ros_rig import panda_urdf
+from support.ros_rig import PATIENCE
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 
@@ -38,10 +39,15 @@ class Simulation:
 
     def run_until(self, condition):
         """Let time pass until a condition holds."""
-        give_up = time.monotonic() + 20.0
+        give_up = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < give_up, self.client.status
             self.run(0.05)
+
+
+def time_of(status):
+    """Return the time of the tick that a status tells of [s]."""
+    return status.header.stamp.sec + 1e-9 * status.header.stamp.nanosec
 
 
 def test_it_follows_simulated_time(tmp_path):
@@ -51,12 +57,15 @@ def test_it_follows_simulated_time(tmp_path):
         client.describe(panda_urdf())
         simulation = Simulation(client)
         simulation.run_until(lambda: 'waiting for a target' in client.status.text)
-        ticks, began = client.status.ticks, simulation.now
+        before = client.status
         simulation.run(2.0)
-        passed = simulation.now - began
-        assert client.status.ticks - ticks == pytest.approx(100.0 * passed, rel=0.1)
-        stamp = client.status.header.stamp
-        assert stamp.sec + 1e-9 * stamp.nanosec == pytest.approx(simulation.now, abs=0.1)
+        after = client.status
+        ticks = after.ticks - before.ticks
+        # A busy machine makes fewer of them, and knows how many it has missed.
+        due = 100.0 * (time_of(after) - time_of(before))
+        assert 0 < ticks <= 1.1 * due
+        assert ticks + 2 * (after.missed_ticks - before.missed_ticks) >= 0.9 * due
+        assert simulation.now - 10.0 < time_of(after) <= simulation.now
         simulation.now -= 50.0
         client.statuses.clear()
         simulation.run_until(lambda: any(s.code == IkStatus.CLOCK_JUMP for s in client.statuses))

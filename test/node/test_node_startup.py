@@ -9,6 +9,7 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import pytest
 from support.ros_rig import panda_urdf
+from support.ros_rig import PATIENCE
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 from support.ros_rig import start_robot
@@ -50,7 +51,7 @@ def test_the_states_of_a_start_and_another_robot_of_the_same_structure(tmp_path)
         client.wait_for(lambda: client.status.model_generation == 2, 'a second model', 60.0)
         assert _built(client)[1] == (0, 0), 'the same process has every kernel'
         client.processes.signal('node', signal.SIGTERM)
-        assert client.processes.wait('node', 5.0) == 0
+        assert client.processes.wait('node', PATIENCE) == 0
         # Another process takes all of them from the cache.
         start_node(client)
         client.wait_for(lambda: len(_built(client)) == 3, 'a third model', 60.0)
@@ -73,7 +74,7 @@ def test_a_signal_while_kernels_are_compiled_ends_it_with_exit_code_0(
             client.wait_for_code(IkStatus.WARMING_UP, text='kernels compiled', timeout=60.0)
             assert 'kernels compiled, the last one' in client.processes.text('node')
         client.processes.signal('node', number)
-        assert client.processes.wait('node', 5.0) == 0, client.processes.text('node')
+        assert client.processes.wait('node', PATIENCE) == 0, client.processes.text('node')
         assert _built(client) == [], 'it was done before the signal came'
         assert 'Traceback' not in client.processes.text('node')
 
@@ -89,4 +90,4 @@ def test_a_signal_while_a_transition_waits_ends_it_with_exit_code_0(tmp_path):
         configure.call_async(request)
         client.spin(0.5)
         client.processes.signal('node', signal.SIGTERM)
-        assert client.processes.wait('node', 5.0) == 0, client.processes.text('node')
+        assert client.processes.wait('node', PATIENCE) == 0, client.processes.text('node')

@@ -83,7 +83,7 @@ def move(arms, message):
     arms.client.spin(1.0)
     arms.streams.clear()
     arms.client.wait_for_code(IkStatus.COMMAND_STALE)
-    arms.client.spin(0.5)
+    arms.client.wait_for_ticks(25)
     for name, value in others.items():
         assert arms.position[name] == pytest.approx(value, abs=2e-3), 'the other arm moved'
     return before, arms.twin.pose(arms.position, 'left_gripper', 'torso')
@@ -144,7 +144,7 @@ def test_a_bad_twist_is_dropped_and_the_mode_decides(arms):
     assert arms.client.call(SetMode, 'ros_ik/set_mode', SetMode.Request(mode=2)).success
     arms.streams['left/target_twist'] = twist((0.0, 0.0, 0.05))
     start = {name: arms.position[name] for name in LEFT}
-    arms.client.spin(0.5)
+    arms.client.wait_for_ticks(25)
     assert {name: arms.position[name] for name in LEFT} == start, 'a twist counts in mode POSE'
     assert arms.client.call(SetMode, 'ros_ik/set_mode', SetMode.Request(mode=3)).success
     arms.client.wait_for_code(IkStatus.OK, text='tracking')

@@ -120,12 +120,12 @@ def test_motion_starts_where_the_robot_is(client):
 def test_a_stale_target_ends_at_rest_and_then_in_silence(client):
     client.stream('pose', client.moved_pose((0.0, 0.3, 0.0)))
     client.wait_for_code(IkStatus.OK, text='tracking')
-    client.spin(0.4)
+    client.wait_for_ticks(40)
     client.stream('pose', None)
     client.wait_for_code(IkStatus.COMMAND_STALE)
-    client.spin(0.5)
+    client.wait_for_silence()
     count = len(client.trajectories)
-    client.spin(0.3)
+    client.wait_for_ticks(30)
     assert len(client.trajectories) == count, 'it goes on publishing'
     steps = [
         max(
@@ -148,9 +148,9 @@ def test_stale_joint_states_stop_it_and_it_goes_on_without_a_jump(client):
     try:
         stale = client.wait_for_code(IkStatus.JOINT_STATE_STALE)
         assert 'panda_joint1' in stale.waiting_for
-        client.spin(0.5)
+        client.wait_for_silence()
         count = len(client.trajectories)
-        client.spin(0.2)
+        client.wait_for_ticks(20)
         assert len(client.trajectories) == count
         client.trajectories.clear()
     finally:
@@ -223,7 +223,7 @@ def test_bad_joint_targets_are_dropped_and_counted(client, names, positions, rea
     before = client.dropped().get(reason, 0)
     client.send('joints', JointState(name=names, position=positions))
     client.wait_for(lambda: client.dropped().get(reason, 0) == before + 1, f'counter {reason}')
-    client.spin(0.1)
+    client.wait_for_ticks(10)
     assert 'waiting for a target' in client.status.text
 
 
@@ -233,11 +233,11 @@ def test_pause_holds_and_drops_the_target(client):
     assert client.pause(True).success
     client.wait_for_code(IkStatus.PAUSED)
     client.stream('pose', None)
-    client.spin(0.5)
+    client.wait_for_silence()
     count = len(client.trajectories)
     client.pause(False)
     client.wait_for_code(IkStatus.OK, text='waiting for a target')
-    client.spin(0.2)
+    client.wait_for_ticks(20)
     assert len(client.trajectories) == count
 
 
@@ -247,7 +247,7 @@ def test_stop_latches_until_reset(client):
     client.wait_for_code(IkStatus.OK, text='tracking')
     assert client.trigger('stop').success
     client.wait_for_code(IkStatus.STOPPED)
-    client.spin(0.5)
+    client.wait_for_ticks(50)
     assert client.status.code == IkStatus.STOPPED
     assert client.trigger('reset').success
     reach(client, 'pose', target)
@@ -259,7 +259,7 @@ def test_a_stop_request_lasts_until_it_is_withdrawn(client):
     client.request_stop(True)
     client.wait_for_code(IkStatus.STOPPED)
     assert not client.trigger('reset').success
-    client.spin(0.2)
+    client.wait_for_ticks(20)
     assert client.status.code == IkStatus.STOPPED
     client.request_stop(False)
     client.wait_for(lambda: client.trigger('reset').success, 'a reset')

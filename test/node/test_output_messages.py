@@ -38,7 +38,7 @@ class Recorder:
             assert len(serialize_message(read)) == len(message)
             sent.append(read)
 
-        return SimpleNamespace(publish=publish)
+        return SimpleNamespace(publish=publish, get_subscription_count=lambda: 1)
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def rig():
 
 
 def publish(rig, output):
-    rig.publishers.publish_command(output, rig.templates, Time(sec=1, nanosec=5))
+    rig.publishers.publish_command(output, rig.templates, 1_000_000_005)
 
 
 def speeds_of(rig, output):

@@ -83,7 +83,7 @@ def start_anew(node):
     node.wait_for_silence()
     node.robot.silent = False
     node.robot.place(**HeldRobot.home())
-    node.spin(0.1)
+    node.robot.wait_until_seen()
     if node.sent:
         motion_of(node, PERIOD).assert_within(panda_ranges())
     node.sent.clear()
@@ -97,6 +97,11 @@ def name_of(entry):
 
 def current_values(client, names):
     """Return parameters of the node by name, as messages; None for one without a value."""
+    request = GetParameters.Request(names=names)
+    values = client.call(GetParameters, 'ros_ik/get_parameters', request).values
+    if len(values) == len(names):
+        return dict(zip(names, values, strict=True))
+    # One without a value is left out of the answer.
     found = {}
     for name in names:
         request = GetParameters.Request(names=[name])

@@ -10,6 +10,9 @@ import math
 
 import numpy as np
 from sensor_msgs.msg import JointState
+from support.motion import Arm
+from support.motion import array_of
+from support.robots import pin
 from support.ros_rig import ARM
 
 from ros_ik.demo.robots import find_robot
@@ -49,6 +52,24 @@ class HeldRobot:
         """Put joints elsewhere by hand."""
         self.position |= position
         self._seen = len(self._client.sent)
+
+    def wait_until_seen(self):
+        """Wait until the node sees its frame where the joints put it; not while it is silent."""
+        if self.silent:
+            return
+        (place,), (rotation,) = Arm().poses([array_of(self.position)])
+        self._client.poses.clear()
+
+        def is_seen():
+            if not self._client.poses:
+                return False
+            pose = self._client.poses[-1].pose
+            p, q = pose.position, pose.orientation
+            seen = pin.Quaternion(q.w, q.x, q.y, q.z).matrix()
+            errors = [*(place - (p.x, p.y, p.z)), *(rotation - seen).ravel()]
+            return np.abs(errors).max() < 1e-6
+
+        self._client.wait_for(is_seen, 'the robot seen where it is')
 
     def _say(self):
         names = self.parts[self._turn % len(self.parts)]

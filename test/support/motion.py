@@ -19,7 +19,7 @@ from support.ros_rig import panda_urdf
 ROUNDING = 1e-9
 # docs/parameters.md: a joint without an acceleration limit gains its velocity limit in this time.
 _RISE_TIME = 0.2
-# Periods without a command after which the next one may begin elsewhere.
+# Periods of silence, besides those of lost commands, after which one may begin elsewhere.
 _SILENCE = 5.0
 
 
@@ -51,12 +51,14 @@ class Motion:
 
     Attributes:
         time: When each was sent [s].
+        number: How many had been sent by then, those that were lost on the way too.
         position: [n, joints] in rad.
         velocity: [n, joints] in rad/s.
         period: Period of the node [s].
     """
 
     time: np.ndarray
+    number: np.ndarray
     position: np.ndarray
     velocity: np.ndarray
     period: float
@@ -72,6 +74,11 @@ class Motion:
         return np.all(np.abs(self.began[1:] - self.position[:-1]) < ROUNDING, axis=1)
 
     @property
+    def steps(self):
+        """How many commands each one but the first is after the one before: 1 without a loss."""
+        return np.diff(self.number)
+
+    @property
     def speed(self):
         """Largest joint speed of each command [rad/s]."""
         return np.abs(self.velocity).max(axis=1)
@@ -81,10 +88,10 @@ class Motion:
         """Indices of commands that begin a motion: the first, and those that continue nothing.
 
         A command that begins elsewhere is a new start where it comes after one at rest and a
-        silence; otherwise something was lost on the way.
+        silence, longer than what was lost on the way takes.
         """
         rest = np.all(self.velocity[:-1] == 0.0, axis=1)
-        silence = np.diff(self.time) > _SILENCE * self.period
+        silence = np.diff(self.time) > (self.steps - 1 + _SILENCE) * self.period
         return [0, *(np.flatnonzero(rest & silence & ~self.follows) + 1)]
 
     def assert_within(self, ranges, positions=True, from_rest=True):
@@ -100,24 +107,23 @@ class Motion:
         if positions:
             assert np.all(q >= ranges.lower - ROUNDING) and np.all(q <= ranges.upper + ROUNDING)
         assert np.all(np.abs(v) <= ranges.velocity * (1.0 + ROUNDING)), 'too fast'
-        gaps = np.diff(self.time) / self.period
-        lost = np.where(self.follows, 1, np.ceil(gaps) + 1)[:, None]
-        change = np.abs(np.diff(v, axis=0)) / self.period
         rest = np.all(v[:-1] == 0.0, axis=1)
+        assert np.all(self.follows | rest | (self.steps > 1)), 'goes on elsewhere'
+        steps = np.where(self.follows, 1, self.steps)[:, None]
+        change = np.abs(np.diff(v, axis=0)) / self.period
         again = np.flatnonzero(rest & ~self.follows) + 1
         for index in [*([0] if from_rest else []), *again]:
             # A motion begins at rest, wherever the one before ended; its first step may be lost.
-            steps = lost[index - 1, 0] if index and gaps[index - 1] <= _SILENCE else 1
-            most = steps * ranges.acceleration * self.period
+            most = (steps[index - 1, 0] if index else 1) * ranges.acceleration * self.period
             assert np.all(np.abs(v[index]) <= most + ROUNDING), (
                 f'command {index} begins at a speed of {self.speed[index]}'
             )
         change[again - 1] = 0.0
-        over = change / ranges.acceleration / lost
+        over = change / ranges.acceleration / steps
         assert np.all(over <= 1.0 + 1e-6), f'accelerates to {over.max():.3f} of the limit'
         moved = np.abs(np.diff(q, axis=0))
         moved[again - 1] = 0.0
-        assert np.all(moved <= lost * ranges.velocity * self.period + ROUNDING), 'a jump'
+        assert np.all(moved <= steps * ranges.velocity * self.period + ROUNDING), 'a jump'
 
     def assert_at_rest(self):
         """Check that the last command is at rest."""
@@ -128,15 +134,16 @@ def motion_of(client, period=0.01, since=0):
     """Return what a client has received, from the message with index ``since`` on."""
     sent = client.sent[since:]
     assert sent, 'nothing was commanded'
-    for _, message in sent:
+    for _, message, _ in sent:
         first, last = message.points
         assert list(first.positions) == list(last.positions), 'the end is not where it begins'
         assert not any(last.velocities), 'the end is not at rest'
         assert list(message.joint_names) == list(ARM)
     return Motion(
-        np.array([1e-9 * stamp for stamp, _ in sent]),
-        np.array([message.points[0].positions for _, message in sent]),
-        np.array([message.points[0].velocities for _, message in sent]),
+        np.array([1e-9 * stamp for stamp, _, _ in sent]),
+        np.array([number for _, _, number in sent]),
+        np.array([message.points[0].positions for _, message, _ in sent]),
+        np.array([message.points[0].velocities for _, message, _ in sent]),
         period,
     )
 

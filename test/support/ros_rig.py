@@ -44,7 +44,10 @@ ARM = tuple(f'panda_joint{k}' for k in range(1, 8))
 LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
-PATIENCE = 20.0
+# Longest wait for what takes a moment; stalls of a busy machine of some seconds are no failure.
+PATIENCE = 40.0
+# For a node whose inputs do not become stale, however long the machine stands still.
+NEVER_STALE = {'joint_state_timeout': 60.0, 'command_timeout': 60.0}
 _count = itertools.count()
 
 
@@ -130,7 +133,9 @@ class Processes:
 
     def wait(self, name, timeout):
         """Return the exit code of a process that is ending."""
-        return self._running.pop(name).wait(timeout)
+        code = self._running[name].wait(timeout)
+        del self._running[name]
+        return code
 
     def pid(self, name):
         """Return the identifier of a process."""
@@ -174,15 +179,15 @@ class Client:
         self._streams = {}
         self.statuses = collections.deque(maxlen=20000)
         self.trajectories = []
-        self.trajectory_times = []
         self.sent = []
+        self._count_before, self._number, self._publisher = 0, 0, None
         self.states = collections.deque(maxlen=20000)
         self.poses = collections.deque(maxlen=100)
         self.diagnostics = collections.deque(maxlen=100)
         node = self.node
         self._keep(IkStatus, 'ros_ik/status', self.statuses, 10)
         node.create_subscription(
-            JointTrajectory, 'ros_ik/joint_trajectory', self._on_trajectory, 100
+            JointTrajectory, 'ros_ik/joint_trajectory', self._on_trajectory, 1000
         )
         self._keep(JointState, 'joint_states', self.states, 1)
         self._keep(PoseStamped, 'ros_ik/ee/current_pose', self.poses, 1)
@@ -248,15 +253,33 @@ class Client:
         last = f'{status.code} {status.text!r}' if status else 'none'
         raise AssertionError(f'no {what} within {timeout} s; last status: {last}')
 
+    def wait_for_ticks(self, count):
+        """Wait until the node has made so many ticks, which a busy machine makes when it can."""
+        first = []
+
+        def made():
+            if self.status and not first:
+                first.append(self.status.ticks)
+            return first and self.status.ticks >= first[0] + count
+
+        self.statuses.clear()
+        self.wait_for(made, f'{count} ticks')
+
     def wait_for_silence(self):
-        """Wait until nothing has been commanded for a while."""
-        count = -1
+        """Wait until the node makes ticks without a command, or says nothing at all any more."""
+        turns = idle = 0
+        count, first, heard = len(self.sent), self.status, self.status
 
         def is_silent():
-            nonlocal count
-            before, count = count, len(self.sent)
-            self.spin(0.1)
-            return before == len(self.sent)
+            nonlocal turns, idle, count, first, heard
+            latest = self.status
+            idle = idle + 1 if latest is heard else 0
+            began_anew = first is None or (latest is not None and latest.ticks < first.ticks)
+            if len(self.sent) != count or (began_anew and latest is not first):
+                turns, idle, count, first = 0, 0, len(self.sent), latest
+            turns, heard = turns + 1, latest
+            # Statuses may be heard before the commands that were sent before them.
+            return idle > 200 or (turns > 20 and latest and latest.ticks >= first.ticks + 10)
 
         self.wait_for(is_silent, 'silence')
 
@@ -366,10 +389,13 @@ class Client:
             assert check_trajectory(trajectory_from_message(message), joints, now) is None
 
     def _on_trajectory(self, message, info):
-        # With the time at which the node sent it [ns].
-        self.sent.append((info['source_timestamp'], message))
+        # With the time at which the node sent it [ns], and how many it had sent by then: each
+        # publisher counts its own, and one that is there again begins anew.
+        if info['publisher_gid'] != self._publisher:
+            self._publisher, self._count_before = info['publisher_gid'], self._number
+        self._number = self._count_before + info['publication_sequence_number']
+        self.sent.append((info['source_timestamp'], message, self._number))
         self.trajectories.append(message)
-        self.trajectory_times.append(time.monotonic())
 
     def _on_diagnostics(self, message):
         for status in message.status:

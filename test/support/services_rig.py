@@ -4,8 +4,6 @@
 
 import os
 from pathlib import Path
-import subprocess
-import sys
 import time
 
 from geometry_msgs.msg import Point
@@ -14,7 +12,6 @@ from geometry_msgs.msg import Quaternion
 from sensor_msgs.msg import JointState
 from support.planning_rig import make_planner
 from support.planning_rig import robot_text
-from support.ros_rig import ROOT
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from ros_ik.demo.robots import find_robot
@@ -109,6 +106,16 @@ def process_ids(client):
     return node, children
 
 
+def costs(process_id):
+    """Return the processor time of a process [s] and the most memory that it has had [kB]."""
+    folder = Path(f'/proc/{process_id}')
+    fields = (folder / 'stat').read_text().rpartition(')')[2].split()
+    (line,) = [
+        line for line in (folder / 'status').read_text().splitlines() if line.startswith('VmHWM')
+    ]
+    return sum(map(int, fields[11:13])) / os.sysconf('SC_CLK_TCK'), int(line.split()[1])
+
+
 def is_gone(process_id):
     """Return whether a process has ended; one that nobody waited for counts as ended."""
     try:
@@ -118,25 +125,6 @@ def is_gone(process_id):
     return state in 'ZX'
 
 
-def wait_until_gone(client, process_id, timeout=10.0):
-    """Wait for the end of a process; return how long that took."""
-    started = time.monotonic()
-    client.wait_for(lambda: is_gone(process_id), f'end of process {process_id}', timeout)
-    return time.monotonic() - started
-
-
-def start_planner(client, number):
-    """Return a planner in a process of its own that asks for this many poses at each line."""
-    environment = {
-        **os.environ,
-        'ROS_DOMAIN_ID': str(client.processes.domain),
-        'PYTHONPATH': os.pathsep.join([str(ROOT / 'test'), os.environ.get('PYTHONPATH', '')]),
-    }
-    script = ROOT / 'test' / 'support' / 'planner_client.py'
-    return subprocess.Popen(
-        [sys.executable, str(script), str(number), 'panda_hand_tcp'],
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+def wait_until_gone(client, process_id):
+    """Wait for the end of a process."""
+    client.wait_for(lambda: is_gone(process_id), f'end of process {process_id}')

@@ -33,7 +33,7 @@ _PARAMETERS = {
     'outputs.right.type': 'float64_multi_array',
     # The client plays a robot beside everything else, on a machine that may be busy.
     'control_rate': 50.0,
-    'joint_state_timeout': 0.5,
+    'joint_state_timeout': 60.0,
     'command_timeout': 0.5,
     # Links of this description are near each other by design.
     'barriers.self_collision.enabled': False,
@@ -109,7 +109,7 @@ class TwoArms:
         self.client.trigger('reset')
         self.client.wait_for_code(IkStatus.OK, text='waiting for a target')
         # What was sent before is on its way.
-        self.client.spin(0.3)
+        self.client.wait_for_ticks(15)
 
     def _on_left(self, message):
         self.trajectories.append(message)
