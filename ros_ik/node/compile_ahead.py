@@ -1,10 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Slow kernels compiled beside the others, so that the first start keeps two cores busy.
+"""Kernels made ready before there is a robot, and slow ones compiled beside the others.
 
-A servo compiles each kernel when it first runs it, one after the other on one core. The solution
-of the step comes last, and the distances of convex shapes come late; they are the same for every
-robot and take a third of the time.
+Warp takes as long to read the source of a kernel as for all the rest of a warm start; that is done
+while the node waits for a description. A servo compiles each kernel when it first runs it, one
+after the other on one core: those that are the same for every robot, half of the time, are
+compiled before, and the late ones among them on the other core.
 """
 
 from __future__ import annotations
@@ -14,34 +15,41 @@ import threading
 import warp as wp
 
 from ros_ik.kinematics.pair_distance import pair_distance_kernels
+from ros_ik.kinematics.pair_sweep import pair_sweep_kernel
+from ros_ik.servo.conditioning import conditioning_kernel
 from ros_ik.settings import Settings
+from ros_ik.solvers.step.cost import evaluate_step_kernel
 from ros_ik.solvers.step.solve import solve_step_kernel
 
 
 def compile_ahead(settings: Settings, device: str) -> threading.Thread:
-    """Begin to compile, or to load, what a servo needs last; return the thread that does it.
+    """Make kernels ready; return the thread that compiles, or loads, what a servo needs last.
+
+    Called in the thread that builds servos: the caches of kernels are not meant for two threads.
 
     Args:
         settings: Settings of the servo.
         device: Device of its model.
     """
-    # Made here: the caches of these functions are not meant for two threads. In the order in which
-    # the servo needs them, so that it finds each one done: two threads may compile one twice.
-    kernels = [solve_step_kernel()]
+    # In the order in which the servo needs them, so that it finds each one done: two threads may
+    # compile one twice. What this thread takes first lets the other one be in time.
+    beside, here = [solve_step_kernel()], [evaluate_step_kernel(), conditioning_kernel()]
     if settings.barriers_world_enabled and settings.barriers_max_obstacles:
         # An obstacle may have any shape.
-        kernels.insert(0, pair_distance_kernels(wp.float64, True).closest)
-    modules = [kernel.module for kernel in kernels]
+        pairs = pair_distance_kernels(wp.float64, True)
+        beside = [pair_sweep_kernel(wp.float64, True), pairs.closest, *beside]
+        here.append(pairs.jacobian)
     thread = threading.Thread(
-        target=_load, args=(modules, device), name='compile_ahead', daemon=True
+        target=_load, args=(beside, device), name='compile_ahead', daemon=True
     )
     thread.start()
+    _load(here, device)
     return thread
 
 
-def _load(modules: list, device: str) -> None:
-    for module in modules:
+def _load(kernels: list[wp.Kernel], device: str) -> None:
+    for kernel in kernels:
         try:
-            wp.force_load(device, [module], max_workers=0)
+            wp.force_load(device, [kernel.module], max_workers=0)
         except Exception:  # noqa: BLE001 what needs the kernel fails with the same reason
             return

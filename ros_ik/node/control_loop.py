@@ -14,8 +14,6 @@ from ros_ik.node.mailbox import Mailbox
 from ros_ik.node.publishing import CommandPublishers
 from ros_ik.node.publishing import CommandTemplates
 from ros_ik.node.publishing import empty_output
-from ros_ik.node.publishing import NodeState
-from ros_ik.node.publishing import stamp_of
 from ros_ik.node.publishing import StatusPublisher
 from ros_ik.node.realtime import PauseCollector
 from ros_ik.node.realtime import schedule_thread
@@ -23,6 +21,7 @@ from ros_ik.node.realtime import wake_promptly
 from ros_ik.node.schedule import RosTimeSchedule
 from ros_ik.node.schedule import SteadySchedule
 from ros_ik.node.statistics import TickStatistics
+from ros_ik.node.status_message import NodeState
 from ros_ik.servo import Command
 from ros_ik.servo import Measurement
 from ros_ik.servo import Servo
@@ -32,6 +31,8 @@ from ros_ik.settings import Settings
 
 # Status period while there is nothing to control [s].
 _WAITING_PERIOD = 0.1
+# Age of measured poses that nobody listens to, for markers and actions [s].
+_POSE_PERIOD = 0.02
 # Part of missed deadlines in a window of this many ticks that is worth a status code.
 _MISSED_PART, _MISSED_WINDOW = 0.1, 100
 # Ticks in a row that raise before a servo is given up.
@@ -142,7 +143,7 @@ class ControlLoop:
         self._seen: Command | None = None
         self._finishing = False
         self._was_active = False
-        self._last_status = -math.inf
+        self._last_status = self._measured = -math.inf
         self._window_missed = self._window_ticks = 0
         self._many_missed = False
         self._collector = PauseCollector()
@@ -219,11 +220,16 @@ class ControlLoop:
             servo.apply(settings)
             self._applied = settings
         measurement = controlled.measurement.get()
-        output = self._step(servo, measurement, command)
-        stamp = stamp_of(self._ros_nanoseconds())
         publishers = self._publishers.get()
+        is_due = self._is_status_due(started, command.active, servo.settings)
+        sends_poses = is_due and publishers is not None and publishers.wants_poses()
+        servo.measures_poses = sends_poses or started - self._measured >= _POSE_PERIOD
+        if servo.measures_poses:
+            self._measured = started
+        output = self._step(servo, measurement, command)
+        now = self._ros_nanoseconds()
         if publishers is not None and output.publish:
-            publishers.publish_command(output, controlled.templates, stamp)
+            publishers.publish_command(output, controlled.templates, now)
         if self._many_missed and output.code == StatusCode.OK:
             output.code = StatusCode.DEADLINE_MISSED
             output.text += f'; more than {_MISSED_PART:.0%} of the deadlines were missed'
@@ -232,9 +238,10 @@ class ControlLoop:
         self._resting = output.still and (
             not command.active or command.replacing or not output.publish
         )
-        if self._is_status_due(started, command.active, servo.settings):
-            if publishers is not None:
-                publishers.publish_poses(output, controlled.templates, stamp)
+        if is_due:
+            self._last_status = started
+            if publishers is not None and sends_poses:
+                publishers.publish_poses(output, controlled.templates, now)
             base = controlled.templates.base_frame
             self._publish(output, controlled.generation, (), started, base)
 
@@ -257,10 +264,7 @@ class ControlLoop:
         rate = settings.status_rate
         period = (1.0 / rate if rate > 0.0 else 0.0) if active else _WAITING_PERIOD
         # Half a tick early rather than a whole one late.
-        if started - self._last_status < period - 0.5 * settings.period:
-            return False
-        self._last_status = started
-        return True
+        return started - self._last_status >= period - 0.5 * settings.period
 
     def _report_waiting(self, started: float) -> None:
         if started - self._last_status < _WAITING_PERIOD:
@@ -293,11 +297,12 @@ class ControlLoop:
         started: float,
         base: str,
     ) -> None:
-        state = NodeState(waiting_for or output.waiting_for, generation, self.inbox.notice.get())
+        if not self._status.is_heard():
+            return
+        names, notice = waiting_for or output.waiting_for, self.inbox.notice.get()
+        state = NodeState(names, generation, notice, base)
         tick_ms = 1e3 * (time.perf_counter() - started)
-        self._status.publish(
-            output, state, self.statistics, tick_ms, stamp_of(self._ros_nanoseconds()), base
-        )
+        self._status.publish(output, state, self.statistics, tick_ms, self._ros_nanoseconds())
 
     def _count_missed(self, missed: int) -> None:
         self.statistics.miss(missed)

@@ -20,7 +20,7 @@ from ros_ik.node.action_server import End
 from ros_ik.node.action_server import Outcome
 from ros_ik.node.commander import Commander
 from ros_ik.node.outputs import duration
-from ros_ik.node.publishing import stamp_of
+from ros_ik.node.outputs import stamp_of
 from ros_ik.node.trajectory_goal import read_goal
 from ros_ik.servo import JointTarget
 from ros_ik.servo import Mode

@@ -31,6 +31,7 @@ from ros_ik.node.markers import Markers
 from ros_ik.node.model_builder import Built
 from ros_ik.node.model_builder import Job
 from ros_ik.node.model_source import ModelSource
+from ros_ik.node.moveit_package import missing_package
 from ros_ik.node.parameters import NodeParameters
 from ros_ik.node.publishing import CommandPublishers
 from ros_ik.node.publishing import StatusPublisher
@@ -39,7 +40,6 @@ from ros_ik.node.reporter import Reporter
 from ros_ik.node.schedule import RosTimeSchedule
 from ros_ik.node.schedule import SteadySchedule
 from ros_ik.node.services import PlannerServices
-from ros_ik.node.services_moveit import missing_package
 from ros_ik.node.transforms import Nowhere
 from ros_ik.node.transforms import Place
 from ros_ik.servo import Rejection
@@ -51,7 +51,8 @@ from ros_ik.settings import read_settings
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
 
-_POLL_PERIOD = 0.05
+# How often the other threads are looked after, and while the node starts [ns, s].
+_POLL_NANOSECONDS, _START_PERIOD = 50_000_000, 0.01
 _STATISTICS_PERIOD = 0.5
 _REST_TIMEOUT = 0.8
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -94,7 +95,7 @@ class IkNode(LifecycleNode):
         )
         self._actions = Actions(self, commander, settings, self._drops)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(_POLL_PERIOD, self._poll, clock=self._steady)
+        self._poll_timer = self.create_timer(_START_PERIOD, self._poll, clock=self._steady)
         self.create_timer(_STATISTICS_PERIOD, self._loop.statistics.update, clock=self._steady)
         self._say_start()
         for sentence in self._loop.start(settings.rt_priority, settings.rt_cpu):
@@ -266,11 +267,12 @@ class IkNode(LifecycleNode):
 
     def _on_progress(self, text: str) -> None:
         """Say how far the build of a model is."""
+        # First: whoever reads the status finds it in the log.
+        self.get_logger().info(text)
         if self._servo is None:
             self._say_waiting(StatusCode.WARMING_UP, text)
         else:
             self._inbox.notice.put(f'new robot description: {text}')
-        self.get_logger().info(text)
 
     def _poll(self) -> None:
         """Look after what the other threads have done."""
@@ -284,6 +286,8 @@ class IkNode(LifecycleNode):
             self._on_built(built)
         if self._autostart:
             self._advance_autostart()
+        elif self._poll_timer.timer_period_ns != _POLL_NANOSECONDS:
+            self._poll_timer.timer_period_ns = _POLL_NANOSECONDS
         if self._servo is not None:
             self._planning.poll(self._measurement.get(), self._inbox.command.get().obstacles)
         self._reporter.log()

@@ -70,13 +70,19 @@ class ModelBuilder:
         progress: How far the newest build is.
     """
 
-    def __init__(self) -> None:
-        """Start the thread; it waits for jobs."""
+    def __init__(self, settings: Settings | None) -> None:
+        """Start the thread; it waits for jobs.
+
+        Args:
+            settings: What the first job is likely to have; None makes nothing ready for it.
+        """
+        self._likely = settings
+        self._ahead: threading.Thread | None = None
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Built] = queue.SimpleQueue()
         self.progress = ProgressLog()
         self._pending = 0
-        self._ending = False
+        self._ending = self._has_built = False
         self._thread = threading.Thread(target=self._run, name='model_builder', daemon=True)
         self._thread.start()
 
@@ -110,6 +116,8 @@ class ModelBuilder:
         return not self._thread.is_alive()
 
     def _run(self) -> None:
+        if self._likely is not None:
+            self._prepare(self._likely)
         while (job := self._jobs.get()) is not None:
             try:
                 self._results.put(self._build(job))
@@ -118,9 +126,17 @@ class ModelBuilder:
             except Exception as error:  # noqa: BLE001 whatever a description does, the node lives on
                 self._results.put(Built(job, None, f'{type(error).__name__}: {error}'))
 
+    def _prepare(self, settings: Settings) -> None:
+        """Make ready what the first servo needs, before there is a description."""
+        self.progress.begin('preparing the kernels')
+        try:
+            self._ahead = compile_ahead(settings, choose_device(settings.device)[0])
+        except Exception:  # noqa: BLE001, S110 the first job fails with the same reason
+            pass
+
     def _build(self, job: Job) -> Built:
         device, faults = choose_device(job.settings.device)
-        self.progress.begin('reading the robot description')
+        self.progress.begin('reading the robot description', goes_on=self._ahead is not None)
         model = Model.from_urdf(
             job.urdf, job.srdf or None, package_paths=package_paths(), device=device
         )
@@ -132,11 +148,12 @@ class ModelBuilder:
                 raise RosIkError('the robot did not come to rest for the new description')
             time.sleep(_REST_POLL)
         self.progress.advance('building the model')
-        ahead = compile_ahead(job.settings, device)
+        ahead, self._ahead = self._ahead or compile_ahead(job.settings, device), None
         try:
             servo = Servo(model, job.settings)
         finally:
             ahead.join()
         # The robot rests still: in motion this would cost ticks.
-        settle_memory()
+        settle_memory(whole=self._has_built)
+        self._has_built = True
         return Built(job, servo, warnings=tuple(f'{fault}: using {device}' for fault in faults))

@@ -51,7 +51,7 @@ class ModelSource:
         """
         self._report, self._reported = report, ''
         self._settings, self._may_change, self._is_resting = settings, may_change, is_resting
-        self.builder = ModelBuilder()
+        self.builder = ModelBuilder(settings())
         self.error = ''
         self._urdf = self._srdf = ''
         self._rest_requested = self._ending = False

@@ -10,10 +10,10 @@ not finite is ever published.
 from __future__ import annotations
 
 from collections.abc import Sequence
+import math
 
 from builtin_interfaces.msg import Duration
 from builtin_interfaces.msg import Time
-import numpy as np
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
@@ -22,12 +22,12 @@ from trajectory_msgs.msg import JointTrajectory
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from ros_ik.node.serialized import Marks
+from ros_ik.node.serialized import NANOSECONDS
 from ros_ik.node.serialized import SerializedMessage
 from ros_ik.servo import ServoOutput
 from ros_ik.servo import TrajectoryLayout
 from ros_ik.settings import OutputSettings
 
-NANOSECONDS = 1_000_000_000
 LATEST = QoSProfile(depth=1)
 
 
@@ -57,18 +57,19 @@ class TrajectoryMessage:
         self._positions = [self.serialized.numbers(mark) for mark in positions]
         self._velocities = self.serialized.numbers(velocity) if layout.publish_velocities else None
 
-    def fill(self, output: ServoOutput, stamp: Time) -> bool:
-        """Take a command; return whether all of it is finite."""
+    def fill(self, output: ServoOutput, nanoseconds: int) -> bool:
+        """Take a command at a time [ns]; return whether all of it is finite."""
         first, last = self._positions
         output.joint_q.take(self._layout.coords, out=first, mode='clip')
         last[:] = first
-        finite = np.isfinite(first).all()
+        # A sum of squares is finite only where every number is; positions are far from overflow.
+        squares = first.dot(first)
         if self._velocities is not None:
             output.joint_qd.take(self._layout.dofs, out=self._velocities, mode='clip')
-            finite = finite and np.isfinite(self._velocities).all()
+            squares += self._velocities.dot(self._velocities)
         if self._layout.stamp_now:
-            self.serialized.set_stamp(stamp)
-        return bool(finite)
+            self.serialized.set_stamp(nanoseconds)
+        return math.isfinite(squares)
 
 
 class ArrayMessage:
@@ -87,10 +88,10 @@ class ArrayMessage:
         self.serialized = SerializedMessage(Float64MultiArray(data=mark))
         self._positions = self.serialized.numbers(mark)
 
-    def fill(self, output: ServoOutput, stamp: Time) -> bool:
-        """Take a command; return whether all of it is finite."""
+    def fill(self, output: ServoOutput, nanoseconds: int) -> bool:
+        """Take a command at a time [ns]; return whether all of it is finite."""
         output.joint_q.take(self._coords, out=self._positions, mode='clip')
-        return bool(np.isfinite(self._positions).all())
+        return math.isfinite(self._positions.dot(self._positions))
 
 
 OutputMessage = TrajectoryMessage | ArrayMessage
@@ -110,11 +111,11 @@ def output_message(output: OutputSettings, layout: TrajectoryLayout) -> OutputMe
     return _MESSAGES[output.type](layout)
 
 
-def fill_all(messages: Sequence[OutputMessage], output: ServoOutput, stamp: Time) -> bool:
-    """Take a command for every controller; return whether all of it is finite."""
+def fill_all(messages: Sequence[OutputMessage], output: ServoOutput, nanoseconds: int) -> bool:
+    """Take a command at a time [ns] for every controller; return whether all of it is finite."""
     finite = True
     for message in messages:
-        finite = message.fill(output, stamp) and finite
+        finite = message.fill(output, nanoseconds) and finite
     return finite
 
 
@@ -122,3 +123,8 @@ def duration(seconds: float) -> Duration:
     """Return a duration message."""
     nanoseconds = round(seconds * NANOSECONDS)
     return Duration(sec=nanoseconds // NANOSECONDS, nanosec=nanoseconds % NANOSECONDS)
+
+
+def stamp_of(nanoseconds: int) -> Time:
+    """Return a time message."""
+    return Time(sec=nanoseconds // NANOSECONDS, nanosec=nanoseconds % NANOSECONDS)

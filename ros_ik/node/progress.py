@@ -14,7 +14,7 @@ import warp as wp
 from ros_ik.node.mailbox import Mailbox
 
 # Warp names a module after the function that makes the kernel, the kernel, and a number.
-_MODULE = re.compile(r'Module (?:\S*__locals__)?(\S+?)(?:_[0-9a-f]{8})? .*\((compiled|cached)\)')
+_MODULE = re.compile(r'Module ((?:\S*__locals__)?(\S+?)(?:_[0-9a-f]{8})?) .*\((compiled|cached)\)')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,14 +51,25 @@ class ProgressLog:
         """Listen to Warp from now on."""
         self.latest = Mailbox(Progress())
         self._begin = time.monotonic()
+        # Two threads may make the same one ready.
+        self._ready: set[str] = set()
         self._usual = wp.get_logger()
         wp.config.log_level = wp.LOG_INFO
         wp.set_logger(self)
 
-    def begin(self, stage: str) -> None:
-        """Follow another build from its first stage."""
+    def begin(self, stage: str, *, goes_on: bool = False) -> None:
+        """Follow another build from its first stage.
+
+        Args:
+            stage: What is being done.
+            goes_on: Whether what was made ready since the last call belongs to it too.
+        """
         self._begin = time.monotonic()
-        self.latest.put(Progress(stage))
+        if goes_on:
+            self.advance(stage)
+        else:
+            self._ready.clear()
+            self.latest.put(Progress(stage))
 
     def advance(self, stage: str) -> None:
         """Note the next stage of the build."""
@@ -80,7 +91,10 @@ class ProgressLog:
         found = _MODULE.search(message)
         if found is None:
             return
-        name, how = found.groups()
+        module, name, how = found.groups()
+        if module in self._ready:
+            return
+        self._ready.add(module)
         # Modules are made ready by several threads.
         if how == 'compiled':
             self.latest.update(

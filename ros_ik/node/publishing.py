@@ -8,9 +8,7 @@ Commands, which go out at every tick, are filled into their bytes: see ``seriali
 from __future__ import annotations
 
 from collections.abc import Sequence
-import dataclasses
 
-from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
 import numpy as np
 from rclpy.node import Node
@@ -20,14 +18,14 @@ from sensor_msgs.msg import JointState
 from ros_ik.node.drops import Drops
 from ros_ik.node.outputs import fill_all
 from ros_ik.node.outputs import LATEST
-from ros_ik.node.outputs import NANOSECONDS
 from ros_ik.node.outputs import output_message
 from ros_ik.node.outputs import output_publisher
 from ros_ik.node.pose_messages import fill_pose
 from ros_ik.node.serialized import Marks
 from ros_ik.node.serialized import SerializedMessage
 from ros_ik.node.statistics import TickStatistics
-from ros_ik.servo import CenterReport
+from ros_ik.node.status_message import NodeState
+from ros_ik.node.status_message import StatusMessage
 from ros_ik.servo import Servo
 from ros_ik.servo import ServoOutput
 from ros_ik.servo import StatusCode
@@ -35,8 +33,6 @@ from ros_ik.servo import TaskReport
 from ros_ik.servo import trajectory_layout
 from ros_ik.settings import Settings
 from ros_ik_interfaces.msg import IkStatus
-from ros_ik_interfaces.msg import NamedCount
-from ros_ik_interfaces.msg import TaskError
 
 
 class CommandPublishers:
@@ -57,31 +53,35 @@ class CommandPublishers:
         return CommandTemplates(servo, self._settings)
 
     def publish_command(
-        self, output: ServoOutput, templates: CommandTemplates, stamp: Time
+        self, output: ServoOutput, templates: CommandTemplates, nanoseconds: int
     ) -> None:
-        """Publish the command for each controller, and the command state.
+        """Publish the command of a time [ns] for each controller, and the command state.
 
         Where one of them would get a number that is not finite, nobody gets anything, and the
         output says so.
         """
-        if not fill_all(templates.commands, output, stamp):
+        if not fill_all(templates.commands, output, nanoseconds):
             output.code = StatusCode.NON_FINITE_BLOCKED
             output.text = 'a command that is not finite was not published'
             return
         for publisher, template in zip(self._commands, templates.commands, strict=True):
             publisher.publish(template.serialized.to_bytes())
-        templates.fill_state(output, stamp)
-        self._state.publish(templates.state.to_bytes())
+        if self._state.get_subscription_count():
+            self._state.publish(templates.state_bytes(output, nanoseconds))
 
-    def publish_poses(self, output: ServoOutput, templates: CommandTemplates, stamp: Time) -> None:
-        """Publish the measured pose of each frame task."""
+    def wants_poses(self) -> bool:
+        """Return whether somebody listens to the measured poses."""
+        return any([publisher.get_subscription_count() for publisher in self._poses])
+
+    def publish_poses(
+        self, output: ServoOutput, templates: CommandTemplates, nanoseconds: int
+    ) -> None:
+        """Publish the measured pose of each frame task at a time [ns]."""
         for publisher, message, task in zip(
             self._poses, templates.poses, output.tasks, strict=True
         ):
             if task.current_pose is not None:
-                message.header.stamp = stamp
-                fill_pose(message.pose, task.current_pose.tolist())
-                publisher.publish(message)
+                publisher.publish(message.to_bytes(task.current_pose, nanoseconds))
 
     def destroy(self) -> None:
         """Remove the publishers from the node."""
@@ -94,7 +94,6 @@ class CommandTemplates:
 
     Attributes:
         commands: One message per output.
-        state: What was commanded.
         poses: One message per frame task.
         base_frame: Name of the link in which poses without a frame are given.
     """
@@ -111,36 +110,38 @@ class CommandTemplates:
         count = len(robot.group.joint_names)
         marks = Marks()
         position, velocity = marks.take(count), marks.take(count)
-        self.state = SerializedMessage(
+        self._state = SerializedMessage(
             JointState(name=list(robot.group.joint_names), position=position, velocity=velocity)
         )
-        self._position = self.state.numbers(position)
-        self._velocity = self.state.numbers(velocity)
-        self.poses = [PoseStamped() for _ in settings.tasks]
-        for message, reference in zip(self.poses, robot.task_references, strict=True):
-            message.header.frame_id = labels[reference]
+        self._position = self._state.numbers(position)
+        self._velocity = self._state.numbers(velocity)
+        self.poses = [PoseMessage(labels[reference]) for reference in robot.task_references]
         self.base_frame = labels[robot.base_link]
 
-    def fill_state(self, output: ServoOutput, stamp: Time) -> None:
-        """Fill the command state."""
-        self.state.set_stamp(stamp)
+    def state_bytes(self, output: ServoOutput, nanoseconds: int) -> bytes:
+        """Return the command state at a time [ns]."""
+        self._state.set_stamp(nanoseconds)
         output.joint_q.take(self._coords, out=self._position, mode='clip')
         output.joint_qd.take(self._dofs, out=self._velocity, mode='clip')
+        return self._state.to_bytes()
 
 
-@dataclasses.dataclass(frozen=True)
-class NodeState:
-    """What a status says beside the output of the servo.
+class PoseMessage:
+    """The measured pose of one frame task."""
 
-    Attributes:
-        waiting_for: Names of what is waited for.
-        generation: Number of models taken over since the start.
-        notice: Sentence to add to the text, '' for none.
-    """
+    def __init__(self, frame_id: str) -> None:
+        """Name the frame in which poses are given."""
+        message, mark = PoseStamped(), Marks().take(7)
+        message.header.frame_id = frame_id
+        fill_pose(message.pose, mark)
+        self._serialized = SerializedMessage(message)
+        self._numbers = self._serialized.numbers(mark)
 
-    waiting_for: Sequence[str] = ()
-    generation: int = 0
-    notice: str = ''
+    def to_bytes(self, pose: np.ndarray, nanoseconds: int) -> bytes:
+        """Return the message of a pose [7] at a time [ns]."""
+        self._numbers[:] = pose
+        self._serialized.set_stamp(nanoseconds)
+        return self._serialized.to_bytes()
 
 
 class StatusPublisher:
@@ -155,9 +156,11 @@ class StatusPublisher:
             drops: What was dropped, written by another thread.
         """
         self._publisher: Publisher = node.create_publisher(IkStatus, '~/status', 10)
-        self._drops, self._reported_drops = drops, 0
-        self._message = IkStatus(control_rate=control_rate)
-        self._tasks: list[TaskError] = []
+        self._message = StatusMessage(control_rate, drops)
+
+    def is_heard(self) -> bool:
+        """Return whether somebody listens."""
+        return self._publisher.get_subscription_count() > 0
 
     def publish(
         self,
@@ -165,59 +168,12 @@ class StatusPublisher:
         state: NodeState,
         statistics: TickStatistics,
         tick_ms: float,
-        stamp: Time,
-        base_frame: str,
+        nanoseconds: int,
     ) -> None:
-        """Publish the status of one tick."""
-        message = self._message
-        message.header.stamp, message.header.frame_id = stamp, base_frame
-        code, text = self._drops.shown(output.code, output.text)
-        message.code = int(code)
-        message.text = f'{text} ({state.notice})' if state.notice else text
-        message.waiting_for = list(state.waiting_for)
-        message.model_generation = state.generation
-        self._fill_tasks(output.tasks, output.center_of_mass)
-        message.limiting_barrier = output.limiting_barrier
-        message.limiting_pair_a, message.limiting_pair_b = output.limiting_pair
-        message.barrier_value = output.barrier_distance
-        message.tick_ms, message.tick_ms_p50, message.tick_ms_p99 = (
-            tick_ms,
-            statistics.p50,
-            statistics.p99,
+        """Publish the status of one tick; see :meth:`StatusMessage.fill`."""
+        self._publisher.publish(
+            self._message.fill(output, state, statistics, tick_ms, nanoseconds)
         )
-        message.ticks, message.missed_ticks = statistics.ticks, statistics.missed
-        self._fill_drops()
-        self._publisher.publish(message)
-
-    def _fill_tasks(self, reports: Sequence[TaskReport], center: CenterReport | None) -> None:
-        """Fill one entry per frame task, and one for the centre of mass while it has a target."""
-        if len(self._tasks) != len(reports) + (center is not None):
-            self._tasks = [TaskError(name=report.name) for report in reports]
-            if center is not None:
-                self._tasks.append(TaskError(name='com'))
-            self._message.tasks = self._tasks
-        for entry, report in zip(self._tasks, reports, strict=False):
-            entry.active, entry.reached = report.active, report.reached
-            entry.linear, entry.angular = report.linear_error, report.angular_error
-        if center is not None:
-            entry = self._tasks[-1]
-            entry.active, entry.reached = center.active, center.reached
-            entry.linear = center.linear_error
-
-    def _fill_drops(self) -> None:
-        """Fill the counters, where one has changed."""
-        total = self._drops.total
-        if total != self._reported_drops:
-            self._reported_drops = total
-            self._message.dropped_messages = [
-                NamedCount(name=name, count=count)
-                for name, count in list(self._drops.counts.items())
-            ]
-
-
-def stamp_of(nanoseconds: int) -> Time:
-    """Return a time message."""
-    return Time(sec=nanoseconds // NANOSECONDS, nanosec=nanoseconds % NANOSECONDS)
 
 
 def empty_output(task_names: Sequence[str]) -> ServoOutput:

@@ -90,12 +90,16 @@ def _reason(error: Exception) -> str:
     return 'this system has no such call'
 
 
-def settle_memory() -> None:
-    """Collect all garbage, and keep what is left out of every later collection.
+def settle_memory(*, whole: bool = True) -> None:
+    """Collect garbage, and keep what is left out of every later collection.
 
     It holds the interpreter for a tenth of a second or so: not while the robot moves.
+
+    Args:
+        whole: Whether what was kept out before may be garbage by now.
     """
-    gc.unfreeze()
+    if whole:
+        gc.unfreeze()
     gc.collect()
     gc.freeze()
 

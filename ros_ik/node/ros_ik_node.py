@@ -1,6 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The executable ``ros_ik_node``: threads, signals, and an end in order with exit code 0."""
+"""The executable ``ros_ik_node``: threads, signals, and an end in order with exit code 0.
+
+Other processes are found while the node is still being imported, which takes longer.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,21 @@ import sys
 import threading
 import traceback
 from typing import NoReturn
+from typing import TYPE_CHECKING
 
 import rclpy
 from rclpy.executors import Executor
 from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
+from ros_ik.node.executor import LONGEST_WAIT
 from ros_ik.node.executor import make_executor
 from ros_ik.node.executor import spin_until
-from ros_ik.node.ik_node import IkNode
+
+if TYPE_CHECKING:
+    from ros_ik.node.ik_node import IkNode
 
 # The control thread waits for the interpreter at most this long while another thread computes [s].
 _SWITCH_INTERVAL = 0.0001
@@ -43,7 +52,7 @@ def main(args: Sequence[str] | None = None) -> int:
     rclpy.init(
         args=None if args is None else list(args), signal_handler_options=SignalHandlerOptions.NO
     )
-    node = IkNode()
+    node = _make_node()
     executor = make_executor()
     executor.add_node(node)
     failures: list[str] = []
@@ -52,7 +61,9 @@ def main(args: Sequence[str] | None = None) -> int:
     )
     thread.start()
     node.schedule_executor(thread)
-    ended.wait()
+    # A signal that another thread of the process takes does not end a wait.
+    while not ended.wait(LONGEST_WAIT):
+        pass
     ended_in_order = node.finish()
     served.set()
     executor.wake()
@@ -69,6 +80,27 @@ def main(args: Sequence[str] | None = None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     return code
+
+
+def _make_node() -> IkNode:
+    """Return the node, which joins processes that know of each other already."""
+    # What is hidden by its underscore has nothing but what rclpy gives every node.
+    first = Node(
+        '_ros_ik_start',
+        use_global_arguments=False,
+        enable_rosout=False,
+        start_parameter_services=False,
+        parameter_overrides=[Parameter('start_type_description_service', value=False)],
+    )
+    try:
+        # Warp and the servo take a second.
+        from ros_ik.node.ik_node import IkNode
+
+        # What was imported stays: no collection needs to look at it.
+        gc.freeze()
+        return IkNode()
+    finally:
+        first.destroy_node()
 
 
 def _leave(code: int) -> NoReturn:

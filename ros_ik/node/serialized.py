@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from array import array
 import itertools
+import struct
 from typing import Any
 
-from builtin_interfaces.msg import Time
 import numpy as np
 from rclpy.serialization import serialize_message
 
 # Bytes before the first field: what CDR says of its own format.
 _ENCAPSULATION = 4
+NANOSECONDS = 1_000_000_000
+_STAMP = struct.Struct('=iI')
 # Numbers that nothing else in a message looks like, from here on.
 _MARK = float.fromhex('0x1.5ca1ab1ecafep+700')
 
@@ -35,12 +37,26 @@ class Marks:
 
 
 class SerializedMessage:
-    """The bytes of a message."""
+    """The bytes of a message.
+
+    Attributes:
+        buffer: The bytes, to write numbers to.
+    """
 
     def __init__(self, message: Any) -> None:
         """Serialize a message whose changing fields hold marks."""
-        self._buffer = bytearray(serialize_message(message))
-        self._stamp = np.frombuffer(self._buffer, np.int32, 2, _ENCAPSULATION)
+        self.buffer = bytearray(serialize_message(message))
+
+    def find(self, mark: array[float]) -> int:
+        """Return where in the buffer a marked field lies.
+
+        Raises:
+            ValueError: The mark is not in the message exactly once.
+        """
+        pattern = mark.tobytes()
+        if self.buffer.count(pattern) != 1:
+            raise ValueError('a field was not found in its serialized message')
+        return self.buffer.find(pattern)
 
     def numbers(self, mark: array[float]) -> np.ndarray:
         """Return the place of a marked field to write to, float64 [len(mark)]; zero at first.
@@ -48,18 +64,14 @@ class SerializedMessage:
         Raises:
             ValueError: The mark is not in the message exactly once.
         """
-        pattern = mark.tobytes()
-        if self._buffer.count(pattern) != 1:
-            raise ValueError('a field was not found in its serialized message')
-        start = self._buffer.find(pattern)
-        place = np.frombuffer(self._buffer, np.float64, len(mark), start)
+        place = np.frombuffer(self.buffer, np.float64, len(mark), self.find(mark))
         place[:] = 0.0
         return place
 
-    def set_stamp(self, stamp: Time) -> None:
-        """Write the time of the header, of a message that begins with one."""
-        self._stamp[:] = stamp.sec, stamp.nanosec
+    def set_stamp(self, nanoseconds: int) -> None:
+        """Write the time [ns] of the header, of a message that begins with one."""
+        _STAMP.pack_into(self.buffer, _ENCAPSULATION, *divmod(nanoseconds, NANOSECONDS))
 
     def to_bytes(self) -> bytes:
         """Return a copy of the bytes, as publishers take them."""
-        return bytes(self._buffer)
+        return bytes(self.buffer)

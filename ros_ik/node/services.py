@@ -23,13 +23,13 @@ from typing import BinaryIO
 import numpy as np
 from rclpy.node import Node
 
+from ros_ik.node.moveit_package import names_offered
 from ros_ik.node.services_link import Description
 from ros_ik.node.services_link import Frame
 from ros_ik.node.services_link import Greeting
 from ros_ik.node.services_link import State
 from ros_ik.node.services_link import World
 from ros_ik.node.services_link import write_frame
-from ros_ik.node.services_moveit import names_offered
 from ros_ik.servo import Measurement
 from ros_ik.servo import Obstacle
 from ros_ik.settings import Settings
@@ -69,17 +69,18 @@ class PlannerServices:
 
     def poll(self, measurement: Measurement, obstacles: tuple[Obstacle, ...]) -> None:
         """Pass on the measured state and the obstacles; start a process anew that has fallen."""
-        child = self._child
-        if child is None or self._description is None:
+        # The node may be finished meanwhile, by another thread.
+        child, description = self._child, self._description
+        if child is None or description is None:
             return
         if child.process.poll() is None:
             if measurement is not self._sent:
                 self._sent = measurement
                 known = np.isfinite(measurement.received)
-                child.post(State(self._description.generation, measurement.joint_q, known))
+                child.post(State(description.generation, measurement.joint_q, known))
             if obstacles is not self._placed:
                 self._placed = obstacles
-                child.post(World(self._description.generation, obstacles, measurement.joint_q))
+                child.post(World(description.generation, obstacles, measurement.joint_q))
         elif not self._restart_at:
             self._restart_at = time.monotonic() + self._restart_delay
             self._node.get_logger().error(

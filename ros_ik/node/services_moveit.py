@@ -8,7 +8,6 @@ were written for those need a remapping only.
 
 from __future__ import annotations
 
-import importlib.util
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
@@ -16,6 +15,7 @@ import numpy as np
 from sensor_msgs.msg import JointState
 
 from ros_ik.model import poses as pose_math
+from ros_ik.node.moveit_package import HAS_MOVEIT
 from ros_ik.node.pose_messages import fill_pose
 from ros_ik.node.pose_messages import pose_numbers
 from ros_ik.planning import Budget
@@ -26,15 +26,12 @@ from ros_ik.planning import RequestError
 from ros_ik.planning import solve_ik
 from ros_ik.planning.planner import Frame
 from ros_ik.planning.several import solve_together
-from ros_ik.settings import Settings
 
-HAS_MOVEIT = importlib.util.find_spec('moveit_msgs') is not None
 if HAS_MOVEIT:
     from moveit_msgs.msg import MoveItErrorCodes as Code
     from moveit_msgs.srv import GetPositionFK
     from moveit_msgs.srv import GetPositionIK
 
-NAMES = ('compute_ik', 'compute_fk')
 _SOURCE = 'ros_ik'
 
 
@@ -44,18 +41,6 @@ class _MoveItError(Exception):
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
         self.code = code
-
-
-def names_offered(settings: Settings) -> tuple[str, ...]:
-    """Return the names of the services that the settings ask for and the environment permits."""
-    return NAMES if HAS_MOVEIT and settings.moveit_services != 'off' else ()
-
-
-def missing_package(settings: Settings) -> str:
-    """Return why the settings cannot be met, '' where they can."""
-    if settings.moveit_services != 'on' or HAS_MOVEIT:
-        return ''
-    return "parameter 'moveit_services': 'on' needs moveit_msgs, which is not installed"
 
 
 def service_types() -> dict[str, Any]:

@@ -28,6 +28,7 @@ from rclpy.task import Future
 import warp as wp
 
 from ros_ik.errors import RosIkError
+from ros_ik.node import moveit_package
 from ros_ik.node import services_moveit
 from ros_ik.node.package_paths import package_paths
 from ros_ik.node.services_jobs import Job
@@ -124,7 +125,7 @@ class PlannerNode(Node):
     def _submit(self, name: str, request: Any, future: Future) -> None:
         def refuse(reason: str) -> None:
             kind = _TYPES[name]
-            if name in services_moveit.NAMES:
+            if name in moveit_package.NAMES:
                 self._finish(future, services_moveit.refusal(kind, reason))
             else:
                 self._finish(future, kind.Response(success=False, message=reason))

@@ -13,10 +13,14 @@ sqrt(2 a d) dt goes up to u / 8 too far.)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
 import math
 
 import numpy as np
+
+from ros_ik.servo.pose_math import Vector
+from ros_ik.servo.pose_math import ZERO
 
 # How much more than what was achieved may be asked for [1]: damping always costs a part.
 _SPARE = 1.25
@@ -89,47 +93,50 @@ class Approach:
     """Motion of one vector towards zero remaining difference; keeps the velocity between ticks.
 
     Attributes:
-        velocity: Velocity asked for last [m/s or rad/s], shape [3].
+        velocity: Velocity asked for last [m/s or rad/s], three numbers.
     """
 
     def __init__(self, dt: float) -> None:
         """Start at rest; ``dt`` is the duration of a tick [s]."""
         self._dt = dt
-        self.velocity = np.zeros(3)
+        self.velocity = ZERO
 
     def reset(self) -> None:
         """Forget the velocity."""
-        self.velocity[:] = 0.0
+        self.velocity = ZERO
 
     def step(
-        self, difference: np.ndarray, achieved: np.ndarray, limits: ApproachLimits
-    ) -> np.ndarray:
+        self, difference: Sequence[float], achieved: Sequence[float], limits: ApproachLimits
+    ) -> Vector:
         """Return the displacement of this tick.
 
         Args:
-            difference: Vector to the target, shape [3], m or rad.
-            achieved: Displacement in the tick before, shape [3], m or rad.
+            difference: Vector to the target, three numbers, m or rad.
+            achieved: Displacement in the tick before, three numbers, m or rad.
             limits: Bounds on the motion.
         """
         dt = self._dt
-        distance = math.sqrt(float(difference @ difference))
+        x, y, z = difference
+        distance = math.sqrt(x * x + y * y + z * z)
         if distance == 0.0:
-            self.reset()
-            return np.zeros(3)
-        direction = difference / distance
+            self.velocity = ZERO
+            return ZERO
+        x, y, z = x / distance, y / distance, z / distance
+        u, v, w = self.velocity
+        a, b, c = achieved
         # A velocity that points elsewhere does not count: the joints' own limits smooth the turn.
-        before = min(float(self.velocity @ direction), _SPARE * float(achieved @ direction) / dt)
-        before = max(before, 0.0)
-        a = limits.acceleration
-        near = min(distance, limits.max_distance)
+        asked, kept = u * x + v * y + w * z, _SPARE * (a * x + b * y + c * z) / dt
+        before = max(min(asked, kept), 0.0)
+        gain, near = limits.acceleration * dt, min(distance, limits.max_distance)
         length = min(
             limits.speed * dt,
-            (before + a * dt) * dt,
-            _braking_length(near, a * dt * dt),
+            (before + gain) * dt,
+            _braking_length(near, gain * dt),
             limits.gain * near,
         )
-        self.velocity = direction * (length / dt)
-        return direction * length
+        speed = length / dt
+        self.velocity = (x * speed, y * speed, z * speed)
+        return x * length, y * length, z * length
 
 
 def _braking_length(distance: float, loss: float) -> float:

@@ -27,6 +27,7 @@ class BarrierReport:
         """Start without values."""
         self._solver = solver
         self._least_step = _LEAST_SPEED * solver.diff.settings.dt
+        self._is_uniform = len(set(solver.row_range.tolist())) < 2
         self._values: np.ndarray | None = None
 
     def forget(self) -> None:
@@ -48,8 +49,8 @@ class BarrierReport:
         values = self._solver.barrier_values(joint_q)
         before, self._values = self._values, values
         if len(values):
-            row = int(np.where(values < self._solver.row_range, values, np.inf).argmin())
-            if values[row] < self._solver.row_range[row]:
+            row = self._least_row(values)
+            if row >= 0:
                 self._name(output, values, row)
         if (
             wanted < self._least_step
@@ -69,6 +70,13 @@ class BarrierReport:
         joint = self._solver.bound_joint(joint_q)
         if joint:
             output.code, output.text = StatusCode.JOINT_BOUND, f'joint {joint} rests at its limit'
+
+    def _least_row(self, values: np.ndarray) -> int:
+        """Return the row of the least value that says anything, -1 for none."""
+        ranges, row = self._solver.row_range, int(values.argmin())
+        if values[row] >= ranges[row] and not self._is_uniform:
+            row = int(np.where(values < ranges, values, np.inf).argmin())
+        return row if values[row] < ranges[row] else -1
 
     def _name(self, output: ServoOutput, values: np.ndarray, row: int) -> None:
         """Fill the fields on the limiting barrier with one of its rows."""
@@ -95,7 +103,7 @@ class BarrierReport:
         holds = (slack <= 0.0) & (before >= -_ROW_DISTANCE)
         if holds.any():
             slack = np.where(holds, slack, np.inf)
-        row = int(np.argmin(slack))
+        row = int(slack.argmin())
         return row if slack[row] <= 0.0 and math.isfinite(slack[row]) else -1
 
 

@@ -124,7 +124,7 @@ class CenterTracker:
         left = self.measure(body_q)
         moved = np.zeros(3) if self._before is None else self.position - self._before
         self._before = self.position
-        step = self._approach.step(left, moved, self._limits)
+        step = np.array(self._approach.step(left.tolist(), moved.tolist(), self._limits))
         return self.position + step, length(step)
 
     def report(self, body_q: np.ndarray, active: bool) -> CenterReport:

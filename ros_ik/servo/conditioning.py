@@ -33,7 +33,6 @@ from ros_ik.objectives.gram import gram_functions
 from ros_ik.servo.pose_math import quat_rotate
 from ros_ik.servo.robot import ControlledRobot
 from ros_ik.settings import Settings
-from ros_ik.solvers.graph import Graph
 
 # Added to the squares of the singular values: sigma below its root is not told apart from zero.
 _LEAST_SQUARE = 1e-10
@@ -42,7 +41,8 @@ _POWER_STEPS = 6
 
 @no_type_check
 @functools.cache
-def _conditioning_kernel() -> wp.Kernel:
+def conditioning_kernel() -> wp.Kernel:
+    """Build the kernel, float64."""
     types, gram = spatial_functions(wp.float64), gram_functions(6)
     vec3, transform = types.vec3, types.transform
     matrix, vector, inverse = gram.matrix, gram.vector, gram.inverse
@@ -116,6 +116,9 @@ class Damping:
     sigma: float = np.inf
 
 
+_UNDAMPED = Damping()
+
+
 class Conditioning:
     """Measures every frame task of one robot; owned by the control thread."""
 
@@ -147,13 +150,8 @@ class Conditioning:
         self._links = indices(links)
         self._offset = HostBuffer((tasks,), vec3, device)
         self._weight = HostBuffer((tasks, 6), wp.float64, device)
-        self._body_q = HostBuffer(
-            (model.body_count,), spatial_functions(wp.float64).transform, device
-        )
         self._sigma = HostBuffer((tasks,), wp.float64, device)
         self.apply(settings)
-        self._body_q.host[:, 6] = 1.0
-        self._graph = Graph(self._record, device)
 
     def apply(self, settings: Settings) -> None:
         """Take over settings."""
@@ -164,48 +162,45 @@ class Conditioning:
         self._threshold = settings.solver_singularity_threshold
         self._most = settings.solver_singularity_damping
         # A chain of fewer joints than rows is singular wherever it is: that says nothing.
-        self._is_told = self._counts >= np.count_nonzero(self._weight.host, axis=1)
+        self._is_told = (self._counts >= np.count_nonzero(self._weight.host, axis=1)).tolist()
         self._largest = [
             max(task.position_weight + task.orientation_weight) for task in settings.tasks
         ]
 
-    def measure(self, body_q: np.ndarray) -> np.ndarray:
-        """Return sigma of each task [m/rad], inf where it has too few joints to tell.
-
-        Args:
-            body_q: Link poses at the commanded configuration [body_count, 7].
-        """
-        self._body_q.host[:] = body_q
-        self._graph.launch()
+    def sigma(self) -> np.ndarray:
+        """Return sigma of each task [m/rad], inf where it has too few joints to tell."""
         return np.where(self._is_told, self._sigma.host, np.inf)
 
-    def damping(self, body_q: np.ndarray, active: Sequence[bool]) -> Damping:
-        """Return how the next step is to be damped.
+    def damping(self, active: Sequence[bool]) -> Damping:
+        """Return how a step from the poses that were launched last is to be damped.
 
         Args:
-            body_q: Link poses at the commanded configuration [body_count, 7].
             active: Which tasks count, [n_tasks].
         """
         if self._most == 0.0 or not any(active):
-            return Damping()
+            return _UNDAMPED
         square, worst, least = 0.0, 0, math.inf
-        for task, sigma in enumerate(self.measure(body_q).tolist()):
-            if active[task]:
+        for task, sigma in enumerate(self._sigma.host.tolist()):
+            if active[task] and self._is_told[task]:
                 part = 1.0 - min(sigma / self._threshold, 1.0) ** 2
                 square = max(square, part * self._largest[task] ** 2)
                 if sigma < least:
                     worst, least = task, sigma
         return Damping(square * self._most**2, worst, least)
 
-    def _record(self) -> None:
-        for buffer in (self._body_q, self._offset, self._weight):
+    def record(self, body_q: wp.array) -> None:
+        """Launch the measurement; allocates nothing, so a graph can capture it.
+
+        Args:
+            body_q: Link poses on the device [body_count].
+        """
+        for buffer in (self._offset, self._weight):
             buffer.upload()
         wp.launch(
-            _conditioning_kernel(),
+            conditioning_kernel(),
             dim=len(self._counts),
             inputs=[
-                self._body_q.array, self._links, self._offset.array, self._weight.array,
-                *self._constant,
+                body_q, self._links, self._offset.array, self._weight.array, *self._constant,
             ],
             outputs=[self._sigma.array],
             device=self._sigma.array.device,

@@ -68,8 +68,10 @@ class Goals:
             for link, reference in zip(robot.task_links, robot.task_references, strict=True)
         )
         self.center = CenterTracker(robot, settings.period)
+        self._coords = robot.coords
         self.joints: JointTarget | None = None
         self._none = Choice((Pursuit.NONE,) * len(self.trackers))
+        self._joint_choice = dataclasses.replace(self._none, joints=True)
         self.choice = self._none
         self._joint_sequence = 0
         # Whether the last thing that happened to targets is that a lasting one was taken away.
@@ -106,10 +108,11 @@ class Goals:
 
     def new_poses(self, command: Command) -> list[tuple[TaskTracker, PoseTarget]]:
         """Return the pose targets not seen yet, with their trackers."""
-        pairs = zip(self.trackers, command.poses, strict=False)
-        return [
-            (tracker, target) for tracker, target in pairs if target and tracker.is_newer(target)
-        ]
+        found = []
+        for tracker, target in zip(self.trackers, command.poses, strict=False):
+            if target is not None and tracker.is_newer(target):
+                found.append((tracker, target))
+        return found
 
     def new_center(self, command: Command) -> CenterOfMassTarget | None:
         """Return the target of the centre of mass if it was not seen yet."""
@@ -160,13 +163,14 @@ class Goals:
 
     def withdraw(self, command: Command) -> None:
         """Forget lasting targets that the command no longer has."""
-        poses = (*command.poses, *(None,) * (len(self.trackers) - len(command.poses)))
-        for tracker, target in zip(self.trackers, poses, strict=True):
-            if tracker.withdraw(target):
+        count = len(command.poses)
+        for index, tracker in enumerate(self.trackers):
+            if tracker.withdraw(command.poses[index] if index < count else None):
                 self._withdrawn = True
         joints = self.joints
-        replaced = command.joints is joints or self.has_new_joints(command)
-        if joints is not None and joints.lasting and not replaced:
+        if joints is None or not joints.lasting or command.joints is joints:
+            return
+        if not self.has_new_joints(command):
             self.joints = None
             self._withdrawn = True
 
@@ -191,17 +195,21 @@ class Goals:
 
     def candidates(self, now: float, mode: Mode) -> Choice:
         """Return which targets may count now."""
-        pursuits = tuple(self._pursuit(tracker, now, mode) for tracker in self.trackers)
         center = mode in _CENTER_MODES and self.has_fresh_center(now)
-        newest = self.center.received if center else -math.inf
-        for tracker, pursuit in zip(self.trackers, pursuits, strict=True):
+        newest, pursuits = self.center.received if center else -math.inf, []
+        for tracker in self.trackers:
+            pursuit = self._pursuit(tracker, now, mode)
+            pursuits.append(pursuit)
             newest = max(newest, _received(tracker, pursuit))
         joints = self.joints
-        if joints is None or mode not in _JOINT_MODES:
-            return self._choice(pursuits, center)
-        if (joints.lasting or self.is_fresh(joints.received, now)) and joints.received > newest:
-            return dataclasses.replace(self._none, joints=True)
-        return self._choice(pursuits, center)
+        if (
+            joints is not None
+            and mode in _JOINT_MODES
+            and (joints.lasting or self.is_fresh(joints.received, now))
+            and joints.received > newest
+        ):
+            return self._joint_choice
+        return self._choice(tuple(pursuits), center)
 
     def choose(self, choice: Choice) -> bool:
         """Say which targets count; return whether that changed."""
@@ -239,22 +247,27 @@ class Goals:
 
     def jump_refused(self, now: float) -> bool:
         """Return whether the newest target was refused as a jump a short time ago."""
-        return self.is_fresh(self.center.rejected, now) or any(
-            self.is_fresh(tracker.rejected, now) for tracker in self.trackers
-        )
+        if self.is_fresh(self.center.rejected, now):
+            return True
+        for tracker in self.trackers:
+            if self.is_fresh(tracker.rejected, now):
+                return True
+        return False
 
-    def remaining(self, positions: np.ndarray) -> float:
+    def remaining(self, joint_q: np.ndarray) -> float:
         """Return the distance that is left to all targets that count [m plus rad].
 
         Args:
-            positions: Commanded positions of the controlled joints; poses are those last measured.
+            joint_q: Commanded coordinates [joint_coord_count]; poses are those last measured.
         """
-        if self.choice.joints:
-            return float(np.nansum(np.abs(self.joint_way(positions))))
-        left = self.center.remaining if self.choice.center else 0.0
-        return left + sum(
-            tracker.remaining for tracker in self.trackers if tracker.pursuit is not Pursuit.NONE
-        )
+        choice = self.choice
+        if choice.joints:
+            return float(np.nansum(np.abs(self.joint_way(joint_q[self._coords]))))
+        left = self.center.remaining if choice.center else 0.0
+        for tracker in self.trackers:
+            if tracker.pursuit is not Pursuit.NONE:
+                left += tracker.remaining
+        return left
 
     def joint_way(self, positions: np.ndarray) -> np.ndarray:
         """Return what is left to the joint target, NaN for joints that are not commanded.

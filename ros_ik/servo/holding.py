@@ -85,7 +85,7 @@ def _reason_of_measurement(
     servo: Servo, now: float, measurement: Measurement
 ) -> HoldReason | None:
     """Return the reason to hold where a needed joint has no fresh state."""
-    received = measurement.received[servo.robot.needed_coords].tolist()
+    received = measurement.received.take(servo.robot.needed_coords).tolist()
     # A time ahead of now comes from before a backward jump of the clock: as old as it is ahead.
     oldest, newest = min(received), max(received)
     if max(abs(now - oldest), abs(now - newest)) <= servo.settings.joint_state_timeout:

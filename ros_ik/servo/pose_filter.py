@@ -9,12 +9,11 @@ The filtered pose g follows the target:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import math
 
-import numpy as np
-
-from ros_ik.servo.pose_math import move_pose
-from ros_ik.servo.pose_math import pose_difference
+from ros_ik.servo.pose_math import float_difference
+from ros_ik.servo.pose_math import float_moved
 
 
 class PoseFilter:
@@ -28,17 +27,17 @@ class PoseFilter:
         """Start empty; ``dt`` is the duration of a tick [s]."""
         self.tau = 0.0
         self._dt = dt
-        self._pose: np.ndarray | None = None
+        self._pose: Sequence[float] | None = None
 
     def reset(self) -> None:
         """Start at the commanded pose with the next step."""
         self._pose = None
 
-    def step(self, target: np.ndarray, pose: np.ndarray) -> np.ndarray:
-        """Return the filtered target of this tick [7].
+    def step(self, target: Sequence[float], pose: Sequence[float]) -> Sequence[float]:
+        """Return the filtered target of this tick, seven numbers; ``target`` without a filter.
 
         Args:
-            target: The target [7].
+            target: The target, seven numbers.
             pose: Commanded pose, where a filter without a past starts.
         """
         if self.tau <= 0.0:
@@ -46,7 +45,8 @@ class PoseFilter:
             return target
         part = -math.expm1(-self._dt / self.tau)
         start = pose if self._pose is None else self._pose
-        linear, angular = pose_difference(target, start)
-        self._pose = move_pose(start, part * linear, part * angular)
-        self._pose[3:] /= math.sqrt(float(self._pose[3:] @ self._pose[3:]))
+        (x, y, z), (a, b, c) = float_difference(target, start)
+        moved = float_moved(start, (part * x, part * y, part * z), (part * a, part * b, part * c))
+        norm = math.hypot(*moved[3:])
+        self._pose = (*moved[:3], *(number / norm for number in moved[3:]))
         return self._pose

@@ -16,6 +16,10 @@ import numpy as np
 
 IDENTITY = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 
+Vector = tuple[float, float, float]
+Pose = tuple[float, float, float, float, float, float, float]
+ZERO: Vector = (0.0, 0.0, 0.0)
+
 
 def quat_multiply(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return the product a b: first b, then a, both x y z w."""
@@ -45,8 +49,7 @@ def pose_inverse(a: np.ndarray) -> np.ndarray:
 
 def pose_between(reference: np.ndarray, link: np.ndarray, offset: np.ndarray) -> np.ndarray:
     """Return the pose of a frame at ``offset`` in a link, seen from another link."""
-    frame = _chained(link.tolist(), offset.tolist())
-    return np.array(_chained(_inverted(reference.tolist()), frame))
+    return np.array(float_between(reference.tolist(), link.tolist(), offset.tolist()))
 
 
 def rotation_log(q: Sequence[float] | np.ndarray) -> np.ndarray:
@@ -71,21 +74,49 @@ def pose_difference(target: np.ndarray, pose: np.ndarray) -> tuple[np.ndarray, n
 
     Both are in the axes in which the poses are given.
     """
-    x, y, z, *turned = target.tolist()
-    px, py, pz, qx, qy, qz, qw = pose.tolist()
-    turn = _product(turned, (-qx, -qy, -qz, qw))
-    return np.array((x - px, y - py, z - pz)), np.array(_log(turn))
+    linear, angular = float_difference(target.tolist(), pose.tolist())
+    return np.array(linear), np.array(angular)
 
 
 def move_pose(pose: np.ndarray, shift: np.ndarray, turn: np.ndarray) -> np.ndarray:
     """Return what :func:`pose_difference` takes ``pose`` to: shifted [m], then turned [rad]."""
-    x, y, z, *rotation = pose.tolist()
-    dx, dy, dz = shift.tolist()
-    turned = _product(_exp(turn.tolist()), rotation)
-    return np.array((x + dx, y + dy, z + dz, *turned))
+    return np.array(float_moved(pose.tolist(), shift.tolist(), turn.tolist()))
 
 
-def _product(a: Iterable[float], b: Iterable[float]) -> tuple[float, ...]:
+def float_between(
+    reference: Sequence[float], link: Sequence[float], offset: Sequence[float]
+) -> Pose:
+    """Return :func:`pose_between` of three poses of seven numbers."""
+    return _chained(_inverted(reference), _chained(link, offset))
+
+
+def float_difference(target: Sequence[float], pose: Sequence[float]) -> tuple[Vector, Vector]:
+    """Return :func:`pose_difference` of two poses of seven numbers."""
+    x, y, z, ax, ay, az, aw = target
+    px, py, pz, qx, qy, qz, qw = pose
+    linear = x - px, y - py, z - pz
+    # The logarithm of a q^-1, written out.
+    x = ax * qw - aw * qx - ay * qz + az * qy
+    y = ay * qw - aw * qy + ax * qz - az * qx
+    z = az * qw - aw * qz - ax * qy + ay * qx
+    w = aw * qw + ax * qx + ay * qy + az * qz
+    return linear, _log((x, y, z, w))
+
+
+def float_moved(pose: Sequence[float], shift: Sequence[float], turn: Sequence[float]) -> Pose:
+    """Return :func:`move_pose` of seven, three and three numbers."""
+    x, y, z, *rotation = pose
+    dx, dy, dz = shift
+    return (x + dx, y + dy, z + dz, *_product(_exp(turn), rotation))
+
+
+def float_length(vector: Sequence[float]) -> float:
+    """Return the length of three numbers."""
+    x, y, z = vector
+    return math.sqrt(x * x + y * y + z * z)
+
+
+def _product(a: Iterable[float], b: Iterable[float]) -> tuple[float, float, float, float]:
     """Return the product of two quaternions."""
     ax, ay, az, aw = a
     bx, by, bz, bw = b
@@ -97,7 +128,7 @@ def _product(a: Iterable[float], b: Iterable[float]) -> tuple[float, ...]:
     )
 
 
-def _turned(q: Iterable[float], v: Iterable[float]) -> tuple[float, ...]:
+def _turned(q: Iterable[float], v: Iterable[float]) -> Vector:
     """Return a vector turned by a quaternion."""
     x, y, z, w = q
     a, b, c = v
@@ -109,21 +140,30 @@ def _turned(q: Iterable[float], v: Iterable[float]) -> tuple[float, ...]:
     )
 
 
-def _chained(a: Sequence[float], b: Sequence[float]) -> tuple[float, ...]:
-    """Return the product of two poses."""
-    rotation = a[3:]
-    x, y, z = _turned(rotation, b[:3])
-    return (a[0] + x, a[1] + y, a[2] + z, *_product(rotation, b[3:]))
+def _chained(a: Sequence[float], b: Sequence[float]) -> Pose:
+    """Return the product of two poses: vector turned and shifted, quaternions multiplied."""
+    px, py, pz, ax, ay, az, aw = a
+    x, y, z, bx, by, bz, bw = b
+    tx, ty, tz = 2.0 * (ay * z - az * y), 2.0 * (az * x - ax * z), 2.0 * (ax * y - ay * x)
+    return (
+        px + (x + aw * tx + ay * tz - az * ty),
+        py + (y + aw * ty + az * tx - ax * tz),
+        pz + (z + aw * tz + ax * ty - ay * tx),
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    )
 
 
-def _inverted(a: Sequence[float]) -> tuple[float, ...]:
+def _inverted(a: Sequence[float]) -> Pose:
     """Return the inverse of a pose."""
-    back = (-a[3], -a[4], -a[5], a[6])
-    x, y, z = _turned(back, a[:3])
-    return (-x, -y, -z, *back)
+    x, y, z, qx, qy, qz, qw = a
+    x, y, z = _turned((-qx, -qy, -qz, qw), (x, y, z))
+    return -x, -y, -z, -qx, -qy, -qz, qw
 
 
-def _log(q: Iterable[float]) -> tuple[float, ...]:
+def _log(q: Iterable[float]) -> Vector:
     """Return the rotation vector of a quaternion."""
     x, y, z, w = q
     sine = math.sqrt(x * x + y * y + z * z)
@@ -133,7 +173,7 @@ def _log(q: Iterable[float]) -> tuple[float, ...]:
     return factor * x, factor * y, factor * z
 
 
-def _exp(v: Iterable[float]) -> tuple[float, ...]:
+def _exp(v: Iterable[float]) -> tuple[float, float, float, float]:
     """Return the quaternion of a rotation vector."""
     x, y, z = v
     angle = math.sqrt(x * x + y * y + z * z)

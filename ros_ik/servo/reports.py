@@ -44,10 +44,14 @@ def report_targets(output: ServoOutput, goals: Goals, poses: np.ndarray, now: fl
         output.center_of_mass = goals.center.report(poses, goals.choice.center)
 
 
-def report_poses(output: ServoOutput, goals: Goals, poses: np.ndarray) -> None:
-    """Say where the frames are measured, from link poses [body_count, 7]."""
-    for tracker, report in zip(goals.trackers, output.tasks, strict=True):
-        report.current_pose = tracker.frame_pose(poses)
+def current_poses(goals: Goals, poses: np.ndarray | None) -> list[np.ndarray | None]:
+    """Return where each frame is, [7] in its reference link, None where links are unknown.
+
+    Args:
+        goals: The targets, with the frames.
+        poses: Link poses [body_count, 7].
+    """
+    return [None if poses is None else tracker.frame_pose(poses) for tracker in goals.trackers]
 
 
 class DampingReport:

@@ -32,8 +32,8 @@ from ros_ik.servo.link_poses import LinkPoses
 from ros_ik.servo.references import commanded_coords
 from ros_ik.servo.references import set_joint_references
 from ros_ik.servo.references import set_place_references
+from ros_ik.servo.reports import current_poses
 from ros_ik.servo.reports import DampingReport
-from ros_ik.servo.reports import report_poses
 from ros_ik.servo.reports import report_targets
 from ros_ik.servo.robot import resolve_robot
 from ros_ik.servo.step_solver import StepSolver
@@ -52,6 +52,8 @@ class Servo:
         settings: The settings in force.
         goals: The targets and which of them count.
         joint_q: The command, coordinates [joint_coord_count].
+        measures_poses: Whether the next tick reports where the frames are measured; otherwise it
+            repeats what was measured last.
     """
 
     def __init__(self, model: Model, settings: Settings) -> None:
@@ -69,10 +71,15 @@ class Servo:
         self._damping_report = DampingReport(settings.period)
         self._events = Events()
         self._halt = Halt()
-        self._commanded_poses, self._measured_poses = LinkPoses(), LinkPoses()
+        self.measures_poses = True
+        self._measured_poses = LinkPoses()
+        self._current_poses: list[np.ndarray | None] = [None] * len(settings.tasks)
         self._has_mimics = bool(model.mimic_driver)
         self._commanded = commanded_coords(self.robot)
         self._not_commanded = ~self._commanded
+        self._has_others = bool(self._not_commanded.any())
+        # The last measurement that joints followed that are not commanded.
+        self._followed: Measurement | None = None
         self.joint_q = model.neutral_joint_q()
         # What outputs tell joints that are not controlled: where they were at the start.
         self._held = self.joint_q.copy()
@@ -87,7 +94,7 @@ class Servo:
     @property
     def moving(self) -> bool:
         """Whether the command is not at rest."""
-        return bool(self._step.any())
+        return bool(np.count_nonzero(self._step))
 
     def apply(self, settings: Settings) -> None:
         """Take over changed settings; the next tick uses them.
@@ -174,9 +181,7 @@ class Servo:
                 return
             joint_q = measured
         self._obstacles = command.obstacles
-        self._solver.set_obstacles(
-            command.obstacles, self._commanded_poses.at(self._solver.diff, joint_q)
-        )
+        self._solver.set_obstacles(command.obstacles, self._solver.ahead.at(joint_q))
         self._report.forget()
 
     def _accept_targets(self, measurement: Measurement, command: Command) -> None:
@@ -201,6 +206,7 @@ class Servo:
         if self._has_mimics:
             self.joint_q = self.robot.model.apply_mimic(self.joint_q)
         self._held[:] = self.joint_q
+        self._followed = None
         self._report.forget()
         self.goals.rest()
         self._synchronised = self._has_command = True
@@ -215,17 +221,16 @@ class Servo:
         """Make one step towards the targets."""
         self._reason = None
         self._halt.end()
-        follows = np.isfinite(measurement.received) & self._not_commanded
-        np.copyto(self.joint_q, measurement.joint_q, where=follows)
+        if self._has_others and measurement is not self._followed:
+            self._follow(measurement)
         if self.goals.choose(choice):
             self._tell_solver(choice)
             self._set_posture()
-        diff, coords = self._solver.diff, self.robot.coords
-        poses = self._poses()
-        wanted = self._set_references(poses)
-        damping = self._solver.damp(poses)
-        before = self.goals.remaining(self.joint_q[coords])
-        status = self._solver.solve(self.joint_q, self._step, self._next_step)
+        solver = self._solver
+        wanted = self._set_references(self._poses())
+        damping = solver.damp()
+        before = self.goals.remaining(self.joint_q)
+        status = solver.solve(self.joint_q, self._step, self._next_step)
         # A sum of squares is finite only where every number is.
         finite = math.isfinite(self._next_step.dot(self._next_step))
         if status == SolveStatus.NON_FINITE_INPUT or not finite:
@@ -234,9 +239,9 @@ class Servo:
             )
         if not status.ok:
             return self._brake(StatusCode.SOLVER_FAILED, status.message)
-        cut = self._solver.enforce_stopping(self.joint_q, self._next_step, self._step)
-        after = diff.integrate(self.joint_q, self._next_step)
-        fault = self._solver.fault(self.joint_q, self._next_step, after)
+        cut = solver.enforce_stopping(self.joint_q, self._next_step, self._step)
+        after = solver.ahead.advance(self.joint_q, self._next_step)
+        fault = solver.fault(self.joint_q, self._next_step, after)
         if fault:
             return self._brake(StatusCode.SOLVER_FAILED, fault)
         self.joint_q, self._step, self._next_step = after, self._next_step, self._step
@@ -244,10 +249,16 @@ class Servo:
         if self.goals.jump_refused(now):
             output.code, output.text = StatusCode.TARGET_JUMP, 'a target too far away was refused'
         self._report_targets(output, now)
-        achieved = before - self.goals.remaining(after[coords])
+        achieved = before - self.goals.remaining(after)
         self._report.update(output, after, wanted, achieved, cut)
         self._damping_report.update(output, damping, wanted / self.settings.period)
         return output
+
+    def _follow(self, measurement: Measurement) -> None:
+        """Take joints that are not commanded where they are measured."""
+        follows = np.isfinite(measurement.received) & self._not_commanded
+        np.copyto(self.joint_q, measurement.joint_q, where=follows)
+        self._followed = measurement
 
     def _tell_solver(self, choice: Choice) -> None:
         self._solver.choose(choice.active, choice.joints, choice.center)
@@ -295,7 +306,7 @@ class Servo:
         if self.moving:
             if self._solver.enforce_stopping(self.joint_q, self._step, last):
                 self._halt.block()
-            after = self._solver.diff.integrate(self.joint_q, self._step)
+            after = self._solver.ahead.advance(self.joint_q, self._step)
             if self._solver.fault(self.joint_q, self._step, after):
                 self._step[:] = 0.0
             else:
@@ -320,13 +331,16 @@ class Servo:
 
     def _report_poses(self, output: ServoOutput, measurement: Measurement) -> None:
         """Say where the frames are measured, once every joint is known."""
-        q = self._measured(measurement, self._held)
-        if q is not None:
-            report_poses(output, self.goals, self._measured_poses.at(self._solver.diff, q))
+        if self.measures_poses:
+            q = self._measured(measurement, self._held)
+            poses = None if q is None else self._measured_poses.at(self._solver.diff, q)
+            self._current_poses = current_poses(self.goals, poses)
+        for report, pose in zip(output.tasks, self._current_poses, strict=True):
+            report.current_pose = pose
 
     def _poses(self) -> np.ndarray:
         """Return the link poses at the commanded configuration [body_count, 7]."""
-        return self._commanded_poses.at(self._solver.diff, self.joint_q)
+        return self._solver.ahead.at(self.joint_q)
 
     def _measured(self, measurement: Measurement, others: np.ndarray) -> np.ndarray | None:
         """Return the measured coordinates, with ``others`` for those that nobody needs."""

@@ -8,10 +8,14 @@ have weight zero, and the joint task is the posture (small weight) or the joint 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+import warp as wp
 
 from ros_ik.barriers import CollisionBarrier
 from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import JerkLimit
 from ros_ik.limits import PositionLimit
@@ -25,12 +29,11 @@ from ros_ik.servo.barriers import COLLISION_RANGE
 from ros_ik.servo.barriers import make_barriers
 from ros_ik.servo.barriers import make_scene
 from ros_ik.servo.command import Obstacle
-from ros_ik.servo.conditioning import Conditioning
 from ros_ik.servo.conditioning import Damping
 from ros_ik.servo.obstacle_scene import ObstacleScene
-from ros_ik.servo.pose_math import IDENTITY
 from ros_ik.servo.pose_math import quat_from_rpy
 from ros_ik.servo.robot import ControlledRobot
+from ros_ik.servo.step_ahead import StepAhead
 from ros_ik.servo.stopping import StopCheck
 from ros_ik.settings import Settings
 from ros_ik.settings import TaskSettings
@@ -51,6 +54,7 @@ class StepSolver:
 
     Attributes:
         diff: The solver.
+        ahead: Where its steps lead.
         acceleration: Acceleration limit of each variable of the group, scaled [rad/s^2 or m/s^2].
         barriers: The barriers.
         scene: What the robot is made of and the obstacles; None where nothing is watched.
@@ -80,6 +84,11 @@ class StepSolver:
                 dt=settings.period, max_iterations=settings.solver_max_iterations
             ),
         )
+        # Targets are written where the solver reads them.
+        self._targets = [HostBuffer((1,), wp.transformd, model.device) for _ in settings.tasks]
+        for target in self._targets:
+            target.host[:, 6] = 1.0
+            target.upload()
         self._poses = [
             self._pose_objective(index, task) for index, task in enumerate(settings.tasks)
         ]
@@ -120,7 +129,7 @@ class StepSolver:
         counts = [barrier.row_count for barrier in self.barriers]
         self.barrier_rows = np.repeat(np.arange(len(self.barriers)), counts)
         self._first_row = [sum(counts[:index]) for index in range(len(counts))]
-        self._conditioning = Conditioning(robot, settings)
+        self.ahead = StepAhead(robot, settings)
         self._damping = 0.0
         rows = [self.barriers[index] for index in self.barrier_rows]
         # Rows of pairs that are farther apart have this value.
@@ -134,7 +143,9 @@ class StepSolver:
         # What steps and coordinates are compared with before they leave.
         self._lowest = robot.lower[self._moving] - _ROUNDING
         self._highest = robot.upper[self._moving] + _ROUNDING
-        self._fits = np.zeros((3, len(self._moving)), dtype=bool)
+        self._size, self._after = np.zeros((2, len(self._moving)))
+        self._room = np.zeros((3, len(self._moving)))
+        self._all_tasks = (*self._pose_tasks, *self._center_tasks, self._joint_task)
         self._active: tuple[bool, ...] = ()
         self._joint_mode = self._center_active = False
         scale = settings.limits_acceleration_scale
@@ -158,7 +169,10 @@ class StepSolver:
             objective.set_link_offset(link_offset(task_settings))
         for task in (*self._pose_tasks, *self._center_tasks):
             task.damping = settings.solver_damping
-        self._conditioning.apply(settings)
+        self.ahead.apply(settings)
+        dofs = self._robot.group.variable_dof
+        kept = self._robot.position_margin(settings)[dofs]
+        self._inner_bounds = self._robot.lower[dofs] + kept, self._robot.upper[dofs] - kept
         self._set_weights()
 
     def choose(self, active: tuple[bool, ...], joint_mode: bool, center: bool = False) -> None:
@@ -167,20 +181,21 @@ class StepSolver:
             self._active, self._joint_mode, self._center_active = active, joint_mode, center
             self._set_weights()
 
-    def damp(self, body_q: np.ndarray) -> Damping:
+    def damp(self) -> Damping:
         """Set the damping of the next step from how near the tasks are to a singularity.
 
-        Args:
-            body_q: Link poses at the commanded configuration [body_count, 7].
+        That is at the configuration where ``ahead`` is.
         """
         active = () if self._joint_mode else self._active
-        damping = self._conditioning.damping(body_q, active)
+        damping = self.ahead.conditioning.damping(active)
         self._damping = damping.square
         return damping
 
-    def set_pose(self, task: int, pose: np.ndarray) -> None:
-        """Give the pose that a task is to have after the step, [7] in its reference link."""
-        self._poses[task].set_target_pose(0, pose)
+    def set_pose(self, task: int, pose: Sequence[float] | np.ndarray) -> None:
+        """Give the pose that a task is to have after the step, seven numbers in its reference."""
+        target = self._targets[task]
+        target.host[0] = pose
+        target.upload()
 
     def set_center(self, position: np.ndarray) -> None:
         """Give where the centre of mass is to be after the step, in the base frame [m], [3]."""
@@ -262,12 +277,13 @@ class StepSolver:
         A joint outside its limits may move inwards.
         """
         moving, coords = self._moving, self._moving_coords
-        size, after = np.abs(step[moving]), next_q[coords]
-        fits = self._fits
-        np.less_equal(size, self._longest, out=fits[0])
-        np.greater_equal(after, self._lowest, out=fits[1])
-        np.less_equal(after, self._highest, out=fits[2])
-        if fits.all():
+        size, after, room = self._size, self._after, self._room
+        np.abs(step.take(moving, out=size, mode='clip'), out=size)
+        next_q.take(coords, out=after, mode='clip')
+        np.subtract(self._longest, size, out=room[0])
+        np.subtract(after, self._lowest, out=room[1])
+        np.subtract(self._highest, after, out=room[2])
+        if np.minimum.reduce(room, axis=None) >= 0.0:
             return ''
         q, fast = joint_q[coords], size > self._longest
         below = (after < self._lowest) & (after < q)
@@ -281,29 +297,25 @@ class StepSolver:
 
     def bound_joint(self, joint_q: np.ndarray) -> str:
         """Return the name of a controlled joint that rests at its limit, '' for none."""
-        dofs = self._robot.group.variable_dof
+        lowest, highest = self._inner_bounds
         q = joint_q[self._robot.coords]
-        margin = self._robot.position_margin(self._settings)[dofs]
-        room = np.minimum(
-            q - self._robot.lower[dofs] - margin, self._robot.upper[dofs] - margin - q
-        )
-        least = int(np.argmin(room))
+        room = np.minimum(q - lowest, highest - q)
+        least = int(room.argmin())
         return self._robot.group.joint_names[least] if room[least] < 1e-6 else ''
 
     def _pose_objective(self, index: int, settings: TaskSettings) -> IKObjectivePose:
         return IKObjectivePose(
             self._robot.task_links[index],
-            IDENTITY,
+            self._targets[index].array,
             link_offset=link_offset(settings),
             reference_link_index=self._robot.task_references[index],
             exact_jacobian=False,
         )
 
     def _solve(self, joint_q: np.ndarray, step: np.ndarray) -> SolveStatus:
-        tasks = [*self._pose_tasks, *self._center_tasks, self._joint_task]
         return self.diff.solve_ik(  # type: ignore[return-value]
             joint_q,
-            tasks,
+            self._all_tasks,
             self._limits,
             self.barriers,
             step,
@@ -342,7 +354,7 @@ class StepSolver:
         """Run everything that a tick runs."""
         step = np.zeros(self._robot.model.joint_dof_count)
         self.set_joints(joint_q)
-        poses = self.diff.body_poses(joint_q)
+        poses = self.ahead.at(joint_q)
         for index in range(len(self._pose_tasks)):
             self.set_pose(index, poses[self._robot.task_links[index]])
         # The first solve gives the limits their arrays; only then can they take the last step.
@@ -350,7 +362,7 @@ class StepSolver:
         self.solve(joint_q, np.zeros_like(step), step)
         self.enforce_stopping(joint_q, step, np.zeros_like(step))
         self.barrier_values(joint_q)
-        self.diff.integrate(joint_q, step)
+        self.ahead.advance(joint_q, step)
 
 
 def link_offset(settings: TaskSettings) -> np.ndarray:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import enum
 import math
 
@@ -14,13 +15,17 @@ from ros_ik.servo.approach import ApproachLimits
 from ros_ik.servo.command import PoseTarget
 from ros_ik.servo.command import TwistTarget
 from ros_ik.servo.pose_filter import PoseFilter
-from ros_ik.servo.pose_math import length
-from ros_ik.servo.pose_math import move_pose
+from ros_ik.servo.pose_math import float_between
+from ros_ik.servo.pose_math import float_difference
+from ros_ik.servo.pose_math import float_length
+from ros_ik.servo.pose_math import float_moved
+from ros_ik.servo.pose_math import IDENTITY
 from ros_ik.servo.pose_math import pose_between
-from ros_ik.servo.pose_math import pose_difference
 from ros_ik.servo.pose_math import quat_conjugate
 from ros_ik.servo.pose_math import quat_multiply
 from ros_ik.servo.pose_math import quat_rotate
+from ros_ik.servo.pose_math import Vector
+from ros_ik.servo.pose_math import ZERO
 from ros_ik.servo.step_solver import link_offset
 from ros_ik.servo.twist import TwistMotion
 from ros_ik.settings import Settings
@@ -46,7 +51,7 @@ class TaskTracker:
         twist: Accepted velocity, None without one.
         rejected: Time of receipt of the last target that was refused as a jump [s], -inf for none.
         jumps: Number of targets refused as a jump.
-        pose: Commanded pose [7] at the last :meth:`measure`.
+        pose: Commanded pose at the last :meth:`measure`, seven floats.
         linear_error: Distance to the pose target at the last :meth:`measure` [m].
         angular_error: Angle to the pose target at the last :meth:`measure` [rad].
         remaining: What is left to what the step aims at, at the last :meth:`measure` [m plus rad].
@@ -64,24 +69,29 @@ class TaskTracker:
         self.received = self.rejected = -math.inf
         self.lasting = 0
         self.jumps = 0
-        self.pose = np.zeros(7)
+        self.pose: Sequence[float] = IDENTITY.tolist()
         # What the last measurement was made of, and what was left then.
         self._body_q: np.ndarray | None = None
         self._left_to: np.ndarray | None = None
-        self._left = np.zeros(3), np.zeros(3)
+        self._left = ZERO, ZERO
         self.linear_error = self.angular_error = math.nan
         self.remaining = 0.0
-        self._aim: np.ndarray | None = None
-        self._before: np.ndarray | None = None
+        # The accepted pose, and what the step aims at, as plain floats.
+        self._goal: Sequence[float] = self.pose
+        self._aim: Sequence[float] | None = None
+        self._before: Sequence[float] | None = None
 
     def apply(self, task: TaskSettings, settings: Settings) -> None:
         """Take over settings."""
-        self._offset, self._body_q = link_offset(task), None
+        self._offset, self._body_q = link_offset(task).tolist(), None
         self._settings, self._general = task, settings
-        self._linear_axes = np.array([float(weight > 0.0) for weight in task.position_weight])
-        self._angular_axes = np.array([float(weight > 0.0) for weight in task.orientation_weight])
+        weights = task.position_weight, task.orientation_weight
+        self._linear_axes, self._angular_axes = (
+            tuple(float(weight > 0.0) for weight in kind) for kind in weights
+        )
+        self._all_axes = min(*self._linear_axes, *self._angular_axes) == 1.0
         self._filter.tau = settings.target_filter_tau
-        rejects = settings.target_jump_policy == 'reject'
+        self._rejects = rejects = settings.target_jump_policy == 'reject'
         self._linear_limits = ApproachLimits(
             task.max_linear_speed, task.max_linear_acceleration, task.gain,
             math.inf if rejects else settings.max_target_step_linear,
@@ -115,7 +125,8 @@ class TaskTracker:
             self.rest()
         elif pursuit is Pursuit.POSE:
             linear, angular = self._motion.velocity
-            self._linear.velocity, self._angular.velocity = linear.copy(), angular.copy()
+            self._linear.velocity = tuple(linear.tolist())
+            self._angular.velocity = tuple(angular.tolist())
             self._filter.reset()
         else:
             self._motion.rest()
@@ -127,7 +138,7 @@ class TaskTracker:
 
     def frame_pose(self, body_q: np.ndarray) -> np.ndarray:
         """Return the pose of the frame in its reference link, from link poses [body_count, 7]."""
-        return pose_between(body_q[self._reference], body_q[self._link], self._offset)
+        return np.array(self._frame(body_q))
 
     def accept(self, target: PoseTarget, body_q: np.ndarray) -> bool:
         """Take a new target, unless it is a jump and jumps are refused; return whether it was.
@@ -141,13 +152,13 @@ class TaskTracker:
         pose = target.pose
         if target.frame_link != self._reference:
             pose = pose_between(body_q[self._reference], body_q[target.frame_link], pose)
-        if self._general.target_jump_policy == 'reject' and self._is_jump(
-            pose, self.frame_pose(body_q)
-        ):
+        goal = pose.tolist()
+        if self._rejects and self._is_jump(goal, self._frame(body_q)):
             self.rejected = target.received
             self.jumps += 1
             return False
-        self.goal, self.received, self.rejected = pose, target.received, -math.inf
+        self.goal, self._goal = pose, goal
+        self.received, self.rejected = target.received, -math.inf
         self.lasting = target.sequence if target.lasting else 0
         return True
 
@@ -165,7 +176,7 @@ class TaskTracker:
         self.goal, self.lasting, self.received = None, 0, -math.inf
         return True
 
-    def measure(self, body_q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def measure(self, body_q: np.ndarray) -> tuple[Vector, Vector]:
         """Return what is left to the pose target on the axes that count: vectors [m] and [rad].
 
         Args:
@@ -173,25 +184,25 @@ class TaskTracker:
         """
         goal, aim = self.goal, self._aim
         if body_q is not self._body_q:
-            self._body_q, self.pose = body_q, self.frame_pose(body_q)
+            self._body_q, self.pose = body_q, self._frame(body_q)
             self._left_to = None
         if goal is None:
-            left = np.zeros(3), np.zeros(3)
+            left = ZERO, ZERO
         elif goal is self._left_to:
             left = self._left
         else:
             self._left_to = goal
-            self._left = left = self._difference(goal)
-            self.linear_error, self.angular_error = length(left[0]), length(left[1])
+            self._left = left = self._difference(self._goal)
+            self.linear_error, self.angular_error = float_length(left[0]), float_length(left[1])
         if aim is not None:
             self.remaining = (
                 self.linear_error + self.angular_error
-                if aim is goal
-                else sum(map(length, self._difference(aim)))
+                if aim is self._goal
+                else sum(map(float_length, self._difference(aim)))
             )
         return left
 
-    def reference(self, body_q: np.ndarray) -> tuple[np.ndarray, float]:
+    def reference(self, body_q: np.ndarray) -> tuple[Sequence[float], float]:
         """Return the pose to reach in this tick, and how much nearer it lies, in m plus rad.
 
         Args:
@@ -200,16 +211,14 @@ class TaskTracker:
         before = self._before
         self._aim = None
         left = self.measure(body_q)
-        achieved = (
-            (np.zeros(3), np.zeros(3)) if before is None else pose_difference(self.pose, before)
-        )
+        achieved = (ZERO, ZERO) if before is None else float_difference(self.pose, before)
         self._before = self.pose
         if self.pursuit is Pursuit.TWIST:
             shift, turn = self._follow(body_q, achieved)
         else:
             shift, turn = self._approach(left, achieved)
-        pose = move_pose(self.pose, shift, turn)
-        way = length(shift) + length(turn)
+        pose = float_moved(self.pose, shift, turn)
+        way = float_length(shift) + float_length(turn)
         if self.pursuit is Pursuit.TWIST:
             self._aim, self.remaining = pose, way
         return pose, way
@@ -221,24 +230,29 @@ class TaskTracker:
             and self.angular_error <= self._settings.angular_tolerance
         )
 
+    def _frame(self, body_q: np.ndarray) -> Sequence[float]:
+        """Return :meth:`frame_pose` as plain floats."""
+        return float_between(
+            body_q[self._reference].tolist(), body_q[self._link].tolist(), self._offset
+        )
+
     def _approach(
-        self, left: tuple[np.ndarray, np.ndarray], achieved: tuple[np.ndarray, np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, left: tuple[Vector, Vector], achieved: tuple[Vector, Vector]
+    ) -> tuple[Vector, Vector]:
         """Return the displacement of this tick towards the pose target."""
-        goal: np.ndarray = self.goal  # type: ignore[assignment]
-        self._aim = self._filter.step(goal, self.pose)
+        self._aim = self._filter.step(self._goal, self.pose)
         self.remaining = self.linear_error + self.angular_error
-        if self._aim is not goal:
+        if self._aim is not self._goal:
             left = self._difference(self._aim)
-            self.remaining = length(left[0]) + length(left[1])
+            self.remaining = float_length(left[0]) + float_length(left[1])
         return (
             self._linear.step(left[0], achieved[0], self._linear_limits),
             self._angular.step(left[1], achieved[1], self._angular_limits),
         )
 
     def _follow(
-        self, body_q: np.ndarray, achieved: tuple[np.ndarray, np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, body_q: np.ndarray, achieved: tuple[Vector, Vector]
+    ) -> tuple[Vector, Vector]:
         """Return the displacement of this tick by the commanded velocity."""
         twist: TwistTarget = self.twist  # type: ignore[assignment]
         linear, angular = twist.linear, twist.angular
@@ -249,22 +263,30 @@ class TaskTracker:
             ).tolist()
             linear = quat_rotate(turn, linear.tolist())
             angular = quat_rotate(turn, angular.tolist())
-        return self._motion.step(
-            self.pose,
-            achieved,
+        shift, rotation = self._motion.step(
+            np.array(self.pose),
+            (np.array(achieved[0]), np.array(achieved[1])),
             (linear, angular),
-            (self._linear_axes, self._angular_axes),
+            (np.array(self._linear_axes), np.array(self._angular_axes)),
             (self._linear_limits, self._angular_limits),
         )
+        return tuple(shift.tolist()), tuple(rotation.tolist())
 
-    def _difference(self, goal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _difference(self, goal: Sequence[float]) -> tuple[Vector, Vector]:
         """Return what takes the pose to ``goal`` on the axes that count."""
-        linear, angular = pose_difference(goal, self.pose)
-        return linear * self._linear_axes, angular * self._angular_axes
+        return self._counted(float_difference(goal, self.pose))
 
-    def _is_jump(self, goal: np.ndarray, pose: np.ndarray) -> bool:
-        linear, angular = pose_difference(goal, pose)
+    def _counted(self, difference: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+        """Return a difference with zeros on the axes that are free."""
+        if self._all_axes:
+            return difference
+        (x, y, z), (a, b, c) = difference
+        (u, v, w), (d, e, f) = self._linear_axes, self._angular_axes
+        return (x * u, y * v, z * w), (a * d, b * e, c * f)
+
+    def _is_jump(self, goal: Sequence[float], pose: Sequence[float]) -> bool:
+        linear, angular = self._counted(float_difference(goal, pose))
         return (
-            length(linear * self._linear_axes) > self._general.max_target_step_linear
-            or length(angular * self._angular_axes) > self._general.max_target_step_angular
+            float_length(linear) > self._general.max_target_step_linear
+            or float_length(angular) > self._general.max_target_step_angular
         )

@@ -77,7 +77,7 @@ class TwistMotion:
         ahead = (lead[0] + self.velocity[0] * dt, lead[1] + self.velocity[1] * dt)
         self._reference = move_pose(pose, *ahead)
         step = [
-            velocity * dt + approach.step(part, approach.velocity * dt, bounds)
+            velocity * dt + _caught_up(approach, part, dt, bounds)
             for velocity, approach, part, bounds in zip(
                 self.velocity, self._catch_up, lead, limits, strict=True
             )
@@ -103,6 +103,14 @@ class TwistMotion:
             if size > bounds.acceleration * dt:
                 part = min(part, bounds.acceleration * dt / size)
         return base[0] + part * change[0], base[1] + part * change[1]
+
+
+def _caught_up(
+    approach: Approach, lead: np.ndarray, dt: float, limits: ApproachLimits
+) -> np.ndarray:
+    """Return the part of the lead that a tick makes good."""
+    x, y, z = approach.velocity
+    return np.array(approach.step(lead.tolist(), (x * dt, y * dt, z * dt), limits))
 
 
 def _kept(asked: np.ndarray, achieved: np.ndarray) -> np.ndarray:

@@ -2,39 +2,46 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solvers: inverse kinematics of poses and paths, the batched quadratic program, control steps."""
 
-from ros_ik.solvers.batch_ik.enums import IKOptimizer
-from ros_ik.solvers.batch_ik.enums import IKSampler
-from ros_ik.solvers.batch_ik.lbfgs import IKOptimizerLBFGS
-from ros_ik.solvers.batch_ik.lm import IKOptimizerLM
-from ros_ik.solvers.batch_ik.solver import IKSolver
-from ros_ik.solvers.chain.ik_chain import ChainLink
-from ros_ik.solvers.chain.ik_chain import IkChain
-from ros_ik.solvers.chain.ik_chain import JointState
-from ros_ik.solvers.chain.ik_chain_path import IkChainError
-from ros_ik.solvers.chain.solvers import DlsSolver
-from ros_ik.solvers.chain.solvers import GaussNewtonSolver
-from ros_ik.solvers.optimal_control import CommandHeaderBuilder
-from ros_ik.solvers.optimal_control import OptimalControl
-from ros_ik.solvers.optimal_control import OptimalControlCommand
-from ros_ik.solvers.optimal_control import OptimalControlCommandBuilder
-from ros_ik.solvers.optimal_control import OptimalControlFeedback
-from ros_ik.solvers.optimal_control import OptimalControlResult
-from ros_ik.solvers.optimal_control import OptimalControlSettings
-from ros_ik.solvers.optimal_control import StopReason
-from ros_ik.solvers.pose_ik.batch import inverse_kinematics
-from ros_ik.solvers.pose_ik.path import PathResult
-from ros_ik.solvers.pose_ik.path import solve_path
-from ros_ik.solvers.pose_ik.result import ChainIKResult
-from ros_ik.solvers.pose_ik.result import ChainIKSettings
-from ros_ik.solvers.pose_ik.solver import ChainIK
-from ros_ik.solvers.qp.dense_qp import DenseQP
-from ros_ik.solvers.status import SolveStatus
-from ros_ik.solvers.step.differential_ik import DifferentialIK
-from ros_ik.solvers.step.differential_ik import DifferentialIKSettings
-from ros_ik.solvers.step.differential_ik_settings import EnforceMode
-from ros_ik.solvers.step.rollout import rollout
-from ros_ik.solvers.step.rollout import RolloutResult
-from ros_ik.solvers.step.task import Task
+from typing import TYPE_CHECKING
+
+from ros_ik.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from ros_ik.solvers.batch_ik.enums import IKOptimizer
+    from ros_ik.solvers.batch_ik.enums import IKSampler
+    from ros_ik.solvers.batch_ik.lbfgs import IKOptimizerLBFGS
+    from ros_ik.solvers.batch_ik.lm import IKOptimizerLM
+    from ros_ik.solvers.batch_ik.solver import IKSolver
+    from ros_ik.solvers.chain.ik_chain import ChainLink
+    from ros_ik.solvers.chain.ik_chain import IkChain
+    from ros_ik.solvers.chain.ik_chain import JointState
+    from ros_ik.solvers.chain.ik_chain_path import IkChainError
+    from ros_ik.solvers.chain.solvers import DlsSolver
+    from ros_ik.solvers.chain.solvers import GaussNewtonSolver
+    from ros_ik.solvers.optimal_control import CommandHeaderBuilder
+    from ros_ik.solvers.optimal_control import OptimalControl
+    from ros_ik.solvers.optimal_control import OptimalControlCommand
+    from ros_ik.solvers.optimal_control import OptimalControlCommandBuilder
+    from ros_ik.solvers.optimal_control import OptimalControlFeedback
+    from ros_ik.solvers.optimal_control import OptimalControlResult
+    from ros_ik.solvers.optimal_control import OptimalControlSettings
+    from ros_ik.solvers.optimal_control import StopReason
+    from ros_ik.solvers.pose_ik.batch import inverse_kinematics
+    from ros_ik.solvers.pose_ik.path import PathResult
+    from ros_ik.solvers.pose_ik.path import solve_path
+    from ros_ik.solvers.pose_ik.result import ChainIKResult
+    from ros_ik.solvers.pose_ik.result import ChainIKSettings
+    from ros_ik.solvers.pose_ik.solver import ChainIK
+    from ros_ik.solvers.qp.dense_qp import DenseQP
+    from ros_ik.solvers.status import SolveStatus
+    from ros_ik.solvers.step.differential_ik import DifferentialIK
+    from ros_ik.solvers.step.differential_ik import DifferentialIKSettings
+    from ros_ik.solvers.step.differential_ik_settings import EnforceMode
+    from ros_ik.solvers.step.rollout import rollout
+    from ros_ik.solvers.step.rollout import RolloutResult
+    from ros_ik.solvers.step.task import Task
+else:
+    __getattr__, __dir__ = lazy_names(__name__, __file__)
 
 __all__ = [
     'ChainIK',

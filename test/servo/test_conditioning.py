@@ -9,7 +9,7 @@ from support.servo_rig import Rig
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.servo import StatusCode
-from ros_ik.servo.conditioning import Conditioning
+from ros_ik.servo.step_ahead import StepAhead
 
 ROBOTS = {
     'panda': {'position_weight': 2.0},
@@ -24,7 +24,7 @@ ROBOTS = {
 def test_the_least_singular_value_is_that_of_the_weighted_jacobian(robot):
     rig = Rig(robot, **{f'ee__{key}': value for key, value in ROBOTS[robot].items()})
     other = PinocchioRobot(find_robot(robot).urdf_path.read_text(), rig.model)
-    conditioning, task = Conditioning(rig.robot, rig.settings), rig.settings.tasks[0]
+    ahead, task = StepAhead(rig.robot, rig.settings), rig.settings.tasks[0]
     weights = np.array(task.position_weight + task.orientation_weight)
     rows = np.flatnonzero(weights)
     dofs, rng = rig.robot.group.variable_dof, np.random.default_rng(2)
@@ -38,8 +38,8 @@ def test_the_least_singular_value_is_that_of_the_weighted_jacobian(robot):
         turn = other.poses(q)[base][1].T
         J = np.vstack([turn @ J[:3], turn @ J[3:]]) * (weights / weights.max())[:, None]
         expected = np.linalg.svd(J[rows], compute_uv=False)[-1]
-        poses = rig.servo._solver.diff.body_poses(q)
-        assert conditioning.measure(poses)[0] == pytest.approx(expected, rel=0.02, abs=2e-5)
+        ahead.at(q)
+        assert ahead.conditioning.sigma()[0] == pytest.approx(expected, rel=0.02, abs=2e-5)
 
 
 def _of_base(other, q, base, frame):
@@ -52,10 +52,10 @@ def _of_base(other, q, base, frame):
 
 def test_an_arm_of_few_joints_is_not_near_a_singularity_everywhere():
     rig = Rig('panda', locked_joints=['panda_joint1', 'panda_joint3'])
-    poses = rig.servo._solver.diff.body_poses(rig.q)
-    conditioning = Conditioning(rig.robot, rig.settings)
-    assert conditioning.measure(poses)[0] == np.inf
-    assert conditioning.damping(poses, np.array([True])).square == 0.0
+    ahead = StepAhead(rig.robot, rig.settings)
+    ahead.at(rig.q)
+    assert ahead.conditioning.sigma()[0] == np.inf
+    assert ahead.conditioning.damping([True]).square == 0.0
 
 
 def pushed_up(**values):

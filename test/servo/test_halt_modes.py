@@ -90,7 +90,7 @@ def test_the_filter_follows_a_step_with_its_time_constant():
     pose = np.array([0.0, 0.0, 0.0, 0.0, 0.0, np.sin(0.5), np.cos(0.5)])
     follower = PoseFilter(0.01)
     follower.tau = 0.1
-    filtered = [follower.step(target, pose) for _ in range(30)]
+    filtered = [np.array(follower.step(target, pose)) for _ in range(30)]
     left = np.exp(-0.01 * np.arange(1, 31) / 0.1)
     np.testing.assert_allclose([p[0] for p in filtered], 1.0 - left, atol=1e-12)
     turned = [np.linalg.norm(pose_difference(target, p)[1]) for p in filtered]

@@ -8,7 +8,7 @@ from support.servo_rig import Rig
 from ros_ik.servo.link_poses import LinkPoses
 
 
-def test_a_tick_places_the_links_once_after_its_step_and_once_as_measured(monkeypatch):
+def test_measured_poses_are_placed_once_a_tick_and_only_where_they_are_wanted(monkeypatch):
     rig = Rig()
     rig.aim(rig.moved((0.1, 0.0, 0.0)))
     rig.tick(20)
@@ -16,11 +16,17 @@ def test_a_tick_places_the_links_once_after_its_step_and_once_as_measured(monkey
     body_poses = diff.body_poses
     monkeypatch.setattr(diff, 'body_poses', lambda q: placed.append(q.copy()) or body_poses(q))
     measured = rig.q
+    first = rig.tick()
+    assert first.joint_qd.any() and len(placed) == 1
+    np.testing.assert_array_equal(placed[0], measured)
+    np.testing.assert_allclose(first.tasks[0].current_pose, rig.pose(measured), atol=1e-12)
+    placed.clear()
+    rig.servo.measures_poses = False
     output = rig.tick()
-    assert output.joint_qd.any()
-    assert len(placed) == 2
-    np.testing.assert_array_equal(placed[0], output.joint_q)
-    np.testing.assert_array_equal(placed[1], measured)
+    assert not placed
+    assert output.tasks[0].current_pose is first.tasks[0].current_pose
+    rig.servo.measures_poses = True
+    assert np.any(rig.tick().tasks[0].current_pose != first.tasks[0].current_pose)
 
 
 def test_coordinates_that_changed_in_place_are_noticed():

@@ -1,0 +1,58 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Where a step leads: against the solver's own integration and forward kinematics."""
+
+import numpy as np
+import pytest
+from support.servo_rig import Rig
+
+from ros_ik.servo.step_ahead import StepAhead
+from ros_ik.settings import read_settings
+
+
+@pytest.fixture(scope='module', params=['panda', 'talos_left_arm'])
+def rig(request):
+    return Rig(request.param)
+
+
+def random_states(rig, count):
+    rng, model = np.random.default_rng(4), rig.model
+    for q in model.random_joint_q(count, rng):
+        yield q, 0.01 * rng.normal(size=model.joint_dof_count)
+
+
+def test_a_step_leads_where_the_solver_says(rig):
+    ahead, diff = StepAhead(rig.robot, rig.settings), rig.servo._solver.diff
+    for q, step in random_states(rig, 5):
+        after = ahead.advance(q, step)
+        np.testing.assert_array_equal(after, diff.integrate(q, step))
+        np.testing.assert_array_equal(ahead.poses, diff.body_poses(after))
+        assert ahead.at(after) is ahead.poses
+        sigma = ahead.conditioning.sigma()
+        ahead.at(q)
+        assert np.all(ahead.conditioning.sigma() != sigma)
+        np.testing.assert_array_equal(ahead.poses, diff.body_poses(q))
+        ahead.at(after)
+        np.testing.assert_array_equal(ahead.conditioning.sigma(), sigma)
+
+
+def test_what_it_returned_stays(rig):
+    ahead = StepAhead(rig.robot, rig.settings)
+    kept = [(ahead.advance(q, step), ahead.poses) for q, step in random_states(rig, 4)]
+    copies = [(after.copy(), poses.copy()) for after, poses in kept]
+    ahead.at(rig.q)
+    for one, other in zip(kept, copies, strict=True):
+        np.testing.assert_array_equal(one[0], other[0])
+        np.testing.assert_array_equal(one[1], other[1])
+
+
+def test_changed_weights_count_at_once_where_it_is(rig):
+    settings = read_settings({**rig.given, 'ee.orientation_weight': 0.0})
+    ahead = StepAhead(rig.robot, rig.settings)
+    ahead.at(rig.q)
+    before = ahead.conditioning.sigma()
+    ahead.apply(settings)
+    fresh = StepAhead(rig.robot, settings)
+    fresh.at(rig.q)
+    assert ahead.conditioning.sigma()[0] != before[0]
+    np.testing.assert_array_equal(ahead.conditioning.sigma(), fresh.conditioning.sigma())
