@@ -3,6 +3,7 @@
 """A limit tightens the box of steps that the solver may choose from; the box is never left."""
 
 import functools
+from typing import ClassVar
 from typing import no_type_check
 from typing import TYPE_CHECKING
 
@@ -29,10 +30,15 @@ class Limit:
         splits: Whether :meth:`launch` may be called for parts of a large batch, with ``_state``
             the state of the part; a limit with an array per robot then reads its rows through
             :meth:`StepState.rows`.
+        is_constant: Whether the box is the same at every state and for every robot, until
+            ``Limit.changes`` counts a change: then it is launched no more often.
+        changes: Number of changes of limits that are constant, of all objects.
     """
 
     yields: int = 0
     splits = False
+    is_constant = False
+    changes: ClassVar[int] = 0
 
     _state: 'StepState'
     _is_bound = False

@@ -13,6 +13,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.limits.arguments import check_some_may_move
 from ros_ik.limits.arguments import dof_values
+from ros_ik.limits.limit import Limit
 from ros_ik.limits.limit import ScaledLimit
 from ros_ik.limits.limit import tighten_function
 
@@ -52,6 +53,7 @@ class VelocityLimit(ScaledLimit):
     """
 
     splits = True
+    is_constant = True
 
     def __init__(self, velocity: np.ndarray | None = None, *, scale: float = 1.0) -> None:
         """Create the limit.
@@ -124,3 +126,4 @@ class VelocityLimit(ScaledLimit):
         if self._is_allocated and self._velocity is not None:
             self._max_step.host[...] = self._scale * self._dt * self._velocity
             self._max_step.upload()
+            Limit.changes += 1

@@ -181,6 +181,24 @@ def test_a_limit_of_ones_own():
     assert step[0] == 0.0
 
 
+def test_a_changed_velocity_limit_counts_from_the_next_step():
+    """Its box is kept between steps, also beside another solver whose limit changes."""
+    joint, other = Joint(target=6.0), Joint(target=6.0)
+    limit, apart = VelocityLimit(np.full(len(joint.q), SPEED)), VelocityLimit()
+    step = np.zeros(len(joint.q))
+    for scale in (1.0, 0.25, 0.5):
+        limit.scale = scale
+        assert joint.diff.solve_ik(joint.q, [joint.task], [limit], step).ok
+        assert step[0] == pytest.approx(scale * SPEED * DT, rel=1e-12)
+        other.diff.solve_ik(other.q, [other.task], [apart], np.zeros(len(joint.q)))
+        apart.scale = 0.5 * scale
+        joint.diff.solve_ik(joint.q, [joint.task], [limit], step)
+        assert step[0] == pytest.approx(scale * SPEED * DT, rel=1e-12)
+    limit.velocity = np.full(len(joint.q), 2 * SPEED)
+    joint.diff.solve_ik(joint.q, [joint.task], [limit], step)
+    assert step[0] == pytest.approx(SPEED * DT, rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ('call', 'name'),
     [

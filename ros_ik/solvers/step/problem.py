@@ -31,6 +31,7 @@ from ros_ik.solvers.step.differential_ik_settings import DifferentialIKSettings
 from ros_ik.solvers.step.dual import make_dual_program
 from ros_ik.solvers.step.order import step_elimination
 from ros_ik.solvers.step.priorities import add_levels_kernel
+from ros_ik.solvers.step.program import constant_box
 from ros_ik.solvers.step.program import every_variable
 from ros_ik.solvers.step.program import make_step_program
 from ros_ik.solvers.step.rows import step_rows_kernels
@@ -96,6 +97,7 @@ class StepProblem:
         self._state, self._joint_q, self._rules = state, joint_q, rules
         self._tasks, self._barriers = tuple(tasks), tuple(barriers)
         self._limits = tuple(sorted(limits, key=lambda limit: limit.yields))
+        self._box_revision = -1
         self._revision, self._versions = -1, [-1] * len(tasks)
         self._gains_revision = -1
         set_up_objectives(tasks, state)
@@ -107,14 +109,14 @@ class StepProblem:
         self._tree = make_step_tree(state.model, order, self._links(), state.scalar)
         self._allocate()
         self.load_regularization(1e-12)
+        whole = [[(0, state.n_robots)]]
+        parts = shared_parts(state.n_robots, n_threads) if self._splits() else whole
+        self._scratch = [_Scratch(self, max(size for _, size in part)) for part in parts]
         self.load_parameters()
-        parts = shared_parts(state.n_robots, n_threads) if self._splits() else None
-        self._scratch = []
-        graphs = []
-        for part in parts or [[(0, state.n_robots)]]:
-            scratch = _Scratch(self, max(size for _, size in part))
-            self._scratch.append(scratch)
-            graphs.append(Graph(functools.partial(self._record, scratch, part), state.device))
+        graphs = [
+            Graph(functools.partial(self._record, scratch, part), state.device)
+            for scratch, part in zip(self._scratch, parts, strict=True)
+        ]
         self._graphs = SharedGraphs(graphs, pool, n_threads)
 
     def load_regularization(self, regularization: float) -> None:
@@ -124,7 +126,10 @@ class StepProblem:
         self._regularization.upload()
 
     def load_parameters(self) -> None:
-        """Bring parameters of tasks and barriers that changed to the device."""
+        """Bring parameters of tasks, limits and barriers that changed to the device."""
+        if self._box_revision != Limit.changes:
+            self._box_revision = Limit.changes
+            self._load_constant_box()
         if self._gains_revision != Barrier.changes and self._barriers:
             self._barrier_arrays.gain.assign([barrier.gain for barrier in self._barriers])
         self._gains_revision = Barrier.changes
@@ -141,6 +146,16 @@ class StepProblem:
     def solve(self) -> None:
         """Solve at the coordinates in the buffer; fills ``x``, ``delta_q`` and ``status``."""
         self._graphs.launch()
+
+    def _load_constant_box(self) -> None:
+        """Apply the limits that are the same at every state to what each step begins with."""
+        for scratch in self._scratch:
+            box = constant_box(scratch.program)
+            state = self._state.part(0, scratch.body_q, scratch.joint_S_s)
+            for limit in self._limits:
+                if limit.is_constant:
+                    with _stepping(limit, state):
+                        limit.launch(*box)
 
     def _sort_tasks(self) -> None:
         """Tell tasks that one kernel evaluates from those that come as rows."""
@@ -234,8 +249,9 @@ class StepProblem:
             self._record_rows(scratch)
         box = program.lower[:size], program.upper[:size]
         for limit in self._limits:
-            with _stepping(limit, state):
-                limit.launch(*box)
+            if not limit.is_constant:
+                with _stepping(limit, state):
+                    limit.launch(*box)
         for barrier, start in zip(self._barriers, self._barrier_start, strict=False):
             with _stepping(barrier, state):
                 barrier.launch_values(state.body_q, scratch.values[:size], int(start))

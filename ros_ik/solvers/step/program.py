@@ -6,6 +6,8 @@ minimise 1/2 x' H x + c' x   subject to   lower <= x <= upper,   J x >= d
 """
 
 import functools
+import itertools
+import math
 from typing import Any
 from typing import no_type_check
 
@@ -29,7 +31,7 @@ def step_program_struct() -> Any:
     class StepProgram:
         # views of one piece of memory, which begins each step as a copy of another
         memory: wp.array(dtype=wp.float64)
-        empty: wp.array(dtype=wp.float64)  # zeros, and bounds at infinity
+        empty: wp.array(dtype=wp.float64)  # zeros, and the bounds that are always the same
         H: wp.array3d(dtype=wp.float64)  # [n, variables, variables], lower triangle
         c: wp.array2d(dtype=wp.float64)  # [n, variables]
         lower: wp.array2d(dtype=wp.float64)  # [n, variables]
@@ -82,15 +84,22 @@ def _make_views(program: Any, n: int, variables: int, device: wp.DeviceLike) -> 
         'H': (n, variables, variables), 'c': (n, variables), 'lower': (n, variables),
         'upper': (n, variables),
     }  # fmt: skip
-    fills = {'lower': -np.inf, 'upper': np.inf}
-    empty = [np.full(np.prod(shape), fills.get(name, 0.0)) for name, shape in shapes.items()]
-    program.empty = wp.array(np.concatenate(empty), dtype=wp.float64, device=device)
+    sizes = [math.prod(shape) for shape in shapes.values()]
+    program.empty = wp.zeros(sum(sizes), dtype=wp.float64, device=device)
     program.memory = wp.empty_like(program.empty)
-    start = 0
-    for name, shape in shapes.items():
-        end = start + int(np.prod(shape))
-        setattr(program, name, program.memory[start:end].reshape(shape))
-        start = end
+    ends = itertools.accumulate(sizes)
+    for (name, shape), size, end in zip(shapes.items(), sizes, ends, strict=True):
+        setattr(program, name, program.memory[end - size : end].reshape(shape))
+    constant_box(program)
+
+
+def constant_box(program: Any) -> tuple[wp.array, wp.array]:
+    """Return the bounds with which each step begins, opened: lower and upper [n, variables]."""
+    size = program.lower.size
+    lower, upper = program.empty[-2 * size : -size], program.empty[-size:]
+    lower.fill_(-np.inf)
+    upper.fill_(np.inf)
+    return lower.reshape(program.lower.shape), upper.reshape(program.upper.shape)
 
 
 def every_variable(order: Elimination, n: int) -> Elimination:
