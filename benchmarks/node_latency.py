@@ -27,6 +27,7 @@ from geometry_msgs.msg import PoseStamped
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 
+from benchmarks import node_idle
 from benchmarks.node_client import busy_core
 from benchmarks.node_client import Client
 from benchmarks.node_client import NodeProcess
@@ -194,6 +195,9 @@ def measure(quick: bool) -> list[dict]:
                     permitted = 'is not permitted' not in process.log
                 if permitted:
                     rows += _rows(rate, name, ours, echo)
+                if permitted and rate == RATES[-1]:
+                    sleeping = f'{name}: only sleeping'
+                    rows.append(node_idle.measure(rate, duration, priority, sleeping))
     return rows
 
 
