@@ -64,6 +64,13 @@ WRONG = [
     ),
     ({'output_names': ['a', 'b']}, 'outputs.b.topic', 'another output'),
     ({'outputs.default.command_horizon': 0.015}, 'outputs.default.command_horizon', '0.02 s'),
+    (
+        {'rollout_steps': 5, 'outputs.default.command_horizon': 0.069},
+        'outputs.default.command_horizon',
+        'rollout_steps + 2 = 7 control periods (0.07 s), got 0.069',
+    ),
+    ({'rollout_steps': 101}, 'rollout_steps', '[0, 100]'),
+    ({'rollout_steps': -1}, 'rollout_steps', '[0, 100]'),
     ({'outputs.default.stamp': 'later'}, 'outputs.default.stamp', "'now'"),
     ({'outputs.default.type': 'effort'}, 'outputs.default.type', "'float64_multi_array'"),
 ]
@@ -84,6 +91,15 @@ def test_defaults_are_those_of_the_schema():
     assert settings.tasks[0].orientation_weight == (0.5, 0.5, 0.5)
     assert settings.outputs[0].topic == '~/joint_trajectory'
     assert settings.joint_limits == settings.barriers == ()
+
+
+def test_a_horizon_of_just_the_predicted_steps_is_taken():
+    for rate in (30.0, 100.0, 333.0, 1000.0):
+        for steps in (1, 5, 28):
+            horizon = float(f'{(steps + 2) / rate:.12g}')
+            given = {'rollout_steps': steps, 'outputs.default.command_horizon': horizon}
+            settings = read_settings({**FRAME, 'control_rate': rate, **given})
+            assert settings.rollout_steps == steps
 
 
 def test_names_of_the_user_become_sections():

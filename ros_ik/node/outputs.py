@@ -14,6 +14,7 @@ import math
 
 from builtin_interfaces.msg import Duration
 from builtin_interfaces.msg import Time
+import numpy as np
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
@@ -32,7 +33,7 @@ LATEST = QoSProfile(depth=1)
 
 
 class TrajectoryMessage:
-    """The trajectory of one output: the commanded position ahead, then the same at rest.
+    """The trajectory of one output: the command ahead, what is predicted, the end of it at rest.
 
     Attributes:
         serialized: The message, with the last command that was filled in.
@@ -46,30 +47,52 @@ class TrajectoryMessage:
         points = [JointTrajectoryPoint(time_from_start=duration(time)) for time in layout.times]
         marks, count = Marks(), len(layout.joint_names)
         positions = [marks.take(count) for _ in points]
-        velocity = marks.take(count)
+        velocities = [marks.take(count) for _ in points[:-1] if layout.publish_velocities]
         for point, mark in zip(points, positions, strict=True):
             point.positions = mark
+        for point, mark in zip(points, velocities, strict=False):
+            point.velocities = mark
         if layout.publish_velocities:
-            points[0].velocities, points[1].velocities = velocity, [0.0] * count
+            points[-1].velocities = [0.0] * count
         self.serialized = SerializedMessage(
             JointTrajectory(joint_names=list(layout.joint_names), points=points)
         )
-        self._positions = [self.serialized.numbers(mark) for mark in positions]
-        self._velocities = self.serialized.numbers(velocity) if layout.publish_velocities else None
+        self._first, *self._ahead, self._last = map(self.serialized.numbers, positions)
+        places = [self.serialized.numbers(mark) for mark in velocities]
+        self._velocity, self._velocities_ahead = (places[0] if places else None), places[1:]
 
     def fill(self, output: ServoOutput, nanoseconds: int) -> bool:
         """Take a command at a time [ns]; return whether all of it is finite."""
-        first, last = self._positions
+        first, velocity = self._first, self._velocity
         output.joint_q.take(self._layout.coords, out=first, mode='clip')
-        last[:] = first
         # A sum of squares is finite only where every number is; positions are far from overflow.
         squares = first.dot(first)
-        if self._velocities is not None:
-            output.joint_qd.take(self._layout.dofs, out=self._velocities, mode='clip')
-            squares += self._velocities.dot(self._velocities)
+        if velocity is not None:
+            output.joint_qd.take(self._layout.dofs, out=velocity, mode='clip')
+            squares += velocity.dot(velocity)
+        if self._ahead:
+            squares += self._fill_ahead(output.ahead, output.ahead_qd)
+        self._last[:] = self._ahead[-1] if self._ahead else first
         if self._layout.stamp_now:
             self.serialized.set_stamp(nanoseconds)
         return math.isfinite(squares)
+
+    def _fill_ahead(self, ahead: np.ndarray | None, ahead_qd: np.ndarray | None) -> float:
+        """Take what is predicted, or repeat the command at rest; return the sum of squares."""
+        squares = 0.0
+        for step, place in enumerate(self._ahead):
+            if ahead is None:
+                place[:] = self._first
+            else:
+                ahead[step].take(self._layout.coords, out=place, mode='clip')
+            squares += place.dot(place)
+        for step, place in enumerate(self._velocities_ahead):
+            if ahead_qd is None:
+                place[:] = 0.0
+            else:
+                ahead_qd[step].take(self._layout.dofs, out=place, mode='clip')
+            squares += place.dot(place)
+        return float(squares)
 
 
 class ArrayMessage:

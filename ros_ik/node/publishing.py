@@ -103,7 +103,10 @@ class CommandTemplates:
         robot = servo.robot
         labels = robot.model.body_label
         self.commands = [
-            output_message(output, trajectory_layout(robot, index, output, settings.period))
+            output_message(
+                output,
+                trajectory_layout(robot, index, output, settings.period, settings.rollout_steps),
+            )
             for index, output in enumerate(settings.outputs)
         ]
         self._coords, self._dofs = robot.coords, robot.group.variable_dof

@@ -7,6 +7,7 @@ Positions are those in the base frame: of a robot on its legs that is the foot i
 
 from __future__ import annotations
 
+import copy
 import math
 
 import numpy as np
@@ -62,6 +63,12 @@ class CenterTracker:
         self.position = np.zeros(3)
         self.remaining = math.nan
         self._before: np.ndarray | None = None
+
+    def branch(self) -> CenterTracker:
+        """Return a tracker that goes on from here and leaves this one alone."""
+        other = copy.copy(self)
+        other._approach = copy.copy(self._approach)
+        return other
 
     def apply(self, settings: Settings) -> None:
         """Take over settings."""

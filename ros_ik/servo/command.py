@@ -241,6 +241,10 @@ class ServoOutput:
         limiting_pair: Links of the closest pair of that barrier, '' where it has none.
         barrier_distance: Distance [m] at the commanded configuration of that pair, or of a frame
             from the nearest face of its box; NaN where nothing is near.
+        waiting_for: Names of the joints whose state is missing.
+        ahead: Predicted coordinates behind the command, one period apart [rollout_steps,
+            joint_coord_count]; None where nothing is predicted: the robot holds, brakes or rests.
+        ahead_qd: Velocities of the steps to them [rollout_steps, joint_dof_count], rad/s or m/s.
     """
 
     code: StatusCode
@@ -255,6 +259,8 @@ class ServoOutput:
     limiting_pair: tuple[str, str] = ('', '')
     barrier_distance: float = float('nan')
     waiting_for: tuple[str, ...] = ()
+    ahead: np.ndarray | None = None
+    ahead_qd: np.ndarray | None = None
 
 
 def _replaced(values: tuple, index: int, value: object) -> tuple:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
 
@@ -77,6 +78,13 @@ class Goals:
         # Whether the last thing that happened to targets is that a lasting one was taken away.
         self._withdrawn = False
         self.apply(settings)
+
+    def branch(self) -> Goals:
+        """Return goals that are pursued on from here and leave these alone."""
+        other = copy.copy(self)
+        other.trackers = tuple([tracker.branch() for tracker in self.trackers])
+        other.center = self.center.branch()
+        return other
 
     def apply(self, settings: Settings) -> None:
         """Take over settings."""

@@ -15,6 +15,24 @@ from ros_ik.servo.tracking import Pursuit
 from ros_ik.settings import Settings
 
 
+def set_references(
+    solver: StepSolver,
+    robot: ControlledRobot,
+    goals: Goals,
+    posture: np.ndarray,
+    joint_q: np.ndarray,
+    settings: Settings,
+) -> float:
+    """Give what is to be reached in this tick; the arguments are those of the functions below.
+
+    Returns:
+        How much nearer the targets that is [m plus rad].
+    """
+    if goals.choice.joints:
+        return set_joint_references(solver, robot, goals, posture, joint_q, settings)
+    return set_place_references(solver, goals, posture, solver.ahead.at(joint_q))
+
+
 def set_place_references(
     solver: StepSolver, goals: Goals, posture: np.ndarray, poses: np.ndarray
 ) -> float:

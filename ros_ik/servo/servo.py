@@ -29,9 +29,10 @@ from ros_ik.servo.halting import Halt
 from ros_ik.servo.holding import hold_reason
 from ros_ik.servo.holding import HoldReason
 from ros_ik.servo.link_poses import LinkPoses
+from ros_ik.servo.look_ahead import LookAhead
+from ros_ik.servo.obstacle_scene import ObstacleScene
 from ros_ik.servo.references import commanded_coords
-from ros_ik.servo.references import set_joint_references
-from ros_ik.servo.references import set_place_references
+from ros_ik.servo.references import set_references
 from ros_ik.servo.reports import current_poses
 from ros_ik.servo.reports import DampingReport
 from ros_ik.servo.reports import report_targets
@@ -66,8 +67,7 @@ class Servo:
         self.robot = resolve_robot(model, settings)
         check_center(settings, model)
         self.goals = Goals(self.robot, settings)
-        self._solver = StepSolver(self.robot, settings)
-        self._report = BarrierReport(self._solver)
+        self._prepare(settings, None)
         self._damping_report = DampingReport(settings.period)
         self._events = Events()
         self._halt = Halt()
@@ -107,11 +107,12 @@ class Servo:
         )
         self.settings = settings
         if rebuild:
-            self._solver = StepSolver(self.robot, settings, self._solver.scene)
-            self._report = BarrierReport(self._solver)
+            self._prepare(settings, self._solver.scene)
             self._tell_solver(self.goals.choice)
         else:
             self._solver.apply(settings)
+            if self._look_ahead is not None:
+                self._look_ahead.apply(settings)
         self.goals.apply(settings)
         self._set_posture()
 
@@ -159,6 +160,14 @@ class Servo:
         self._report.forget()
         self.goals.rest()
         self._synchronised = self._has_command = False
+
+    def _prepare(self, settings: Settings, scene: ObstacleScene | None) -> None:
+        """Build what solves; ``scene`` is that of a solver before, whose obstacles stay."""
+        self._solver = StepSolver(self.robot, settings, scene)
+        self._report = BarrierReport(self._solver)
+        self._look_ahead = (
+            LookAhead(self.robot, settings, self._solver.scene) if settings.rollout_steps else None
+        )
 
     def _notice_events(self, now: float, command: Command) -> None:
         self._events.notice(now, command)
@@ -227,7 +236,9 @@ class Servo:
             self._tell_solver(choice)
             self._set_posture()
         solver = self._solver
-        wanted = self._set_references(self._poses())
+        wanted = set_references(
+            solver, self.robot, self.goals, self._posture, self.joint_q, self.settings
+        )
         damping = solver.damp()
         before = self.goals.remaining(self.joint_q)
         status = solver.solve(self.joint_q, self._step, self._next_step)
@@ -252,7 +263,18 @@ class Servo:
         achieved = before - self.goals.remaining(after)
         self._report.update(output, after, wanted, achieved, cut)
         self._damping_report.update(output, damping, wanted / self.settings.period)
+        if self._look_ahead is not None and self.moving:
+            self._predict(self._look_ahead, output)
         return output
+
+    def _predict(self, look_ahead: LookAhead, output: ServoOutput) -> None:
+        """Say where the next steps lead as far as is known now."""
+        ahead, output.ahead_qd = look_ahead.predict(
+            self.joint_q, self._step, self._solver, self.goals, self._posture
+        )
+        if self._has_others:
+            np.copyto(ahead, self._held, where=self._not_commanded)
+        output.ahead = ahead
 
     def _follow(self, measurement: Measurement) -> None:
         """Take joints that are not commanded where they are measured."""
@@ -262,14 +284,6 @@ class Servo:
 
     def _tell_solver(self, choice: Choice) -> None:
         self._solver.choose(choice.active, choice.joints, choice.center)
-
-    def _set_references(self, poses: np.ndarray) -> float:
-        """Give the solver what to reach; return how much nearer that is [m plus rad]."""
-        if self.goals.choice.joints:
-            return set_joint_references(
-                self._solver, self.robot, self.goals, self._posture, self.joint_q, self.settings
-            )
-        return set_place_references(self._solver, self.goals, self._posture, poses)
 
     def _hold(self, reason: HoldReason, measurement: Measurement) -> ServoOutput:
         """Come to rest, say so once, and be silent."""

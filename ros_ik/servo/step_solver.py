@@ -175,6 +175,14 @@ class StepSolver:
         self._inner_bounds = self._robot.lower[dofs] + kept, self._robot.upper[dofs] - kept
         self._set_weights()
 
+    def continue_from(self, other: StepSolver) -> None:
+        """Go on as the solver of the same robot with the same settings would."""
+        self.choose(other._active, other._joint_mode, other._center_active)
+        self._step_before[:] = other._step_before
+        self._stops.continue_from(other._stops)
+        if self._velocity_limit.scale != other._velocity_limit.scale:
+            self._scale_velocity(other._velocity_limit.scale)
+
     def choose(self, active: tuple[bool, ...], joint_mode: bool, center: bool = False) -> None:
         """Say which pose tasks count, and the centre of mass, or that the joint task does."""
         if (active, joint_mode, center) != (self._active, self._joint_mode, self._center_active):

@@ -37,6 +37,10 @@ class StopCheck:
         """Use other limits from now on, or as soon as the robot can stop with them."""
         self._wanted = self._captured(deceleration)
 
+    def continue_from(self, other: StopCheck) -> None:
+        """Go on as a check of the same robot would, which was given the same limits."""
+        self._wanted, self._deceleration = other._wanted, other._deceleration
+
     def cut(self, joint_q: np.ndarray, step: np.ndarray, last: np.ndarray) -> bool:
         """Draw a step towards the stop as far as is needed; return whether it was.
 

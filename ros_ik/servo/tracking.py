@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import copy
 import enum
 import math
 
@@ -80,6 +81,13 @@ class TaskTracker:
         self._goal: Sequence[float] = self.pose
         self._aim: Sequence[float] | None = None
         self._before: Sequence[float] | None = None
+
+    def branch(self) -> TaskTracker:
+        """Return a tracker that goes on from here and leaves this one alone."""
+        other = copy.copy(self)
+        other._linear, other._angular = copy.copy(self._linear), copy.copy(self._angular)
+        other._motion, other._filter = self._motion.branch(), copy.copy(self._filter)
+        return other
 
     def apply(self, task: TaskSettings, settings: Settings) -> None:
         """Take over settings."""

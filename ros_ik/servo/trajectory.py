@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The trajectory of one tick as joint_trajectory_controller accepts it with its defaults.
 
-The first point is the commanded position one control period ahead, the last repeats it at the
-command horizon: times increase strictly, the end is at rest, and a robot that hears no more stays.
+The first point is the commanded position one control period ahead; predicted ones may follow, one
+period apart each. The last repeats the one before it at the command horizon: times increase
+strictly, the end is at rest, and a robot that hears no more stays.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class TrajectoryLayout:
     """
 
     joint_names: tuple[str, ...]
-    times: tuple[float, float]
+    times: tuple[float, ...]
     publish_velocities: bool
     stamp_now: bool
     coords: np.ndarray
@@ -39,7 +40,11 @@ class TrajectoryLayout:
 
 
 def trajectory_layout(
-    robot: ControlledRobot, index: int, output: OutputSettings, period: float
+    robot: ControlledRobot,
+    index: int,
+    output: OutputSettings,
+    period: float,
+    rollout_steps: int = 0,
 ) -> TrajectoryLayout:
     """Return the layout of one output.
 
@@ -48,6 +53,7 @@ def trajectory_layout(
         index: Which output of the settings.
         output: Its settings.
         period: Duration of a tick [s].
+        rollout_steps: Number of predicted points behind the command.
     """
     coords = robot.output_coords[index]
     of_coord = {
@@ -55,7 +61,10 @@ def trajectory_layout(
     }
     return TrajectoryLayout(
         joint_names=robot.output_names[index],
-        times=(period, output.command_horizon),
+        times=(
+            *(period * (step + 1) for step in range(rollout_steps + 1)),
+            output.command_horizon,
+        ),
         publish_velocities=output.publish_velocities,
         stamp_now=output.stamp == 'now',
         coords=coords,

@@ -11,6 +11,7 @@ limit turns back at once, and does not catch up when it is free.
 
 from __future__ import annotations
 
+import copy
 import math
 
 import numpy as np
@@ -37,6 +38,12 @@ class TwistMotion:
         self._reference: np.ndarray | None = None
         self._catch_up = (Approach(dt), Approach(dt))
         self.velocity = (np.zeros(3), np.zeros(3))
+
+    def branch(self) -> TwistMotion:
+        """Return a motion that goes on from here and leaves this one alone."""
+        other = copy.copy(self)
+        other._catch_up = copy.copy(self._catch_up[0]), copy.copy(self._catch_up[1])
+        return other
 
     def rest(self) -> None:
         """Forget the reference and the velocity."""

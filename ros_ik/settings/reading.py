@@ -196,11 +196,25 @@ def _output(name: str, values: Mapping[str, Any]) -> OutputSettings:
     return OutputSettings(name=name, **section)
 
 
+def _check_horizon(output: OutputSettings, settings: Settings) -> None:
+    """Check that the last point of an output comes after all others."""
+    steps, horizon = settings.rollout_steps, output.command_horizon
+    least = (steps + 2.0) * settings.period
+    # A horizon of so many periods, written as a decimal number, may lie a rounding below.
+    if horizon < (least if steps == 0 else least * (1.0 - 1e-9)):
+        periods = f'rollout_steps + 2 = {steps + 2}' if steps else 'two'
+        raise SettingsError(
+            f'outputs.{output.name}.command_horizon',
+            f'expected at least {periods} control periods ({least:g} s), got {horizon:g}',
+        )
+
+
 def _check_together(settings: Settings) -> None:
     """Check what no parameter can say alone.
 
     Raises:
-        SettingsError: Two outputs on one topic, or a horizon shorter than two control periods.
+        SettingsError: Two outputs on one topic, or a horizon shorter than two control periods
+            and the steps that are predicted.
     """
     topics = [output.topic for output in settings.outputs]
     for index, output in enumerate(settings.outputs):
@@ -208,12 +222,7 @@ def _check_together(settings: Settings) -> None:
             raise SettingsError(
                 f'outputs.{output.name}.topic', f'{output.topic!r} is the topic of another output'
             )
-        if output.command_horizon < 2.0 * settings.period:
-            raise SettingsError(
-                f'outputs.{output.name}.command_horizon',
-                f'expected at least two control periods ({2.0 * settings.period:g} s), '
-                f'got {output.command_horizon:g}',
-            )
+        _check_horizon(output, settings)
     device = settings.device
     if not all(_DEVICE.fullmatch(name.strip()) for name in device.split(',')):
         raise SettingsError(

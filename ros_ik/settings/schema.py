@@ -226,9 +226,8 @@ _OUTPUTS = (
     ),
     Parameter(
         'outputs.<output>.command_horizon', 'double', 0.1,
-        'Time of the last point, which repeats the commanded position: a robot that hears no '
-        'more stops '
-        'there. At least two control periods.',
+        'Time of the last point, which repeats the position of the one before it: a robot that '
+        'hears no more stops there. At least two control periods, and rollout_steps more.',
         unit='s', minimum=0.0, exclusive_minimum=True, read_only=True,
     ),
     Parameter(
@@ -240,6 +239,14 @@ _OUTPUTS = (
         "Stamp of the header: 'zero' means at once to a controller, 'now' is the time of the "
         "tick.",
         choices=STAMPS, read_only=True,
+    ),
+    Parameter(
+        'rollout_steps', 'int', 0,
+        'Steps predicted behind the command in each JointTrajectory, one control period apart, '
+        'solved and checked like the command: a controller that misses messages goes on along '
+        'them instead of stopping. Each takes about half the time of a tick. Every '
+        'command_horizon must be at least rollout_steps + 2 control periods.',
+        minimum=0, maximum=100, read_only=True,
     ),
     Parameter(
         'publish_when_idle', 'bool', False,

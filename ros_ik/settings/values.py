@@ -117,6 +117,7 @@ class Settings:
     collision_padding: float
     barriers: tuple[BarrierSettings, ...]
     outputs: tuple[OutputSettings, ...]
+    rollout_steps: int
     publish_when_idle: bool
     status_rate: float
     diagnostics_period: float

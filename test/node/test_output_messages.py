@@ -6,6 +6,7 @@ import math
 from types import SimpleNamespace
 
 from builtin_interfaces.msg import Time
+import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message
 from rclpy.serialization import serialize_message
@@ -41,14 +42,14 @@ class Recorder:
         return SimpleNamespace(publish=publish, get_subscription_count=lambda: 1)
 
 
-@pytest.fixture
-def rig():
+def make_rig(velocities=True, **values):
     rig = Rig(
         **{
+            **values,
             'output_names': ['jtc', 'forward'],
             'outputs.jtc.topic': 'jtc',
             'outputs.jtc.joints': JOINTS,
-            'outputs.jtc.publish_velocities': True,
+            'outputs.jtc.publish_velocities': velocities,
             'outputs.forward.topic': 'forward',
             'outputs.forward.type': 'float64_multi_array',
         }
@@ -57,6 +58,11 @@ def rig():
     rig.publishers = CommandPublishers(rig.node, rig.settings)
     rig.templates = rig.publishers.templates(rig.servo)
     return rig
+
+
+@pytest.fixture
+def rig():
+    return make_rig()
 
 
 def publish(rig, output):
@@ -111,3 +117,52 @@ def test_one_number_that_is_not_finite_holds_back_everything(rig, value, field):
     assert output.code == StatusCode.NON_FINITE_BLOCKED
     publish(rig, rig.tick())
     assert all(rig.node.sent[topic] for topic in ('jtc', 'forward', '~/command_state'))
+
+
+def in_order(rig, q):
+    """Return coordinates in the order of the controller's joints."""
+    return [q[rig.robot.coord_of[name]] for name in JOINTS]
+
+
+@pytest.mark.parametrize('velocities', [False, True])
+def test_predicted_points_follow_the_command(velocities):
+    rig = make_rig(velocities, rollout_steps=5)
+    rig.aim(rig.moved((0.0, 0.1, 0.0)))
+    for turn in range(45):
+        if turn == 30:
+            rig.change(paused=True)
+        output = rig.tick()
+        if not output.publish:
+            continue
+        publish(rig, output)
+        trajectory = rig.node.sent['jtc'][-1]
+        assert (output.ahead is None) == (turn >= 30)
+        ahead = [output.joint_q] * 5 if output.ahead is None else output.ahead
+        wanted = [in_order(rig, q) for q in (output.joint_q, *ahead, ahead[-1])]
+        assert [list(point.positions) for point in trajectory.points] == wanted
+        # The finger, which is not controlled, stays.
+        assert len({positions[0] for positions in wanted}) == 1
+        times = [point.time_from_start.nanosec for point in trajectory.points]
+        assert times == [10_000_000 * step for step in (1, 2, 3, 4, 5, 6, 10)]
+        speeds = [list(point.velocities) for point in trajectory.points]
+        if velocities:
+            dofs = rig.robot.group.variable_dof
+            none = np.zeros((5, rig.model.joint_dof_count))
+            ahead_qd = none if output.ahead_qd is None else output.ahead_qd
+            moving = [output.joint_qd, *ahead_qd, none[0]]
+            assert speeds == [[0.0, *qd[dofs][::-1]] for qd in moving]
+        else:
+            assert speeds == [[]] * 7
+        assert check_trajectory(trajectory_from_message(trajectory), JOINTS, 0) is None
+    assert len(rig.node.sent['forward'][-1].data) == 7
+
+
+def test_a_prediction_that_is_not_finite_holds_back_everything():
+    for name in ('ahead', 'ahead_qd'):
+        rig = make_rig(rollout_steps=5)
+        rig.aim(rig.moved((0.0, 0.1, 0.0)))
+        output = rig.tick(20)
+        getattr(output, name)[3, rig.robot.coord_of['panda_joint3']] = math.nan
+        publish(rig, output)
+        assert not any(rig.node.sent.values())
+        assert output.code == StatusCode.NON_FINITE_BLOCKED
