@@ -35,7 +35,7 @@ class ControlServices:
             self._node.destroy_service(service)
 
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        self._command.update(lambda command: dataclasses.replace(command, paused=request.data))
+        self._command.update(lambda command: command.with_pause(request.data))
         response.success = True
         response.message = 'holding' if request.data else 'waiting for new targets'
         return response

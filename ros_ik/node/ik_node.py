@@ -155,14 +155,14 @@ class IkNode(LifecycleNode):
         self._active = True
         if self._failure:
             self._note_failure('')
-        self._inputs.change(active=True)  # type: ignore[union-attr]
+        self._inputs.activate(True)  # type: ignore[union-attr]
         return _SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Come to rest."""
         self._active = False
         self._actions.abort('the node is deactivated')
-        self._inputs.change(active=False)  # type: ignore[union-attr]
+        self._inputs.activate(False)  # type: ignore[union-attr]
         self._await_rest()
         return _SUCCESS
 
@@ -179,7 +179,7 @@ class IkNode(LifecycleNode):
         self._autostart = False
         self._actions.abort('the node shuts down')
         if self._inputs is not None:
-            self._inputs.change(active=False)
+            self._inputs.activate(False)
             self._await_rest()
         self._release()
         return _SUCCESS

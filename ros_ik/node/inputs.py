@@ -90,6 +90,10 @@ class Inputs:
         self._obstacles.take_over(servo.robot)
         return self._measurement
 
+    def activate(self, active: bool) -> None:
+        """Let the servo move, from new targets on, or let it come to rest."""
+        self._inbox.command.update(lambda command: command.with_activation(active))
+
     def change(self, **fields: Any) -> None:
         """Change the command."""
         self._inbox.command.update(lambda command: dataclasses.replace(command, **fields))

@@ -150,6 +150,8 @@ class Command:
         stop_requested: Whether a stop is asked for that no reset clears.
         resets: Number of resets so far; each drops the targets.
         replacing: A new servo is about to take over: come to rest and leave the device alone.
+        forgotten: Newest target that the last reset, activation or end of a pause drops; targets
+            that come between it and the next tick count. None for all that the tick finds.
     """
 
     poses: tuple[PoseTarget | None, ...] = ()
@@ -164,6 +166,7 @@ class Command:
     stop_requested: bool = False
     resets: int = 0
     replacing: bool = False
+    forgotten: int | None = None
 
     def with_pose(self, task: int, target: PoseTarget | None) -> Command:
         """Return the command with another target of a frame task."""
@@ -183,7 +186,25 @@ class Command:
 
     def with_reset(self) -> Command:
         """Return the command after a reset; a stop request that lasts keeps the stop."""
-        return dataclasses.replace(self, stopped=self.stop_requested, resets=self.resets + 1)
+        return dataclasses.replace(
+            self,
+            stopped=self.stop_requested,
+            resets=self.resets + 1,
+            forgotten=self.newest_target(),
+        )
+
+    def with_pause(self, paused: bool) -> Command:
+        """Return the command after a pause begins or ends."""
+        return dataclasses.replace(self, paused=paused, forgotten=self.newest_target())
+
+    def with_activation(self, active: bool) -> Command:
+        """Return the command after the servo is activated or deactivated."""
+        return dataclasses.replace(self, active=active, forgotten=self.newest_target())
+
+    def newest_target(self) -> int:
+        """Return the sequence of the newest target, 0 where there is none."""
+        every = (*self.poses, *self.twists, self.joints, self.center_of_mass)
+        return max((target.sequence for target in every if target is not None), default=0)
 
 
 @dataclasses.dataclass(eq=False)

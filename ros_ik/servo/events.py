@@ -18,11 +18,13 @@ class Events:
     Attributes:
         activated: Whether the servo was activated in this tick.
         drops_targets: Whether this tick forgets the targets and starts from the measured state.
+        forgotten: Sequence up to which targets are forgotten then.
     """
 
     def __init__(self) -> None:
         """Start inactive."""
         self.activated = self.drops_targets = False
+        self.forgotten = 0
         self._last = Command(active=False)
         self._last_now = -math.inf
         self._jumped_at = -math.inf
@@ -49,3 +51,6 @@ class Events:
         reset = command.resets != last.resets
         unpaused = last.paused and not command.paused
         self.drops_targets = self.activated or unpaused or reset or backwards
+        if self.drops_targets:
+            known = None if backwards else command.forgotten
+            self.forgotten = command.newest_target() if known is None else known

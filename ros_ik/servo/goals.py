@@ -94,11 +94,8 @@ class Goals:
         for tracker, task in zip(self.trackers, settings.tasks, strict=True):
             tracker.apply(task, settings)
 
-    def drop(self, command: Command) -> None:
-        """Forget every target received so far."""
-        others = (command.joints, command.center_of_mass)
-        every = (*command.poses, *command.twists, *others)
-        newest = max((target.sequence for target in every if target is not None), default=0)
+    def drop(self, newest: int) -> None:
+        """Forget every target, and ignore those up to a sequence."""
         for tracker in self.trackers:
             tracker.drop(newest)
         self.center.drop(newest)

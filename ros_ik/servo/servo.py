@@ -174,7 +174,7 @@ class Servo:
         if self._events.activated:
             self._has_command = False
         if self._events.drops_targets:
-            self.goals.drop(command)
+            self.goals.drop(self._events.forgotten)
             self._synchronised = False
             if self._reason is None:
                 self._reason = HoldReason(StatusCode.OK, 'coming to rest', True)

@@ -86,9 +86,9 @@ def send(client, user, xyz, **fields):
 
 
 def wait_until_moving(client):
+    client.states.clear()
     client.wait_for(
-        lambda: client.states and max(map(abs, client.states[-1].velocity), default=0.0) > 0.02,
-        'motion',
+        lambda: any(max(map(abs, s.velocity), default=0.0) > 0.02 for s in client.states), 'motion'
     )
 
 

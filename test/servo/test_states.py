@@ -124,6 +124,36 @@ def test_deactivation_comes_to_rest_and_activation_starts_from_the_measured_stat
     np.testing.assert_allclose(moving.published[-1].joint_q, where, atol=2e-3)
 
 
+@pytest.mark.parametrize(
+    ('hold', 'release'),
+    [
+        (lambda command: command.with_pause(True), lambda command: command.with_pause(False)),
+        (lambda command: command.with_stop(), lambda command: command.with_reset()),
+        (
+            lambda command: command.with_activation(False),
+            lambda command: command.with_activation(True),
+        ),
+    ],
+    ids=['pause', 'stop', 'deactivation'],
+)
+def test_a_target_between_the_release_and_the_next_tick_counts(moving, hold, release):
+    moving.command = hold(moving.command)
+    moving.tick(100)
+    moving.quiet()
+    moving.command = release(moving.command)
+    goal = moving.moved((0.0, 0.05, 0.0))
+    target = moving.reader.pose(0, '', goal[:3], goal[3:], moving.now)
+    moving.command = moving.command.with_pose(0, target)
+    moving.tick(2)
+    assert moving.outputs[-1].publish and not moving.outputs[-1].still
+    # Once more: what was there before is forgotten.
+    moving.command = hold(moving.command)
+    moving.tick(100)
+    moving.command = release(moving.command)
+    moving.tick(2)
+    assert not moving.outputs[-1].publish
+
+
 def test_the_first_command_after_silence_starts_from_the_measured_state(moving):
     moving.quiet()
     moving.tick(80)
