@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_numbers
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
@@ -26,7 +27,7 @@ def dof_values(name: str, values: Any) -> np.ndarray:
     Raises:
         ArgumentError: Not numbers, NaN, negative, or all zero: the robot would never move.
     """
-    array = _numbers(name, values)
+    array = checked_numbers(name, values)
     if np.any(np.isnan(array)):
         raise ArgumentError(f'{name} must not be NaN (inf stands for no limit), got {values}')
     if np.any(array < 0.0):
@@ -52,17 +53,27 @@ def positive_values(name: str, values: Any) -> np.ndarray:
 
 def fraction(name: str, value: Any) -> float:
     """Return a number in (0, 1], or raise ArgumentError."""
-    number = _numbers(name, value)
+    number = checked_numbers(name, value)
     if number.shape != () or not 0.0 < number <= 1.0:
         raise ArgumentError(f'{name} must lie in (0, 1], got {value}')
     return float(number)
 
 
+def finite_array(name: str, values: np.ndarray) -> np.ndarray:
+    """Return an argument as float64.
+
+    Raises:
+        ArgumentError: Not finite; it names the argument.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise ArgumentError(f'{name} must be finite, got {values}')
+    return array
+
+
 def margin_values(name: str, values: Any) -> np.ndarray:
     """Return distances kept from limits as float64, or raise ArgumentError."""
-    array = _numbers(name, values)
-    if not np.all(np.isfinite(array)):
-        raise ArgumentError(f'{name} must be finite, got {values}')
+    array = finite_array(name, checked_numbers(name, values))
     if np.any(array < 0.0):
         raise ArgumentError(f'{name} must not be negative, got {values}')
     return array
@@ -115,12 +126,3 @@ def position_bounds(
         )
     kept = np.minimum(kept, half)
     return low + kept, high - kept
-
-
-def _numbers(name: str, values: Any) -> np.ndarray:
-    try:
-        if values is None:
-            raise TypeError('None is no number')  # NumPy takes it for NaN
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f'{name} must be numbers, got {values!r}') from error

@@ -20,9 +20,9 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.limits.arguments import dof_values
+from ros_ik.limits.arguments import finite_array
 from ros_ik.limits.arguments import positive_values
 from ros_ik.limits.braking import braking_function
-from ros_ik.limits.limit import finite_array
 from ros_ik.limits.limit import ScaledLimit
 from ros_ik.limits.limit import write_rows
 from ros_ik.limits.limit import yield_function

@@ -95,18 +95,6 @@ class ScaledLimit(Limit):
         raise NotImplementedError
 
 
-def finite_array(name: str, values: np.ndarray) -> np.ndarray:
-    """Return an argument as float64.
-
-    Raises:
-        ArgumentError: Not finite; it names the argument.
-    """
-    array = np.asarray(values, dtype=np.float64)
-    if not np.isfinite(array).all():
-        raise ArgumentError(f'{name} must be finite, got {values}')
-    return array
-
-
 def write_rows(name: str, buffer: HostBuffer, values: np.ndarray) -> None:
     """Bring values [joint_dof_count] or [n, joint_dof_count] to the device.
 

@@ -12,11 +12,12 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.arguments import checked_numbers
 
 
 def checked_vector(name: str, value: Any, length: int) -> np.ndarray:
     """Return finite numbers as float64 [length], or raise ArgumentError naming the argument."""
-    vector = _numbers(name, value)
+    vector = checked_numbers(name, value)
     if vector.shape != (length,) or not np.all(np.isfinite(vector)):
         raise ArgumentError(f'{name} must be {length} finite numbers, got {value}')
     return vector
@@ -52,7 +53,7 @@ def checked_quaternions(name: str, values: Any, start: int) -> Any:
     """
     if isinstance(values, wp.array):
         return values
-    table = np.atleast_2d(_numbers(name, values))
+    table = np.atleast_2d(checked_numbers(name, values))
     if table.ndim != 2 or table.shape[1] != start + 4:
         return values  # whoever takes the table over says which shape it wants
     norms = np.linalg.norm(table[:, start:], axis=1, keepdims=True)
@@ -64,7 +65,7 @@ def checked_quaternions(name: str, values: Any, start: int) -> Any:
 
 def checked_weight(name: str, weight: Any, count: int = 1) -> np.ndarray:
     """Return ``count`` finite non-negative numbers, given as one or as many, or raise."""
-    value = _numbers(name, weight)
+    value = checked_numbers(name, weight)
     if value.shape not in ((), (count,)) or not np.all(np.isfinite(value)) or np.any(value < 0.0):
         wanted = 'a non-negative number' if count == 1 else f'one or {count} non-negative numbers'
         raise ArgumentError(f'{name} must be {wanted}, got {weight}')
@@ -99,10 +100,3 @@ def checked_links(name: str, links: Any, body_count: int, least: int = 0) -> np.
     if np.any(indices < least) or np.any(indices >= body_count):
         raise ArgumentError(f'{name} must lie in [{least}, {body_count}), got {links}')
     return indices.astype(np.int32)
-
-
-def _numbers(name: str, value: Any) -> np.ndarray:
-    try:
-        return np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f'{name} must be numbers, got {value!r}') from error

@@ -13,7 +13,6 @@ import numpy as np
 import warp as wp
 
 from ros_ik.barriers import Barrier
-from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
@@ -23,6 +22,7 @@ from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.optimal_control.kernels import search_kernels
+from ros_ik.solvers.step.arguments import checked_parts
 
 _SCALAR = wp.float64
 
@@ -54,9 +54,8 @@ class SearchArrays:
         self.u = HostBuffer((1, group.n_variables), _SCALAR, device)
         joint_q = wp.zeros((1, model.joint_coord_count), dtype=_SCALAR, device=device)
         self.state = StepState.make(model, group, joint_q, self.body_poses(model), dt)
+        checked_parts((), (), self.barriers)
         for barrier in self.barriers:
-            if not isinstance(barrier, Barrier):
-                raise ArgumentError(f'barriers must hold Barrier objects, got {barrier!r}')
             barrier.bind(self.state)
         counts = [barrier.row_count for barrier in self.barriers]
         self.row_start = np.concatenate(([0], np.cumsum(counts))).astype(int)

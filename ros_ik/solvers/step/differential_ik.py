@@ -110,6 +110,7 @@ class DifferentialIK:
         self._order = self._tree.arrays.joint_order.numpy()
         self._pool = ThreadPoolExecutor(self._n_threads) if n_robots > 1 else None
         self._recent: _Recent | None = None
+        self._known_barriers: tuple[Barrier, ...] = ()
         self._q_row = self._joint_q.host[0] if n_robots == 1 else None
         self._problems: GraphCache[StepProblem] = GraphCache()
         self._residuals: GraphCache[StepResiduals] = GraphCache()
@@ -266,8 +267,7 @@ class DifferentialIK:
     def barrier_values(self, joint_q: np.ndarray, barriers: Sequence[Barrier]) -> np.ndarray:
         """Return h of every barrier row, without margins, shape [.., rows], in units of h."""
         self._write_joint_q(joint_q)
-        checked_parts((), (), barriers)
-        key = tuple(barriers)
+        key = self._checked_barriers(barriers)
         values = self._values.get(
             key, lambda: BarrierValues(self._state, self._tree, self._joint_q, key)
         ).evaluate()
@@ -360,19 +360,24 @@ class DifferentialIK:
         self._recent = _Recent(_copy(tasks), _copy(limits), _copy(barriers), problem)
         return problem
 
+    def _checked_barriers(self, barriers: Sequence[Barrier]) -> tuple[Barrier, ...]:
+        """Return barriers as a tuple; one that comes again tick by tick is checked once."""
+        if barriers is not self._known_barriers:
+            checked_parts((), (), barriers)
+            self._known_barriers = tuple(barriers)
+        return self._known_barriers
+
     def _check(self, barriers: Sequence[Barrier]) -> BarrierCheck:
         """Return the captured check of these barriers."""
-        checked_parts((), (), barriers)
-        key, mode = tuple(barriers), self.settings.enforce_mode
+        key, mode = self._checked_barriers(barriers), self.settings.enforce_mode
         return self._checks.get(
             key, lambda: BarrierCheck(self._state, self._tree, self._joint_q, key, mode=mode)
         )
 
     def _stopping(self, barriers: Sequence[Barrier], acceleration: np.ndarray) -> StoppingCheck:
         """Return the captured check of stops before these barriers."""
-        checked_parts((), (), barriers)
         limit = np.asarray(acceleration, dtype=np.float64)
-        key = (tuple(barriers), limit.tobytes())
+        key = (self._checked_barriers(barriers), limit.tobytes())
         return self._stops.get(
             key, lambda: StoppingCheck(self._state, self._tree, self._joint_q, key[0], limit)
         )

@@ -17,6 +17,7 @@ from ros_ik.solvers.qp.small_system import small_system_functions
 from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.dual import dual_program_struct
 from ros_ik.solvers.step.dual import solve_dual_function
+from ros_ik.solvers.step.finish import finish_functions
 from ros_ik.solvers.step.program import MAX_ROUNDS
 from ros_ik.solvers.step.program import step_program_struct
 
@@ -143,9 +144,9 @@ def solve_small_step_kernel(m: int) -> wp.Kernel:
     """
     Program, Dual = step_program_struct(), dual_program_struct()
     solve_from_guess, solve_dual = small_active_set_function(m), solve_dual_function()
-    zero = wp.constant(wp.float64(0.0))
+    finish = finish_functions()
+    clamp_step, finish_step = finish.clamp_step, finish.finish_step
     converged = wp.constant(int(SolveStatus.CONVERGED))
-    relaxed = wp.constant(int(SolveStatus.RELAXED))
     non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
 
     @wp.kernel(enable_backward=False, module='unique')
@@ -173,19 +174,8 @@ def solve_small_step_kernel(m: int) -> wp.Kernel:
         elif taken < 0:
             solve_dual(i, dt, max_iterations, tolerance, program, dual, status)
             code = status[i]
-            for j in range(m):
-                program.x[i, j] = wp.clamp(
-                    program.x[i, j], program.lower[i, j], program.upper[i, j]
-                )
-        if code == converged and excluded[i] != 0:
-            code = int(relaxed)
-        excluded[i] = 0
-        if code != converged and code != relaxed:
-            for j in range(m):
-                program.x[i, j] = zero
-        status[i] = code
+            clamp_step(i, program)
         rounds[i] = taken
-        for k in range(dof.shape[0]):
-            delta_q[i, dof[k]] = factor[k] * program.x[i, variable[k]]
+        finish_step(i, code, excluded, dof, variable, factor, program, delta_q, status)
 
     return solve_small_step

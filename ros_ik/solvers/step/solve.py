@@ -19,6 +19,7 @@ from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.active_set import step_active_set_function
 from ros_ik.solvers.step.dual import dual_program_struct
 from ros_ik.solvers.step.dual import solve_dual_function
+from ros_ik.solvers.step.finish import finish_functions
 from ros_ik.solvers.step.program import step_program_struct
 
 
@@ -44,9 +45,10 @@ def solve_step_kernel() -> wp.Kernel:
     """Build the kernel for programs of any size, float64."""
     Program, Dual, Barriers = step_program_struct(), dual_program_struct(), step_barriers_struct()
     solve_from_guess, solve_dual = step_active_set_function(), solve_dual_function()
+    finish = finish_functions()
+    clamp_step, finish_step = finish.clamp_step, finish.finish_step
     zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
     converged = wp.constant(int(SolveStatus.CONVERGED))
-    relaxed = wp.constant(int(SolveStatus.RELAXED))
     non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
 
     @wp.func
@@ -106,7 +108,7 @@ def solve_step_kernel() -> wp.Kernel:
         factor: wp.array(dtype=wp.float64),  # [moving]
         program: Program,
         dual: Dual,
-        excluded: wp.array(dtype=wp.int32),  # [n], 1 where the state lies outside a limit; cleared
+        excluded: wp.array(dtype=wp.int32),  # [n], 1 where a limit excludes the state; cleared
         # out
         delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count], zero where nothing moves
         status: wp.array(dtype=wp.int32),  # [n]
@@ -127,17 +129,7 @@ def solve_step_kernel() -> wp.Kernel:
                 rounds[i] = -1
                 solve_dual(i, dt, max_iterations, tolerance, program, dual, status)
                 code = status[i]
-        if code == converged and excluded[i] != 0:
-            code = relaxed
-        excluded[i] = 0
-        status[i] = code
-        for j in range(n):
-            step = wp.float64(0.0)
-            if code == converged or code == relaxed:
-                # Rounding must not carry the step across a hard bound.
-                step = wp.clamp(program.x[i, j], program.lower[i, j], program.upper[i, j])
-            program.x[i, j] = step
-        for k in range(dof.shape[0]):
-            delta_q[i, dof[k]] = factor[k] * program.x[i, variable[k]]
+        clamp_step(i, program)
+        finish_step(i, code, excluded, dof, variable, factor, program, delta_q, status)
 
     return solve_step

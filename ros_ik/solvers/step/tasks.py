@@ -24,6 +24,7 @@ from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives.ownership import Layout
 from ros_ik.objectives.record import record_struct
 from ros_ik.objectives.record import RecordKind
+from ros_ik.solvers.step.arguments import checked_parts
 from ros_ik.solvers.step.cost import STEP_KINDS
 from ros_ik.solvers.step.cost import step_tasks_struct
 from ros_ik.solvers.step.rows import step_rows_struct
@@ -44,9 +45,7 @@ def set_up_objectives(tasks: Sequence[Task], state: StepState) -> None:
             that belongs to another solver or does not fit the model, or one whose number of
             targets does not fit. It names the task.
     """
-    for k, task in enumerate(tasks):
-        if not isinstance(task, Task):
-            raise ArgumentError(f'tasks must hold Task objects, got {task!r} at {k}')
+    checked_parts(tasks, (), ())
     total = sum(task.objective.residual_dim() for task in tasks)
     start = 0
     for k, task in enumerate(tasks):

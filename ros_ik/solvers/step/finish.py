@@ -1,0 +1,56 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What every solution of a step ends with: its status, and the step over all dofs."""
+
+import functools
+from types import SimpleNamespace
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.solvers.status import SolveStatus
+from ros_ik.solvers.step.program import step_program_struct
+
+
+@no_type_check
+@functools.cache
+def finish_functions() -> SimpleNamespace:
+    """Build ``clamp_step(i, program)`` and ``finish_step(i, code, ..., delta_q, status)``.
+
+    The latter takes a solution, or none where the code is not ok; ``excluded`` is 1 where a limit
+    excludes the state of the robot, which makes the solution a relaxed one, and is cleared.
+    """
+    Program = step_program_struct()
+    zero = wp.constant(wp.float64(0.0))
+    converged = wp.constant(int(SolveStatus.CONVERGED))
+    relaxed = wp.constant(int(SolveStatus.RELAXED))
+
+    @wp.func
+    def clamp_step(i: int, program: Program):
+        """Rounding must not carry the step across a hard bound."""
+        for j in range(program.order.shape[0]):
+            program.x[i, j] = wp.clamp(program.x[i, j], program.lower[i, j], program.upper[i, j])
+
+    @wp.func
+    def finish_step(
+        i: int,
+        code: int,
+        excluded: wp.array(dtype=wp.int32),
+        dof: wp.array(dtype=wp.int32),
+        variable: wp.array(dtype=wp.int32),
+        factor: wp.array(dtype=wp.float64),
+        program: Program,
+        delta_q: wp.array2d(dtype=wp.float64),
+        status: wp.array(dtype=wp.int32),
+    ):
+        if code == converged and excluded[i] != 0:
+            code = relaxed
+        excluded[i] = 0
+        status[i] = code
+        if code != converged and code != relaxed:
+            for j in range(program.order.shape[0]):
+                program.x[i, j] = zero
+        for k in range(dof.shape[0]):
+            delta_q[i, dof[k]] = factor[k] * program.x[i, variable[k]]
+
+    return SimpleNamespace(clamp_step=clamp_step, finish_step=finish_step)
