@@ -9,6 +9,7 @@ A joint outside its limits may move inward freely and outward not at all; it is 
 """
 
 import functools
+from typing import Any
 from typing import no_type_check
 from typing import TYPE_CHECKING
 
@@ -28,19 +29,30 @@ if TYPE_CHECKING:
 
 @no_type_check
 @functools.cache
+def _bounded_dof_struct(scalar: type) -> Any:
+    """Return the Warp struct of a degree of freedom that the group moves."""
+
+    @wp.struct
+    class BoundedDof:
+        coord: wp.int32
+        variable: wp.int32
+        scale: scalar  # from the variable to the degree of freedom
+        low: scalar
+        high: scalar
+
+    return BoundedDof
+
+
+@no_type_check
+@functools.cache
 def _position_kernel(scalar: type) -> wp.Kernel:
-    tighten = tighten_function(scalar)
+    BoundedDof, tighten = _bounded_dof_struct(scalar), tighten_function(scalar)
     outside = wp.constant(scalar(STATE_TOLERANCE))
 
     @wp.kernel(enable_backward=False, module='unique')
     def apply_position_limit(
         joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
-        moving_dof: wp.array(dtype=wp.int32),  # [n_moving]
-        dof_variable: wp.array(dtype=wp.int32),  # [joint_dof_count]
-        dof_scale: wp.array(dtype=scalar),  # [joint_dof_count]
-        dof_coord: wp.array(dtype=wp.int32),  # [joint_dof_count]
-        position_min: wp.array(dtype=scalar),  # [joint_dof_count]
-        position_max: wp.array(dtype=scalar),  # [joint_dof_count]
+        bounded: wp.array(dtype=BoundedDof),
         gain: scalar,
         # in and out
         lower: wp.array2d(dtype=scalar),  # [n, n_variables]
@@ -48,17 +60,14 @@ def _position_kernel(scalar: type) -> wp.Kernel:
         relaxed: wp.array(dtype=wp.int32),  # [n]
     ):
         row = wp.tid()
-        for k in range(moving_dof.shape[0]):
-            dof = moving_dof[k]
-            variable = dof_variable[dof]
-            coord = dof_coord[dof]
-            if coord >= 0:
-                q = joint_q[row, coord]
-                low = -gain * wp.max(q - position_min[dof], scalar(0.0))
-                high = gain * wp.max(position_max[dof] - q, scalar(0.0))
-                tighten(row, variable, dof_scale[dof], low, high, lower, upper)
-                if position_min[dof] - q > outside or q - position_max[dof] > outside:
-                    relaxed[row] = 1
+        for k in range(bounded.shape[0]):
+            dof = bounded[k]
+            q = joint_q[row, dof.coord]
+            low = -gain * wp.max(q - dof.low, scalar(0.0))
+            high = gain * wp.max(dof.high - q, scalar(0.0))
+            tighten(row, dof.variable, dof.scale, low, high, lower, upper)
+            if dof.low - q > outside or q - dof.high > outside:
+                relaxed[row] = 1
 
     return apply_position_limit
 
@@ -89,8 +98,15 @@ class PositionLimit(Limit):
             ArgumentError: The margin has another shape or leaves a joint no room.
         """
         low, high = position_bounds('margin', self.margin, state.model, state.group)
-        self._min = wp.array(low, dtype=state.scalar, device=state.device)
-        self._max = wp.array(high, dtype=state.scalar, device=state.device)
+        coord = state.dof_coord.numpy()
+        moving = state.moving_dof.numpy()
+        moving = moving[coord[moving] >= 0]
+        struct = _bounded_dof_struct(state.scalar)
+        bounded = np.zeros(len(moving), dtype=struct.numpy_dtype())
+        bounded['coord'], bounded['variable'] = coord[moving], state.group.dof_variable[moving]
+        bounded['scale'] = state.group.dof_scale[moving]
+        bounded['low'], bounded['high'] = low[moving], high[moving]
+        self._bounded = wp.array(bounded, dtype=struct, device=state.device)
 
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box; see :meth:`Limit.launch`."""
@@ -98,11 +114,7 @@ class PositionLimit(Limit):
         wp.launch(
             _position_kernel(state.scalar),
             dim=state.n_robots,
-            inputs=[
-                state.joint_q, state.moving_dof, state.dof_variable, state.dof_scale,
-                state.dof_coord,
-                self._min, self._max, self.gain,
-            ],
+            inputs=[state.joint_q, self._bounded, self.gain],
             outputs=[lower, upper, state.relaxed],
             device=state.device,
-        )  # fmt: skip
+        )

@@ -17,6 +17,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.kernel_options import contracted
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.objectives.functions import objective_functions
 from ros_ik.objectives.record import record_struct
@@ -24,7 +25,7 @@ from ros_ik.objectives.record import RecordKind
 from ros_ik.solvers.batch_ik.fused_objectives import frame_functions
 from ros_ik.solvers.batch_ik.fused_objectives import joint_functions
 from ros_ik.solvers.step.tree import place_nodes_function
-from ros_ik.solvers.step.tree import step_tree_struct
+from ros_ik.solvers.step.tree import step_node_struct
 
 # Objectives whose records this file knows; the others are evaluated by kernels of their own.
 STEP_KINDS = (
@@ -35,8 +36,24 @@ STEP_KINDS = (
 
 @no_type_check
 @functools.cache
+def task_joint_struct() -> Any:
+    """Return the Warp struct of a degree of freedom of a task that the group moves."""
+
+    @wp.struct
+    class TaskJoint:
+        slot: wp.int32  # place in the chain of the record
+        dof: wp.int32
+        variable: wp.int32
+        factor: wp.float64  # from the variable to the degree of freedom
+
+    return TaskJoint
+
+
+@no_type_check
+@functools.cache
 def step_tasks_struct() -> Any:
     """Return the Warp struct of what tasks add to the records of their objectives."""
+    TaskJoint = task_joint_struct()
 
     @wp.struct
     class StepTasks:
@@ -46,12 +63,8 @@ def step_tasks_struct() -> Any:
         max_error: wp.array2d(dtype=wp.float64)  # [tasks, 2], inf for no saturation
         weight_start: wp.array(dtype=wp.int32)  # [tasks]
         weight: wp.array(dtype=wp.float64)  # [total residuals]
-        # the degrees of freedom of each task that the group moves
         chain_start: wp.array(dtype=wp.int32)  # [tasks + 1]
-        slot: wp.array(dtype=wp.int32)  # [chain], place in the chain of the record
-        dof: wp.array(dtype=wp.int32)  # [chain]
-        variable: wp.array(dtype=wp.int32)  # [chain]
-        factor: wp.array(dtype=wp.float64)  # [chain], from the variable to the dof
+        chain: wp.array(dtype=TaskJoint)  # of one task after the other
 
     return StepTasks
 
@@ -112,12 +125,12 @@ def _task_functions() -> SimpleNamespace:
         )
         first = tasks.chain_start[task]
         for k in range(first, tasks.chain_start[task + 1]):
-            S = joint_S_s[row, tasks.dof[k]]
+            S = joint_S_s[row, tasks.chain[k].dof]
             linear = point_velocity(S, point)
             angular = vec3(S[3], S[4], S[5])
-            factor = -tasks.factor[k]
+            factor = -tasks.chain[k].factor
             if reference >= 0:
-                factor *= wp.float64(records[task].chain_sign[tasks.slot[k]])
+                factor *= wp.float64(records[task].chain_sign[tasks.chain[k].slot])
                 linear = wp.quat_rotate(to_reference, linear)
                 angular = wp.quat_rotate(to_reference, angular)
             linear = factor * wp.cw_mul(linear_weight, linear)
@@ -142,8 +155,8 @@ def _task_functions() -> SimpleNamespace:
         frame_columns(records, task, row, problem, body_q, joint_S_s, block)
         first = tasks.chain_start[task]
         for k in range(first, tasks.chain_start[task + 1]):
-            column = wp.cw_mul(weights, block[row, tasks.slot[k]])
-            block[row, k - first] = column * tasks.factor[k]
+            column = wp.cw_mul(weights, block[row, tasks.chain[k].slot])
+            block[row, k - first] = column * tasks.chain[k].factor
 
     @wp.func
     def add_columns(
@@ -157,11 +170,11 @@ def _task_functions() -> SimpleNamespace:
     ):
         first = tasks.chain_start[task]
         for k in range(first, tasks.chain_start[task + 1]):
-            i = tasks.variable[k]
+            i = tasks.chain[k].variable
             column = block[row, k - first]
             c[i] = c[i] + wp.dot(column, error)
             for m in range(first, k):
-                j = tasks.variable[m]
+                j = tasks.chain[m].variable
                 product = wp.dot(column, block[row, m - first])
                 if i == j:
                     product += product
@@ -215,17 +228,17 @@ def _task_functions() -> SimpleNamespace:
         if wp.isfinite(tasks.max_error[task, 0]):
             square = wp.float64(0.0)
             for k in range(first, last):
-                term = joint_term(records, task, row, problem, tasks.dof[k], joint_q)
+                term = joint_term(records, task, row, problem, tasks.chain[k].dof, joint_q)
                 square += term[0] * term[0]
             gain *= saturation(wp.sqrt(square), tasks.max_error[task, 0])
         cost = wp.float64(0.0)
         for k in range(first, last):
-            i = tasks.variable[k]
-            dof = tasks.dof[k]
+            i = tasks.chain[k].variable
+            dof = tasks.chain[k].dof
             term = joint_term(records, task, row, problem, dof, joint_q)
             weight = tasks.weight[tasks.weight_start[task] + dof]
             error = weight * gain * term[0]
-            slope = weight * term[1] * tasks.factor[k]
+            slope = weight * term[1] * tasks.chain[k].factor
             c[i] = c[i] + slope * error
             H[i, i] = H[i, i] + slope * slope
             cost += error * error
@@ -254,7 +267,7 @@ def saturation_function(scalar: type) -> wp.Function:
 @functools.cache
 def evaluate_step_kernel() -> wp.Kernel:
     """Build the kernel that places the links and adds the cost to a program of zeros, float64."""
-    Record, Tasks, Tree = record_struct(), step_tasks_struct(), step_tree_struct(wp.float64)
+    Record, Tasks, Node = record_struct(), step_tasks_struct(), step_node_struct(wp.float64)
     types = spatial_functions(wp.float64)
     transform, twist = types.transform, types.twist
     place_nodes = place_nodes_function(wp.float64)
@@ -263,9 +276,9 @@ def evaluate_step_kernel() -> wp.Kernel:
     joint_position = wp.constant(int(RecordKind.JOINT_POSITION))
     joint_limit = wp.constant(int(RecordKind.JOINT_LIMIT))
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @wp.kernel(enable_backward=False, module='unique', module_options=contracted())
     def evaluate_step(
-        tree: Tree,
+        tree: wp.array(dtype=Node),  # parents before children
         records: wp.array(dtype=Record),  # [tasks]
         tasks: Tasks,
         joint_q: wp.array2d(dtype=wp.float64),  # [n, joint_coord_count]

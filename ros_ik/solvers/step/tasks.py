@@ -27,6 +27,7 @@ from ros_ik.objectives.record import RecordKind
 from ros_ik.solvers.step.arguments import checked_parts
 from ros_ik.solvers.step.cost import STEP_KINDS
 from ros_ik.solvers.step.cost import step_tasks_struct
+from ros_ik.solvers.step.cost import task_joint_struct
 from ros_ik.solvers.step.rows import step_rows_struct
 from ros_ik.solvers.step.task import Task
 
@@ -149,17 +150,13 @@ class FusedTasks:
             if record.kind not in _DIAGONAL:
                 self.variables.append(variable[chain[moved]])
         self.arrays = step_tasks_struct()()
-        start = np.concatenate([[0], np.cumsum([len(chain) for chain in dofs])])
-        every = np.concatenate([np.zeros(0, dtype=int), *dofs])
-        for name, values in (
-            ('chain_start', start),
-            ('slot', np.concatenate([np.zeros(0), *slots])),
-            ('dof', every),
-            ('variable', variable[every]),
-        ):
-            array = wp.array(values.astype(np.int32), dtype=wp.int32, device=state.device)
-            setattr(self.arrays, name, array)
-        self.arrays.factor = wp.array(scale[every], dtype=wp.float64, device=state.device)
+        start = np.concatenate([[0], np.cumsum([len(chain) for chain in dofs])]).astype(np.int32)
+        chain = np.zeros(start[-1], dtype=task_joint_struct().numpy_dtype())
+        chain['slot'] = np.concatenate([np.zeros(0), *slots])
+        chain['dof'] = every = np.concatenate([np.zeros(0, dtype=int), *dofs])
+        chain['variable'], chain['factor'] = variable[every], scale[every]
+        self.arrays.chain = wp.array(chain, dtype=task_joint_struct(), device=state.device)
+        self.arrays.chain_start = wp.array(start, dtype=wp.int32, device=state.device)
 
     def _set_parameters(self, state: StepState) -> None:
         count, device = len(self.tasks), state.device

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.kernel_options import contracted
 from ros_ik.kinematics.spatial import sincos_function
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.joint_type import JointType
@@ -39,21 +40,21 @@ _NODE_BEFORE = -2
 
 @no_type_check
 @functools.cache
-def step_tree_struct(scalar: type) -> Any:
-    """Return the Warp struct of the nodes, parents before children."""
+def step_node_struct(scalar: type) -> Any:
+    """Return the Warp struct of a node; a tree is an array of them, parents before children."""
     types = spatial_functions(scalar)
 
     @wp.struct
-    class StepTree:
-        kind: wp.array(dtype=wp.int32)  # [nodes], JointType
-        parent: wp.array(dtype=wp.int32)  # [nodes], link, -1 = world, -2 = the node before
-        link: wp.array(dtype=wp.int32)  # [nodes], link that is placed, -1 = none
-        coord: wp.array(dtype=wp.int32)  # [nodes], first coordinate
-        dof: wp.array(dtype=wp.int32)  # [nodes], first degree of freedom
-        constant: wp.array(dtype=types.transform)  # [nodes], C
-        axis: wp.array(dtype=types.vec3)  # [nodes]
+    class StepNode:
+        kind: wp.int32  # JointType
+        parent: wp.int32  # link, -1 = world, -2 = the node before
+        link: wp.int32  # link that is placed, -1 = none
+        coord: wp.int32  # first coordinate
+        dof: wp.int32  # first degree of freedom
+        constant: types.transform  # C
+        axis: types.vec3
 
-    return StepTree
+    return StepNode
 
 
 @no_type_check
@@ -65,7 +66,7 @@ def place_nodes_function(scalar: type) -> wp.Function:
     vec2 = wp.types.vector(2, scalar)
     axis_twist, slide_twist = types.axis_twist, types.slide_twist
     sincos = sincos_function(scalar)
-    Tree = step_tree_struct(scalar)
+    Node = step_node_struct(scalar)
     before = wp.constant(_NODE_BEFORE)
     fixed, revolute = wp.constant(int(JointType.FIXED)), wp.constant(int(JointType.REVOLUTE))
     prismatic, ball = wp.constant(int(JointType.PRISMATIC)), wp.constant(int(JointType.BALL))
@@ -128,45 +129,45 @@ def place_nodes_function(scalar: type) -> wp.Function:
 
     @wp.func
     def place_nodes(
-        tree: Tree,
+        tree: wp.array(dtype=Node),
         row: int,
         joint_q: wp.array2d(dtype=scalar),
         body_q: wp.array2d(dtype=transform),
         joint_S_s: wp.array2d(dtype=twist),
     ):
         pose = wp.transform_identity(dtype=scalar)
-        for k in range(tree.kind.shape[0]):
-            parent = tree.parent[k]
-            frame = tree.constant[k]
+        for k in range(tree.shape[0]):
+            parent = tree[k].parent
+            frame = tree[k].constant
             if parent >= 0:
                 frame = body_q[row, parent] * frame
             elif parent == before:
                 frame = pose * frame
-            kind = tree.kind[k]
+            kind = tree[k].kind
             pose = frame
             if kind == revolute:
                 point = wp.transform_get_translation(frame)
                 rotation = wp.transform_get_rotation(frame)
-                half = sincos(scalar(0.5) * joint_q[row, tree.coord[k]])
-                axis = tree.axis[k]
+                half = sincos(scalar(0.5) * joint_q[row, tree[k].coord])
+                axis = tree[k].axis
                 if axis[2] == scalar(1.0):
-                    joint_S_s[row, tree.dof[k]] = axis_twist(z_axis(rotation), point)
+                    joint_S_s[row, tree[k].dof] = axis_twist(z_axis(rotation), point)
                     pose = transform(point, turn_about_z(rotation, half))
                 else:
-                    joint_S_s[row, tree.dof[k]] = axis_twist(wp.quat_rotate(rotation, axis), point)
+                    joint_S_s[row, tree[k].dof] = axis_twist(wp.quat_rotate(rotation, axis), point)
                     turn = axis * half[0]
                     pose = transform(point, rotation * quat(turn[0], turn[1], turn[2], half[1]))
             elif kind == prismatic:
-                axis = wp.quat_rotate(wp.transform_get_rotation(frame), tree.axis[k])
-                joint_S_s[row, tree.dof[k]] = slide_twist(axis)
-                point = wp.transform_get_translation(frame) + axis * joint_q[row, tree.coord[k]]
+                axis = wp.quat_rotate(wp.transform_get_rotation(frame), tree[k].axis)
+                joint_S_s[row, tree[k].dof] = slide_twist(axis)
+                point = wp.transform_get_translation(frame) + axis * joint_q[row, tree[k].coord]
                 pose = transform(point, wp.transform_get_rotation(frame))
             elif kind != fixed:
                 pose = place_floating(
-                    row, kind == ball, tree.coord[k], tree.dof[k], frame, joint_q, joint_S_s
+                    row, kind == ball, tree[k].coord, tree[k].dof, frame, joint_q, joint_S_s
                 )
-            if tree.link[k] >= 0:
-                body_q[row, tree.link[k]] = pose
+            if tree[k].link >= 0:
+                body_q[row, tree[k].link] = pose
 
     return place_nodes
 
@@ -175,11 +176,11 @@ def place_nodes_function(scalar: type) -> wp.Function:
 @functools.cache
 def _place_kernel() -> wp.Kernel:
     place_nodes = place_nodes_function(wp.float64)
-    Tree = step_tree_struct(wp.float64)
+    Node = step_node_struct(wp.float64)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @wp.kernel(enable_backward=False, module='unique', module_options=contracted())
     def place_links_of_step(
-        tree: Tree,
+        tree: wp.array(dtype=Node),
         joint_q: wp.array2d(dtype=wp.float64),  # [n, joint_coord_count]
         body_q: wp.array2d(dtype=wp.transformd),  # [n, body_count]
         joint_S_s: wp.array2d(dtype=wp.spatial_vectord),  # [n, joint_dof_count]
@@ -190,12 +191,12 @@ def _place_kernel() -> wp.Kernel:
 
 
 def launch_place_nodes(
-    tree: Any, joint_q: wp.array, body_q: wp.array, joint_S_s: wp.array
+    tree: wp.array, joint_q: wp.array, body_q: wp.array, joint_S_s: wp.array
 ) -> None:
     """Place the links of a tree, float64; allocates nothing, so a graph can capture it.
 
     Args:
-        tree: Instance of :func:`step_tree_struct`.
+        tree: Array of :func:`step_node_struct`.
         joint_q: Coordinates, shape [n, joint_coord_count].
         body_q: Output: link poses in the world, shape [n, body_count]; others stay as they are.
         joint_S_s: Output: motion subspaces, shape [n, joint_dof_count].
@@ -211,6 +212,8 @@ def launch_place_nodes(
 
 @dataclasses.dataclass
 class _Node:
+    """The fields of :func:`step_node_struct`, in its order."""
+
     kind: int
     parent: int
     link: int
@@ -222,7 +225,7 @@ class _Node:
 
 def make_step_tree(
     model: 'Model', order: np.ndarray, links: Iterable[int] | None, scalar: type
-) -> Any:
+) -> wp.array:
     """Fold the tree down to what leads to some links.
 
     Args:
@@ -232,19 +235,14 @@ def make_step_tree(
         scalar: Floating-point type of the kernels.
 
     Returns:
-        Instance of :func:`step_tree_struct` on the model's device.
+        Array of :func:`step_node_struct` on the model's device.
     """
-    nodes = _fold(model, order, links)
-    device, types = model.device, spatial_functions(scalar)
-    tree = step_tree_struct(scalar)()
-    for name in ('kind', 'parent', 'link', 'coord', 'dof'):
-        values = np.array([getattr(node, name) for node in nodes], dtype=np.int32)
-        setattr(tree, name, wp.array(values, dtype=wp.int32, device=device))
-    constants = np.array([node.constant for node in nodes]).reshape(-1, 7)
-    tree.constant = wp.array(constants, dtype=types.transform, device=device)
-    axes = np.array([node.axis for node in nodes]).reshape(-1, 3)
-    tree.axis = wp.array(axes, dtype=types.vec3, device=device)
-    return tree
+    struct = step_node_struct(scalar)
+    nodes = np.array(
+        [dataclasses.astuple(node) for node in _fold(model, order, links)],
+        dtype=struct.numpy_dtype(),
+    )
+    return wp.array(nodes, dtype=struct, device=model.device)
 
 
 def _fold(model: 'Model', order: np.ndarray, links: Iterable[int] | None) -> list[_Node]:
