@@ -137,13 +137,13 @@ class PairMeasurement:
             start: First column of ``n_rows``.
             near_only: Whether it is enough to know that distances above d_min are.
         """
-        n, kernels = body_q.shape[0], self._kernels
-        inputs = [body_q, self._near_arrays if near_only else self.arrays]
+        n = body_q.shape[0]
+        arrays = self._near_arrays if near_only else self.arrays
         self._launch_place(body_q, work)
         wp.launch(
-            kernels.all if self._every else kernels.closest,
-            (n, self.n_rows) if self._every else n,
-            inputs=[*inputs, start],
+            self._kernels.distances,
+            (n, self.n_rows if self._every else 1),
+            inputs=[body_q, arrays, self._every, start],
             outputs=[work, values],
             device=self._device,
         )

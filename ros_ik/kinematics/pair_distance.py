@@ -62,53 +62,43 @@ def pair_distance_kernels(scalar: type, convex: bool) -> SimpleNamespace:
             work.center[robot, shape] = center
             work.axis[robot, shape] = axis
 
+    # One kernel for both: what measures a pair takes seconds to compile.
     @wp.kernel(enable_backward=False, module='unique')
-    def closest_distances(
+    def pair_distances(
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         data: Pairs,
+        each: bool,  # a row per pair and a thread per row; else the closest of all, a thread each
         start_idx: int,
         work: PairWork,
         values: wp.array2d(dtype=scalar),  # [n, total_rows]
     ):
-        robot = wp.tid()
-        n_rows = work.pair.shape[1]
-        for row in range(n_rows):
+        robot, thread = wp.tid()
+        first_row = int(0)
+        end_row = work.pair.shape[1]
+        first = int(0)
+        end = data.counts[3]
+        if each:
+            first_row = thread
+            end_row = thread + 1
+            first = thread
+            end = wp.min(thread + 1, end)
+        for row in range(first_row, end_row):
             work.distance[robot, row] = data.d_max
             work.pair[robot, row] = -1
         limit = data.d_max
-        for k in range(data.counts[3]):
+        for k in range(first, end):
             distance = pair_distance(data, work, robot, k, body_q, limit)
             if distance < limit:
-                row = n_rows - 1
-                while row > 0 and work.distance[robot, wp.max(row - 1, 0)] > distance:
+                row = end_row - 1
+                while row > first_row and work.distance[robot, wp.max(row - 1, 0)] > distance:
                     work.distance[robot, row] = work.distance[robot, row - 1]
                     work.pair[robot, row] = work.pair[robot, row - 1]
                     row -= 1
                 work.distance[robot, row] = distance
                 work.pair[robot, row] = k
-                limit = work.distance[robot, n_rows - 1]
-        for row in range(n_rows):
+                limit = work.distance[robot, end_row - 1]
+        for row in range(first_row, end_row):
             values[robot, start_idx + row] = work.distance[robot, row] - data.d_min
-
-    @wp.kernel(enable_backward=False, module='unique')
-    def all_distances(
-        body_q: wp.array2d(dtype=transform),  # [n, body_count]
-        data: Pairs,
-        start_idx: int,
-        work: PairWork,
-        values: wp.array2d(dtype=scalar),  # [n, total_rows]
-    ):
-        robot, row = wp.tid()
-        distance = data.d_max
-        pair = int(-1)
-        if row < data.counts[3]:
-            found = pair_distance(data, work, robot, row, body_q, data.d_max)
-            if found < data.d_max:
-                distance = found
-                pair = row
-        work.distance[robot, row] = distance
-        work.pair[robot, row] = pair
-        values[robot, start_idx + row] = distance - data.d_min
 
     @wp.func
     def row_slope(S: twist, normal: vec3, moment: vec3) -> scalar:
@@ -194,7 +184,6 @@ def pair_distance_kernels(scalar: type, convex: bool) -> SimpleNamespace:
 
     return SimpleNamespace(
         place=place_primitives,
-        closest=closest_distances,
-        all=all_distances,
+        distances=pair_distances,
         jacobian=distance_jacobian,
     )

@@ -42,6 +42,7 @@ def subscribe(
     drops: Drops,
     *,
     most_bytes: int,
+    read: Callable[[bytes], Any] | None = None,
     qos: QoSProfile = STREAM,
 ) -> Subscription:
     """Return a subscription that passes on messages of at most ``most_bytes``.
@@ -53,6 +54,8 @@ def subscribe(
         callback: Called with each message that is small enough.
         drops: Counts the others.
         most_bytes: Largest size of a serialized message.
+        read: Makes what is passed on of a serialized message, None for rclpy's own way. Raises
+            RuntimeError, ValueError or MemoryError for one that cannot be read.
         qos: Quality of service.
     """
     name = topic.removeprefix('~/')
@@ -64,7 +67,7 @@ def subscribe(
             )
             return
         try:
-            message = deserialize_message(data, kind)
+            message = deserialize_message(data, kind) if read is None else read(data)
         except (RuntimeError, ValueError, MemoryError) as error:
             text = str(error)
             drops.add(name, Drop.UNREADABLE, lambda: text)

@@ -37,7 +37,7 @@ def compile_ahead(settings: Settings, device: str) -> threading.Thread:
     if settings.barriers_world_enabled and settings.barriers_max_obstacles:
         # An obstacle may have any shape.
         pairs = pair_distance_kernels(wp.float64, True)
-        beside = [pair_sweep_kernel(wp.float64, True), pairs.closest, *beside]
+        beside = [pair_sweep_kernel(wp.float64, True), pairs.distances, *beside]
         here.append(pairs.jacobian)
     thread = threading.Thread(
         target=_load, args=(beside, device), name='compile_ahead', daemon=True

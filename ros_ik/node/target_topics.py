@@ -23,7 +23,8 @@ from ros_ik.node.bounded import TARGET_BYTES
 from ros_ik.node.drops import Drop
 from ros_ik.node.drops import Drops
 from ros_ik.node.mailbox import Mailbox
-from ros_ik.node.pose_messages import pose_numbers
+from ros_ik.node.pose_stream import PoseSample
+from ros_ik.node.pose_stream import read_pose_stamped
 from ros_ik.node.receipt import Receipt
 from ros_ik.node.transforms import Nowhere
 from ros_ik.node.transforms import Place
@@ -104,6 +105,7 @@ class TargetTopics:
             functools.partial(self._receive, topic, read, task),
             self._drops,
             most_bytes=JOINTS_BYTES if kind is JointState else TARGET_BYTES,
+            read=read_pose_stamped if kind is PoseStamped else None,
         )
 
     def _receive(
@@ -132,9 +134,9 @@ class TargetTopics:
         self._drops.accepted(topic)
 
     def _pose(
-        self, reader: TargetReader, task: int, message: PoseStamped, place: Place, received: float
+        self, reader: TargetReader, task: int, sample: PoseSample, place: Place, received: float
     ) -> Callable[[Command], Command] | Rejection:
-        given: Sequence[float] = pose_numbers(message.pose)
+        given: Sequence[float] = sample.numbers
         if place.pose is not None:
             given = place.moved_pose(np.array(given)).tolist()
         target = reader.pose(task, place.link, given[:3], given[3:], received)
