@@ -21,6 +21,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_link
 from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.kinematics.chain import relative_chain
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.pair_sweep import arc_function
 from ros_ik.kinematics.pair_sweep import ROUNDING
 from ros_ik.kinematics.spatial import spatial_functions
@@ -46,7 +47,7 @@ def _position_barrier_kernels(scalar: type) -> SimpleNamespace:
             return body_q[robot, reference]
         return wp.transform_identity(dtype=scalar)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def position_barrier_values(
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         link: int,
@@ -66,7 +67,7 @@ def _position_barrier_kernels(scalar: type) -> SimpleNamespace:
                 position[row_axis[row]] - row_bound[row]
             )
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def position_barrier_jacobian(
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         joint_S_s: wp.array2d(dtype=spatial_vector),  # [n, joint_dof_count]
@@ -102,7 +103,7 @@ def _position_barrier_kernels(scalar: type) -> SimpleNamespace:
                         row_sign[row] * factor * velocity[row_axis[row]]
                     )
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def sweep_position_barrier(
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         joint_S_s: wp.array2d(dtype=spatial_vector),  # [n, joint_dof_count]

@@ -18,6 +18,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.inertia_matrix import BodyInertias
 from ros_ik.kinematics.inertia_matrix import inertia_functions
 from ros_ik.kinematics.spatial import spatial_functions
@@ -76,7 +77,7 @@ def _bias_force_kernel(scalar: type) -> wp.Kernel:
         p, L = vec3(F[0], F[1], F[2]), vec3(F[3], F[4], F[5])
         return join(wp.cross(omega, p), wp.cross(v, p) + wp.cross(omega, L))
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def compute_bias_force(
         tree: Tree,
         mass: wp.array(dtype=scalar),  # [body_count]

@@ -20,6 +20,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import link_dofs
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 
 
@@ -111,7 +112,7 @@ def _center_of_mass_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
     functions = center_of_mass_functions(scalar)
     MassArrays, center_of_mass = functions.MassArrays, functions.center_of_mass
 
-    @wp.kernel(enable_backward=differentiable, module='unique')
+    @compiled_kernel(differentiable=differentiable)
     def compute_center_of_mass(
         masses: MassArrays,
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
@@ -131,7 +132,7 @@ def _center_of_mass_jacobian_kernel(scalar: type) -> wp.Kernel:
     functions = center_of_mass_functions(scalar)
     MassArrays, velocity_of = functions.MassArrays, functions.center_of_mass_velocity
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def compute_center_of_mass_jacobian(
         masses: MassArrays,
         body_q: wp.array2d(dtype=transform),  # [n, body_count]

@@ -8,6 +8,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.convex_cores import collision_structs
 from ros_ik.kinematics.forward import place_links_function
 from ros_ik.kinematics.gjk import shape_distance_function
@@ -69,7 +70,7 @@ def collision_kernels(scalar: type) -> SimpleNamespace:
         apart = wp.transform_get_translation(pose_a) - wp.transform_get_translation(pose_b)
         return wp.length(apart) - shapes.bound[a] - shapes.bound[b]
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def check_collisions(
         tree: Tree,
         shapes: Shapes,
@@ -98,7 +99,7 @@ def collision_kernels(scalar: type) -> SimpleNamespace:
                         found = 1
         collides[row] = found
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def least_distances(
         tree: Tree,
         shapes: Shapes,
@@ -131,7 +132,7 @@ def collision_kernels(scalar: type) -> SimpleNamespace:
         distance[row] = least
         pair[row] = found
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def place_all_shapes(
         tree: Tree,
         shapes: Shapes,
@@ -141,7 +142,7 @@ def collision_kernels(scalar: type) -> SimpleNamespace:
     ):
         place_shapes(tree, shapes, wp.tid(), joint_q, body_q, shape_q)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def pair_distances(
         shapes: Shapes,
         pairs: wp.array(dtype=wp.vec2i),  # [n_pairs]

@@ -24,6 +24,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.center_of_mass import precise_array
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.kinematics.tree import tree_struct
@@ -117,7 +118,7 @@ def _inertia_matrix_kernel(scalar: type) -> wp.Kernel:
     inertia_in_world, momentum = functions.inertia_in_world, functions.momentum
     Tree = tree_struct(scalar)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def compute_inertia_matrix(
         tree: Tree,
         joint_ancestor: wp.array(dtype=wp.int32),  # [joint_count]

@@ -12,6 +12,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.kinematics.tree import tree_struct
@@ -83,7 +84,7 @@ def _integrate_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
     integrate_row = integrate_function(scalar)
     Tree = tree_struct(scalar)
 
-    @wp.kernel(enable_backward=differentiable, module='unique')
+    @compiled_kernel(differentiable=differentiable)
     def integrate(
         tree: Tree,
         joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]

@@ -10,6 +10,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 
 
@@ -19,7 +20,7 @@ def _frame_jacobian_kernel(scalar: type) -> wp.Kernel:
     types = spatial_functions(scalar)
     transform, twist, point_velocity = types.transform, types.twist, types.point_velocity
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def frame_jacobian(
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]

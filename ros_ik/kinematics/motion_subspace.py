@@ -11,6 +11,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.kinematics.tree import tree_struct
@@ -105,7 +106,7 @@ def _motion_subspace_kernel(scalar: type) -> wp.Kernel:
     move_links = move_links_function(scalar)
     Tree = tree_struct(scalar)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def motion_subspace(
         tree: Tree,
         joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]

@@ -17,6 +17,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.pair_functions import distance_functions
 from ros_ik.kinematics.pair_functions import pair_structs
 from ros_ik.kinematics.spatial import spatial_functions
@@ -42,7 +43,7 @@ def pair_distance_kernels(scalar: type, convex: bool) -> SimpleNamespace:
     functions = distance_functions(scalar, convex)
     pair_distance, pair_direction = functions.pair_distance, functions.pair_direction
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def place_primitives(
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         data: Pairs,
@@ -63,7 +64,7 @@ def pair_distance_kernels(scalar: type, convex: bool) -> SimpleNamespace:
             work.axis[robot, shape] = axis
 
     # One kernel for both: what measures a pair takes seconds to compile.
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def pair_distances(
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         data: Pairs,
@@ -136,7 +137,7 @@ def pair_distance_kernels(scalar: type, convex: bool) -> SimpleNamespace:
                     best = axis
         return best
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def distance_jacobian(
         joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
         dofs: wp.array(dtype=wp.int32),  # [n_active], those that a variable drives

@@ -7,6 +7,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.pair_functions import distance_functions
 from ros_ik.kinematics.pair_functions import pair_structs
 from ros_ik.kinematics.spatial import spatial_functions
@@ -24,7 +25,7 @@ def pair_points_kernel(scalar: type) -> wp.Kernel:
     Pairs, PairWork = structs.Pairs, structs.PairWork
     pair_direction = distance_functions(scalar, False).pair_direction
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def pair_points(
         data: Pairs,
         work: PairWork,

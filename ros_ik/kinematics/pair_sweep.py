@@ -18,6 +18,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.pair_functions import distance_functions
 from ros_ik.kinematics.pair_functions import pair_structs
 from ros_ik.kinematics.spatial import spatial_functions
@@ -86,7 +87,7 @@ def pair_sweep_kernel(scalar: type, convex: bool) -> wp.Kernel:
                     )
         return total
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def sweep_pairs(
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]

@@ -20,6 +20,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.limits.arguments import check_some_may_move
 from ros_ik.limits.arguments import dof_values
@@ -42,7 +43,7 @@ def _acceleration_kernel(scalar: type) -> wp.Kernel:
     braking_step, tighten_yielding = braking_function(scalar), yield_function(scalar)
     tolerance = wp.constant(scalar(STATE_TOLERANCE))
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def apply_acceleration_limit(
         joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
         moving_dof: wp.array(dtype=wp.int32),  # [n_moving]

@@ -18,6 +18,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.arguments import finite_array
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 def _jerk_kernel(scalar: type) -> wp.Kernel:
     braking_step, tighten_yielding = braking_function(scalar), yield_function(scalar)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def apply_jerk_limit(
         moving_dof: wp.array(dtype=wp.int32),  # [n_moving]
         dof_variable: wp.array(dtype=wp.int32),  # [joint_dof_count]

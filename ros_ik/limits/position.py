@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.limits.arguments import fraction
 from ros_ik.limits.arguments import margin_values
 from ros_ik.limits.arguments import position_bounds
@@ -49,7 +50,7 @@ def _position_kernel(scalar: type) -> wp.Kernel:
     BoundedDof, tighten = _bounded_dof_struct(scalar), tighten_function(scalar)
     outside = wp.constant(scalar(STATE_TOLERANCE))
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def apply_position_limit(
         joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
         bounded: wp.array(dtype=BoundedDof),

@@ -10,6 +10,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.limits.arguments import check_some_may_move
 from ros_ik.limits.arguments import dof_values
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 def _velocity_kernel(scalar: type) -> wp.Kernel:
     tighten = tighten_function(scalar)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def apply_velocity_limit(
         moving_dof: wp.array(dtype=wp.int32),  # [n_moving]
         dof_variable: wp.array(dtype=wp.int32),  # [joint_dof_count]

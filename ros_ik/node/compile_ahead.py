@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels made ready before there is a robot, and slow ones compiled beside the others.
+"""Kernels made ready before there is a robot, on two cores.
 
 Warp takes as long to read the source of a kernel as for all the rest of a warm start; that is done
 while the node waits for a description. A servo compiles each kernel when it first runs it, one
-after the other on one core: those that are the same for every robot, half of the time, are
-compiled before, and the late ones among them on the other core.
+after the other on one core: those that are the same for every robot, most of the time, are
+compiled before, half of them by another thread.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ros_ik.solvers.step.cost import evaluate_step_kernel
 from ros_ik.solvers.step.solve import solve_step_kernel
 
 
-def compile_ahead(settings: Settings, device: str) -> threading.Thread:
-    """Make kernels ready; return the thread that compiles, or loads, what a servo needs last.
+def compile_ahead(settings: Settings, device: str) -> None:
+    """Compile, or load, what every servo with these settings runs.
 
     Called in the thread that builds servos: the caches of kernels are not meant for two threads.
 
@@ -31,20 +31,21 @@ def compile_ahead(settings: Settings, device: str) -> threading.Thread:
         settings: Settings of the servo.
         device: Device of its model.
     """
-    # In the order in which the servo needs them, so that it finds each one done: two threads may
-    # compile one twice. What this thread takes first lets the other one be in time.
-    beside, here = [solve_step_kernel()], [evaluate_step_kernel(), conditioning_kernel()]
-    if settings.barriers_world_enabled and settings.barriers_max_obstacles:
+    here, beside = [solve_step_kernel(), evaluate_step_kernel(), conditioning_kernel()], []
+    if settings.barriers_world_enabled:
         # An obstacle may have any shape.
         pairs = pair_distance_kernels(wp.float64, True)
-        beside = [pair_sweep_kernel(wp.float64, True), pairs.distances, *beside]
+        beside = [pairs.distances, pair_sweep_kernel(wp.float64, True)]
         here.append(pairs.jacobian)
+    # Two threads that initialise Warp at once give its folder of kernels two names.
+    wp.init()
     thread = threading.Thread(
         target=_load, args=(beside, device), name='compile_ahead', daemon=True
     )
     thread.start()
     _load(here, device)
-    return thread
+    # A servo would compile what this thread is at once more.
+    thread.join()
 
 
 def _load(kernels: list[wp.Kernel], device: str) -> None:

@@ -77,7 +77,7 @@ class ModelBuilder:
             settings: What the first job is likely to have; None makes nothing ready for it.
         """
         self._likely = settings
-        self._ahead: threading.Thread | None = None
+        self._is_prepared = False
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Built] = queue.SimpleQueue()
         self.progress = ProgressLog()
@@ -130,13 +130,15 @@ class ModelBuilder:
         """Make ready what the first servo needs, before there is a description."""
         self.progress.begin('preparing the kernels')
         try:
-            self._ahead = compile_ahead(settings, choose_device(settings.device)[0])
+            compile_ahead(settings, choose_device(settings.device)[0])
+            self._is_prepared = True
         except Exception:  # noqa: BLE001, S110 the first job fails with the same reason
             pass
 
     def _build(self, job: Job) -> Built:
         device, faults = choose_device(job.settings.device)
-        self.progress.begin('reading the robot description', goes_on=self._ahead is not None)
+        self.progress.begin('reading the robot description', goes_on=self._is_prepared)
+        self._is_prepared = False
         model = Model.from_urdf(
             job.urdf, job.srdf or None, package_paths=package_paths(), device=device
         )
@@ -148,11 +150,8 @@ class ModelBuilder:
                 raise RosIkError('the robot did not come to rest for the new description')
             time.sleep(_REST_POLL)
         self.progress.advance('building the model')
-        ahead, self._ahead = self._ahead or compile_ahead(job.settings, device), None
-        try:
-            servo = Servo(model, job.settings)
-        finally:
-            ahead.join()
+        compile_ahead(job.settings, device)
+        servo = Servo(model, job.settings)
         # The robot rests still: in motion this would cost ticks.
         settle_memory(whole=self._has_built)
         self._has_built = True

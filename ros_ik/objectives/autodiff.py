@@ -13,11 +13,13 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
+
 
 @no_type_check
 @functools.cache
 def _row_kernels(scalar: type) -> SimpleNamespace:
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def seed_rows(
         total: int,
         first: int,
@@ -31,7 +33,7 @@ def _row_kernels(scalar: type) -> SimpleNamespace:
             value = scalar(1.0)
         seed[k] = value
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def copy_row(
         gradient: wp.array2d(dtype=scalar),  # [n_batch, joint_dof_count]
         row: int,
@@ -40,7 +42,7 @@ def _row_kernels(scalar: type) -> SimpleNamespace:
         problem, dof = wp.tid()
         jacobian[problem, row, dof] = gradient[problem, dof]
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def copy_diagonal(
         gradient: wp.array2d(dtype=scalar),  # [n_batch, joint_dof_count]
         first: int,

@@ -23,6 +23,7 @@ from ros_ik.kinematics.center_of_mass import center_of_mass_functions
 from ros_ik.kinematics.center_of_mass import mass_distribution
 from ros_ik.kinematics.center_of_mass import MassDistribution
 from ros_ik.kinematics.chain import link_dofs
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.objectives.arguments import checked_weight
 from ros_ik.objectives.builtin import PositionTargetObjective
 from ros_ik.objectives.functions import objective_functions
@@ -42,7 +43,7 @@ def _residual_kernel(scalar: type, stored: type, differentiable: bool) -> wp.Ker
     problem_row, link_pose = functions.problem_row, functions.link_pose
     MassArrays, center_of_mass = masses_of.MassArrays, masses_of.center_of_mass
 
-    @wp.kernel(enable_backward=differentiable, module='unique')
+    @compiled_kernel(differentiable=differentiable)
     def center_of_mass_residuals(
         masses: MassArrays,
         body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
@@ -73,7 +74,7 @@ def _jacobian_kernel(scalar: type) -> wp.Kernel:
     MassArrays, center_of_mass = masses_of.MassArrays, masses_of.center_of_mass
     velocity_of = masses_of.center_of_mass_velocity
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def center_of_mass_jacobian(
         masses: MassArrays,
         body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]

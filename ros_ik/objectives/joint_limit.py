@@ -20,6 +20,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.objectives.arguments import checked_weight
 from ros_ik.objectives.builtin import BuiltinObjective
 from ros_ik.objectives.jacobian_type import IKJacobianType
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 @no_type_check
 @functools.cache
 def _joint_limit_kernels(scalar: type, stored: type, differentiable: bool) -> SimpleNamespace:
-    @wp.kernel(enable_backward=differentiable, module='unique')
+    @compiled_kernel(differentiable=differentiable)
     def joint_limit_residuals(
         joint_q: wp.array2d(dtype=scalar),  # [n_batch, joint_coord_count]
         lower: wp.array2d(dtype=stored),  # [joint_dof_count, 1]
@@ -52,7 +53,7 @@ def _joint_limit_kernels(scalar: type, stored: type, differentiable: bool) -> Si
             violation = wp.max(scalar(0.0), above) + wp.max(scalar(0.0), below)
         residuals[row, start_idx + dof] = scalar(weight[0, dof]) * violation
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def joint_limit_jacobian(
         joint_q: wp.array2d(dtype=scalar),  # [n_batch, joint_coord_count]
         lower: wp.array2d(dtype=stored),  # [joint_dof_count, 1]

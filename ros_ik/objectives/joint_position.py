@@ -19,6 +19,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.objectives.arguments import checked_weight
 from ros_ik.objectives.builtin import BuiltinObjective
 from ros_ik.objectives.functions import objective_functions
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 def _joint_position_kernels(scalar: type, stored: type, differentiable: bool) -> SimpleNamespace:
     problem_row = objective_functions(scalar).problem_row
 
-    @wp.kernel(enable_backward=differentiable, module='unique')
+    @compiled_kernel(differentiable=differentiable)
     def joint_position_residuals(
         joint_q: wp.array2d(dtype=scalar),  # [n_batch, joint_coord_count]
         target_q: wp.array2d(dtype=stored),  # [n_problems, joint_coord_count]
@@ -53,7 +54,7 @@ def _joint_position_kernels(scalar: type, stored: type, differentiable: bool) ->
             value = scalar(weight[0, dof]) * error
         residuals[row, start_idx + dof] = value
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def joint_position_jacobian(
         weight: wp.array2d(dtype=wp.float64),  # [1, joint_dof_count]
         dof_coord: wp.array(dtype=wp.int32),  # [joint_dof_count]

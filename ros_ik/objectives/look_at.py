@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 import warp as wp
 
 from ros_ik.kinematics.arguments import checked_link
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.objectives.arguments import checked_unit
 from ros_ik.objectives.arguments import checked_vector
 from ros_ik.objectives.arguments import checked_weight
@@ -98,7 +99,7 @@ def _residual_kernel(scalar: type, stored: type, differentiable: bool) -> wp.Ker
     problem_row, link_pose = functions.problem_row, functions.link_pose
     turn_to = look_functions(scalar).turn_to
 
-    @wp.kernel(enable_backward=differentiable, module='unique')
+    @compiled_kernel(differentiable=differentiable)
     def look_at_residuals(
         body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
         target_position: wp.array2d(dtype=stored),  # [n_problems, 3]
@@ -134,7 +135,7 @@ def _jacobian_kernel(scalar: type, stored: type) -> wp.Kernel:
     problem_row, link_pose = functions.problem_row, functions.link_pose
     turn_velocity = look_functions(scalar).turn_velocity
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def look_at_jacobian(
         body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
         joint_S_s: wp.array2d(dtype=twist),  # [n_batch, joint_dof_count]

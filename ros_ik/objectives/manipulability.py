@@ -28,6 +28,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_link
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.objectives.arguments import checked_vector
 from ros_ik.objectives.arguments import checked_weight
 from ros_ik.objectives.builtin import BuiltinObjective
@@ -93,7 +94,7 @@ def _residual_kernel(scalar: type, k: int, differentiable: bool) -> wp.Kernel:
             A += wp.outer(column, column)
         return A
 
-    @wp.kernel(enable_backward=differentiable, module='unique')
+    @compiled_kernel(differentiable=differentiable)
     def manipulability_residual(
         body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
         link: int,
@@ -131,7 +132,7 @@ def _jacobian_kernel(scalar: type, k: int) -> wp.Kernel:
     matrix, root_determinant, inverse = gram.matrix, gram.root_determinant, gram.inverse
     chosen = rows_function(scalar, k)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def manipulability_jacobian(
         body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
         joint_S_s: wp.array2d(dtype=twist),  # [n_batch, joint_dof_count]

@@ -24,6 +24,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.arguments import checked_link
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.objectives.arguments import checked_pose
 from ros_ik.objectives.arguments import checked_quaternions
 from ros_ik.objectives.arguments import checked_weight
@@ -47,7 +48,7 @@ def _residual_kernel(scalar: type, stored: type, differentiable: bool) -> wp.Ker
     problem_row, read_transform = functions.problem_row, functions.read_transform
     link_pose = functions.link_pose
 
-    @wp.kernel(enable_backward=differentiable, module='unique')
+    @compiled_kernel(differentiable=differentiable)
     def pose_residuals(
         body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
         target_pose: wp.array2d(dtype=stored),  # [n_problems, 7]
@@ -83,7 +84,7 @@ def _jacobian_kernel(scalar: type, stored: type) -> wp.Kernel:
     point_velocity, problem_row = functions.point_velocity, functions.problem_row
     read_transform, link_pose = functions.read_transform, functions.link_pose
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def pose_jacobian(
         body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
         joint_S_s: wp.array2d(dtype=twist),  # [n_batch, joint_dof_count]

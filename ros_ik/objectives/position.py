@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import warp as wp
 
 from ros_ik.kinematics.arguments import checked_link
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.objectives.arguments import checked_vector
 from ros_ik.objectives.arguments import checked_weight
 from ros_ik.objectives.builtin import PositionTargetObjective
@@ -35,7 +36,7 @@ def _residual_kernel(scalar: type, stored: type, differentiable: bool) -> wp.Ker
     transform, read_vec3 = functions.transform, functions.read_vec3
     problem_row = functions.problem_row
 
-    @wp.kernel(enable_backward=differentiable, module='unique')
+    @compiled_kernel(differentiable=differentiable)
     def position_residuals(
         body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
         target_position: wp.array2d(dtype=stored),  # [n_problems, 3]
@@ -63,7 +64,7 @@ def _jacobian_kernel(scalar: type) -> wp.Kernel:
     transform, twist = functions.transform, functions.twist
     read_vec3, point_velocity = functions.read_vec3, functions.point_velocity
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def position_jacobian(
         body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
         joint_S_s: wp.array2d(dtype=twist),  # [n_batch, joint_dof_count]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import warp as wp
 
 from ros_ik.kinematics.arguments import checked_link
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.objectives.arguments import checked_quaternions
 from ros_ik.objectives.arguments import checked_unit
 from ros_ik.objectives.arguments import checked_weight
@@ -72,7 +73,7 @@ def _residual_kernel(scalar: type, stored: type, differentiable: bool) -> wp.Ker
     problem_row = functions.problem_row
     rotation_error, rotation_vector = errors.rotation_error, errors.rotation_vector
 
-    @wp.kernel(enable_backward=differentiable, module='unique')
+    @compiled_kernel(differentiable=differentiable)
     def rotation_residuals(
         body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
         target_rotation: wp.array2d(dtype=stored),  # [n_problems, 4]
@@ -105,7 +106,7 @@ def _jacobian_kernel(scalar: type, stored: type) -> wp.Kernel:
     log_velocity = functions.log_velocity
     rotation_error, rotation_vector = errors.rotation_error, errors.rotation_vector
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def rotation_jacobian(
         body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
         joint_S_s: wp.array2d(dtype=twist),  # [n_batch, joint_dof_count]

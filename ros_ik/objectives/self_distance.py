@@ -21,6 +21,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import link_dofs
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.objectives.arguments import checked_links
 from ros_ik.objectives.arguments import checked_weight
 from ros_ik.objectives.builtin import BuiltinObjective
@@ -52,7 +53,7 @@ def _self_distance_kernels(scalar: type, differentiable: bool) -> SimpleNamespac
         pose = link_pose(row, sphere_link[sphere], body_q)
         return wp.transform_point(pose, read_vec3(spheres, sphere))
 
-    @wp.kernel(enable_backward=differentiable, module='unique')
+    @compiled_kernel(differentiable=differentiable)
     def self_distance_residuals(
         body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
         sphere_link: wp.array(dtype=wp.int32),  # [n_spheres]
@@ -73,7 +74,7 @@ def _self_distance_kernels(scalar: type, differentiable: bool) -> SimpleNamespac
         lack = wp.max(scalar(0.0), reach - wp.length(apart))
         residuals[row, start_idx + pair] = scalar(weight[0, pair]) * lack
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def self_distance_jacobian(
         body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
         joint_S_s: wp.array2d(dtype=twist),  # [n_batch, joint_dof_count]

@@ -27,6 +27,7 @@ import warp as wp
 
 from ros_ik.kinematics.center_of_mass import precise_array
 from ros_ik.kinematics.chain import relative_chain
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.objectives.gram import gram_functions
@@ -48,7 +49,7 @@ def conditioning_kernel() -> wp.Kernel:
     matrix, vector, inverse = gram.matrix, gram.vector, gram.inverse
     least_square, power_steps = wp.constant(_LEAST_SQUARE), wp.constant(_POWER_STEPS)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def least_singular_values(
         body_q: wp.array(dtype=transform),  # [body_count]
         task_link: wp.array2d(dtype=wp.int32),  # [n_tasks, 2], frame and reference

@@ -13,6 +13,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.forward import place_links_function
 from ros_ik.kinematics.integrate import integrate_function
 from ros_ik.kinematics.motion_subspace import move_links_function
@@ -190,7 +191,7 @@ def fused_lm_kernel() -> wp.Kernel:
             return at_limits
         return unreachable
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def fused_lm(
         tree: Tree,
         space: Space,

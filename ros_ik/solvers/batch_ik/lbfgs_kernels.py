@@ -13,6 +13,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.solvers.batch_ik.optimizer_space import space_struct
 
 # A coordinate rests against a limit when it is this close to it [rad or m].
@@ -27,7 +28,7 @@ _TRUST = 1.0
 def gradient_kernel() -> wp.Kernel:
     """Build ``gradient_and_curvature``: g = J^T r and the diagonal of J^T J."""
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def gradient_and_curvature(
         jacobian: wp.array3d(dtype=wp.float32),  # [n, total_residuals, joint_dof_count]
         residuals: wp.array2d(dtype=wp.float32),  # [n, total_residuals]
@@ -158,7 +159,7 @@ def direction_kernel() -> wp.Kernel:
         for i in range(n):
             step[row, i] = step[row, i] * h0_scale * gamma / (curvature[row, i] + mean)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def direction(
         space: Space,
         joint_q: wp.array2d(dtype=wp.float32),  # [n, joint_coord_count]

@@ -13,6 +13,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.solvers.batch_ik.optimizer_space import space_struct
 
 # Shrinking of the tried lengths when none of them reduced the cost, and its end.
@@ -28,7 +29,7 @@ def line_search_kernels() -> SimpleNamespace:
     shrink = wp.constant(_SHRINK)
     smallest = wp.constant(_SMALLEST)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def spread(
         space: Space,
         joint_q: wp.array2d(dtype=wp.float32),  # [n, joint_coord_count]
@@ -57,7 +58,7 @@ def line_search_kernels() -> SimpleNamespace:
                 space.coef1[m] * candidate_step[out, space.driver_dof[m]]
             )
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def choose(
         candidate_q: wp.array2d(dtype=wp.float32),  # [n * n_alphas, joint_coord_count]
         candidate_step: wp.array2d(dtype=wp.float32),  # [n * n_alphas, joint_dof_count]
@@ -96,7 +97,7 @@ def line_search_kernels() -> SimpleNamespace:
         for c in range(joint_q.shape[1]):
             joint_q[row, c] = candidate_q[chosen[row], c]
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def remember(
         candidate_step: wp.array2d(dtype=wp.float32),  # [n * n_alphas, joint_dof_count]
         chosen: wp.array(dtype=wp.int32),  # [n]

@@ -11,6 +11,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.solvers.batch_ik.bounded_step import bounded_step_functions
 from ros_ik.solvers.batch_ik.bounded_step import step_workspace_struct
 from ros_ik.solvers.batch_ik.optimizer_space import space_struct
@@ -26,7 +27,7 @@ def normal_equations_kernel() -> wp.Kernel:
     """Build ``normal_equations``: H = J^T J (lower triangle) and g = J^T r."""
     Work = step_workspace_struct()
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def normal_equations(
         jacobian: wp.array3d(dtype=wp.float32),  # [n, total_residuals, joint_dof_count]
         residuals: wp.array2d(dtype=wp.float32),  # [n, total_residuals]
@@ -75,7 +76,7 @@ def bounded_step_kernel() -> wp.Kernel:
                 work.low[row, dof] = (wp.float64(space.coord_lower[c]) - q) / scale
                 work.high[row, dof] = (wp.float64(space.coord_upper[c]) - q) / scale
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def take_step(
         space: Space,
         joint_q: wp.array2d(dtype=wp.float32),  # [n, joint_coord_count]
@@ -115,7 +116,7 @@ def accept_kernel() -> wp.Kernel:
     """Build ``accept``: keep the steps that pay, adapt the damping."""
     noise = wp.constant(_NOISE)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def accept(
         joint_qd_step: wp.array2d(dtype=wp.float32),  # [n, joint_dof_count]
         joint_q_next: wp.array2d(dtype=wp.float32),  # [n, joint_coord_count]

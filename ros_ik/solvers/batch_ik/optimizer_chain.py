@@ -16,6 +16,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.model.joint_type import JointType
@@ -60,7 +61,7 @@ def chain_rule_kernel() -> wp.Kernel:
             total += adjoint[row, c + k] * spin[k]
         return total
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def chain_rule(
         tree: Tree,
         dof_joint: wp.array(dtype=wp.int32),  # [joint_dof_count]

@@ -11,6 +11,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.solvers.batch_ik.optimizer_space import space_struct
 from ros_ik.solvers.status import SolveStatus
 
@@ -58,7 +59,7 @@ def seed_kernels() -> SimpleNamespace:
     Space = space_struct()
     confine = confine_function()
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def clean_seeds(
         space: Space,
         joint_q: wp.array2d(dtype=wp.float32),  # [n, joint_coord_count], in and out
@@ -75,7 +76,7 @@ def seed_kernels() -> SimpleNamespace:
                 joint_q[row, c] = space.neutral[c]
         confine(space, row, joint_q)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def confine_rows(
         space: Space,
         joint_q: wp.array2d(dtype=wp.float32),  # [n, joint_coord_count], before the step
@@ -95,7 +96,7 @@ def seed_kernels() -> SimpleNamespace:
 def cost_kernels() -> SimpleNamespace:
     """Build ``costs`` and ``refuse``."""
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def costs(
         residuals: wp.array2d(dtype=wp.float32),  # [n, total_residuals]
         cost: wp.array(dtype=wp.float32),  # [n]
@@ -107,7 +108,7 @@ def cost_kernels() -> SimpleNamespace:
             total += r * r
         cost[row] = wp.float32(total)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def refuse(
         cost: wp.array(dtype=wp.float32),  # [n], in and out
         refused: wp.array(dtype=wp.int32),  # [n], in and out
@@ -127,7 +128,7 @@ def fold_kernel() -> wp.Kernel:
     """Build ``fold_columns``: followers onto their drivers, frozen columns to zero."""
     Space = space_struct()
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def fold_columns(
         space: Space,
         jacobian: wp.array3d(dtype=wp.float32),  # [n, total_residuals, joint_dof_count]
@@ -163,7 +164,7 @@ def status_kernel() -> wp.Kernel:
     at_limits = wp.constant(int(SolveStatus.AT_LIMITS))
     close = wp.constant(_AT_LIMIT)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def classify(
         space: Space,
         joint_q: wp.array2d(dtype=wp.float32),  # [n, joint_coord_count]
@@ -224,7 +225,7 @@ def select_kernel() -> wp.Kernel:
     """Build ``select_best``: the seed of least cost of each problem or its input."""
     non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def select_best(
         joint_q: wp.array2d(dtype=wp.float32),  # [n_problems * n_seeds, joint_coord_count]
         cost: wp.array(dtype=wp.float32),  # [n_problems * n_seeds]

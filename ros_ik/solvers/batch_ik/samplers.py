@@ -16,6 +16,7 @@ from typing import no_type_check
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.kinematics.tree import tree_struct
@@ -72,7 +73,7 @@ def _sample_kernel(sampler: IKSampler) -> wp.Kernel:
         for k in range(4):
             joint_q[row, c + k] = rotation[k]
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def sample(
         space: Space,
         tree: Tree,
@@ -129,7 +130,7 @@ def _sample_kernel(sampler: IKSampler) -> wp.Kernel:
 @no_type_check
 @functools.cache
 def _advance_kernel() -> wp.Kernel:
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def advance(key: wp.array(dtype=wp.uint32)):
         key[0] = key[0] + wp.uint32(1)
 

@@ -15,6 +15,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.solvers.chain.functions import BOUND_TOLERANCE
@@ -80,7 +81,7 @@ def chain_kernel(scalar: type) -> wp.Kernel:
             scalar(wp.static(_DAMPING_RANGE[1])),
         )
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def solve_chain(
         tree: Tree,
         chain: Chain,

@@ -16,6 +16,8 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
+
 # Entries of the report.
 COST, TRIAL_COST, PREDICTED, STEP, HELD_BACK = range(5)
 REPORT_SIZE = 5
@@ -33,7 +35,7 @@ _LEAST_DAMPING = 1e-30
 def search_kernels(scalar: type) -> SimpleNamespace:
     """Build the kernels of one floating-point type; they are for one robot."""
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def place_robot(
         start_q: wp.array2d(dtype=scalar),  # [1, joint_coord_count]
         u: wp.array2d(dtype=scalar),  # [1, n_variables]
@@ -50,7 +52,7 @@ def search_kernels(scalar: type) -> SimpleNamespace:
                 coord = dof_coord[dof]
                 joint_q[0, coord] = start_q[0, coord] + dof_scale[dof] * u[0, variable]
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def fold_jacobian(
         jacobian: wp.array3d(dtype=scalar),  # [1, total_residuals, joint_dof_count]
         dof_variable: wp.array(dtype=wp.int32),  # [joint_dof_count]
@@ -65,7 +67,7 @@ def search_kernels(scalar: type) -> SimpleNamespace:
             if variable >= 0:
                 J[row, variable] += dof_scale[dof] * jacobian[0, row, dof]
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def assemble_model(
         residuals: wp.array2d(dtype=scalar),  # [1, total_residuals]
         J: wp.array2d(dtype=scalar),  # [total_residuals, n_variables]
@@ -98,7 +100,7 @@ def search_kernels(scalar: type) -> SimpleNamespace:
             for k in range(j):
                 H[0, k, j] = H[0, j, k]
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def assemble_box(
         u: wp.array2d(dtype=scalar),  # [1, n_variables]
         low: wp.array(dtype=scalar),  # [n_variables]
@@ -112,7 +114,7 @@ def search_kernels(scalar: type) -> SimpleNamespace:
             lower[0, j] = wp.max(wp.min(low[j] - u[0, j], scalar(0.0)), -radius)
             upper[0, j] = wp.min(wp.max(high[j] - u[0, j], scalar(0.0)), radius)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def assemble_rows(
         values: wp.array2d(dtype=scalar),  # [1, total_rows]
         slopes: wp.array3d(dtype=scalar),  # [1, total_rows, n_variables]
@@ -125,7 +127,7 @@ def search_kernels(scalar: type) -> SimpleNamespace:
             for j in range(slopes.shape[2]):
                 A[0, row, j] = -slopes[0, row, j]
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def take_step(
         u: wp.array2d(dtype=scalar),  # [1, n_variables]
         x: wp.array2d(dtype=scalar),  # [1, n_variables]
@@ -160,7 +162,7 @@ def search_kernels(scalar: type) -> SimpleNamespace:
         report[wp.static(STEP)] = largest
         report[wp.static(HELD_BACK)] = held
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def sum_squares(
         residuals: wp.array2d(dtype=scalar),  # [1, total_residuals]
         entry: int,

@@ -12,6 +12,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.forward import joint_transform_function
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import tree_struct
@@ -164,7 +165,7 @@ def collect_kernel() -> wp.Kernel:
                 best = problem * lanes + lane
         return best
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def collect(
         tree: Tree,
         placement: Placement,

@@ -15,6 +15,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.solvers.pose_ik.functions import chain_functions
 from ros_ik.solvers.pose_ik.functions import chain_struct
 from ros_ik.solvers.pose_ik.functions import rotation_error_function
@@ -88,8 +89,6 @@ def chain_ik_kernel(
     unit_pose = unit_pose_function(scalar)
     m = max(variables) + 1
     transform = wp.types.transformation(scalar)
-    # Every loop over joints unrolls; Warp stops at 16 unless told.
-    options = {'max_unroll': max(16, len(slides))}
 
     @wp.func
     def sample(chain: Chain, state: wp.uint32):
@@ -129,7 +128,8 @@ def chain_ik_kernel(
         cost = wp.length_sq(e_p) + search.length * search.length * wp.length_sq(e_r)
         return e_p, e_r, scalar(0.5) * cost, near
 
-    @wp.kernel(enable_backward=False, module='unique', module_options=options)
+    # Every loop over joints unrolls; Warp stops at 16 unless told.
+    @compiled_kernel(max_unroll=max(16, len(slides)))
     def chain_ik(
         chain: Chain,
         search: Search,

@@ -21,6 +21,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.solvers.qp.active_set import active_set_functions
 from ros_ik.solvers.qp.active_set import INFEASIBLE
 from ros_ik.solvers.qp.active_set import ITERATION_LIMIT
@@ -248,7 +249,7 @@ def qp_kernel(scalar: type) -> wp.Kernel:
     Workspace = active_set_functions(scalar).Workspace
     solve_program = qp_function(scalar)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def solve_dense_qp(
         # the programs
         H: wp.array3d(dtype=scalar),  # [batch, n, n]

@@ -17,6 +17,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.barriers import Barrier
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.step_state import StepState
 from ros_ik.kinematics.tree import KinematicTree
@@ -40,7 +41,7 @@ def _check_kernels() -> SimpleNamespace:
         """Whether a row is violated after the step, and more than before; NaN counts as worse."""
         return not (h_next >= -tolerance) and not (h_next >= h)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def mark_worsening_joints(
         values: wp.array2d(dtype=wp.float64),  # [n, total_rows] at q
         values_next: wp.array2d(dtype=wp.float64),  # [n, total_rows] at q + dq
@@ -78,7 +79,7 @@ def _check_kernels() -> SimpleNamespace:
             if not wp.isfinite(delta_q[robot, dof]):
                 status[robot] = wp.static(int(SolveStatus.NON_FINITE_INPUT))
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def shorten(
         delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count]
         is_cut: wp.array2d(dtype=wp.int32),  # [n, joint_dof_count]
@@ -94,13 +95,13 @@ def _check_kernels() -> SimpleNamespace:
             if is_cut[robot, dof] != 0:
                 shorter[robot, dof] = fraction * delta_q[robot, dof]
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def reset_span(span: wp.array2d(dtype=wp.float64)):  # [n, 2]
         robot = wp.tid()
         span[robot, 0] = zero
         span[robot, 1] = wp.float64(1.0)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def halve_span(
         values: wp.array2d(dtype=wp.float64),  # [n, total_rows] at q
         values_next: wp.array2d(dtype=wp.float64),  # [n, total_rows] in the middle of the span
@@ -118,7 +119,7 @@ def _check_kernels() -> SimpleNamespace:
         else:
             span[robot, 0] = middle
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def finish(
         values: wp.array2d(dtype=wp.float64),  # [n, total_rows] at q
         values_next: wp.array2d(dtype=wp.float64),  # [n, total_rows] after the cut

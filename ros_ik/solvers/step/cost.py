@@ -17,7 +17,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.kernel_options import contracted
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.objectives.functions import objective_functions
 from ros_ik.objectives.record import record_struct
@@ -276,7 +276,7 @@ def evaluate_step_kernel() -> wp.Kernel:
     joint_position = wp.constant(int(RecordKind.JOINT_POSITION))
     joint_limit = wp.constant(int(RecordKind.JOINT_LIMIT))
 
-    @wp.kernel(enable_backward=False, module='unique', module_options=contracted())
+    @compiled_kernel()
     def evaluate_step(
         tree: wp.array(dtype=Node),  # parents before children
         records: wp.array(dtype=Record),  # [tasks]

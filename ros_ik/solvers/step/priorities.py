@@ -17,6 +17,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.solvers.step.rows import step_rows_struct
 
 
@@ -70,7 +71,7 @@ def add_levels_kernel() -> wp.Kernel:
                 for k in range(n):
                     N[i, j, k] = N[i, j, k] - Y[i, a, j] * Y[i, a, k]
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def add_levels(
         rows: Rows,
         level_start: wp.array(dtype=wp.int32),  # [levels + 1], first row of each level

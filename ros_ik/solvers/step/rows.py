@@ -15,6 +15,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.solvers.step.cost import saturation_function
 
 
@@ -70,7 +71,7 @@ def step_rows_kernels() -> SimpleNamespace:
                 weight * rows.factor[k] * rows.jacobian[i, row, rows.dof[k]]
             )
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def fold_rows(
         rows: Rows,
         H: wp.array3d(dtype=wp.float64),  # [n, variables, variables], damping is added
@@ -97,7 +98,7 @@ def step_rows_kernels() -> SimpleNamespace:
         for j in range(n):
             H[i, j, j] = H[i, j, j] + diagonal
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def add_rows(
         rows: Rows,
         H: wp.array3d(dtype=wp.float64),  # [n, variables, variables], lower triangle, added to

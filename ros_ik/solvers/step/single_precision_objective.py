@@ -11,6 +11,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.objectives.builtin import BuiltinObjective
 from ros_ik.objectives.jacobian_type import IKJacobianType
@@ -21,7 +22,7 @@ from ros_ik.solvers.batch_ik.optimizer_evaluation import Evaluation
 @no_type_check
 @functools.cache
 def _conversion_kernels(scalar: type) -> SimpleNamespace:
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def round_coordinates(
         joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
         rounded: wp.array2d(dtype=wp.float32),  # [n, joint_coord_count]
@@ -29,7 +30,7 @@ def _conversion_kernels(scalar: type) -> SimpleNamespace:
         row, coord = wp.tid()
         rounded[row, coord] = wp.float32(joint_q[row, coord])
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def widen_residuals(
         given: wp.array2d(dtype=wp.float32),  # [n, residual_dim]
         start_idx: int,
@@ -38,7 +39,7 @@ def _conversion_kernels(scalar: type) -> SimpleNamespace:
         row, k = wp.tid()
         residuals[row, start_idx + k] = scalar(given[row, k])
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def widen_jacobian(
         given: wp.array3d(dtype=wp.float32),  # [n, residual_dim, joint_dof_count]
         start_idx: int,

@@ -13,6 +13,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.solvers.qp.small_system import small_system_functions
 from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.dual import dual_program_struct
@@ -149,7 +150,7 @@ def solve_small_step_kernel(m: int) -> wp.Kernel:
     converged = wp.constant(int(SolveStatus.CONVERGED))
     non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def solve_small_step(
         dt: wp.float64,
         max_iterations: int,

@@ -15,6 +15,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.active_set import step_active_set_function
 from ros_ik.solvers.step.dual import dual_program_struct
@@ -95,7 +96,7 @@ def solve_step_kernel() -> wp.Kernel:
                 total += program.J[i, row, j]
         return wp.isfinite(total)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def solve_step(
         barriers: Barriers,
         values: wp.array2d(dtype=wp.float64),  # [n, rows], h

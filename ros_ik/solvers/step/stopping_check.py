@@ -28,6 +28,7 @@ import warp as wp
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.step_state import StepState
 from ros_ik.kinematics.tree import KinematicTree
@@ -58,7 +59,7 @@ def _stopping_kernels(scalar: type) -> SimpleNamespace:
             return wp.floor(wp.abs(step) / slowdown)
         return scalar(0.0)
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def blend_with_stop(
         candidate: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
         last: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
@@ -87,7 +88,7 @@ def _stopping_kernels(scalar: type) -> SimpleNamespace:
                 longest = wp.max(longest, steps_to_stop(value, slowdown[variable]))
         horizon[robot] = longest
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def advance_stop(
         step: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
         horizon: wp.array(dtype=scalar),  # [n]
@@ -112,7 +113,7 @@ def _stopping_kernels(scalar: type) -> SimpleNamespace:
                     total += k * total - s * k * (k + scalar(1.0)) / scalar(2.0)
                 displacement[robot, dof] = dof_scale[dof] * wp.sign(first) * total
 
-    @wp.kernel(enable_backward=False, module='unique')
+    @compiled_kernel()
     def judge(
         values: wp.array2d(dtype=scalar),  # [n, total_rows] at q
         values_ahead: wp.array2d(dtype=scalar),  # [n, total_rows]

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.kernel_options import contracted
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import sincos_function
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.joint_type import JointType
@@ -178,7 +178,7 @@ def _place_kernel() -> wp.Kernel:
     place_nodes = place_nodes_function(wp.float64)
     Node = step_node_struct(wp.float64)
 
-    @wp.kernel(enable_backward=False, module='unique', module_options=contracted())
+    @compiled_kernel()
     def place_links_of_step(
         tree: wp.array(dtype=Node),
         joint_q: wp.array2d(dtype=wp.float64),  # [n, joint_coord_count]

@@ -1,0 +1,52 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What is compiled ahead, on two threads."""
+
+import subprocess
+import sys
+
+# In a process of its own, where Warp is not initialised yet; nothing is compiled.
+_LOADS = """
+import threading
+import warp as wp
+seen = []
+wp.force_load = lambda device, modules, max_workers: seen.append(
+    (threading.current_thread().name, wp.config.kernel_cache_dir, [m.name for m in modules])
+)
+from ros_ik.node.compile_ahead import compile_ahead
+from ros_ik.settings import read_settings
+compile_ahead(read_settings({'ee.frame': 'tool', **EXTRA}), 'cpu')
+assert wp.get_device('cpu') is not None
+for name, folder, modules in seen:
+    print(name, folder == wp.config.kernel_cache_dir, *modules)
+"""
+
+
+def _loads(extra, folder, monkeypatch):
+    """Return the thread, whether the folder was known, and the name of each kernel loaded."""
+    monkeypatch.setenv('WARP_CACHE_PATH', str(folder))
+    code = _LOADS.replace('EXTRA', repr(extra))
+    done = subprocess.run(
+        [sys.executable, '-c', code], check=True, capture_output=True, text=True, timeout=120
+    )
+    return [line.split() for line in done.stdout.splitlines() if '__locals__' in line]
+
+
+def test_warp_is_initialised_before_two_threads_compile(tmp_path, monkeypatch):
+    loads = _loads({}, tmp_path, monkeypatch)
+    assert {thread for thread, _, _ in loads} == {'MainThread', 'compile_ahead'}
+    # Two that initialise it at once append its version to the folder twice.
+    assert all(known == 'True' for _, known, _ in loads), loads
+
+
+def test_no_kernel_is_compiled_by_two_threads(tmp_path, monkeypatch):
+    modules = [module for _, _, module in _loads({}, tmp_path, monkeypatch)]
+    assert len(set(modules)) == len(modules) == 6
+
+
+def test_without_obstacles_what_measures_them_is_left_out(tmp_path, monkeypatch):
+    modules = [
+        module for _, _, module in _loads({'barriers.world.enabled': False}, tmp_path, monkeypatch)
+    ]
+    assert len(modules) == 3
+    assert not any('pair' in module for module in modules)
