@@ -15,22 +15,20 @@ def compiled_kernel(
 ) -> Callable[[Callable[..., Any]], wp.Kernel]:
     """Return a decorator that makes a kernel in a module of its own, compiled alone.
 
-    A product may be fused with the sum it goes into, on a CPU as Warp has it on CUDA. All kernels
-    are compiled so: Warp reads its headers again for each set of flags, which takes 1.7 s.
+    Flags of the compiler are no options to use lightly: Warp reads its headers again for each set
+    of them, 1.7 s of a cold start.
 
     Args:
         differentiable: Whether it has an adjoint.
         options: Further options of its module.
     """
-    flags = wp.config.cpu_compiler_flags
-    fused = f'{"-march=native" if flags is None else flags} -ffp-contract=fast'
 
     def decorate(function: Callable[..., Any]) -> wp.Kernel:
         return wp.kernel(
             function,
             enable_backward=differentiable,
             module='unique',
-            module_options={'cpu_compiler_flags': fused, **options},
+            module_options=options or None,
         )
 
     return decorate
