@@ -5,6 +5,7 @@
 import numpy as np
 import warp as wp
 
+from benchmarks.job import as_slice
 from benchmarks.job import Job
 from benchmarks.job import serve
 from benchmarks.job import Solve
@@ -23,7 +24,7 @@ def build(job: Job) -> Solve:
     options, device = job.options, job.options.get('device', 'cpu')
     model = Model.from_urdf(job.urdf, device=device)
     solver = DifferentialIK(model, '', DifferentialIKSettings(dt=options['dt']), n_robots=job.n)
-    columns = model.joint_q_start.numpy()[[model.joint_index(name) for name in job.joints]]
+    columns = as_slice(model.joint_q_start.numpy()[[model.joint_index(j) for j in job.joints]])
     with np.load(options['postures']) as file:
         postures = np.empty((job.n, model.joint_coord_count))
         postures[:, columns] = file['postures'][: job.n]
@@ -37,7 +38,8 @@ def build(job: Job) -> Solve:
     tasks.append(Task(posture, weight=options['posture_weight'], gain=1.0))
     speed = np.full(model.joint_dof_count, options['speed'])
     limits = [PositionLimit(), VelocityLimit(speed)]
-    joint_q, step = np.empty((job.n, model.joint_coord_count)), np.empty((job.n, len(columns)))
+    joint_q = np.empty((job.n, model.joint_coord_count))
+    step = np.empty((job.n, model.joint_dof_count))
 
     def solve(poses, starts):
         joint_q[:, columns] = starts

@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 import warp as wp
 
+from benchmarks.job import as_slice
 from benchmarks.job import Job
 from benchmarks.job import serve
 from benchmarks.job import Solve
@@ -25,7 +26,7 @@ def build(job: Job) -> Solve:
     """Set the solver up for the batch of a job."""
     options, model = job.options, step_model(job)
     device = options.get('device', 'cpu')
-    columns = [int(model.joint(name).qposadr[0]) for name in job.joints]
+    columns = as_slice([int(model.joint(name).qposadr[0]) for name in job.joints])
     configuration = mink_warp.Configuration(model, nworld=job.n, device=device)
     frames = [
         mink_warp.FrameTask(tip, 'body', 1.0, 1.0, gain=options['gain']) for tip in options['tips']

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from benchmarks.job import as_slice
 from benchmarks.job import bound_values
 from benchmarks.job import Job
 from benchmarks.job import serve
@@ -88,3 +89,13 @@ def test_bounds_survive_json():
     low, high = job.bounds()
     assert (low.tolist(), high.tolist()) == ([-1.0, -np.inf], [1.0, np.inf])
     assert job.bounds(unlimited=3.0)[1].tolist() == [1.0, 3.0]
+
+
+@pytest.mark.parametrize('columns', [[0], [2, 3, 4], [3, 2], [0, 2], [1, 1]])
+def test_a_slice_takes_the_same_columns(columns):
+    table = np.arange(20).reshape(4, 5)
+    np.testing.assert_array_equal(table[:, as_slice(columns)], table[:, columns])
+
+
+def test_columns_that_follow_each_other_are_a_slice():
+    assert as_slice([2, 3, 4]) == slice(2, 5)

@@ -4,13 +4,16 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio, the judge, is not installed')
 
+from benchmarks import batch_step  # noqa: E402
 from benchmarks import sections  # noqa: E402
 from benchmarks.measure import LOOSE  # noqa: E402
 from benchmarks.measure import OURS  # noqa: E402
+from benchmarks.process import Answer  # noqa: E402
 from benchmarks.robots import BENCHMARK_ROBOTS  # noqa: E402
 from benchmarks.table import Side  # noqa: E402
 
@@ -69,3 +72,12 @@ def test_with_a_gpu_it_goes_to_a_million(monkeypatch):
     assert [(e['device'], e['ours']) for e in largest] == [('a card', 2.0)]
     assert {dict(spec.options)['device'] for _, spec in runner.specs} == {'cuda:0'}
     assert max(spec.n for module, spec in runner.specs if module != OURS) <= 65_536
+
+
+def test_turns_are_one_answer_with_the_times_of_all():
+    first, second = (
+        Answer(np.zeros((1, 2)), np.array(times), {}) for times in ([1.0, 2.0], [4.0])
+    )
+    assert batch_step._together([first, second]).seconds.tolist() == [1.0, 2.0, 4.0]
+    failed = Answer(None, None, {}, error='no')
+    assert batch_step._together([first, failed]) is failed
