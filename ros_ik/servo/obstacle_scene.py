@@ -35,6 +35,7 @@ class ObstacleScene(CollisionScene):
         # What they are themselves, and how much thicker they count than they are.
         self._thickness = {name: np.zeros(max_obstacles) for name in ('radius', 'bound')}
         self._more = 0.0
+        self._margins: tuple[float, float] | None = None
         own = np.arange(len(geometry))
         self._own = own[(geometry.kind != int(GeoType.PLANE)) & (geometry.body >= 0)]
 
@@ -45,6 +46,9 @@ class ObstacleScene(CollisionScene):
             between_links: Margin between links.
             around_obstacles: Margin between links and obstacles.
         """
+        if (between_links, around_obstacles) == self._margins:
+            return  # writing them takes a good part of a tick
+        self._margins = between_links, around_obstacles
         own, others = len(self.geometry), slice(self.obstacle_rows.start, None)
         half = 0.5 * between_links
         self._more = around_obstacles - half
