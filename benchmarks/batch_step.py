@@ -54,7 +54,7 @@ def measure(runner: Runner, quick: bool) -> list[dict]:
                 _run(runner, robot, 'benchmarks.peers.step_mink_warp', sizes, PEER_PYTHON),
                 _run(runner, robot, 'benchmarks.ours_batch_step', sizes, None),
             )
-            for _ in range(TURNS)
+            for _ in range(1 if quick else TURNS)
         ]
         peer, ours = (
             {n: _together([answers[n] for answers in side]) for n in sizes}
