@@ -20,12 +20,13 @@ def unit_pose(values: Sequence[float] | np.ndarray) -> np.ndarray | None:
     Returns:
         The pose; None where a number is not finite or the quaternion is as good as zero.
     """
-    pose = np.array(values, dtype=np.float64)
-    norm = math.hypot(*pose[3:].tolist())
-    if not np.isfinite(pose).all() or not _LEAST_NORM < norm < math.inf:
+    x, y, z, *quaternion = values
+    norm = math.hypot(*quaternion)
+    # The norm is not between two numbers where one of the quaternion is not finite.
+    if not (_LEAST_NORM < norm < math.inf and all(map(math.isfinite, (x, y, z)))):
         return None
-    pose[3:] /= norm
-    return pose
+    qx, qy, qz, qw = quaternion
+    return np.array((x, y, z, qx / norm, qy / norm, qz / norm, qw / norm), dtype=np.float64)
 
 
 def rotate(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:

@@ -22,6 +22,7 @@ from ros_ik.node.schedule import RosTimeSchedule
 from ros_ik.node.schedule import SteadySchedule
 from ros_ik.node.statistics import TickStatistics
 from ros_ik.node.status_message import NodeState
+from ros_ik.node.streams import StreamRound
 from ros_ik.servo import Command
 from ros_ik.servo import Measurement
 from ros_ik.servo import Servo
@@ -72,6 +73,7 @@ class Inbox:
     """Everything the control thread reads; the thread of the ROS executor writes.
 
     Attributes:
+        streams: Topics to read at the beginning of each tick, which change the command.
         command: What is asked for.
         settings: Settings in force, None while there are none.
         controlled: The servo to run, None for none. Written before a command that needs it.
@@ -79,6 +81,7 @@ class Inbox:
         notice: Sentence to add to the status, '' for none.
     """
 
+    streams: Mailbox[StreamRound]
     command: Mailbox[Command]
     settings: Mailbox[Settings | None]
     controlled: Mailbox[Controlled | None]
@@ -89,6 +92,7 @@ class Inbox:
     def empty(cls) -> Inbox:
         """Return an inbox without a servo."""
         return cls(
+            streams=Mailbox(StreamRound((), 0.0)),
             command=Mailbox(Command(active=False)),
             settings=Mailbox(None),
             controlled=Mailbox(None),
@@ -188,6 +192,7 @@ class ControlLoop:
 
     def _tick(self, started: float) -> None:
         """Make one tick; whatever happens in it, the thread goes on."""
+        fault = self._read_streams(started)
         # The command is read before the servo: see Inbox.controlled.
         latest = self.inbox.command.get()
         command = dataclasses.replace(latest, active=False) if self._finishing else latest
@@ -198,17 +203,29 @@ class ControlLoop:
         self._was_active = command.active
         controlled = self.inbox.controlled.get()
         if controlled is None:
+            if fault is not None:
+                self.fault = f'reading a topic failed: {type(fault).__name__}: {fault}'
             self._running, self._resting = None, True
             self._failures = 0
             self.output = self._idle_output
             self._report_waiting(started)
         else:
             try:
+                if fault is not None:
+                    raise fault
                 self._control(controlled, command, started)
                 self._failures = 0
             except Exception as error:  # noqa: BLE001 a tick that fails must not end the thread
                 self._fail(controlled, error, started)
         self._seen = latest
+
+    def _read_streams(self, started: float) -> Exception | None:
+        """Take in what has come since the tick before; return what went wrong with it."""
+        try:
+            self.inbox.streams.get().read(started)
+        except Exception as error:  # noqa: BLE001 it must not end the thread
+            return error
+        return None
 
     def _control(self, controlled: Controlled, command: Command, started: float) -> None:
         servo = controlled.servo

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
 
 from rclpy.node import Node
@@ -19,9 +20,17 @@ from ros_ik_interfaces.srv import SetMode
 class ControlServices:
     """Changes the command as these services ask; used in the thread of the executor."""
 
-    def __init__(self, node: Node, command: Mailbox[Command]) -> None:
-        """Create the services; ``command`` is what is asked for."""
-        self._node, self._command = node, command
+    def __init__(
+        self, node: Node, command: Mailbox[Command], forget_unread: Callable[[], None]
+    ) -> None:
+        """Create the services.
+
+        Args:
+            node: The node.
+            command: What is asked for, changed here.
+            forget_unread: Forgets targets that have come and that no tick has read yet.
+        """
+        self._node, self._command, self._forget_unread = node, command, forget_unread
         self._services = [
             node.create_service(SetBool, '~/pause', self._on_pause),
             node.create_service(Trigger, '~/stop', self._on_stop),
@@ -35,6 +44,7 @@ class ControlServices:
             self._node.destroy_service(service)
 
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        self._forget_unread()
         self._command.update(lambda command: command.with_pause(request.data))
         response.success = True
         response.message = 'holding' if request.data else 'waiting for new targets'
@@ -46,6 +56,7 @@ class ControlServices:
         return response
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._forget_unread()
         command = self._command.update(Command.with_reset)
         response.success = not command.stopped
         response.message = (

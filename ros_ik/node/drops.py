@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 import dataclasses
 import enum
+import threading
 import time
 
 from rclpy.node import Node
@@ -16,6 +18,8 @@ from ros_ik.servo import StatusCode
 
 # Time between two lines in the log on one topic and reason [s].
 _LOG_PERIOD = 5.0
+# Lines that wait to be logged; there is one for a topic and reason in a period.
+_MOST_LINES = 64
 # How long the newest drop stays in the status [s].
 _SHOWN = 1.0
 # What the code for a missing transform may take the place of.
@@ -52,7 +56,7 @@ class Refusal:
 
 
 class Drops:
-    """Counts what is dropped and what is not. The executor's thread writes, any thread may read.
+    """Counts what is dropped and what is not; any thread may use it, one at a time for each topic.
 
     Attributes:
         counts: How often, by reason.
@@ -69,9 +73,11 @@ class Drops:
         self.used: dict[str, int] = {}
         self.latest: Refusal | None = None
         self._logged: dict[tuple[str, Reason], float] = {}
+        self._counting = threading.Lock()
+        self._unlogged: deque[tuple[str, Reason, Callable[[], str]]] = deque(maxlen=_MOST_LINES)
 
     def add(self, topic: str, reason: Reason, what: Callable[[], str], count: int = 1) -> None:
-        """Count what was dropped.
+        """Count what was dropped, and log it.
 
         Args:
             topic: Name of the topic below the node.
@@ -79,16 +85,35 @@ class Drops:
             what: Says what it was; called only where that is logged, for it may take long.
             count: How many parts of one message were dropped.
         """
-        now = time.monotonic()
-        self.counts[reason.value] = self.counts.get(reason.value, 0) + count
-        self.total += count
+        if self._count(topic, reason, count):
+            self._log(topic, reason, what)
+
+    def add_in_tick(
+        self, topic: str, reason: Reason, what: Callable[[], str], count: int = 1
+    ) -> None:
+        """Count what was dropped as :meth:`add` does, and leave it to :meth:`log` to log it."""
+        if self._count(topic, reason, count):
+            self._unlogged.append((topic, reason, what))
+
+    def log(self) -> None:
+        """Log what ticks have dropped; to be called now and then."""
+        while self._unlogged:
+            self._log(*self._unlogged.popleft())
+
+    def _count(self, topic: str, reason: Reason, count: int) -> bool:
+        """Count; return whether it is time for a line in the log."""
+        now, key = time.monotonic(), (topic, reason)
+        with self._counting:
+            self.counts[reason.value] = self.counts.get(reason.value, 0) + count
+            self.total += count
         self.latest = Refusal(topic, reason, now)
-        key = topic, reason
-        if now - self._logged.get(key, -_LOG_PERIOD) >= _LOG_PERIOD:
+        is_due = now - self._logged.get(key, -_LOG_PERIOD) >= _LOG_PERIOD
+        if is_due:
             self._logged[key] = now
-            self._node.get_logger().warning(
-                f'dropped a message on {topic}: {reason.value}: {what()}'
-            )
+        return is_due
+
+    def _log(self, topic: str, reason: Reason, what: Callable[[], str]) -> None:
+        self._node.get_logger().warning(f'dropped a message on {topic}: {reason.value}: {what()}')
 
     def accepted(self, topic: str) -> None:
         """Count a message that is of use: the status forgets what its topic dropped."""

@@ -14,7 +14,6 @@ import time
 from builtin_interfaces.msg import Time
 from rclpy.clock import Clock
 from rclpy.clock import ClockType
-from rclpy.lifecycle import LifecycleNode
 from rclpy.lifecycle import LifecycleState
 from rclpy.lifecycle import TransitionCallbackReturn
 
@@ -40,6 +39,7 @@ from ros_ik.node.reporter import Reporter
 from ros_ik.node.schedule import RosTimeSchedule
 from ros_ik.node.schedule import SteadySchedule
 from ros_ik.node.services import PlannerServices
+from ros_ik.node.streams import StreamNode
 from ros_ik.node.transforms import Nowhere
 from ros_ik.node.transforms import Place
 from ros_ik.servo import Rejection
@@ -58,7 +58,7 @@ _REST_TIMEOUT = 0.8
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
-class IkNode(LifecycleNode):
+class IkNode(StreamNode):
     """Turns pose and joint targets into joint trajectories; docs/parameters.md, ~/status."""
 
     def __init__(self) -> None:
@@ -120,6 +120,7 @@ class IkNode(LifecycleNode):
         self._planning.release()
         self._actions.end('the node shuts down')
         self._loop.finish()
+        self._drops.log()
         self._markers.end()
         return self._source.end(timeout=0.1)
 
@@ -290,6 +291,7 @@ class IkNode(LifecycleNode):
             self._poll_timer.timer_period_ns = _POLL_NANOSECONDS
         if self._servo is not None:
             self._planning.poll(self._measurement.get(), self._inbox.command.get().obstacles)
+        self._drops.log()
         self._reporter.log()
 
     def _give_up(self, reason: str) -> None:

@@ -1,6 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Topics and services by which the node is commanded: messages in, the latest command out."""
+"""Topics and services by which the node is commanded: messages in, the latest command out.
+
+The control thread reads the streams of targets and joint states; the rest is the executor's.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,13 @@ from collections.abc import Callable
 import dataclasses
 from typing import Any
 
-from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
 from ros_ik.node.bounded import JOINTS_BYTES
 from ros_ik.node.bounded import LATCHED
-from ros_ik.node.bounded import subscribe
+from ros_ik.node.bounded import LATEST_STATES
+from ros_ik.node.bounded import stream
 from ros_ik.node.control_loop import Inbox
 from ros_ik.node.control_services import ControlServices
 from ros_ik.node.drops import Drops
@@ -22,6 +25,10 @@ from ros_ik.node.mailbox import Mailbox
 from ros_ik.node.measuring import JointStateMerger
 from ros_ik.node.obstacle_topic import ObstacleTopic
 from ros_ik.node.receipt import Receipt
+from ros_ik.node.samples import JointReader
+from ros_ik.node.samples import JointSample
+from ros_ik.node.streams import StreamNode
+from ros_ik.node.streams import StreamRound
 from ros_ik.node.target_topics import TargetTopics
 from ros_ik.node.transforms import Transforms
 from ros_ik.servo import Command
@@ -31,7 +38,7 @@ from ros_ik.settings import Settings
 
 
 class Inputs:
-    """Subscriptions and services of a configured node; used in the thread of the executor.
+    """Subscriptions and services of a configured node.
 
     Attributes:
         states_heard: Joint states so far, of use or not.
@@ -41,7 +48,7 @@ class Inputs:
 
     def __init__(
         self,
-        node: LifecycleNode,
+        node: StreamNode,
         settings: Settings,
         inbox: Inbox,
         now: Callable[[], float],
@@ -58,24 +65,27 @@ class Inputs:
         """
         self._node, self._inbox, self._now, self._drops = node, inbox, now, drops
         self._merger: JointStateMerger | None = None
-        self._measurement: Mailbox[Measurement]
         self.transforms = Transforms(node, settings.use_tf)
         receipt = Receipt(now, node.get_clock(), inbox.settings)
         command = inbox.command
         self._targets = TargetTopics(node, settings, command, receipt, self.transforms, drops)
         self._obstacles = ObstacleTopic(node, settings, command, self.transforms, drops)
-        self._services = ControlServices(node, command)
-        self._subscriptions = [
-            subscribe(
-                node,
-                JointState,
-                'joint_states',
-                self._on_joint_states,
-                drops,
-                most_bytes=JOINTS_BYTES,
-            ),
-            node.create_subscription(Bool, '~/stop_request', self._on_stop_request, LATCHED),
-        ]
+        self._services = ControlServices(node, command, self._targets.forget_unread)
+        self._stop_request = node.create_subscription(
+            Bool, '~/stop_request', self._on_stop_request, LATCHED
+        )
+        self._joint_states = stream(
+            node,
+            JointState,
+            'joint_states',
+            self._on_joint_states,
+            drops,
+            most_bytes=JOINTS_BYTES,
+            read=JointReader(),
+            qos=LATEST_STATES,
+        )
+        streams = (self._joint_states, *self._targets.streams)
+        inbox.streams.put(StreamRound(streams, settings.period))
 
     def take_over(self, servo: Servo) -> Mailbox[Measurement]:
         """Read messages for another servo from now on; targets for the one before are dropped.
@@ -84,14 +94,15 @@ class Inputs:
             Where the measured states of its robot go.
         """
         self.transforms.take_over(servo.robot)
-        self._merger = JointStateMerger(servo, self._drops)
-        self._measurement = Mailbox(self._merger.measurement())
+        merger = JointStateMerger(servo, self._drops)
+        self._merger = merger
         self._targets.take_over(servo.robot)
         self._obstacles.take_over(servo.robot)
-        return self._measurement
+        return merger.measurement
 
     def activate(self, active: bool) -> None:
         """Let the servo move, from new targets on, or let it come to rest."""
+        self._targets.forget_unread()
         self._inbox.command.update(lambda command: command.with_activation(active))
 
     def change(self, **fields: Any) -> None:
@@ -100,18 +111,16 @@ class Inputs:
 
     def destroy(self) -> None:
         """Remove subscriptions and services from the node."""
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
+        self._inbox.streams.put(StreamRound((), 0.0))
+        self._joint_states.destroy()
+        self._node.destroy_subscription(self._stop_request)
         for part in (self._targets, self._obstacles, self._services, self.transforms):
             part.destroy()
         self._inbox.command.put(Command(active=False))
 
-    def _on_joint_states(self, message: JointState) -> None:
-        if self._merger is None:
-            return
-        measurement = self._merger.merge(message, self._now())
-        if measurement is not None:
-            self._measurement.put(measurement)
+    def _on_joint_states(self, sample: JointSample) -> None:
+        merger = self._merger
+        if merger is not None and merger.merge(sample, self._now()):
             self._drops.accepted('joint_states')
 
     def _on_stop_request(self, message: Bool) -> None:

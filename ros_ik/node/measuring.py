@@ -4,24 +4,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+import math
 
 import numpy as np
-from sensor_msgs.msg import JointState
 
 from ros_ik.node.drops import Drop
 from ros_ik.node.drops import Drops
+from ros_ik.node.mailbox import Mailbox
+from ros_ik.node.samples import JointSample
 from ros_ik.servo import Measurement
 from ros_ik.servo import Rejection
 from ros_ik.servo import Servo
 
 _TOPIC = 'joint_states'
+# Arrangements of names that are remembered at a time: one for each publisher.
+_MOST_KNOWN = 16
 
 
 class JointStateMerger:
     """Collects joint states of one robot.
 
     What is wrong with one joint costs that joint alone: its last state stays, and grows old.
+
+    Attributes:
+        measurement: The state so far.
     """
 
     def __init__(self, servo: Servo, drops: Drops) -> None:
@@ -30,55 +37,75 @@ class JointStateMerger:
         model = servo.robot.model
         self._q = model.neutral_joint_q()
         self._received = np.full(model.joint_coord_count, -np.inf)
+        self.measurement = Mailbox(self._copy())
         # Publishers repeat their names in one order: what they mean is found once for each.
-        self._names: list[str] = []
-        self._entries = self._coords = np.zeros(0, dtype=int)
-        self._repeated = 0
+        self._known: dict[tuple[str, ...], _Joints] = {}
 
-    def measurement(self) -> Measurement:
-        """Return the state so far."""
-        return Measurement(self._q.copy(), self._received.copy())
-
-    def merge(self, message: JointState, now: float) -> Measurement | None:
+    def merge(self, message: JointSample, now: float) -> bool:
         """Take a message received at ``now`` [s]; joints that the model lacks are passed over.
 
         Returns:
-            The state, None where the message adds nothing to it.
+            Whether the message says something of the state.
         """
-        if len(message.position) != len(message.name):
-            if len(message.position):
-                sizes = f'{len(message.name)} names, {len(message.position)} positions'
-                self._drops.add(_TOPIC, Rejection.WRONG_SIZE, lambda: sizes)
+        names, given = message.names, message.positions
+        if len(given) != len(names):
+            if len(given):
+                sizes = f'{len(names)} names, {len(given)} positions'
+                self._drops.add_in_tick(_TOPIC, Rejection.WRONG_SIZE, lambda: sizes)
             # Broadcasters of velocities or efforts alone are no error, and of no use.
-            return None
-        if message.name != self._names:
-            self._learn(message.name)
-        if self._repeated:
-            self._drops.add(
-                _TOPIC, Drop.REPEATED_JOINT, lambda: str(list(message.name)), self._repeated
+            return False
+        joints = self._known.get(names) or self._learn(names)
+        if joints.repeated:
+            self._drops.add_in_tick(
+                _TOPIC, Drop.REPEATED_JOINT, lambda: str(names), joints.repeated
             )
-        positions = np.asarray(message.position, dtype=np.float64)[self._entries]
-        finite = np.isfinite(positions)
-        coords = self._coords
-        if not finite.all():
-            wrong = [message.name[entry] for entry in self._entries[~finite]]
-            self._drops.add(_TOPIC, Rejection.NON_FINITE, lambda: ', '.join(wrong), len(wrong))
+        positions, coords = np.array(given)[joints.entries], joints.coords
+        # For few numbers faster than what numpy does for many.
+        if not all(map(math.isfinite, positions.tolist())):
+            finite = np.isfinite(positions)
+            wrong = [names[entry] for entry in joints.entries[~finite]]
+            self._drops.add_in_tick(
+                _TOPIC, Rejection.NON_FINITE, lambda: ', '.join(wrong), len(wrong)
+            )
             positions, coords = positions[finite], coords[finite]
         if not len(coords):
-            return None
+            return False
         self._q[coords] = positions
         self._received[coords] = now
-        return self.measurement()
+        self.measurement.put(self._copy())
+        return True
 
-    def _learn(self, names: Sequence[str]) -> None:
+    def _copy(self) -> Measurement:
+        return Measurement(self._q.copy(), self._received.copy())
+
+    def _learn(self, names: tuple[str, ...]) -> _Joints:
         """Find the joints of the model among names; of one named twice the first entry counts."""
         found: dict[int, int] = {}
-        self._repeated = 0
+        repeated = 0
         for entry, name in enumerate(names):
             coord = self._coord_of.get(name)
             if coord is not None:
-                self._repeated += coord in found
+                repeated += coord in found
                 found.setdefault(coord, entry)
-        self._names = list(names)
-        self._coords = np.array(list(found), dtype=int)
-        self._entries = np.array(list(found.values()), dtype=int)
+        joints = _Joints(
+            np.array(list(found.values()), dtype=int), np.array(list(found), dtype=int), repeated
+        )
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._known[names] = joints
+        return joints
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Joints:
+    """What the names of a message mean.
+
+    Attributes:
+        entries: Indices of the joints of the model among them.
+        coords: Coordinates of those joints.
+        repeated: Number of names that came before.
+    """
+
+    entries: np.ndarray
+    coords: np.ndarray
+    repeated: int

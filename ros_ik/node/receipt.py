@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from builtin_interfaces.msg import Time
 from rclpy.clock import Clock
 
 from ros_ik.node.mailbox import Mailbox
+from ros_ik.node.samples import Stamp
 from ros_ik.settings import Settings
 
 _NANOSECONDS = 1_000_000_000
@@ -31,7 +31,7 @@ class Receipt:
         self.now = now
         self._clock, self._settings = clock, settings
 
-    def time(self, stamp: Time) -> float | None:
+    def time(self, stamp: Stamp) -> float | None:
         """Return when a command counts as received [s], None where it is older than its timeout.
 
         With ``command_time_source`` header that is the time of its stamp, but never later than

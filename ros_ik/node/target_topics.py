@@ -5,27 +5,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from collections.abc import Sequence
 import dataclasses
 import functools
-from typing import Any
 
 from geometry_msgs.msg import PointStamped
 from geometry_msgs.msg import PoseStamped
 from geometry_msgs.msg import TwistStamped
 import numpy as np
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from ros_ik.node.bounded import JOINTS_BYTES
-from ros_ik.node.bounded import subscribe
+from ros_ik.node.bounded import stream
 from ros_ik.node.bounded import TARGET_BYTES
 from ros_ik.node.drops import Drop
 from ros_ik.node.drops import Drops
 from ros_ik.node.mailbox import Mailbox
-from ros_ik.node.pose_stream import PoseSample
-from ros_ik.node.pose_stream import read_pose_stamped
 from ros_ik.node.receipt import Receipt
+from ros_ik.node.samples import JointReader
+from ros_ik.node.samples import JointSample
+from ros_ik.node.samples import read_point
+from ros_ik.node.samples import read_pose
+from ros_ik.node.samples import read_twist
+from ros_ik.node.samples import StampedSample
+from ros_ik.node.streams import Stream
+from ros_ik.node.streams import StreamNode
 from ros_ik.node.transforms import Nowhere
 from ros_ik.node.transforms import Place
 from ros_ik.node.transforms import Transforms
@@ -35,13 +38,20 @@ from ros_ik.servo import TargetReader
 from ros_ik.servo.robot import ControlledRobot
 from ros_ik.settings import Settings
 
+Sample = StampedSample | JointSample
+Change = Callable[[Command], Command]
+
 
 class TargetTopics:
-    """Turns messages into targets of the command; used in the thread of the executor."""
+    """Turns messages into targets of the command.
+
+    Attributes:
+        streams: The topics, for the control thread to read.
+    """
 
     def __init__(
         self,
-        node: Node,
+        node: StreamNode,
         settings: Settings,
         command: Mailbox[Command],
         receipt: Receipt,
@@ -62,81 +72,106 @@ class TargetTopics:
         self._receipt, self._transforms = receipt, transforms
         self._reader: TargetReader | None = None
         self._task_count = len(settings.tasks)
-        self._subscriptions = [
-            self._subscribe(PoseStamped, 'target_pose', self._pose, 0),
-            self._subscribe(JointState, 'target_joints', self._joints),
-            self._subscribe(PointStamped, 'target_com', self._center_of_mass),
+        streams = [
+            self._stream(PoseStamped, read_pose, 'target_pose', self._pose, 0),
+            self._stream(JointState, JointReader(), 'target_joints', self._joints),
+            self._stream(PointStamped, read_point, 'target_com', self._center_of_mass),
         ]
         for index, task in enumerate(settings.tasks):
-            self._subscriptions += [
-                self._subscribe(PoseStamped, f'{task.name}/target_pose', self._pose, index),
-                self._subscribe(TwistStamped, f'{task.name}/target_twist', self._twist, index),
+            streams += [
+                self._stream(
+                    PoseStamped, read_pose, f'{task.name}/target_pose', self._pose, index
+                ),
+                self._stream(
+                    TwistStamped, read_twist, f'{task.name}/target_twist', self._twist, index
+                ),
             ]
+        self.streams = tuple(streams)
 
     def take_over(self, robot: ControlledRobot) -> None:
         """Read targets for another robot from now on and drop those for the one before."""
-        self._reader = TargetReader(robot)
-        none = (None,) * self._task_count
-        self._command.update(
-            functools.partial(
-                dataclasses.replace, poses=none, twists=none, joints=None, center_of_mass=None
+        reader, none = TargetReader(robot), (None,) * self._task_count
+
+        def begin(command: Command) -> Command:
+            self._reader = reader
+            return dataclasses.replace(
+                command, poses=none, twists=none, joints=None, center_of_mass=None
             )
-        )
+
+        self._command.update(begin)
+
+    def forget_unread(self) -> None:
+        """Forget targets that have come and that no tick has read yet."""
+        for topic in self.streams:
+            topic.discard()
 
     def destroy(self) -> None:
         """Remove the subscriptions from the node."""
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
+        for topic in self.streams:
+            topic.destroy()
 
-    def _subscribe(self, kind: type, topic: str, read: Callable[..., Any], *task: int) -> Any:
+    def _stream(
+        self,
+        kind: type,
+        read: Callable[[bytes], Sample],
+        topic: str,
+        change: Callable[..., Change | Rejection],
+        *task: int,
+    ) -> Stream:
         """Listen to one topic.
 
         Args:
             kind: Type of the messages.
+            read: Reads their bytes.
             topic: Name of the topic below the node.
-            read: Returns from the reader, what ``task`` says, the message, its place and its time
+            change: Returns from the reader, what ``task`` says, the sample, its place and its time
                 the change of the command, or the reason why there is none.
             task: Index of the frame task, where there is one.
         """
-        return subscribe(
+        return stream(
             self._node,
             kind,
             f'~/{topic}',
-            functools.partial(self._receive, topic, read, task),
+            functools.partial(self._receive, topic, change, task),
             self._drops,
             most_bytes=JOINTS_BYTES if kind is JointState else TARGET_BYTES,
-            read=read_pose_stamped if kind is PoseStamped else None,
+            read=read,
         )
 
     def _receive(
-        self, topic: str, read: Callable[..., Any], task: tuple[int, ...], message: Any
+        self,
+        topic: str,
+        change_of: Callable[..., Change | Rejection],
+        task: tuple[int, ...],
+        sample: Sample,
     ) -> None:
-        header, drop = message.header, self._drops.add
-        if self._reader is None:
+        drop, reader = self._drops.add_in_tick, self._reader
+        if reader is None:
             drop(topic, Rejection.NOT_READY, lambda: 'there is no model')
             return
-        received = self._receipt.time(header.stamp)
+        received = self._receipt.time(sample.stamp)
         if received is None:
-            drop(topic, Drop.TOO_OLD, lambda: f'its stamp is {header.stamp}')
+            drop(topic, Drop.TOO_OLD, lambda: f'its stamp is {sample.stamp}')
             return
-        # Joints are given in no frame, whatever the header says.
-        frame_id = '' if isinstance(message, JointState) else header.frame_id
-        place = self._transforms.find(frame_id, header.stamp)
+        place = self._transforms.find(sample.frame_id, sample.stamp)
         if isinstance(place, Nowhere):
             text = place.text
-            drop(topic, place.reason, lambda: f"frame '{frame_id}': {text}")
+            drop(topic, place.reason, lambda: f"frame '{sample.frame_id}': {text}")
             return
-        change = read(self._reader, *task, message, place, received)
+        change = change_of(reader, *task, sample, place, received)
         if isinstance(change, Rejection):
-            drop(topic, change, lambda: str(message)[:500])
+            drop(topic, change, lambda: str(sample)[:500])
             return
-        self._command.update(change)
+        # Another robot may have been taken over meanwhile, for which this is no target.
+        self._command.update(
+            lambda command: change(command) if self._reader is reader else command
+        )
         self._drops.accepted(topic)
 
     def _pose(
-        self, reader: TargetReader, task: int, sample: PoseSample, place: Place, received: float
-    ) -> Callable[[Command], Command] | Rejection:
-        given: Sequence[float] = sample.numbers
+        self, reader: TargetReader, task: int, sample: StampedSample, place: Place, received: float
+    ) -> Change | Rejection:
+        given = sample.numbers
         if place.pose is not None:
             given = place.moved_pose(np.array(given)).tolist()
         target = reader.pose(task, place.link, given[:3], given[3:], received)
@@ -145,11 +180,11 @@ class TargetTopics:
         return lambda command: command.with_pose(task, target)
 
     def _twist(
-        self, reader: TargetReader, task: int, message: TwistStamped, place: Place, received: float
-    ) -> Callable[[Command], Command] | Rejection:
+        self, reader: TargetReader, task: int, sample: StampedSample, place: Place, received: float
+    ) -> Change | Rejection:
         linear, angular = (
-            place.turned(np.array((v.x, v.y, v.z))).tolist()
-            for v in (message.twist.linear, message.twist.angular)
+            place.turned(np.array(part)).tolist()
+            for part in (sample.numbers[:3], sample.numbers[3:])
         )
         target = reader.twist(task, place.link, linear, angular, received)
         if isinstance(target, Rejection):
@@ -157,18 +192,18 @@ class TargetTopics:
         return lambda command: command.with_twist(task, target)
 
     def _center_of_mass(
-        self, reader: TargetReader, message: PointStamped, place: Place, received: float
-    ) -> Callable[[Command], Command] | Rejection:
-        given = np.array((message.point.x, message.point.y, message.point.z))
+        self, reader: TargetReader, sample: StampedSample, place: Place, received: float
+    ) -> Change | Rejection:
+        given = np.array(sample.numbers)
         target = reader.center_of_mass(place.link, place.moved_point(given).tolist(), received)
         if isinstance(target, Rejection):
             return target
         return lambda command: dataclasses.replace(command, center_of_mass=target)
 
     def _joints(
-        self, reader: TargetReader, message: JointState, place: Place, received: float
-    ) -> Callable[[Command], Command] | Rejection:
-        target = reader.joints(message.name, message.position, received)
+        self, reader: TargetReader, sample: JointSample, place: Place, received: float
+    ) -> Change | Rejection:
+        target = reader.joints(sample.names, sample.positions, received)
         if isinstance(target, Rejection):
             return target
         return lambda command: dataclasses.replace(command, joints=target)

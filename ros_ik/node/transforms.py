@@ -23,6 +23,7 @@ from rclpy.time import Time
 
 from ros_ik.node.drops import Drop
 from ros_ik.node.drops import Reason
+from ros_ik.node.samples import Stamp
 from ros_ik.servo import Rejection
 from ros_ik.servo.pose_math import pose_multiply
 from ros_ik.servo.pose_math import quat_rotate
@@ -74,12 +75,12 @@ class Nowhere:
 
 
 class Transforms:
-    """Knows the links of the model and what tf says; used in the thread of the executor."""
+    """Knows the links of the model and what tf says; any thread may ask."""
 
     def __init__(self, node: Node, use_tf: bool) -> None:
         """Listen to tf where that is wanted and tf2_ros is installed."""
         self._node, self._use_tf = node, use_tf
-        self._links: frozenset[str] = frozenset()
+        self._places = {'': Place('')}
         self._base = ''
         self._buffer: Any = None
         self._subscriptions: list = []
@@ -89,7 +90,8 @@ class Transforms:
     def take_over(self, robot: ControlledRobot) -> None:
         """Know the links of another model."""
         labels = robot.model.body_label
-        self._links, self._base = frozenset(labels), labels[robot.base_link]
+        self._places = {name: Place(name) for name in ('', *labels)}
+        self._base = labels[robot.base_link]
 
     def destroy(self) -> None:
         """Listen no more."""
@@ -99,7 +101,7 @@ class Transforms:
             self._jumps.unregister()
         self._subscriptions, self._buffer = [], None
 
-    def find(self, frame_id: str, stamp: TimeMessage) -> Place | Nowhere:
+    def find(self, frame_id: str, stamp: TimeMessage | Stamp) -> Place | Nowhere:
         """Return where a frame is.
 
         Args:
@@ -107,12 +109,15 @@ class Transforms:
             stamp: Time of what is given in it; zero, or a time that tf does not know yet, means
                 the newest transform.
         """
-        if not frame_id or frame_id in self._links:
-            return Place(frame_id)
+        place = self._places.get(frame_id)
+        if place is not None:
+            return place
         if not self._use_tf:
             return Nowhere(Rejection.UNKNOWN_FRAME, 'it is no link of the model')
         if self._buffer is None:
             return Nowhere(Drop.TF_UNAVAILABLE, _MISSING)
+        if stamp.sec < 0:
+            return Nowhere(Drop.TF_UNAVAILABLE, 'tf knows no time before the epoch')
         try:
             return Place(self._base, self._look_up(frame_id, stamp))
         except tf2_ros.TransformException as error:
@@ -136,11 +141,12 @@ class Transforms:
             )
         ]
 
-    def _look_up(self, frame_id: str, stamp: TimeMessage) -> np.ndarray:
+    def _look_up(self, frame_id: str, stamp: TimeMessage | Stamp) -> np.ndarray:
         # The core does not wait; Buffer.lookup_transform would ask the same twice.
         look_up = self._buffer.lookup_transform_core
         try:
-            found = look_up(self._base, frame_id, Time.from_msg(stamp))
+            given = Time(seconds=stamp.sec, nanoseconds=stamp.nanosec)
+            found = look_up(self._base, frame_id, given)
         except tf2_ros.ExtrapolationException:
             found = look_up(self._base, frame_id, Time())
         shift, turn = found.transform.translation, found.transform.rotation

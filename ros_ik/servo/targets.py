@@ -53,12 +53,11 @@ class TargetReader:
             received: Time from which its age counts [s].
             lasting: Whether it counts as long as a command has it.
         """
-        fault = _fault(position, 3) or _fault(quaternion, 4)
-        if fault is not None:
-            return fault
+        if len(position) != 3 or len(quaternion) != 4:
+            return Rejection.WRONG_SIZE
         pose = unit_pose((*position, *quaternion))
         if pose is None:
-            return Rejection.ZERO_QUATERNION
+            return _fault(position, 3) or _fault(quaternion, 4) or Rejection.ZERO_QUATERNION
         link = self._link(frame_id, self._robot.task_references[task])
         if link is None:
             return Rejection.UNKNOWN_FRAME

@@ -152,7 +152,7 @@ def test_a_frame_that_nobody_knows_is_in_the_status(rig):
     client.stream('pose', pose)
     status = client.wait_for_code(IkStatus.TF_UNAVAILABLE)
     assert 'target_pose' in status.text and 'tf_unavailable' in status.text
-    assert "frame 'camera'" in client.processes.text('node')
+    client.wait_for(lambda: "frame 'camera'" in client.processes.text('node'), 'a line in the log')
     client.stream('pose', client.moved_pose((0.0, 0.05, 0.0)))
     client.wait_for_code(IkStatus.OK, text='tracking')
 

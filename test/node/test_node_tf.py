@@ -156,3 +156,15 @@ def test_a_frame_that_tf_does_not_know_is_named(tf):
     client.wait_for_code(IkStatus.TF_UNAVAILABLE)
     assert client.dropped()['tf_unavailable'] > before
     client.stream('pose', None)
+
+
+def test_tf_is_not_asked_for_a_time_before_the_epoch(tf):
+    client, publish_static, _ = tf
+    publish_static(frame('panda_link0', 'shelf', (0.3, 0.0, 0.0)))
+    before = client.dropped().get('tf_unavailable', 0)
+    target = client.moved_pose(frame='shelf')
+    target.header.stamp.sec = -1
+    client.stream('pose', target)
+    client.wait_for(lambda: client.dropped().get('tf_unavailable', 0) > before, 'a refusal')
+    client.wait_for(lambda: 'before the epoch' in client.processes.text('node'), 'the reason')
+    client.stream('pose', None)
