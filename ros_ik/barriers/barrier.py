@@ -54,6 +54,7 @@ class Barrier:
 
     _state: StepState
     _is_bound = False
+    _gain = np.nan
 
     def __init__(
         self,
@@ -90,8 +91,10 @@ class Barrier:
 
     @gain.setter
     def gain(self, value: float) -> None:
-        self._gain = checked_number('gain', value, positive=True)
-        Barrier.changes += 1
+        gain = checked_number('gain', value, positive=True)
+        if gain != self._gain:
+            self._gain = gain
+            Barrier.changes += 1
 
     @property
     def row_count(self) -> int:

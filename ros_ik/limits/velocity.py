@@ -125,6 +125,8 @@ class VelocityLimit(ScaledLimit):
     def _write(self) -> None:
         """Bring the scaled limits to the device."""
         if self._is_allocated and self._velocity is not None:
-            self._max_step.host[...] = self._scale * self._dt * self._velocity
-            self._max_step.upload()
-            Limit.changes += 1
+            step = self._scale * self._dt * self._velocity
+            if not np.array_equal(step, self._max_step.host):
+                self._max_step.host[...] = step
+                self._max_step.upload()
+                Limit.changes += 1

@@ -5,7 +5,6 @@
 import math
 import threading
 import time
-from types import SimpleNamespace
 
 from geometry_msgs.msg import PoseStamped
 import pytest
@@ -23,21 +22,15 @@ from support.ros_rig import reserve_domain
 from ros_ik import Model
 from ros_ik.node.bounded import LATEST_STATES
 from ros_ik.node.bounded import LATEST_TARGET
-from ros_ik.node.control_loop import Controlled
-from ros_ik.node.control_loop import ControlLoop
 from ros_ik.node.control_loop import Inbox
 from ros_ik.node.drops import Drop
 from ros_ik.node.drops import Drops
 from ros_ik.node.executor import make_executor
 from ros_ik.node.inputs import Inputs
-from ros_ik.node.mailbox import Mailbox
-from ros_ik.node.measuring import JointStateMerger
-from ros_ik.node.schedule import SteadySchedule
 from ros_ik.node.streams import Stream
 from ros_ik.node.streams import StreamNode
 from ros_ik.node.streams import StreamRound
 from ros_ik.servo import Servo
-from ros_ik.servo import StatusCode
 from ros_ik.settings import read_settings
 
 pytestmark = pytest.mark.dds
@@ -304,36 +297,6 @@ def test_numbers_that_are_none_cost_their_joint_alone(node, inputs, servo, last)
     coords = servo.robot.coords[:3]
     assert measurement.get().joint_q[coords][:2] == pytest.approx(values[:2])
     assert list(measurement.get().received[coords] > 0.0) == [True, True, False]
-
-
-def test_a_topic_that_cannot_be_read_ends_the_servo_but_not_the_thread(servo):
-    def fail(now):
-        raise KeyError('unforeseen')
-
-    inbox = Inbox.empty()
-    inbox.settings.put(servo.settings)
-    reading, failing = inbox.streams.get(), SimpleNamespace(read=fail)
-    schedule = SteadySchedule(servo.settings.period)
-    status = SimpleNamespace(is_heard=lambda: False)
-    loop = ControlLoop(inbox, status, schedule, time.time_ns, Mailbox(None), ('ee',))
-    loop.start()
-    try:
-        inbox.streams.put(failing)
-        wait(lambda: 'unforeseen' in loop.fault)
-        assert loop.failed is None
-        merger = JointStateMerger(servo, None)
-        templates = SimpleNamespace(base_frame='')
-        controlled = Controlled(servo, templates, 1, merger.measurement)
-        inbox.controlled.put(controlled)
-        wait(lambda: loop.failed is controlled)
-        assert loop.output.code == StatusCode.SOLVER_FAILED
-        assert 'unforeseen' in loop.output.text
-        inbox.streams.put(reading)
-        wait(lambda: loop.output.code != StatusCode.SOLVER_FAILED)
-    finally:
-        begin = time.monotonic()
-        loop.finish()
-    assert time.monotonic() - begin < 1.0
 
 
 def test_drops_are_counted_by_two_threads_and_logged_by_one(node):

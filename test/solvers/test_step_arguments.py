@@ -8,9 +8,11 @@ from support.robots import ALL_URDFS
 from support.robots import load
 import warp as wp
 
+from ros_ik.barriers import Barrier
 from ros_ik.barriers import PositionBarrier
 from ros_ik.errors import ArgumentError
 from ros_ik.limits import AccelerationLimit
+from ros_ik.limits import Limit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
 from ros_ik.objectives import IKObjective
@@ -100,6 +102,41 @@ def test_lists_that_change_are_seen_to():
     arm.diff.solve_ik(HOME, arm.tasks, limits, steps[2])
     np.testing.assert_array_equal(steps[0], steps[2])
     assert np.abs(steps[0] - steps[1]).max() > 1e-3
+
+
+_SETTABLE = {
+    'gain': (Task, 0.5, 0.4),
+    'weight': (Task, [1.0, 2.0, 3.0, 0.0, 0.5, 0.5], [1.0, 2.0, 3.0, 0.0, 0.5, 0.4]),
+    'damping': (Task, 0.01, 0.0),
+    'max_error': (Task, [0.1, 0.2], [0.1, 0.3]),
+    'scale': (Limit, 0.5, 0.4),
+    'velocity': (Limit, np.full(9, 0.5), np.append(np.full(8, 0.5), 0.4)),
+    'barrier gain': (Barrier, 4.0, 5.0),
+}
+
+
+@pytest.mark.parametrize('name', _SETTABLE)
+def test_only_another_value_is_a_change(name):
+    """What is set to what it is costs the next solve nothing; another value reaches it."""
+    base, value, other = _SETTABLE[name]
+    arm = Arm()
+    owner = {Task: arm.tasks[0], Limit: arm.limits[1], Barrier: arm.barriers[0]}[base]
+    attribute = name.split()[-1]
+    arm.step(arm.limits, arm.barriers)
+    setattr(owner, attribute, value)
+    before, step = base.changes, arm.step(arm.limits, arm.barriers)
+    setattr(owner, attribute, value)
+    assert base.changes == before
+    np.testing.assert_array_equal(arm.step(arm.limits, arm.barriers), step)
+    setattr(owner, attribute, other)
+    assert base.changes == before + 1
+    fresh = Arm()
+    fresh_owner = {Task: fresh.tasks[0], Limit: fresh.limits[1], Barrier: fresh.barriers[0]}[base]
+    setattr(fresh_owner, attribute, other)
+    expected = fresh.step(fresh.limits, fresh.barriers)
+    np.testing.assert_allclose(arm.step(arm.limits, arm.barriers), expected, atol=1e-12)
+    setattr(owner, attribute, value)
+    np.testing.assert_allclose(arm.step(arm.limits, arm.barriers), step, atol=1e-12)
 
 
 def test_a_step_over_the_variables_of_the_group():

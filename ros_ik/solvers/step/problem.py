@@ -31,7 +31,7 @@ from ros_ik.solvers.step.differential_ik_settings import DifferentialIKSettings
 from ros_ik.solvers.step.dual import make_dual_program
 from ros_ik.solvers.step.order import step_elimination
 from ros_ik.solvers.step.priorities import add_levels_kernel
-from ros_ik.solvers.step.program import constant_box
+from ros_ik.solvers.step.program import begin_of_box
 from ros_ik.solvers.step.program import every_variable
 from ros_ik.solvers.step.program import make_step_program
 from ros_ik.solvers.step.rows import step_rows_kernels
@@ -97,7 +97,6 @@ class StepProblem:
         self._state, self._joint_q, self._rules = state, joint_q, rules
         self._tasks, self._barriers = tuple(tasks), tuple(barriers)
         self._limits = tuple(sorted(limits, key=lambda limit: limit.yields))
-        self._box_revision = -1
         self._revision, self._versions = -1, [-1] * len(tasks)
         self._gains_revision = -1
         set_up_objectives(tasks, state)
@@ -112,6 +111,8 @@ class StepProblem:
         whole = [[(0, state.n_robots)]]
         parts = shared_parts(state.n_robots, n_threads) if self._splits() else whole
         self._scratch = [_Scratch(self, max(size for _, size in part)) for part in parts]
+        self._box_revision = Limit.changes
+        self._box_graph = Graph(self._record_constant_box, state.device)
         self.load_parameters()
         graphs = [
             Graph(functools.partial(self._record, scratch, part), state.device)
@@ -129,7 +130,7 @@ class StepProblem:
         """Bring parameters of tasks, limits and barriers that changed to the device."""
         if self._box_revision != Limit.changes:
             self._box_revision = Limit.changes
-            self._load_constant_box()
+            self._box_graph.launch()
         if self._gains_revision != Barrier.changes and self._barriers:
             self._barrier_arrays.gain.assign([barrier.gain for barrier in self._barriers])
         self._gains_revision = Barrier.changes
@@ -147,10 +148,11 @@ class StepProblem:
         """Solve at the coordinates in the buffer; fills ``x``, ``delta_q`` and ``status``."""
         self._graphs.launch()
 
-    def _load_constant_box(self) -> None:
+    def _record_constant_box(self) -> None:
         """Apply the limits that are the same at every state to what each step begins with."""
         for scratch in self._scratch:
-            box = constant_box(scratch.program)
+            wp.copy(scratch.program.empty, scratch.open)
+            box = begin_of_box(scratch.program)
             state = self._state.part(0, scratch.body_q, scratch.joint_S_s)
             for limit in self._limits:
                 if limit.is_constant:
@@ -329,6 +331,7 @@ class _Scratch:
         self.block = zeros(problem._fused.longest, dtype=wp.spatial_vectord)
         self.values = zeros(rows)
         self.program = make_step_program(n, variables, rows, problem._order, device)
+        self.open = wp.clone(self.program.empty)
         self.dual = make_dual_program(n, variables, rows, device)
         self.projection: list[wp.array] = []
         if problem._rows is not None and problem._rows.n_levels > 1:

@@ -90,15 +90,15 @@ def _make_views(program: Any, n: int, variables: int, device: wp.DeviceLike) -> 
     ends = itertools.accumulate(sizes)
     for (name, shape), size, end in zip(shapes.items(), sizes, ends, strict=True):
         setattr(program, name, program.memory[end - size : end].reshape(shape))
-    constant_box(program)
-
-
-def constant_box(program: Any) -> tuple[wp.array, wp.array]:
-    """Return the bounds with which each step begins, opened: lower and upper [n, variables]."""
-    size = program.lower.size
-    lower, upper = program.empty[-2 * size : -size], program.empty[-size:]
+    lower, upper = begin_of_box(program)
     lower.fill_(-np.inf)
     upper.fill_(np.inf)
+
+
+def begin_of_box(program: Any) -> tuple[wp.array, wp.array]:
+    """Return the bounds with which each step begins, lower and upper [n, variables]."""
+    size = program.lower.size
+    lower, upper = program.empty[-2 * size : -size], program.empty[-size:]
     return lower.reshape(program.lower.shape), upper.reshape(program.upper.shape)
 
 

@@ -11,6 +11,7 @@ later priority act in the null space of those before; see ``step_priorities``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+import math
 from typing import ClassVar
 
 import numpy as np
@@ -69,6 +70,8 @@ class Task:
         self.priority = priority
         self.objective = in_step_precision(objective)
         self.version = 0
+        self._gain = self._damping = math.nan
+        self._weight = self._max_error = np.zeros(0)
         self.gain = gain
         self.weight = weight
         self.damping = damping
@@ -87,8 +90,7 @@ class Task:
                 f'gain must lie in [0, 1], got {value}: a step that is to remove more than the '
                 'whole error overshoots its target'
             )
-        self._gain = gain
-        self._changed()
+        self._set('_gain', gain)
 
     @property
     def weight(self) -> np.ndarray:
@@ -100,8 +102,7 @@ class Task:
         weight = _amounts('weight', value, (self.objective.residual_dim(),))
         if not np.all(np.isfinite(weight)):
             raise ArgumentError(f'weight must be finite, got {value}')
-        self._weight = weight
-        self._changed()
+        self._set('_weight', weight)
 
     @property
     def damping(self) -> float:
@@ -110,8 +111,7 @@ class Task:
 
     @damping.setter
     def damping(self, value: float) -> None:
-        self._damping = checked_number('damping', value)
-        self._changed()
+        self._set('_damping', checked_number('damping', value))
 
     @property
     def max_error(self) -> np.ndarray:
@@ -124,12 +124,14 @@ class Task:
         max_error = _amounts('max_error', np.inf if value is None else value, blocks)
         if not np.all(max_error > 0.0):
             raise ArgumentError(f'max_error must be positive, got {value}')
-        self._max_error = max_error
-        self._changed()
+        self._set('_max_error', max_error)
 
-    def _changed(self) -> None:
-        self.version += 1
-        Task.changes += 1
+    def _set(self, name: str, value: float | np.ndarray) -> None:
+        """Set an attribute and count the change, if it is one."""
+        if not np.array_equal(getattr(self, name), value):
+            setattr(self, name, value)
+            self.version += 1
+            Task.changes += 1
 
 
 def _amounts(name: str, value: float | Sequence[float], shape: tuple[int, ...]) -> np.ndarray:
