@@ -9,6 +9,7 @@ have weight zero, and the joint task is the posture (small weight) or the joint 
 from __future__ import annotations
 
 from collections.abc import Sequence
+import operator
 
 import numpy as np
 import warp as wp
@@ -47,6 +48,14 @@ from ros_ik.solvers import Task
 _POSTURE_TIME = 1.0
 # Rounding that the check of a step forgives [rad or m].
 _ROUNDING = 1e-9
+# What margins and gains of barriers come from, and what weights of tasks and damping do.
+_BARRIERS = operator.attrgetter(
+    'barriers_self_collision_margin', 'barriers_self_collision_gain', 'barriers_world_margin',
+    'barriers_world_gain',
+)  # fmt: skip
+_WEIGHTS = operator.attrgetter(
+    'com_weight', 'posture_weight', 'solver_singularity_threshold', 'solver_singularity_damping'
+)
 
 
 class StepSolver:
@@ -148,32 +157,16 @@ class StepSolver:
         self._all_tasks = (*self._pose_tasks, *self._center_tasks, self._joint_task)
         self._active: tuple[bool, ...] = ()
         self._joint_mode = self._center_active = False
+        dofs = group.variable_dof
+        self._inner_bounds = robot.lower[dofs] + margin[dofs], robot.upper[dofs] - margin[dofs]
         scale = settings.limits_acceleration_scale
         self._stops = StopCheck(self.diff, self.barriers, robot.acceleration * scale)
-        self.apply(settings)
+        self._take_over(settings, None)
         self._warm_up(neutral)
 
     def apply(self, settings: Settings) -> None:
         """Take over the settings that need no new program."""
-        if settings.limits_acceleration_scale != self._settings.limits_acceleration_scale:
-            scale = settings.limits_acceleration_scale
-            self._stops.set_deceleration(self._robot.acceleration * scale)
-        self._settings = settings
-        apply_settings(self.barriers, self.scene, settings)
-        self._row_gain = np.array([barrier.gain for barrier in self.barriers])[self.barrier_rows]
-        self._acceleration_limit.scale = settings.limits_acceleration_scale
-        self._scale_velocity(max(settings.limits_velocity_scale, self._velocity_limit.scale))
-        allowed = self._robot.group.variable_limits(self._robot.acceleration)
-        self.acceleration = allowed * settings.limits_acceleration_scale
-        for objective, task_settings in zip(self._poses, settings.tasks, strict=True):
-            objective.set_link_offset(link_offset(task_settings))
-        for task in (*self._pose_tasks, *self._center_tasks):
-            task.damping = settings.solver_damping
-        self.ahead.apply(settings)
-        dofs = self._robot.group.variable_dof
-        kept = self._robot.position_margin(settings)[dofs]
-        self._inner_bounds = self._robot.lower[dofs] + kept, self._robot.upper[dofs] - kept
-        self._set_weights()
+        self._take_over(settings, self._settings)
 
     def continue_from(self, other: StepSolver) -> None:
         """Go on as the solver of the same robot with the same settings would."""
@@ -330,6 +323,31 @@ class StepSolver:
             self._settings.solver_regularization + self._damping,
         )
 
+    def _take_over(self, settings: Settings, before: Settings | None) -> None:
+        """Take over what differs from the settings before: a tick waits for it."""
+        self._settings = settings
+        if before is None or _BARRIERS(settings) != _BARRIERS(before):
+            apply_settings(self.barriers, self.scene, settings)
+            gains = np.array([barrier.gain for barrier in self.barriers])
+            self._row_gain = gains[self.barrier_rows]
+        scale = settings.limits_acceleration_scale
+        if before is None or scale != before.limits_acceleration_scale:
+            if before is not None:
+                self._stops.set_deceleration(self._robot.acceleration * scale)
+            self._acceleration_limit.scale = scale
+            self.acceleration = scale * self._robot.group.variable_limits(self._robot.acceleration)
+        speed = max(settings.limits_velocity_scale, self._velocity_limit.scale)
+        if before is None or speed != self._velocity_limit.scale:
+            self._scale_velocity(speed)
+        if before is None or settings.solver_damping != before.solver_damping:
+            for task in (*self._pose_tasks, *self._center_tasks):
+                task.damping = settings.solver_damping
+        if before is None or _tracked(settings) != _tracked(before):
+            for objective, task_settings in zip(self._poses, settings.tasks, strict=True):
+                objective.set_link_offset(link_offset(task_settings))
+            self.ahead.apply(settings)
+            self._set_weights()
+
     def _scale_velocity(self, scale: float) -> None:
         self._velocity_limit.scale = scale
         step = self._robot.velocity * scale * self._settings.period
@@ -371,6 +389,15 @@ class StepSolver:
         self.enforce_stopping(joint_q, step, np.zeros_like(step))
         self.barrier_values(joint_q)
         self.ahead.advance(joint_q, step)
+
+
+def _tracked(settings: Settings) -> list[tuple]:
+    """Return what says which frames are tracked, and how their errors and others count."""
+    tasks = [
+        (task.offset_xyz, task.offset_rpy, task.position_weight, task.orientation_weight)
+        for task in settings.tasks
+    ]
+    return [*tasks, _WEIGHTS(settings)]
 
 
 def link_offset(settings: TaskSettings) -> np.ndarray:

@@ -1,0 +1,79 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A servo whose settings change moves as one that had them from the start."""
+
+import numpy as np
+import pytest
+from support.barrier_rig import BarrierRig
+
+_TICKS = 150
+_POSE = {
+    'reached': (0.4, 0.3, 0.5, 0.9, 0.3, 0.2, 0.1),
+    'too far': (1.2, 0.3, 0.5, 1.0, 0.0, 0.0, 0.0),
+    'inside itself': (0.0, 0.0, 0.15, 1.0, 0.0, 0.0, 0.0),
+    'inside the ball': (0.55, 0.3, 0.45, 1.0, 0.0, 0.0, 0.0),
+}
+# What is set, where it is not set to begin with: a lower speed is taken over little by little.
+_FIRST = {'limits.velocity_scale': 0.1, 'ee.offset_xyz': [0.0, 0.0, 0.01]}
+_CASES = [
+    ('limits.velocity_scale', 0.3, 'reached'),
+    ('limits.acceleration_scale', 0.2, 'reached'),
+    ('limits.acceleration_scale', 0.2, 'inside the ball'),
+    ('solver.damping', 0.05, 'reached'),
+    ('solver.regularization', 0.05, 'reached'),
+    ('solver.singularity_threshold', 0.3, 'too far'),
+    ('solver.singularity_damping', 0.5, 'too far'),
+    ('ee.offset_xyz', [0.0, 0.05, 0.1], 'reached'),
+    ('ee.offset_rpy', [0.1, 0.2, 0.3], 'reached'),
+    ('ee.position_weight', [1.0, 0.0, 1.0], 'reached'),
+    ('ee.orientation_weight', 0.1, 'too far'),
+    ('ee.gain', 0.3, 'reached'),
+    ('ee.max_linear_speed', 0.1, 'reached'),
+    ('ee.max_angular_speed', 0.1, 'reached'),
+    ('ee.max_linear_acceleration', 0.5, 'reached'),
+    ('ee.max_angular_acceleration', 0.5, 'reached'),
+    ('posture.weight', 0.2, 'reached'),
+    ('barriers.self_collision.margin', 0.05, 'inside itself'),
+    ('barriers.self_collision.gain', 1.0, 'inside itself'),
+    ('barriers.world.margin', 0.08, 'inside the ball'),
+    ('barriers.world.gain', 1.0, 'inside the ball'),
+]
+
+
+def rig(**values):
+    """Return a Panda with its meshes beside a ball."""
+    rig = BarrierRig(control_rate=100.0, **values)
+    rig.add('ball', 'sphere', (0.1,), _POSE['inside the ball'][:3])
+    rig.tick(3)
+    return rig
+
+
+def motion(rig, pose):
+    """Return the joint velocities on the way to a pose, until it is reached, and the reports."""
+    rig.published.clear()
+    rig.outputs.clear()
+    rig.aim(np.array(_POSE[pose]))
+    rig.tick(_TICKS)
+    speeds = np.zeros((_TICKS, len(rig.robot.group.variable_dof)))
+    published = rig.speeds()
+    speeds[: len(published)] = published
+    return speeds, [(output.code, output.limiting_barrier) for output in rig.outputs]
+
+
+@pytest.mark.parametrize(
+    ('name', 'value', 'pose'), _CASES, ids=[f'{case[0]}, {case[2]}' for case in _CASES]
+)
+def test_what_is_set_later_counts_as_if_it_had_been_set_from_the_start(name, value, pose):
+    key = name.replace('.', '__')
+    first = {key: _FIRST[name]} if name in _FIRST else {}
+    begun, changed, unchanged = rig(**{key: value}), rig(**first), rig(**first)
+    for each in (begun, changed, unchanged):
+        # Tracking already, where it is.
+        each.aim(each.pose())
+        each.tick(5)
+    changed.set(**{key: value})
+    expected, (speeds, reports) = motion(begun, pose), motion(changed, pose)
+    # Rounding, where the solver was left elsewhere by what went before.
+    assert speeds == pytest.approx(expected[0], abs=1e-6)
+    assert reports == expected[1]
+    assert np.abs(speeds - motion(unchanged, pose)[0]).max() > 1e-4
