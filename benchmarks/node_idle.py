@@ -1,8 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A loop that only sleeps, on the schedule of the node: how late the machine itself wakes it.
+"""Loops on the schedule of the node without ROS: what the machine itself does to deadlines.
 
-``python -m benchmarks.node_idle RATE SECONDS PRIORITY`` prints one line of JSON.
+One only sleeps, which shows how late it is woken; one computes too, as long as a tick does, which
+shows how even the speed of the processor is.
+
+``python -m benchmarks.node_idle RATE SECONDS PRIORITY COMPUTING`` prints one line of JSON.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 
@@ -22,29 +26,69 @@ from ros_ik.node.realtime import schedule_thread
 from ros_ik.node.schedule import SteadySchedule
 
 _PATIENCE = 30.0
+# Sums by which the speed of the processor is found.
+_TRIALS, _TRIAL_TERMS = 200, 1000
 
 
-def main(rate: float, duration: float, priority: int) -> dict[str, float]:
-    """Return how late the wake-ups were [ms], and how many deadlines passed meanwhile."""
+def main(rate: float, duration: float, priority: int, computing: float) -> dict[str, float]:
+    """Return the times of a loop [ms], and how many deadlines passed meanwhile.
+
+    Args:
+        rate: Rate of the loop [Hz].
+        duration: For how long [s].
+        priority: Priority among real-time threads, 0 for none.
+        computing: How long to compute each time [ms]: how long that takes is timed. With 0 the
+            loop only sleeps, and how late it is woken is timed.
+    """
     schedule_thread(threading.current_thread(), priority, -1)
     number = int(rate * duration)
-    late, missed = np.zeros(number), 0
+    times, missed = np.zeros(number), 0
+    terms = _terms(computing, rate)
     schedule = SteadySchedule(1.0 / rate)
     for k in range(number):
         missed += schedule.wait()
-        # Until the next deadline there is a whole period, less what this one was late.
-        late[k] = 1e3 * (1.0 / rate - schedule.pause())
-    p50, p99, p999 = np.percentile(late, (50.0, 99.0, 99.9)).tolist()
+        if computing:
+            begin = time.perf_counter()
+            _compute(terms)
+            times[k] = 1e3 * (time.perf_counter() - begin)
+        else:
+            # Until the next deadline there is a whole period, less what this one was late.
+            times[k] = 1e3 * (1.0 / rate - schedule.pause())
+    p50, p99, p999 = np.percentile(times, (50.0, 99.0, 99.9)).tolist()
     return {
         'ticks': number, 'missed': missed, 'p50': p50, 'p99': p99, 'p999': p999,
-        'longest': float(late.max()),
+        'longest': float(times.max()),
     }  # fmt: skip
 
 
-def measure(rate: float, duration: float, priority: int, problem: str) -> dict:
+def _terms(computing: float, rate: float) -> int:
+    """Return how many terms take so long to add up [ms], by the median of some trials.
+
+    Each comes after a pause, as it does in the loop: a processor that was idle is slower.
+    """
+    trials, schedule = [], SteadySchedule(1.0 / rate)
+    for _ in range(_TRIALS if computing else 1):
+        schedule.wait()
+        begin = time.perf_counter()
+        _compute(_TRIAL_TERMS)
+        trials.append(1e3 * (time.perf_counter() - begin))
+    return round(_TRIAL_TERMS * computing / float(np.median(trials)))
+
+
+def _compute(terms: int) -> int:
+    total = 0
+    for term in range(terms):
+        total += term
+    return total
+
+
+def measure(
+    rate: float, duration: float, priority: int, problem: str, computing: float = 0.0
+) -> dict:
     """Run the loop in a process of its own and return its row beside those of the node."""
+    arguments = [str(number) for number in (rate, duration, priority, computing)]
     done = subprocess.run(
-        [sys.executable, '-m', 'benchmarks.node_idle', str(rate), str(duration), str(priority)],
+        [sys.executable, '-m', 'benchmarks.node_idle', *arguments],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         timeout=duration + _PATIENCE,
@@ -57,4 +101,5 @@ def measure(rate: float, duration: float, priority: int, problem: str) -> dict:
 
 
 if __name__ == '__main__':
-    print(json.dumps(main(float(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]))))
+    rate, duration, priority, computing = sys.argv[1:]
+    print(json.dumps(main(float(rate), float(duration), int(priority), float(computing))))

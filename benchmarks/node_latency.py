@@ -196,8 +196,18 @@ def measure(quick: bool) -> list[dict]:
                 if permitted:
                     rows += _rows(rate, name, ours, echo)
                 if permitted and rate == RATES[-1]:
-                    sleeping = f'{name}: only sleeping'
-                    rows.append(node_idle.measure(rate, duration, priority, sleeping))
+                    rows += _beside(rate, duration, priority, name, rows[-1]['ours'])
+    return rows
+
+
+def _beside(
+    rate: float, duration: float, priority: int, name: str, tick: float | None
+) -> list[dict]:
+    """Return the rows of loops without ROS, of which one computes as long as a tick [ms]."""
+    rows = [node_idle.measure(rate, duration, priority, f'{name}: only sleeping')]
+    if tick is not None:
+        computing = f'{name}: only computing'
+        rows.append(node_idle.measure(rate, duration, priority, computing, tick))
     return rows
 
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How answers are recognised, and the tables that are made of them."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ pytest.importorskip('rclpy', reason='the benchmarks of the node need rclpy')
 from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
 
+from benchmarks import node_idle  # noqa: E402
 from benchmarks.node import document  # noqa: E402
 from benchmarks.node_latency import _rows  # noqa: E402
 from benchmarks.node_latency import Timing  # noqa: E402
@@ -60,3 +63,17 @@ def test_a_node_that_answers_nothing_is_a_row_with_the_reason():
     )
     assert 'no pose was answered' in document(rows)
     assert 'no diagnostics' in document(rows)
+
+
+@pytest.mark.parametrize('computing', [0.0, 0.2])
+def test_loops_beside_the_node_report_every_turn(computing):
+    found = node_idle.main(rate=200.0, duration=0.1, priority=0, computing=computing)
+    assert found['ticks'] == 20 and found['missed'] >= 0
+    assert 0.0 < found['p50'] <= found['p99'] <= found['p999'] <= found['longest']
+
+
+def test_twice_the_time_takes_twice_the_terms(monkeypatch):
+    clock = itertools.count()
+    monkeypatch.setattr(node_idle.time, 'perf_counter', lambda: 1e-4 * next(clock))
+    once, twice = node_idle._terms(0.2, 1e4), node_idle._terms(0.4, 1e4)
+    assert (once, twice) == (2000, 4000)
