@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""When a command counts as received: at its arrival, or at the time of its stamp."""
+"""When a command counts as received: at the tick that reads it, or at the time of its stamp."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Receipt:
 
         With ``command_time_source`` header that is the time of its stamp, but never later than
         now: neither a stamp in the future nor one of a clock that is ahead keeps a command alive.
-        A stamp of zero says nothing, so the command counts from its arrival.
+        A stamp of zero says nothing, so the command counts from the tick that reads it.
         """
         settings, now = self._settings.get(), self.now()
         if settings is None or settings.command_time_source == 'receive':

@@ -3,7 +3,7 @@
 """Messages of streams as names and numbers, read from their bytes.
 
 They come as often as the robot moves, and a tick reads them: rclpy takes 20 us to make a message
-of a pose and 40 us of joint states, of which the bytes take 2 and 4.
+of a pose and 40 us to make one of joint states; from the bytes they take 2 and 4.
 """
 
 from __future__ import annotations

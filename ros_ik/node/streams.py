@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Topics that the control thread reads by itself, at the beginning of a tick.
 
-An executor wakes its thread for each message, which then has the interpreter for 0.2 ms in all,
-and a tick waits for it. Read in the tick, a message takes 0.04 ms.
-What comes faster than ticks is overwritten in DDS, where it takes no time of the interpreter.
+An executor wakes its thread for each message, which then takes the interpreter from the tick that
+may be under way, for 0.2 ms in all. Read by the tick, a message takes 0.04 ms. What comes faster
+than ticks is overwritten in DDS, where it takes no time of the interpreter.
 """
 
 from __future__ import annotations
