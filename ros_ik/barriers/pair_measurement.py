@@ -11,10 +11,9 @@ import warp as wp
 
 from ros_ik.barriers.collision_table import CollisionRows
 from ros_ik.barriers.collision_table import CollisionTable
-from ros_ik.kinematics.pair_distance import pair_distance_kernels
 from ros_ik.kinematics.pair_functions import FAR
 from ros_ik.kinematics.pair_functions import pair_structs
-from ros_ik.kinematics.pair_sweep import pair_sweep_kernel
+from ros_ik.kinematics.pair_kernels import pair_kernels
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.joint_type import GeoType
 
@@ -61,8 +60,7 @@ class PairMeasurement:
             convex: Whether there may be other shapes than spheres, capsules and half-spaces.
         """
         self._rows, self._scalar, self._device = rows, scalar, device
-        self._kernels = pair_distance_kernels(scalar, convex)
-        self._sweep_kernel = pair_sweep_kernel(scalar, convex)
+        self._kernels = pair_kernels(scalar, convex)
         self._max_convex = max_pairs if convex else 0
         self._every = n_closest is None
         self.n_rows = n_closest or max_pairs
@@ -165,7 +163,7 @@ class PairMeasurement:
             self._ways[n] = wp.zeros(shape, dtype=self._scalar, device=self._device)
         self._launch_place(body_q, work)
         wp.launch(
-            self._sweep_kernel,
+            self._kernels.sweep,
             n,
             inputs=[body_q, *motion, self.arrays],
             outputs=[work, self._ways[n], may_meet],

@@ -11,23 +11,24 @@ import warp as wp
 
 
 def compiled_kernel(
-    *, differentiable: bool = False, **options: Any
+    *, differentiable: bool = False, module: wp.Module | None = None, **options: Any
 ) -> Callable[[Callable[..., Any]], wp.Kernel]:
-    """Return a decorator that makes a kernel in a module of its own, compiled alone.
+    """Return a decorator that makes a kernel, usually in a module of its own, compiled alone.
 
     Flags of the compiler are no options to use lightly: Warp reads its headers again for each set
     of them, 1.7 s of a cold start.
 
     Args:
         differentiable: Whether it has an adjoint.
-        options: Further options of its module.
+        module: The module of kernels that are compiled together, None for its own.
+        options: Further options of its own module.
     """
 
     def decorate(function: Callable[..., Any]) -> wp.Kernel:
         return wp.kernel(
             function,
             enable_backward=differentiable,
-            module='unique',
+            module=module or 'unique',
             module_options=options or None,
         )
 

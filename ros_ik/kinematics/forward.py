@@ -97,7 +97,8 @@ def place_links_function(scalar: type) -> wp.Function:
 
 @no_type_check
 @functools.cache
-def _forward_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
+def forward_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
+    """Build the kernel that places the links of each robot."""
     place_links = place_links_function(scalar)
     transform = spatial_functions(scalar).transform
     Tree = tree_struct(scalar)
@@ -125,7 +126,7 @@ def launch_forward_kinematics(
         differentiable: Use the kernel with a backward pass, for a ``wp.Tape``.
     """
     wp.launch(
-        _forward_kernel(tree.scalar, differentiable),
+        forward_kernel(tree.scalar, differentiable),
         dim=joint_q.shape[0],
         inputs=[tree.arrays, joint_q],
         outputs=[body_q],

@@ -80,7 +80,8 @@ def integrate_function(scalar: type) -> wp.Function:
 
 @no_type_check
 @functools.cache
-def _integrate_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
+def integrate_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
+    """Build the kernel that moves the coordinates of each robot on by a step."""
     integrate_row = integrate_function(scalar)
     Tree = tree_struct(scalar)
 
@@ -115,7 +116,7 @@ def launch_integrate(
             an array of its own.
     """
     wp.launch(
-        _integrate_kernel(tree.scalar, differentiable),
+        integrate_kernel(tree.scalar, differentiable),
         dim=joint_q.shape[0],
         inputs=[tree.arrays, joint_q, joint_qd_step],
         outputs=[joint_q_out],

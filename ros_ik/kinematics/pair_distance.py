@@ -11,7 +11,6 @@ with + for those that move the first link. p may be either of the nearest points
 lies along n.
 """
 
-import functools
 from types import SimpleNamespace
 from typing import no_type_check
 
@@ -27,14 +26,13 @@ _SPHERE = int(GeoType.SPHERE)
 
 
 @no_type_check
-@functools.cache
-def pair_distance_kernels(scalar: type, convex: bool) -> SimpleNamespace:
-    """Build the kernels of one floating-point type.
+def pair_distance_kernels(scalar: type, convex: bool, module: wp.Module) -> SimpleNamespace:
+    """Build the kernels of one floating-point type; see :func:`pair_kernels`.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
-        convex: Whether there are other shapes than spheres, capsules and half-spaces; without
-            them the kernels compile in a fraction of the time.
+        convex: Whether there are other shapes than spheres, capsules and half-spaces.
+        module: Where they are compiled.
     """
     types = spatial_functions(scalar)
     vec3, transform, twist = types.vec3, types.transform, types.twist
@@ -43,7 +41,7 @@ def pair_distance_kernels(scalar: type, convex: bool) -> SimpleNamespace:
     functions = distance_functions(scalar, convex)
     pair_distance, pair_direction = functions.pair_distance, functions.pair_direction
 
-    @compiled_kernel()
+    @compiled_kernel(module=module)
     def place_primitives(
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         data: Pairs,
@@ -64,7 +62,7 @@ def pair_distance_kernels(scalar: type, convex: bool) -> SimpleNamespace:
             work.axis[robot, shape] = axis
 
     # One kernel for both: what measures a pair takes seconds to compile.
-    @compiled_kernel()
+    @compiled_kernel(module=module)
     def pair_distances(
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         data: Pairs,
@@ -137,7 +135,7 @@ def pair_distance_kernels(scalar: type, convex: bool) -> SimpleNamespace:
                     best = axis
         return best
 
-    @compiled_kernel()
+    @compiled_kernel(module=module)
     def distance_jacobian(
         joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
         dofs: wp.array(dtype=wp.int32),  # [n_active], those that a variable drives

@@ -47,13 +47,13 @@ def arc_function(scalar: type) -> wp.Function:
 
 
 @no_type_check
-@functools.cache
-def pair_sweep_kernel(scalar: type, convex: bool) -> wp.Kernel:
-    """Build the kernel of one floating-point type.
+def pair_sweep_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel:
+    """Build the kernel of one floating-point type; see :func:`pair_kernels`.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
         convex: Whether there are other shapes than spheres, capsules and half-spaces.
+        module: Where it is compiled.
     """
     types = spatial_functions(scalar)
     transform, twist = types.transform, types.twist
@@ -87,7 +87,7 @@ def pair_sweep_kernel(scalar: type, convex: bool) -> wp.Kernel:
                     )
         return total
 
-    @compiled_kernel()
+    @compiled_kernel(module=module)
     def sweep_pairs(
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]

@@ -14,12 +14,15 @@ import threading
 
 import warp as wp
 
-from ros_ik.kinematics.pair_distance import pair_distance_kernels
-from ros_ik.kinematics.pair_sweep import pair_sweep_kernel
+from ros_ik.kinematics.forward import forward_kernel
+from ros_ik.kinematics.integrate import integrate_kernel
+from ros_ik.kinematics.pair_kernels import pair_kernels
 from ros_ik.servo.conditioning import conditioning_kernel
 from ros_ik.settings import Settings
 from ros_ik.solvers.step.cost import evaluate_step_kernel
 from ros_ik.solvers.step.solve import solve_step_kernel
+from ros_ik.solvers.step.stopping_check import stopping_kernels
+from ros_ik.solvers.step.tree import place_links_kernel
 
 
 def compile_ahead(settings: Settings, device: str) -> None:
@@ -31,12 +34,17 @@ def compile_ahead(settings: Settings, device: str) -> None:
         settings: Settings of the servo.
         device: Device of its model.
     """
-    here, beside = [solve_step_kernel(), evaluate_step_kernel(), conditioning_kernel()], []
+    here = [solve_step_kernel(), evaluate_step_kernel()]
+    beside = [
+        conditioning_kernel(),
+        forward_kernel(wp.float64, False),
+        integrate_kernel(wp.float64, False),
+        place_links_kernel(),
+    ]
     if settings.barriers_world_enabled:
-        # An obstacle may have any shape.
-        pairs = pair_distance_kernels(wp.float64, True)
-        beside = [pairs.distances, pair_sweep_kernel(wp.float64, True)]
-        here.append(pairs.jacobian)
+        # An obstacle may have any shape. One module holds all kernels on pairs.
+        beside = [pair_kernels(wp.float64, True).distances, *beside]
+        here += vars(stopping_kernels(wp.float64)).values()
     # Two threads that initialise Warp at once give its folder of kernels two names.
     wp.init()
     thread = threading.Thread(

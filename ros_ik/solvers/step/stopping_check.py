@@ -46,7 +46,7 @@ _MOST_SWEPT = 8
 
 @no_type_check
 @functools.cache
-def _stopping_kernels(scalar: type) -> SimpleNamespace:
+def stopping_kernels(scalar: type) -> SimpleNamespace:
     """Build the kernels of one floating-point type; one thread is one robot."""
 
     @wp.func
@@ -265,7 +265,7 @@ class StoppingCheck:
         ):  # fmt: skip
             buffer.upload()
         self._launch(
-            _stopping_kernels(self._state.scalar).blend,
+            stopping_kernels(self._state.scalar).blend,
             [self._candidate.array, self._last.array, self._fraction.array, *self._group],
             [self._step.array, self._horizon, self._unsafe.array],
         )
@@ -273,7 +273,7 @@ class StoppingCheck:
     def _record_advance(self, part: float) -> None:
         """Launch the displacement of the step and a part of the time until the robot rests."""
         self._launch(
-            _stopping_kernels(self._state.scalar).advance,
+            stopping_kernels(self._state.scalar).advance,
             [self._step.array, self._horizon, self._state.scalar(part), *self._group],
             [self._displacement],
         )
@@ -294,7 +294,7 @@ class StoppingCheck:
         """Judge the configuration that lies a displacement ahead."""
         self._evaluation.launch_ahead(displacement, self._values_ahead, violations_only=True)
         self._launch(
-            _stopping_kernels(self._state.scalar).judge,
+            stopping_kernels(self._state.scalar).judge,
             [self._values, self._values_ahead, self._tolerance.array],
             [self._unsafe.array],
         )

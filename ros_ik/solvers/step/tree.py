@@ -174,7 +174,8 @@ def place_nodes_function(scalar: type) -> wp.Function:
 
 @no_type_check
 @functools.cache
-def _place_kernel() -> wp.Kernel:
+def place_links_kernel() -> wp.Kernel:
+    """Build the kernel that places the links of each robot, of a tree made for steps."""
     place_nodes = place_nodes_function(wp.float64)
     Node = step_node_struct(wp.float64)
 
@@ -202,7 +203,7 @@ def launch_place_nodes(
         joint_S_s: Output: motion subspaces, shape [n, joint_dof_count].
     """
     wp.launch(
-        _place_kernel(),
+        place_links_kernel(),
         dim=joint_q.shape[0],
         inputs=[tree, joint_q],
         outputs=[body_q, joint_S_s],
