@@ -29,7 +29,8 @@ def _loads(extra, folder, monkeypatch):
     done = subprocess.run(
         [sys.executable, '-c', code], check=True, capture_output=True, text=True, timeout=120
     )
-    return [line.split() for line in done.stdout.splitlines() if 'compile_ahead' in line or 'MainThread' in line]
+    lines = done.stdout.splitlines()
+    return [line.split() for line in lines if line.startswith(('MainThread', 'compile_ahead'))]
 
 
 def test_warp_is_initialised_before_two_threads_compile(tmp_path, monkeypatch):
