@@ -34,8 +34,6 @@ from ros_ik.settings import Settings
 _WAITING_PERIOD = 0.1
 # Age of measured poses that nobody listens to, for markers and actions [s].
 _POSE_PERIOD = 0.02
-# Settings that change more often are taken over that often [s]: it takes as long as half a tick.
-_SETTINGS_PERIOD = 0.05
 # Part of missed deadlines in a window of this many ticks that is worth a status code.
 _MISSED_PART, _MISSED_WINDOW = 0.1, 100
 # Ticks in a row that raise before a servo is given up.
@@ -143,7 +141,6 @@ class ControlLoop:
         self._idle_output = empty_output(task_names)
         self.output: ServoOutput = self._idle_output
         self._applied: Settings | None = None
-        self._applied_at = -math.inf
         self._running: Controlled | None = None
         self._resting = True
         self._stepped = math.nan
@@ -236,14 +233,9 @@ class ControlLoop:
         if controlled is not self._running:
             self._running, self._applied = controlled, servo.settings
             self._stepped = math.nan
-        if (
-            settings is not None
-            and settings is not self._applied
-            and not command.replacing
-            and started - self._applied_at >= _SETTINGS_PERIOD
-        ):
+        if settings is not None and settings is not self._applied and not command.replacing:
             servo.apply(settings)
-            self._applied, self._applied_at = settings, started
+            self._applied = settings
         measurement = controlled.measurement.get()
         publishers = self._publishers.get()
         is_due = self._is_status_due(started, command.active, servo.settings)

@@ -56,7 +56,7 @@ def markdown_text() -> str:
     a test holds it to that. `<task>`, `<joint>`, `<barrier>` and `<output>` stand for names that
     you choose: those of tasks and outputs are listed in `frame_tasks` and `output_names`, a joint
     or a barrier exists once one of its parameters is given. What may be set at any time is checked
-    when set and applies within 50 ms; a change of `limits.position_margin` or
+    when set and applies at the next tick; a change of `limits.position_margin` or
     `solver.max_iterations` prepares the solver anew and may cost a few ticks. What is set at start
     is read-only afterwards.
 

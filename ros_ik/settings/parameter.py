@@ -51,7 +51,7 @@ class Parameter:
         exclusive_minimum: Whether ``minimum`` itself is refused.
         choices: Permitted strings; empty for all.
         lengths: Permitted lengths of an array; empty for all.
-        read_only: Whether only the start of the node sets it; others apply within 50 ms.
+        read_only: Whether only the start of the node sets it; others apply at the next tick.
         finite: Whether infinities are refused. NaN always is.
     """
 

@@ -1,9 +1,7 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The control thread by itself: what it reads, and what it does with settings that change."""
+"""The control thread by itself: what it does where a topic cannot be read."""
 
-import dataclasses
-import itertools
 import time
 from types import SimpleNamespace
 
@@ -73,29 +71,3 @@ def test_a_topic_that_cannot_be_read_ends_the_servo_but_not_the_thread(loop, ser
     assert 'unforeseen' in loop.output.text
     streams.put(reading)
     wait(lambda: loop.output.code != StatusCode.SOLVER_FAILED)
-
-
-def test_a_flood_of_settings_is_taken_over_now_and_then_and_the_last_one_in_the_end(
-    loop, servo, monkeypatch
-):
-    applied, apply = [], servo.apply
-
-    def note(settings):
-        applied.append((time.monotonic(), settings))
-        apply(settings)
-
-    monkeypatch.setattr(servo, 'apply', note)
-    loop.inbox.controlled.put(controlled(servo))
-    wait(lambda: loop.output.waiting_for)
-    end, number = time.monotonic() + 0.5, 0
-    while time.monotonic() < end:
-        number += 1
-        newest = dataclasses.replace(servo.settings, command_timeout=1.0 + 1e-6 * number)
-        loop.inbox.settings.put(newest)
-        time.sleep(0.001)
-    wait(lambda: servo.settings is newest)
-    assert number > 50
-    assert 2 <= len(applied) <= 13
-    times = [when for when, _ in applied]
-    # A tick may start late, and the next one in time.
-    assert min(after - before for before, after in itertools.pairwise(times)) > 0.03
