@@ -43,7 +43,7 @@ def main(rate: float, duration: float, priority: int, computing: float) -> dict[
     schedule_thread(threading.current_thread(), priority, -1)
     number = int(rate * duration)
     times, missed = np.zeros(number), 0
-    terms = _terms(computing, rate)
+    terms = _terms(computing, rate) if computing else 0
     schedule = SteadySchedule(1.0 / rate)
     for k in range(number):
         missed += schedule.wait()
@@ -67,7 +67,7 @@ def _terms(computing: float, rate: float) -> int:
     Each comes after a pause, as it does in the loop: a processor that was idle is slower.
     """
     trials, schedule = [], SteadySchedule(1.0 / rate)
-    for _ in range(_TRIALS if computing else 1):
+    for _ in range(_TRIALS):
         schedule.wait()
         begin = time.perf_counter()
         _compute(_TRIAL_TERMS)

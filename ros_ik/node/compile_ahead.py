@@ -43,7 +43,7 @@ def compile_ahead(settings: Settings, device: str) -> None:
     ]
     if settings.barriers_world_enabled:
         # An obstacle may have any shape. One module holds all kernels on pairs.
-        beside = [pair_kernels(wp.float64, True).distances, *beside]
+        beside.insert(0, pair_kernels(wp.float64, True).distances)
         here += vars(stopping_kernels(wp.float64)).values()
     # Two threads that initialise Warp at once give its folder of kernels two names.
     wp.init()

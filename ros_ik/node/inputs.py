@@ -41,8 +41,6 @@ class Inputs:
     """Subscriptions and services of a configured node.
 
     Attributes:
-        states_heard: Joint states so far, of use or not.
-        targets: The topics of targets.
         transforms: Finds frames.
     """
 
