@@ -70,14 +70,17 @@ SECTIONS = {
     'node_tick': Section(
         'The tick',
         'From the beginning of a tick to its end with everything published, in ms: median and p99 '
-        'of the last 10,000 ticks, p99.9 of the worst 10,000. `in time` is the part of the '
+        'of the last 10,000 ticks, p99.9 of the worst 10,000, the rest since an activation after '
+        'the services for planners have come up. `in time` is the part of the '
         'deadlines that were met. `only sleeping` is a loop on the same schedule without ROS that '
         'does nothing: how late the machine itself wakes it. `only computing` is one that adds up '
-        'numbers for as long as the median tick takes: how even the speed of the machine is.',
+        'numbers for as long as the median tick takes: how even the speed of the machine is. '
+        '`stolen` is the time in ms that a hypervisor gave to others meanwhile, of all '
+        'processors together.',
         {
             'rate': 'problem', 'ticks': 'n', 'p50': 'ours', 'p99': 'ours_p99',
             'p99.9': 'ours_p999', 'longest': 'ours_longest', 'missed': 'ours_missed',
-            'in time': 'success_ours',
+            'in time': 'success_ours', 'stolen': 'ours_stolen',
         },
     ),
     'node_load': Section(

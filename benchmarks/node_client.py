@@ -15,6 +15,8 @@ import time
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 import rclpy
 from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
@@ -26,6 +28,7 @@ import yaml
 from benchmarks.process import ROOT
 from ros_ik.demo.robots import find_robot
 from ros_ik.node.executor import make_executor
+from ros_ik_interfaces.srv import SolveFk
 
 JOINTS = tuple(f'panda_joint{k}' for k in range(1, 8))
 # Rate of joint_states [Hz], that of the mock robot.
@@ -199,6 +202,32 @@ class Client:
         finally:
             self.node.destroy_subscription(subscription)
         return heard[-1]
+
+    def start_anew(self, timeout: float) -> None:
+        """Deactivate and activate the node: its statistics begin again.
+
+        Only once planners are answered, for the process that does it takes a core to start.
+
+        Args:
+            timeout: How long to wait for each answer [s].
+
+        Raises:
+            TimeoutError: There was none.
+            RuntimeError: The node refused.
+        """
+        planning = self.node.create_client(SolveFk, f'{self._name}/solve_fk')
+        change = self.node.create_client(ChangeState, f'{self._name}/change_state')
+        self.wait_for(planning.service_is_ready, 'service for planners', timeout)
+        future = planning.call_async(SolveFk.Request())
+        self.wait_for(future.done, 'answer to a planner', timeout)
+        for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE):
+            request = ChangeState.Request(transition=Transition(id=transition))
+            future = change.call_async(request)
+            self.wait_for(future.done, 'answer to a transition', timeout)
+            if not future.result().success:
+                raise RuntimeError(f'the node refused transition {transition}')
+        self.node.destroy_client(planning)
+        self.node.destroy_client(change)
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:

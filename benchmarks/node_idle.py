@@ -11,6 +11,9 @@ shows how even the speed of the processor is.
 from __future__ import annotations
 
 import json
+import math
+import os
+from pathlib import Path
 import subprocess
 import sys
 import threading
@@ -44,6 +47,7 @@ def main(rate: float, duration: float, priority: int, computing: float) -> dict[
     number = int(rate * duration)
     times, missed = np.zeros(number), 0
     terms = _terms(computing, rate) if computing else 0
+    before = stolen()
     schedule = SteadySchedule(1.0 / rate)
     for k in range(number):
         missed += schedule.wait()
@@ -57,8 +61,21 @@ def main(rate: float, duration: float, priority: int, computing: float) -> dict[
     p50, p99, p999 = np.percentile(times, (50.0, 99.0, 99.9)).tolist()
     return {
         'ticks': number, 'missed': missed, 'p50': p50, 'p99': p99, 'p999': p999,
-        'longest': float(times.max()),
+        'longest': float(times.max()), 'stolen': stolen() - before,
     }  # fmt: skip
+
+
+def stolen() -> float:
+    """Return how long others have had processors that this machine wanted to use, so far [ms].
+
+    Of all processors together, as Linux counts it in a virtual machine; NaN elsewhere.
+    """
+    try:
+        numbers = Path('/proc/stat').read_text(encoding='ascii').split('\n', 1)[0].split()
+    except OSError:
+        return math.nan
+    # 'cpu', then user, nice, system, idle, iowait, irq, softirq, steal, ...
+    return 1e3 * int(numbers[8]) / os.sysconf('SC_CLK_TCK')
 
 
 def _terms(computing: float, rate: float) -> int:

@@ -69,12 +69,14 @@ class Timing:
         sent: Number of poses that wanted an answer.
         figures: Diagnostics of the loop at the end, by name; empty for the echo node.
         worst: Largest 99.9th percentile of the tick [ms], of windows of at most 10,000 ticks.
+        stolen: See :func:`benchmarks.node_idle.stolen` [ms], meanwhile.
     """
 
     latency: np.ndarray
     sent: int
     figures: dict[str, str] = dataclasses.field(default_factory=dict)
     worst: float = float('nan')
+    stolen: float = float('nan')
 
 
 class TurnDetector:
@@ -122,6 +124,9 @@ def time_node(process: NodeProcess, rate: float, duration: float) -> Timing:
         client.on_trajectory = detector.on_trajectory
         stream, side = PoseStream(client, rate), 1
         stream.follow(poses[side], _SETTLE)
+        client.start_anew(_START)
+        before = node_idle.stolen()
+        stream.follow(poses[side], _SETTLE)
         latency, sent, worst = [], 0, []
         end = time.perf_counter() + duration
         while time.perf_counter() < end:
@@ -130,7 +135,9 @@ def time_node(process: NodeProcess, rate: float, duration: float) -> Timing:
             latency += [answered] if answered is not None else []
             worst.append(float(client.figures.get('tick p99.9 ms', 'nan')))
         process.check()
-        return Timing(np.array(latency), sent, dict(client.figures), float(np.nanmax(worst)))
+        stolen = node_idle.stolen() - before
+        figures = dict(client.figures)
+        return Timing(np.array(latency), sent, figures, float(np.nanmax(worst)), stolen)
 
 
 def _turn_round(
@@ -253,6 +260,7 @@ def _rows(rate: float, problem: str, ours: Timing, echo: Timing) -> list[dict]:
         'p999': ours.worst,
         'longest': float(figures['longest tick ms']),
         'missed': missed,
+        'stolen': ours.stolen,
     }
     tick = Side(float(figures['tick p50 ms']), ticks / (ticks + missed), details, our_versions())
     return [

@@ -84,7 +84,7 @@ def _target(client: Client, heard: list[float]) -> bool:
 def _end(process: NodeProcess, first: float) -> Start:
     begin = time.perf_counter()
     code = process.end()
-    built = [line for line in process.log.splitlines() if 'kernels compiled, ' in line]
+    built = [line for line in process.log.splitlines() if 'built in ' in line]
     return Start(
         first=first - process.started,
         built=built[-1].partition(']: ')[2].partition(' in /')[0] if built else '',
