@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Moves both hands of a humanoid with its centre of mass over the supporting foot, without ROS."""
 
+import argparse
 from pathlib import Path
-import sys
 
 import numpy as np
 
@@ -54,4 +54,9 @@ def main(urdf_path: str, foot: str, other_foot: str, *hands: str) -> float:
 
 
 if __name__ == '__main__':
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ('urdf_path', 'foot', 'other_foot'):
+        parser.add_argument(name)
+    parser.add_argument('hands', nargs='+')
+    given = parser.parse_args()
+    main(given.urdf_path, given.foot, given.other_foot, *given.hands)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Moves a robot's tool to a pose inside its limits, without ROS."""
 
+import argparse
 from pathlib import Path
-import sys
 
 import numpy as np
 
@@ -37,4 +37,7 @@ def main(urdf_path: str, base_link: str, tip_link: str) -> float:
 
 
 if __name__ == '__main__':
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ('urdf_path', 'base_link', 'tip_link'):
+        parser.add_argument(name)
+    main(**vars(parser.parse_args()))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds joint positions for poses of a robot's tool, without ROS."""
 
+import argparse
 from pathlib import Path
-import sys
 
 import numpy as np
 
@@ -30,4 +30,7 @@ def main(urdf_path: str, tip_link: str) -> float:
 
 
 if __name__ == '__main__':
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ('urdf_path', 'tip_link'):
+        parser.add_argument(name)
+    main(**vars(parser.parse_args()))

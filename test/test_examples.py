@@ -6,6 +6,8 @@ from pathlib import Path
 import subprocess
 import sys
 
+import pytest
+
 from ros_ik.demo.robots import robot_data_path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,3 +32,13 @@ def test_solve_poses():
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines()[-1].startswith('100.0 % of 1000 poses solved')
+
+
+@pytest.mark.parametrize('path', sorted((ROOT / 'examples').glob('*.py')), ids=lambda p: p.stem)
+def test_without_arguments_it_says_how_it_is_used(path):
+    result = subprocess.run(
+        [sys.executable, path], cwd=ROOT, capture_output=True, text=True, timeout=100
+    )
+    assert result.returncode == 2
+    assert f'usage: {path.name}' in result.stderr and 'urdf_path' in result.stderr
+    assert 'Traceback' not in result.stderr

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 import signal
 import subprocess
@@ -18,8 +19,13 @@ _GRACE = 5.0
 class Children:
     """Child processes that live as long as the ``with`` block."""
 
-    def __init__(self) -> None:
-        """Start with none."""
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        """Start with none.
+
+        Args:
+            environment: Their environment; None for that of this process.
+        """
+        self._environment = environment
         self._processes: dict[str, subprocess.Popen] = {}
 
     def __enter__(self) -> Children:
@@ -40,7 +46,11 @@ class Children:
         command = [sys.executable, '-m', module, '--ros-args', *arguments]
         # In a session of its own: Ctrl-C reaches only this process, which ends them in order.
         self._processes[module] = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=sys.stderr, start_new_session=True
+            command,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=sys.stderr,
+            start_new_session=True,
         )
 
     def fallen(self) -> str:

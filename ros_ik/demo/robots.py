@@ -90,6 +90,18 @@ def mesh_prefix(files: RobotFiles) -> str:
     return str(folders[0].parent) if folders else ''
 
 
+def mesh_environment(files: RobotFiles) -> dict[str, str]:
+    """Return the environment of this process, where the meshes of a robot with an SRDF are found.
+
+    Without an SRDF nothing says which of the links touch by design, and shapes around their meshes
+    would hold the robot back from targets that it can reach.
+    """
+    if files.srdf_path is None:
+        return dict(os.environ)
+    prefixes = [os.environ.get('AMENT_PREFIX_PATH', ''), mesh_prefix(files)]
+    return {**os.environ, 'AMENT_PREFIX_PATH': os.pathsep.join(filter(None, prefixes))}
+
+
 def _known_robots() -> dict[str, dict]:
     text = resources.files('ros_ik.demo').joinpath('robots.yaml').read_text(encoding='utf-8')
     return yaml.safe_load(text)

@@ -65,6 +65,8 @@ def test_reaches_everything_and_says_so(tmp_path, robot):
     assert code == 0, log
     assert figures['reached'] == figures['targets'] > 5
     assert figures['ticks'] > 500
+    # Meshes are found where an SRDF says which links touch; what is not found is said in the log.
+    assert ('not watched' in log) == ('no SRDF' in log) == (robot != 'panda')
     assert (tmp_path / f'{figures["robot"]}.png').read_bytes().startswith(b'\x89PNG')
 
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every robot that the demo knows is found and loads; what it does not know is named."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from ros_ik.demo.demo_robot import home_configuration
 from ros_ik.demo.description import read_description
 from ros_ik.demo.robot_joints import RobotJoints
 from ros_ik.demo.robots import find_robot
+from ros_ik.demo.robots import mesh_environment
 from ros_ik.demo.robots import mesh_prefix
 from ros_ik.demo.robots import robot_names
 from ros_ik.demo.robots import RobotFiles
@@ -54,6 +57,20 @@ def test_meshes_lie_below_the_prefix_of_the_description():
 
 def test_a_description_anywhere_has_no_prefix(tmp_path):
     assert mesh_prefix(RobotFiles('mine', tmp_path / 'mine.urdf')) == ''
+
+
+def test_the_children_of_the_demo_look_where_the_meshes_are(tmp_path, monkeypatch):
+    files, srdf = find_robot('panda'), tmp_path / 'mine.srdf'
+    elsewhere = RobotFiles('mine', tmp_path / 'mine.urdf', srdf)
+    without_srdf = find_robot(str(files.urdf_path))
+    for given, expected in (
+        ('', mesh_prefix(files)),
+        ('/opt/ros', f'/opt/ros{os.pathsep}{mesh_prefix(files)}'),
+    ):
+        monkeypatch.setenv('AMENT_PREFIX_PATH', given)
+        assert mesh_environment(files) == {**os.environ, 'AMENT_PREFIX_PATH': expected}
+        assert mesh_environment(elsewhere) == dict(os.environ)
+        assert mesh_environment(without_srdf) == dict(os.environ)
 
 
 @pytest.mark.parametrize('robot', robot_names())
