@@ -142,6 +142,20 @@ def test_the_interface_documents_are_those_of_their_sources():
     )
 
 
+def test_comments_over_several_lines_are_whole_and_introductions_are_left_out(tmp_path):
+    pytest.importorskip('rosidl_adapter', reason='reads .msg files; part of every ROS install')
+    path = tmp_path / 'Sample.msg'
+    path.write_text(
+        '# A message.\n\n# These are constants.\nuint8 ONE=1      # the first\n\n'
+        'float64 length   # how long,\n                 # where it is long [m]\n'
+        'float64 width    # how wide\n'
+    )
+    section = interface_documents.definition('msg', path)
+    assert '| `ONE` | `uint8` | 1 | the first |\n' in section
+    assert '| `length` | `float64` | m | how long, where it is long |\n' in section
+    assert '| `width` | `float64` |  | how wide |\n' in section
+
+
 def test_the_table_names_what_exists():
     table = interface_documents.load_table()
     for section in ('subscriptions', 'publishers', 'services', 'actions'):

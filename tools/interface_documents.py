@@ -76,7 +76,7 @@ def interface_text() -> str:
     ]
     for kind, title in _KINDS.items():
         parts.append(f'## {title} of {PACKAGE}\n')
-        parts += [_definition(kind, path) for path in sorted((ROOT / PACKAGE / kind).glob('*.*'))]
+        parts += [definition(kind, path) for path in sorted((ROOT / PACKAGE / kind).glob('*.*'))]
     return '\n'.join(parts)
 
 
@@ -175,17 +175,23 @@ def _standard_text(standard: dict[str, dict[str, list[str]]]) -> str:
     return '## What every lifecycle node has\n\n' + textwrap.fill(text, 99) + '\n'
 
 
-def _definition(kind: str, path: Path) -> str:
-    """Return the section of one interface file."""
+def definition(kind: str, path: Path) -> str:
+    """Return the section of one interface file.
+
+    Args:
+        kind: 'msg', 'srv' or 'action'.
+        path: The file.
+    """
     titles, specifications = _parsed(kind, path)
     comment = next(
         (spec.annotations['comment'] for spec in specifications if spec.annotations['comment']), []
     )
     sections = [f'### {path.stem}\n', '\n'.join(comment) + '\n']
+    introductions = _introductions(path)
     for title, specification in zip(titles, specifications, strict=True):
         if title:
             sections.append(f'{title}:\n')
-        sections += _members(specification)
+        sections += _members(specification, introductions)
     return '\n'.join(sections)
 
 
@@ -202,17 +208,27 @@ def _parsed(kind: str, path: Path) -> tuple[tuple[str, ...], list[Any]]:
     return ('Goal', 'Result', 'Feedback'), [action.goal, action.result, action.feedback]
 
 
-def _members(specification: Any) -> Iterator[str]:
+def _introductions(path: Path) -> frozenset[str]:
+    """Return the comments that begin a line: they introduce what follows, and no single field."""
+    lines = path.read_text(encoding='utf-8').splitlines()
+    return frozenset(line.lstrip('#').strip() for line in lines if line.startswith('#'))
+
+
+def _members(specification: Any, introductions: frozenset[str]) -> Iterator[str]:
     """Yield the tables of constants and fields."""
+
+    def meaning(member: Any) -> str:
+        return _comment(member, introductions)
+
     if specification.constants:
         rows = [
-            (f'`{constant.name}`', f'`{constant.type}`', str(constant.value), _comment(constant))
+            (f'`{constant.name}`', f'`{constant.type}`', str(constant.value), meaning(constant))
             for constant in specification.constants
         ]
         yield _rows(('constant', 'type', 'value', 'meaning'), rows)
     if specification.fields:
         rows = [
-            (f'`{field.name}`', f'`{field.type}`', _unit(field), _comment(field))
+            (f'`{field.name}`', f'`{field.type}`', _unit(field), meaning(field))
             for field in specification.fields
         ]
         yield _rows(('field', 'type', 'unit', 'meaning'), rows)
@@ -222,9 +238,10 @@ def _unit(member: Any) -> str:
     return member.annotations.get('unit', '')
 
 
-def _comment(member: Any) -> str:
-    """Return a comment in one line, without what introduces the first constant of a file."""
-    return member.annotations.get('comment', [''])[-1].replace('|', '\\|')
+def _comment(member: Any, introductions: frozenset[str]) -> str:
+    """Return a comment of one or more lines as one, without what introduces a group."""
+    lines = [line.strip() for line in member.annotations.get('comment', [])]
+    return ' '.join(line for line in lines if line not in introductions).replace('|', '\\|')
 
 
 def _rows(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
