@@ -10,7 +10,9 @@ import math
 import threading
 import time
 
+from ros_ik.node.jump_counter import JumpCounter
 from ros_ik.node.mailbox import Mailbox
+from ros_ik.node.pause_gate import PauseGate
 from ros_ik.node.publishing import CommandPublishers
 from ros_ik.node.publishing import CommandTemplates
 from ros_ik.node.publishing import empty_output
@@ -32,14 +34,17 @@ from ros_ik.settings import Settings
 
 # Status period while there is nothing to control [s].
 _WAITING_PERIOD = 0.1
-# Age of measured poses that nobody listens to, for markers and actions [s].
-_POSE_PERIOD = 0.02
+# Age of what the servo reports where nobody listens, for diagnostics, markers and actions [s].
+_REPORT_PERIOD = 0.02
 # Part of missed deadlines in a window of this many ticks that is worth a status code.
 _MISSED_PART, _MISSED_WINDOW = 0.1, 100
 # Ticks in a row that raise before a servo is given up.
 _MOST_FAILURES = 5
 # Time to come to rest at shutdown [s]; the whole shutdown has one second.
 _REST_TIME = 0.6
+# What simulated time comes from, and what to say until it is heard.
+CLOCK = '/clock'
+_NO_CLOCK = f'waiting for {CLOCK}: use_sim_time is set'
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -51,12 +56,14 @@ class Controlled:
         templates: Messages to fill.
         generation: Number of models taken over, with this one.
         measurement: Measured state of its robot.
+        jumps: Counts the targets that it refuses as jumps.
     """
 
     servo: Servo
     templates: CommandTemplates
     generation: int
     measurement: Mailbox[Measurement]
+    jumps: JumpCounter
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,6 +114,7 @@ class ControlLoop:
     Attributes:
         inbox: What it reads.
         statistics: Durations of its ticks.
+        gate: Where other threads wait for a tick to end.
         output: Output of the last tick.
         fault: Text of the last exception of a tick, '' for none.
         failed: What has raised in tick after tick, and is to be given up.
@@ -133,6 +141,7 @@ class ControlLoop:
         """
         self.inbox = inbox
         self.statistics = TickStatistics()
+        self.gate = PauseGate()
         self.fault = ''
         self.failed: Controlled | None = None
         self._failures = 0
@@ -147,7 +156,7 @@ class ControlLoop:
         self._seen: Command | None = None
         self._finishing = False
         self._was_active = False
-        self._last_status = self._measured = -math.inf
+        self._last_status = self._reported = -math.inf
         self._window_missed = self._window_ticks = 0
         self._many_missed = False
         self._collector = PauseCollector()
@@ -186,9 +195,12 @@ class ControlLoop:
             if finishing:
                 give_up = min(give_up, time.monotonic() + _REST_TIME)
                 if self._resting:
-                    return
-            self._collector.collect_within(self._schedule.pause())
+                    break
+            pause = self._schedule.pause()
+            if not self.gate.open(pause):
+                self._collector.collect_within(pause)
             self._count_missed(self._schedule.wait())
+        self.gate.open(math.inf)
 
     def _tick(self, started: float) -> None:
         """Make one tick; whatever happens in it, the thread goes on."""
@@ -240,10 +252,14 @@ class ControlLoop:
         publishers = self._publishers.get()
         is_due = self._is_status_due(started, command.active, servo.settings)
         sends_poses = is_due and publishers is not None and publishers.wants_poses()
-        servo.measures_poses = sends_poses or started - self._measured >= _POSE_PERIOD
-        if servo.measures_poses:
-            self._measured = started
+        is_read = sends_poses or (is_due and self._status.is_heard())
+        servo.reports = is_read or started - self._reported >= _REPORT_PERIOD
+        if servo.reports:
+            self._reported = started
         output = self._step(servo, measurement, command)
+        controlled.jumps.update(command)
+        if not self._schedule.has_time():
+            _say_no_clock(output)
         now = self._ros_nanoseconds()
         if publishers is not None and output.publish:
             publishers.publish_command(output, controlled.templates, now)
@@ -260,7 +276,7 @@ class ControlLoop:
             if publishers is not None and sends_poses:
                 publishers.publish_poses(output, controlled.templates, now)
             base = controlled.templates.base_frame
-            self._publish(output, controlled.generation, (), started, base)
+            self._publish(output, controlled.generation, started, base)
 
     def _step(self, servo: Servo, measurement: Measurement, command: Command) -> ServoOutput:
         """Make a step, or none while a simulation stands still.
@@ -288,8 +304,12 @@ class ControlLoop:
             return
         self._last_status = started
         waiting = self.inbox.waiting.get()
-        self._idle_output.code, self._idle_output.text = waiting.code, waiting.text
-        self._publish(self._idle_output, 0, waiting.waiting_for, started, '')
+        output = self._idle_output
+        output.code, output.text = waiting.code, waiting.text
+        output.waiting_for = waiting.waiting_for
+        if not self._schedule.has_time():
+            _say_no_clock(output)
+        self._publish(output, 0, started, '')
 
     def _fail(self, controlled: Controlled, error: Exception, started: float) -> None:
         """Hold: nothing is sent, and the last point that was sent ends at rest."""
@@ -302,22 +322,15 @@ class ControlLoop:
         self.fault = f'a tick failed on {device}: {type(error).__name__}: {error}'
         self.output = self._idle_output
         self._idle_output.code, self._idle_output.text = StatusCode.SOLVER_FAILED, self.fault
+        self._idle_output.waiting_for = ()
         if self._failures == 1 or started - self._last_status >= _WAITING_PERIOD:
             self._last_status = started
-            self._publish(self._idle_output, controlled.generation, (), started, '')
+            self._publish(self._idle_output, controlled.generation, started, '')
 
-    def _publish(
-        self,
-        output: ServoOutput,
-        generation: int,
-        waiting_for: tuple[str, ...],
-        started: float,
-        base: str,
-    ) -> None:
+    def _publish(self, output: ServoOutput, generation: int, started: float, base: str) -> None:
         if not self._status.is_heard():
             return
-        names, notice = waiting_for or output.waiting_for, self.inbox.notice.get()
-        state = NodeState(names, generation, notice, base)
+        state = NodeState(output.waiting_for, generation, self.inbox.notice.get(), base)
         tick_ms = 1e3 * (time.perf_counter() - started)
         self._status.publish(output, state, self.statistics, tick_ms, self._ros_nanoseconds())
 
@@ -328,3 +341,13 @@ class ControlLoop:
         if self._window_ticks >= _MISSED_WINDOW:
             self._many_missed = self._window_missed > _MISSED_PART * _MISSED_WINDOW
             self._window_missed = self._window_ticks = 0
+
+
+def _say_no_clock(output: ServoOutput) -> None:
+    """Say that there is no time yet; while it stands still an output is the one before."""
+    if CLOCK in output.waiting_for:
+        return
+    output.waiting_for = (*output.waiting_for, CLOCK)
+    # What a servo says in order, such as that it is inactive, holds for a time that has not begun.
+    is_in_order = output.code == StatusCode.OK
+    output.text = _NO_CLOCK if is_in_order else f'{output.text}; {_NO_CLOCK}'

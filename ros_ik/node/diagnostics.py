@@ -13,6 +13,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from diagnostic_msgs.msg import KeyValue
 import numpy as np
 
+from ros_ik.node.control_loop import CLOCK
 from ros_ik.node.control_loop import Controlled
 from ros_ik.node.statistics import TickStatistics
 from ros_ik.servo import Command
@@ -48,6 +49,7 @@ class Snapshot:
 
     Attributes:
         node_name: Name of the node, which begins the name of each entry.
+        hardware_id: The same with its namespace, which tells nodes of one name apart.
         code: Code of the status.
         text: Its text.
         output: Output of the last tick.
@@ -62,6 +64,7 @@ class Snapshot:
     """
 
     node_name: str
+    hardware_id: str
     code: StatusCode
     text: str
     output: ServoOutput
@@ -90,6 +93,7 @@ def diagnostics(snapshot: Snapshot) -> DiagnosticArray:
                 level=level,
                 name=f'{snapshot.node_name}: {name}',
                 message=message,
+                hardware_id=snapshot.hardware_id,
                 values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
             )
             for name, level, message, values in entries
@@ -109,6 +113,8 @@ def _loop(snapshot: Snapshot) -> Entry:
         'tick p99.9 ms': f'{statistics.p999:.3f}',
         'longest tick ms': f'{statistics.longest:.3f}',
     }
+    if CLOCK in snapshot.output.waiting_for:
+        return 'loop', _WARN, snapshot.text, values
     if missed_part > _MISSED_PART:
         return 'loop', _WARN, f'{missed_part:.1%} of the deadlines were missed', values
     return 'loop', _OK, f'{snapshot.control_rate:g} Hz', values

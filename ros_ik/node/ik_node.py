@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lifecycle node: it waits for a description, has it built, connects topics to the loop.
 
-Everything here runs in the thread of the executor. It never waits while it is active, but for
-deactivation, which ends when the robot is at rest.
+Everything here runs in the thread of the executor. While it is active it waits for deactivation,
+which ends when the robot is at rest, and a moment for the end of a tick; for nothing else.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import threading
 import time
 
 from builtin_interfaces.msg import Time
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock
 from rclpy.clock import ClockType
 from rclpy.lifecycle import LifecycleState
 from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
 
 from ros_ik.node.actions import Actions
 from ros_ik.node.commander import Commander
@@ -96,7 +98,9 @@ class IkNode(StreamNode):
         self._actions = Actions(self, commander, settings, self._drops)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._poll_timer = self.create_timer(_START_PERIOD, self._poll, clock=self._steady)
-        self.create_timer(_STATISTICS_PERIOD, self._loop.statistics.update, clock=self._steady)
+        self.create_timer(_STATISTICS_PERIOD, self._sum_up, clock=self._steady)
+        # Called before the one that was added first.
+        self.add_on_set_parameters_callback(self._wait_for_pause)
         self._say_start()
         for sentence in self._loop.start(settings.rt_priority, settings.rt_cpu):
             self.get_logger().warning(sentence)
@@ -182,7 +186,11 @@ class IkNode(StreamNode):
         if self._inputs is not None:
             self._inputs.activate(False)
             self._await_rest()
+        # A model that is ready, or gets ready yet, is of no use any more.
+        self._source.end(timeout=0.0)
+        self._built = None
         self._release()
+        self._say_waiting(StatusCode.INVALID, 'the node is shut down')
         return _SUCCESS
 
     def _find(self, frame_id: str, stamp: Time) -> Place | Nowhere:
@@ -277,6 +285,7 @@ class IkNode(StreamNode):
 
     def _poll(self) -> None:
         """Look after what the other threads have done."""
+        self._loop.gate.wait()
         failed = self._loop.failed
         if failed is not None and failed is self._inbox.controlled.get():
             self._give_up(self._loop.output.text)
@@ -293,6 +302,16 @@ class IkNode(StreamNode):
             self._planning.poll(self._measurement.get(), self._inbox.command.get().obstacles)
         self._drops.log()
         self._reporter.log()
+
+    def _wait_for_pause(self, _: list[Parameter]) -> SetParametersResult:
+        """Hold parameters up until a tick has ended: to check them takes as long as one."""
+        self._loop.gate.wait()
+        return SetParametersResult(successful=True)
+
+    def _sum_up(self) -> None:
+        """Compute what is said of the ticks."""
+        self._loop.gate.wait()
+        self._loop.statistics.update()
 
     def _give_up(self, reason: str) -> None:
         """Leave a servo whose ticks fail, go to inactive, and have another one built, once."""
@@ -362,8 +381,9 @@ class IkNode(StreamNode):
         # The targets of the old robot go first, the command to move comes last.
         self._measurement = self._inputs.take_over(servo)  # type: ignore[union-attr]
         self._markers.take_over(servo, self._job.urdf, self._job.srdf)
+        jumps = self._inputs.jump_counter(servo)  # type: ignore[union-attr]
         self._inbox.controlled.put(
-            Controlled(servo, templates, self._generation, self._measurement)
+            Controlled(servo, templates, self._generation, self._measurement, jumps)
         )
         self._inputs.change(replacing=False)  # type: ignore[union-attr]
         settings = self._given.settings or servo.settings

@@ -21,6 +21,7 @@ from ros_ik.node.bounded import stream
 from ros_ik.node.control_loop import Inbox
 from ros_ik.node.control_services import ControlServices
 from ros_ik.node.drops import Drops
+from ros_ik.node.jump_counter import JumpCounter
 from ros_ik.node.mailbox import Mailbox
 from ros_ik.node.measuring import JointStateMerger
 from ros_ik.node.obstacle_topic import ObstacleTopic
@@ -97,6 +98,10 @@ class Inputs:
         self._targets.take_over(servo.robot)
         self._obstacles.take_over(servo.robot)
         return merger.measurement
+
+    def jump_counter(self, servo: Servo) -> JumpCounter:
+        """Return what counts the targets that a servo refuses as jumps."""
+        return JumpCounter(servo, self._drops, self._targets.pose_topics)
 
     def activate(self, active: bool) -> None:
         """Let the servo move, from new targets on, or let it come to rest."""

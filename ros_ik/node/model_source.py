@@ -13,6 +13,7 @@ from std_msgs.msg import String
 from ros_ik.node.bounded import DESCRIPTION_BYTES
 from ros_ik.node.bounded import LATCHED
 from ros_ik.node.bounded import subscribe
+from ros_ik.node.drops import Drop
 from ros_ik.node.drops import Drops
 from ros_ik.node.model_builder import Built
 from ros_ik.node.model_builder import Job
@@ -47,9 +48,10 @@ class ModelSource:
             may_change: Asked before a new description is built; False ignores it.
             is_resting: Returns whether the control thread leaves the device alone.
             report: Called with how far a build is, whenever that changes.
-            drops: Counts messages that are too large to be descriptions.
+            drops: Counts messages that are too large to be descriptions, and empty ones.
         """
         self._report, self._reported = report, ''
+        self._drops = drops
         self._settings, self._may_change, self._is_resting = settings, may_change, is_resting
         self.builder = ModelBuilder(settings())
         self.error = ''
@@ -92,6 +94,8 @@ class ModelSource:
             timeout: How long to wait for it [s].
         """
         built = self.builder.collect(timeout)
+        if self._ending:
+            return None
         progress = str(self.builder.progress.latest.get())
         if progress != self._reported:
             self._reported = progress
@@ -144,7 +148,10 @@ class ModelSource:
                 subscription.callback(taken[0])  # type: ignore[call-arg]
 
     def _on_urdf(self, message: String) -> None:
-        if message.data != self._urdf:
+        if not message.data:
+            # As of a publisher whose file was not found; the description before stays.
+            self._drops.add('robot_description', Drop.UNREADABLE, lambda: 'it is empty')
+        elif message.data != self._urdf:
             self._change(message.data, self._srdf)
 
     def _on_srdf(self, message: String) -> None:
@@ -152,7 +159,7 @@ class ModelSource:
             self._change(self._urdf, message.data)
 
     def _change(self, urdf: str, srdf: str) -> None:
-        if urdf and not self._may_change():
+        if self._ending or (urdf and not self._may_change()):
             return
         self._urdf, self._srdf = urdf, srdf
         self.begin()

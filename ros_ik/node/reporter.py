@@ -86,11 +86,13 @@ class Reporter:
 
     def _publish(self) -> None:
         loop = self._loop
+        loop.gate.wait()
         output, inbox = loop.output, loop.inbox
         code, text = self._drops.shown(output.code, output.text)
         message = diagnostics(
             Snapshot(
                 node_name=self._node.get_name(),
+                hardware_id=self._node.get_fully_qualified_name(),
                 code=code,
                 text=text,
                 output=output,
@@ -105,6 +107,8 @@ class Reporter:
             )
         )
         message.header.stamp = self._node.get_clock().now().to_msg()
+        # Half a hundred strings are made into C at once.
+        loop.gate.wait()
         self._publisher.publish(message)
 
     def _rates(self) -> dict[str, float]:

@@ -28,6 +28,10 @@ class SteadySchedule:
         self._count = 1
         self.now: Callable[[], float] = time.monotonic
 
+    def has_time(self) -> bool:
+        """Return whether the clock tells the time: this one always does."""
+        return True
+
     def pause(self) -> float:
         """Return the time until the next deadline [s], negative after it."""
         return self._begin + self._count * self._period - time.monotonic()
@@ -61,6 +65,10 @@ class RosTimeSchedule:
         self._period = period
         self.now = now
         self._deadline = now()
+
+    def has_time(self) -> bool:
+        """Return whether the clock tells the time: ROS time is 0 until /clock is heard."""
+        return self.now() > 0.0
 
     def pause(self) -> float:
         """Return the time until the next deadline [s] while ROS time goes as fast as any."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 import dataclasses
 import functools
+from typing import Any
 
 from geometry_msgs.msg import PointStamped
 from geometry_msgs.msg import PoseStamped
@@ -47,6 +48,7 @@ class TargetTopics:
 
     Attributes:
         streams: The topics, for the control thread to read.
+        pose_topics: Name of the topic of the newest pose by frame task.
     """
 
     def __init__(
@@ -72,16 +74,15 @@ class TargetTopics:
         self._receipt, self._transforms = receipt, transforms
         self._reader: TargetReader | None = None
         self._task_count = len(settings.tasks)
+        self.pose_topics = [f'{task.name}/target_pose' for task in settings.tasks]
         streams = [
-            self._stream(PoseStamped, read_pose, 'target_pose', self._pose, 0),
+            self._pose_stream('target_pose', 0),
             self._stream(JointState, JointReader(), 'target_joints', self._joints),
             self._stream(PointStamped, read_point, 'target_com', self._center_of_mass),
         ]
         for index, task in enumerate(settings.tasks):
             streams += [
-                self._stream(
-                    PoseStamped, read_pose, f'{task.name}/target_pose', self._pose, index
-                ),
+                self._pose_stream(f'{task.name}/target_pose', index),
                 self._stream(
                     TwistStamped, read_twist, f'{task.name}/target_twist', self._twist, index
                 ),
@@ -110,13 +111,17 @@ class TargetTopics:
         for topic in self.streams:
             topic.destroy()
 
+    def _pose_stream(self, topic: str, task: int) -> Stream:
+        """Listen to a topic of poses; there are two for the first task."""
+        return self._stream(PoseStamped, read_pose, topic, self._pose, task, topic)
+
     def _stream(
         self,
         kind: type,
         read: Callable[[bytes], Sample],
         topic: str,
         change: Callable[..., Change | Rejection],
-        *task: int,
+        *what: Any,
     ) -> Stream:
         """Listen to one topic.
 
@@ -124,15 +129,15 @@ class TargetTopics:
             kind: Type of the messages.
             read: Reads their bytes.
             topic: Name of the topic below the node.
-            change: Returns from the reader, what ``task`` says, the sample, its place and its time
-                the change of the command, or the reason why there is none.
-            task: Index of the frame task, where there is one.
+            change: Returns from the reader, ``what``, the sample, its place and its time the
+                change of the command, or the reason why there is none.
+            what: The index of the frame task, where there is one; of a pose its topic besides.
         """
         return stream(
             self._node,
             kind,
             f'~/{topic}',
-            functools.partial(self._receive, topic, change, task),
+            functools.partial(self._receive, topic, change, what),
             self._drops,
             most_bytes=JOINTS_BYTES if kind is JointState else TARGET_BYTES,
             read=read,
@@ -142,7 +147,7 @@ class TargetTopics:
         self,
         topic: str,
         change_of: Callable[..., Change | Rejection],
-        task: tuple[int, ...],
+        what: tuple[Any, ...],
         sample: Sample,
     ) -> None:
         drop, reader = self._drops.add_in_tick, self._reader
@@ -158,7 +163,7 @@ class TargetTopics:
             text = place.text
             drop(topic, place.reason, lambda: f"frame '{sample.frame_id}': {text}")
             return
-        change = change_of(reader, *task, sample, place, received)
+        change = change_of(reader, *what, sample, place, received)
         if isinstance(change, Rejection):
             drop(topic, change, lambda: str(sample)[:500])
             return
@@ -169,7 +174,13 @@ class TargetTopics:
         self._drops.accepted(topic)
 
     def _pose(
-        self, reader: TargetReader, task: int, sample: StampedSample, place: Place, received: float
+        self,
+        reader: TargetReader,
+        task: int,
+        topic: str,
+        sample: StampedSample,
+        place: Place,
+        received: float,
     ) -> Change | Rejection:
         given = sample.numbers
         if place.pose is not None:
@@ -177,6 +188,7 @@ class TargetTopics:
         target = reader.pose(task, place.link, given[:3], given[3:], received)
         if isinstance(target, Rejection):
             return target
+        self.pose_topics[task] = topic
         return lambda command: command.with_pose(task, target)
 
     def _twist(

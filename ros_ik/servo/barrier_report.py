@@ -18,56 +18,93 @@ _SLOWED, _HALTED = 0.9, 0.05
 _LEAST_SPEED = 2e-4
 # A barrier row limits where its value fell by what is allowed, within this part or distance [m].
 _ROW_PART, _ROW_DISTANCE = 0.05, 1e-6
+_CODES = (StatusCode.SLOWED_BY_BARRIER, StatusCode.HALTED_BY_BARRIER, StatusCode.JOINT_BOUND)
 
 
 class BarrierReport:
-    """Follows the barrier values from tick to tick."""
+    """Follows the barrier values, at every tick or at those whose report somebody reads."""
 
     def __init__(self, solver: StepSolver) -> None:
         """Start without values."""
         self._solver = solver
         self._least_step = _LEAST_SPEED * solver.diff.settings.dt
         self._is_uniform = len(set(solver.row_range.tolist())) < 2
-        self._values: np.ndarray | None = None
+        # The values at a configuration, by the array that holds it.
+        self._at: np.ndarray | None = None
+        self._values = np.zeros(0)
+        # What was reported last, None where it is of another motion.
+        self._told: ServoOutput | None = None
 
     def forget(self) -> None:
-        """Forget the values: the commanded configuration changed otherwise than by a step."""
-        self._values = None
+        """Forget values and report: the barriers or the motion are others from now on."""
+        self._at = self._told = None
 
     def update(
-        self, output: ServoOutput, joint_q: np.ndarray, wanted: float, achieved: float, cut: bool
+        self,
+        output: ServoOutput,
+        joint_q: np.ndarray,
+        after: np.ndarray,
+        wanted: float,
+        achieved: float,
+        cut: bool,
     ) -> None:
         """Fill the barrier fields of an output and, where the motion is held back, its code.
 
         Args:
             output: Output of the tick.
-            joint_q: Coordinates after the step.
+            joint_q: Coordinates before the step.
+            after: Coordinates after it.
             wanted: How much nearer the targets the step was to come [m plus rad].
             achieved: How much nearer it came.
             cut: Whether the check of stops cut the step.
         """
-        values = self._solver.barrier_values(joint_q)
-        before, self._values = self._values, values
+        before, values = self._values_at(joint_q), self._values_at(after)
         if len(values):
             row = self._least_row(values)
             if row >= 0:
                 self._name(output, values, row)
-        if (
-            wanted < self._least_step
-            or achieved > _SLOWED * wanted
-            or output.code != StatusCode.OK
-        ):
+        if wanted >= self._least_step and achieved <= _SLOWED * wanted:
+            self._explain(output, before, values, after, achieved < _HALTED * wanted, cut)
+        self._told = output
+
+    def repeat(self, output: ServoOutput) -> None:
+        """Fill an output with what was reported last of this motion."""
+        told = self._told
+        if told is None:
+            return
+        output.limiting_barrier, output.limiting_pair = told.limiting_barrier, told.limiting_pair
+        output.barrier_distance = told.barrier_distance
+        if told.code in _CODES and output.code == StatusCode.OK:
+            output.code, output.text = told.code, told.text
+
+    def _values_at(self, joint_q: np.ndarray) -> np.ndarray:
+        """Return the barrier values at a configuration; those of the last one are kept."""
+        if joint_q is not self._at:
+            self._at, self._values = joint_q, self._solver.barrier_values(joint_q)
+        return self._values
+
+    def _explain(
+        self,
+        output: ServoOutput,
+        before: np.ndarray,
+        values: np.ndarray,
+        after: np.ndarray,
+        halted: bool,
+        cut: bool,
+    ) -> None:
+        """Say what holds the motion back, unless the output says something already."""
+        if output.code != StatusCode.OK:
             return
         row = -1
-        if before is not None and values.size:
+        if values.size:
             row = self._limiting_row(before, values)
             if row < 0 and cut:
                 row = _nearest_row(before, values)
         if row >= 0:
             self._name(output, values, row)
-            self._say(output, achieved < _HALTED * wanted)
+            self._say(output, halted)
             return
-        joint = self._solver.bound_joint(joint_q)
+        joint = self._solver.bound_joint(after)
         if joint:
             output.code, output.text = StatusCode.JOINT_BOUND, f'joint {joint} rests at its limit'
 

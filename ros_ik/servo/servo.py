@@ -9,6 +9,7 @@ from the measured state.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -41,8 +42,10 @@ from ros_ik.servo.step_solver import StepSolver
 from ros_ik.settings import Settings
 from ros_ik.solvers import SolveStatus
 
-# Settings that need a new program; all others are written into the one there is.
-_STRUCTURAL = ('limits_position_margin', 'solver_max_iterations')
+# Settings that may need a new program; all others are written into the one there is.
+_STRUCTURAL = ('limits_position_margin', 'solver_max_iterations', 'com_weight')
+# Time between two new programs [s]: to build one takes several ticks.
+_REBUILD_PERIOD = 1.0
 
 
 class Servo:
@@ -53,8 +56,8 @@ class Servo:
         settings: The settings in force.
         goals: The targets and which of them count.
         joint_q: The command, coordinates [joint_coord_count].
-        measures_poses: Whether the next tick reports where the frames are measured; otherwise it
-            repeats what was measured last.
+        reports: Whether the next tick finds out where the frames are measured and what holds the
+            motion back; otherwise it repeats what was found last.
     """
 
     def __init__(self, model: Model, settings: Settings) -> None:
@@ -64,6 +67,9 @@ class Servo:
             SettingsError: The settings name what the model does not have.
         """
         self.settings = settings
+        # Settings that wait for a new program, None for none, and when the last one was built.
+        self._wanted: Settings | None = None
+        self._rebuilt = -math.inf
         self.robot = resolve_robot(model, settings)
         check_center(settings, model)
         self.goals = Goals(self.robot, settings)
@@ -71,7 +77,7 @@ class Servo:
         self._damping_report = DampingReport(settings.period)
         self._events = Events()
         self._halt = Halt()
-        self.measures_poses = True
+        self.reports = True
         self._measured_poses = LinkPoses()
         self._current_poses: list[np.ndarray | None] = [None] * len(settings.tasks)
         self._has_mimics = bool(model.mimic_driver)
@@ -99,22 +105,42 @@ class Servo:
     def apply(self, settings: Settings) -> None:
         """Take over changed settings; the next tick uses them.
 
+        What needs a new program waits for the one before to have been used for a while, and until
+        the robot can stop in time with it; the newest settings count then.
+
         Args:
             settings: Settings that differ from those in force in dynamic parameters only.
         """
-        rebuild = (settings.com_weight > 0.0) != (self.settings.com_weight > 0.0) or any(
-            getattr(settings, name) != getattr(self.settings, name) for name in _STRUCTURAL
-        )
+        before = self.settings
+        rebuilds = _needs_program(settings, before)
+        self._wanted = settings if rebuilds else None
+        if rebuilds:
+            kept = {name: getattr(before, name) for name in _STRUCTURAL}
+            settings = dataclasses.replace(settings, **kept)
+        self._solver.apply(settings)
+        if self._look_ahead is not None:
+            self._look_ahead.apply(settings)
+        self._use(settings)
+
+    def _use(self, settings: Settings) -> None:
+        """Take over settings that the solver has."""
         self.settings = settings
-        if rebuild:
-            self._prepare(settings, self._solver.scene)
-            self._tell_solver(self.goals.choice)
-        else:
-            self._solver.apply(settings)
-            if self._look_ahead is not None:
-                self._look_ahead.apply(settings)
         self.goals.apply(settings)
         self._set_posture()
+
+    def _settle(self, now: float) -> None:
+        """Take over what :meth:`apply` had to leave, if it is time."""
+        if self._reason is None or not self.moving:
+            # A stop that has begun goes on as it began.
+            self._solver.settle(self.joint_q, self._step)
+        wanted = self._wanted
+        if wanted is None or abs(now - self._rebuilt) < _REBUILD_PERIOD:
+            return
+        if self._solver.may_pass_on(wanted, self.joint_q, self._step):
+            self._wanted, self._rebuilt = None, now
+            self._prepare(wanted, self._solver.scene)
+            self._tell_solver(self.goals.choice)
+            self._use(wanted)
 
     def step(self, now: float, measurement: Measurement, command: Command) -> ServoOutput:
         """Make one tick.
@@ -127,6 +153,7 @@ class Servo:
         Returns:
             The command to send, or silence, and what to report.
         """
+        self._settle(now)
         self._notice_events(now, command)
         self._take_obstacles(measurement, command)
         reason = hold_reason(self, now, measurement, command)
@@ -255,13 +282,17 @@ class Servo:
         fault = solver.fault(self.joint_q, self._next_step, after)
         if fault:
             return self._brake(StatusCode.SOLVER_FAILED, fault)
-        self.joint_q, self._step, self._next_step = after, self._next_step, self._step
+        joint_q, self.joint_q = self.joint_q, after
+        self._step, self._next_step = self._next_step, self._step
         output = self._output(StatusCode.OK, 'tracking', publish=True)
         if self.goals.jump_refused(now):
             output.code, output.text = StatusCode.TARGET_JUMP, 'a target too far away was refused'
         self._report_targets(output, now)
         achieved = before - self.goals.remaining(after)
-        self._report.update(output, after, wanted, achieved, cut)
+        if self.reports:
+            self._report.update(output, joint_q, after, wanted, achieved, cut)
+        else:
+            self._report.repeat(output)
         self._damping_report.update(output, damping, wanted / self.settings.period)
         if self._look_ahead is not None and self.moving:
             self._predict(self._look_ahead, output)
@@ -345,7 +376,7 @@ class Servo:
 
     def _report_poses(self, output: ServoOutput, measurement: Measurement) -> None:
         """Say where the frames are measured, once every joint is known."""
-        if self.measures_poses:
+        if self.reports:
             q = self._measured(measurement, self._held)
             poses = None if q is None else self._measured_poses.at(self._solver.diff, q)
             self._current_poses = current_poses(self.goals, poses)
@@ -363,3 +394,13 @@ class Servo:
             return None
         q = np.where(known, measurement.joint_q, others)
         return self.robot.model.apply_mimic(q) if self._has_mimics else q
+
+
+def _needs_program(settings: Settings, before: Settings) -> bool:
+    """Return whether settings need another program than those before."""
+    return (
+        settings.limits_position_margin != before.limits_position_margin
+        or settings.solver_max_iterations != before.solver_max_iterations
+        # The rows of the centre of mass are there or not.
+        or (settings.com_weight > 0.0) != (before.com_weight > 0.0)
+    )

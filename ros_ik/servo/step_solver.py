@@ -35,6 +35,7 @@ from ros_ik.servo.obstacle_scene import ObstacleScene
 from ros_ik.servo.pose_math import quat_from_rpy
 from ros_ik.servo.robot import ControlledRobot
 from ros_ik.servo.step_ahead import StepAhead
+from ros_ik.servo.stop_room import can_stop
 from ros_ik.servo.stopping import StopCheck
 from ros_ik.settings import Settings
 from ros_ik.settings import TaskSettings
@@ -161,6 +162,7 @@ class StepSolver:
         self._inner_bounds = robot.lower[dofs] + margin[dofs], robot.upper[dofs] - margin[dofs]
         scale = settings.limits_acceleration_scale
         self._stops = StopCheck(self.diff, self.barriers, robot.acceleration * scale)
+        self._scale_acceleration(scale)
         self._take_over(settings, None)
         self._warm_up(neutral)
 
@@ -168,10 +170,49 @@ class StepSolver:
         """Take over the settings that need no new program."""
         self._take_over(settings, self._settings)
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether every setting is in force: lower scales have to wait while the robot moves."""
+        settings = self._settings
+        return (
+            self._acceleration_limit.scale == settings.limits_acceleration_scale
+            and self._velocity_limit.scale == settings.limits_velocity_scale
+        )
+
+    def settle(self, joint_q: np.ndarray, last_step: np.ndarray) -> None:
+        """Take over scales that had to wait, as far as the robot can stop in time with them.
+
+        Args:
+            joint_q: Commanded coordinates [joint_coord_count].
+            last_step: The step that led there [joint_dof_count].
+        """
+        if self.is_settled:
+            return
+        settings = self._settings
+        scale = settings.limits_acceleration_scale
+        if scale != self._acceleration_limit.scale and self._can_stop_with(
+            settings, joint_q, last_step
+        ):
+            self._scale_acceleration(scale)
+        if not last_step.any():
+            self._scale_velocity(settings.limits_velocity_scale)
+
+    def may_pass_on(self, settings: Settings, joint_q: np.ndarray, last_step: np.ndarray) -> bool:
+        """Return whether a solver with other settings may go on from here.
+
+        Args:
+            settings: Its settings.
+            joint_q: Commanded coordinates [joint_coord_count].
+            last_step: The step that led there [joint_dof_count].
+        """
+        return self.is_settled and self._can_stop_with(settings, joint_q, last_step)
+
     def continue_from(self, other: StepSolver) -> None:
         """Go on as the solver of the same robot with the same settings would."""
         self.choose(other._active, other._joint_mode, other._center_active)
         self._step_before[:] = other._step_before
+        if self._acceleration_limit.scale != other._acceleration_limit.scale:
+            self._scale_acceleration(other._acceleration_limit.scale)
         self._stops.continue_from(other._stops)
         if self._velocity_limit.scale != other._velocity_limit.scale:
             self._scale_velocity(other._velocity_limit.scale)
@@ -331,11 +372,10 @@ class StepSolver:
             gains = np.array([barrier.gain for barrier in self.barriers])
             self._row_gain = gains[self.barrier_rows]
         scale = settings.limits_acceleration_scale
-        if before is None or scale != before.limits_acceleration_scale:
-            if before is not None:
-                self._stops.set_deceleration(self._robot.acceleration * scale)
-            self._acceleration_limit.scale = scale
-            self.acceleration = scale * self._robot.group.variable_limits(self._robot.acceleration)
+        if scale > self._acceleration_limit.scale:
+            self._scale_acceleration(scale)
+        elif scale < self._acceleration_limit.scale:
+            self._stops.prepare(self._robot.acceleration * scale)
         speed = max(settings.limits_velocity_scale, self._velocity_limit.scale)
         if before is None or speed != self._velocity_limit.scale:
             self._scale_velocity(speed)
@@ -347,6 +387,24 @@ class StepSolver:
                 objective.set_link_offset(link_offset(task_settings))
             self.ahead.apply(settings)
             self._set_weights()
+
+    def _can_stop_with(
+        self, settings: Settings, joint_q: np.ndarray, last_step: np.ndarray
+    ) -> bool:
+        """Return whether the robot can stop with the scale and before the margin of settings."""
+        return can_stop(
+            self._robot,
+            joint_q,
+            last_step,
+            self._robot.acceleration * settings.limits_acceleration_scale,
+            self._robot.position_margin(settings),
+            settings.period,
+        )
+
+    def _scale_acceleration(self, scale: float) -> None:
+        self._acceleration_limit.scale = scale
+        self.acceleration = scale * self._robot.group.variable_limits(self._robot.acceleration)
+        self._stops.set_deceleration(self._robot.acceleration * scale)
 
     def _scale_velocity(self, scale: float) -> None:
         self._velocity_limit.scale = scale

@@ -33,6 +33,10 @@ class StopCheck:
         self._trial = np.zeros_like(self._rest)
         self._wanted = self._deceleration = self._captured(deceleration)
 
+    def prepare(self, deceleration: np.ndarray) -> None:
+        """Capture what :meth:`set_deceleration` will need."""
+        self._captured(deceleration)
+
     def set_deceleration(self, deceleration: np.ndarray) -> None:
         """Use other limits from now on, or as soon as the robot can stop with them."""
         self._wanted = self._captured(deceleration)

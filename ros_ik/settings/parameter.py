@@ -18,6 +18,8 @@ _SCALAR_TYPES: dict[str, tuple[type, ...]] = {
     'double': (float, int),
     'string': (str,),
 }
+# Largest weight of a task [1/m, 1/rad or 1]: squares of it must leave room for sums.
+MOST_WEIGHT = 1e6
 
 
 class SettingsError(RosIkError, ValueError):
@@ -108,8 +110,9 @@ class Parameter:
             return ''
         opening = '(' if self.exclusive_minimum or self.minimum is None else '['
         low = '-inf' if self.minimum is None else f'{self.minimum:g}'
-        high = 'inf)' if self.maximum is None else f'{self.maximum:g}]'
-        return f'{opening}{low}, {high}'
+        high = 'inf' if self.maximum is None else f'{self.maximum:g}'
+        closing = ')' if self.maximum is None and self.finite else ']'
+        return f'{opening}{low}, {high}{closing}'
 
     @property
     def _takes_arrays(self) -> bool:

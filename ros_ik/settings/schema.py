@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from ros_ik.settings.parameter import MOST_WEIGHT
 from ros_ik.settings.parameter import Parameter
 from ros_ik.settings.schema_collision import COLLISION
 from ros_ik.settings.schema_limits import BARRIERS
@@ -81,7 +82,7 @@ _TASK = (
     Parameter(
         '<task>.offset_xyz', 'double[]', (0.0, 0.0, 0.0),
         'Position of the controlled point in the link, for a tool that is not in the model.',
-        unit='m', lengths=(3,),
+        unit='m', minimum=-100.0, maximum=100.0, lengths=(3,),
     ),
     Parameter(
         '<task>.offset_rpy', 'double[]', (0.0, 0.0, 0.0),
@@ -93,13 +94,13 @@ _TASK = (
         '<task>.position_weight', 'double|double[]', 1.0,
         'Weight of the position error, one or per axis of the reference frame; 0 leaves the '
         'axis free.',
-        unit='1/m', minimum=0.0, lengths=(3,),
+        unit='1/m', minimum=0.0, maximum=MOST_WEIGHT, lengths=(3,),
     ),
     Parameter(
         '<task>.orientation_weight', 'double|double[]', 0.5,
         'Weight of the orientation error, one or per axis of the reference frame; 0 leaves the '
         'axis free.',
-        unit='1/rad', minimum=0.0, lengths=(3,),
+        unit='1/rad', minimum=0.0, maximum=MOST_WEIGHT, lengths=(3,),
     ),
     Parameter(
         '<task>.gain', 'double', 1.0,
@@ -147,6 +148,7 @@ _SOLVER = (
         'posture.weight', 'double', 0.01,
         'Weight of the posture. It settles what the tasks leave open and damps motion near '
         'singularities; small beside 1, so that it costs the tasks no accuracy.', minimum=0.0,
+        maximum=MOST_WEIGHT,
     ),
     Parameter(
         'posture.positions', 'double[]', (),

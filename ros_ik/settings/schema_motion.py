@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from ros_ik.settings.parameter import MOST_WEIGHT
 from ros_ik.settings.parameter import Parameter
 
 HALT_MODES = ('decelerate', 'hold')
@@ -14,7 +15,7 @@ _CENTER_OF_MASS = (
         'com.weight', 'double', 0.0,
         'Weight of the error of the centre of mass, on all three axes, beside the frame tasks; 0 '
         'ignores ~/target_com. Turning it on or off prepares the solver anew.',
-        unit='1/m', minimum=0.0,
+        unit='1/m', minimum=0.0, maximum=MOST_WEIGHT,
     ),
     Parameter(
         'com.max_linear_speed', 'double', 0.1,

@@ -40,6 +40,8 @@ def put_elsewhere(client, **position):
     client.robot.place(**position)
     client.spin(0.1)
     client.sent.clear()
+    # What is said from here on, the next process says.
+    client.statuses.clear()
     return array_of(client.robot.position)
 
 

@@ -1,7 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The control thread by itself: what it does where a topic cannot be read."""
+"""The control thread by itself: topics that cannot be read, threads that wait for a pause."""
 
+import math
+import threading
 import time
 from types import SimpleNamespace
 
@@ -12,6 +14,7 @@ from ros_ik import Model
 from ros_ik.node.control_loop import Controlled
 from ros_ik.node.control_loop import ControlLoop
 from ros_ik.node.control_loop import Inbox
+from ros_ik.node.jump_counter import JumpCounter
 from ros_ik.node.mailbox import Mailbox
 from ros_ik.node.measuring import JointStateMerger
 from ros_ik.node.schedule import SteadySchedule
@@ -45,7 +48,8 @@ def loop(servo):
 
 def controlled(servo):
     measurement = JointStateMerger(servo, None).measurement
-    return Controlled(servo, SimpleNamespace(base_frame=''), 1, measurement)
+    jumps = JumpCounter(servo, None, ['target_pose'])
+    return Controlled(servo, SimpleNamespace(base_frame=''), 1, measurement, jumps)
 
 
 def wait(condition):
@@ -71,3 +75,29 @@ def test_a_topic_that_cannot_be_read_ends_the_servo_but_not_the_thread(loop, ser
     assert 'unforeseen' in loop.output.text
     streams.put(reading)
     wait(lambda: loop.output.code != StatusCode.SOLVER_FAILED)
+
+
+def test_what_waits_at_the_gate_goes_on_between_two_ticks(loop):
+    inside = threading.Event()
+
+    def read(now):
+        inside.set()
+        # Most of the period of 2 ms.
+        time.sleep(0.0012)
+        inside.clear()
+
+    loop.inbox.streams.put(SimpleNamespace(read=read))
+    wait(inside.is_set)
+    met = []
+    for k in range(200):
+        loop.gate.wait()
+        met.append(inside.is_set())
+        time.sleep(0.0001 * (k % 23))
+    # One may be held up itself, now and then for a whole pause.
+    assert sum(met) < 20, f'{sum(met)} of 200 went on in a tick'
+
+
+def test_nobody_waits_at_the_gate_after_the_last_tick(loop):
+    wait(lambda: math.isfinite(loop.gate._until))
+    loop.finish()
+    assert loop.gate._until == math.inf

@@ -4,6 +4,7 @@
 
 import re
 
+from lifecycle_msgs.msg import Transition
 import pytest
 from std_msgs.msg import String
 from support.ros_rig import LATCHED
@@ -70,7 +71,9 @@ def test_a_description_too_large_to_be_one_is_dropped_unread(client, topic):
     publisher.publish(String(data=panda_urdf() + ' ' * 2**24))
     client.wait_for(lambda: client.dropped().get('too_large', 0) == before + 1, 'a counted drop')
     client.wait_for_text(f'dropped a message on {topic}: too_large')
-    assert f'dropped a message on {topic}: too_large' in client.processes.text('node')
+    line = f'dropped a message on {topic}: too_large'
+    # The status may be quicker than the log.
+    client.wait_for(lambda: line in client.processes.text('node'), 'a line in the log')
     client.stream('pose', client.moved_pose((0.0, -0.02, 0.0)))
     client.wait_for(lambda: client.status.tasks[0].reached, 'arrival with the old model')
     client.stream('pose', None)
@@ -85,6 +88,23 @@ def test_the_same_description_again_changes_nothing(client):
     client.wait_for_ticks(50)
     assert client.status.model_generation == 2
     assert 'refused' not in client.status.text
+
+
+def test_an_empty_description_is_counted_and_keeps_the_model(client):
+    before, generation = client.dropped().get('unreadable', 0), client.status.model_generation
+    client.describe('')
+    client.wait_for(lambda: client.dropped().get('unreadable', 0) == before + 1, 'a counted drop')
+    line = 'dropped a message on robot_description: unreadable: it is empty'
+    # The status may be quicker than the log.
+    client.wait_for(lambda: line in client.processes.text('node'), 'a line in the log')
+    assert client.status.model_generation == generation
+    assert client.transition(Transition.TRANSITION_DEACTIVATE)
+    assert client.transition(Transition.TRANSITION_CLEANUP)
+    # The description before is still there to be built.
+    client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=60.0)
+    assert client.transition(Transition.TRANSITION_CONFIGURE)
+    assert client.transition(Transition.TRANSITION_ACTIVATE)
+    client.wait_for_text('waiting for a target')
 
 
 def test_a_good_description_is_taken_over_in_motion(client):

@@ -3,6 +3,7 @@
 """What comes in over DDS: joint states in every shape, frames, stamps, modes, absurd sizes."""
 
 import math
+import time
 
 from geometry_msgs.msg import PoseStamped
 import pytest
@@ -203,3 +204,28 @@ def test_modes_are_taken_over_and_unknown_ones_refused(rig):
     held = len(client.trajectories)
     client.wait_for_ticks(30)
     assert len(client.trajectories) == held, 'it moves although it is to hold'
+
+
+@pytest.mark.parametrize(('stream', 'topic'), [('pose', 'target_pose'), ('ee', 'ee/target_pose')])
+def test_targets_refused_as_jumps_are_counted_and_logged_now_and_then(rig, stream, topic):
+    client, _ = rig
+    line = f'dropped a message on {topic}: target_jump'
+    client.set(target_jump_policy='reject')
+    try:
+        before, began = count(client, 'target_jump'), time.monotonic()
+        client.stream(stream, client.moved_pose((0.0, 0.5, 0.0)))
+        client.wait_for(lambda: count(client, 'target_jump') >= before + 20, 'twenty of them')
+        client.wait_for_code(IkStatus.TARGET_JUMP, text=line)
+        # The status may be quicker than the log.
+        client.wait_for(lambda: line in client.processes.text('node'), 'a line in the log')
+        most = 1 + (time.monotonic() - began) / 5.0
+        lines = client.processes.text('node').splitlines()
+        assert sum(text.endswith('policy is reject') and line in text for text in lines) <= most
+        client.stream(stream, client.moved_pose((0.0, 0.02, 0.0)))
+        client.wait_for_code(IkStatus.OK, text='tracking')
+        refused = count(client, 'target_jump')
+        client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
+        assert count(client, 'target_jump') == refused
+    finally:
+        client.stream(stream, None)
+        client.set(target_jump_policy='saturate')

@@ -52,6 +52,22 @@ def test_a_lifecycle_manager_leads_it_through_its_states(tmp_path):
         client.assert_trajectories_are_accepted()
 
 
+def test_a_node_that_is_shut_down_says_so_whatever_comes_then(tmp_path):
+    with ros_rig(tmp_path) as client:
+        start_node(client, autostart=False)
+        client.describe(panda_urdf())
+        client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=60.0)
+        assert client.transition(Transition.TRANSITION_UNCONFIGURED_SHUTDOWN)
+        assert client.state() == 'finalized'
+        client.wait_for_code(IkStatus.INVALID, text='the node is shut down')
+        client.statuses.clear()
+        client.describe(panda_urdf() + '\n')
+        client.spin(1.0)
+        assert {status.text for status in client.statuses} == {'the node is shut down'}
+        client.processes.signal('node', signal.SIGINT)
+        assert client.processes.wait('node', PATIENCE) == 0, client.processes.text('node')
+
+
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_in_motion_ends_it_at_rest_with_exit_code_0(tmp_path, number):
     with ros_rig(tmp_path) as client:

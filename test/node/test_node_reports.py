@@ -58,6 +58,19 @@ def test_a_group_of_the_semantic_description_is_waited_for(tmp_path):
         assert client.status.model_generation == 1
 
 
+def test_nodes_in_two_namespaces_are_told_apart(tmp_path):
+    with ros_rig(tmp_path) as client:
+        for side in ('left', 'right'):
+            client.processes.start(
+                side, 'ros_ik.node.ros_ik_node', namespace=f'/{side}',
+                ee__frame='panda_hand', diagnostics_period=0.2,
+            )  # fmt: skip
+        nodes = {'/left/ros_ik', '/right/ros_ik'}
+        client.wait_for(
+            lambda: {entry.hardware_id for entry in client.diagnostics} == nodes, 'both by name'
+        )
+
+
 def test_the_pair_that_limits_is_named(tmp_path):
     with ros_rig(tmp_path) as client:
         arms = TwoArms(client)

@@ -1,11 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated time: the loop follows /clock, says when it stands still, and survives a jump back."""
+"""Simulated time: the loop waits for /clock by name, follows it, and survives a jump back."""
 
 import time
 
+from diagnostic_msgs.msg import DiagnosticStatus
 import pytest
 from sensor_msgs.msg import JointState
+from support.held_robot import HeldRobot
 from support.ros_rig import ARM
 from support.ros_rig import panda_urdf
 from support.ros_rig import PATIENCE
@@ -45,9 +47,42 @@ class Simulation:
             self.run(0.05)
 
 
+def is_loop_warned(client, text):
+    """Return whether /diagnostics has warned of the loop with this text."""
+    return any(
+        entry.name == 'ros_ik: loop' and entry.level == DiagnosticStatus.WARN
+        and text in entry.message
+        for entry in client.diagnostics
+    )  # fmt: skip
+
+
 def time_of(status):
     """Return the time of the tick that a status tells of [s]."""
     return status.header.stamp.sec + 1e-9 * status.header.stamp.nanosec
+
+
+def test_it_says_that_it_waits_for_the_clock(tmp_path):
+    text = 'waiting for /clock: use_sim_time is set'
+    with ros_rig(tmp_path) as client:
+        start_node(client, use_sim_time=True, diagnostics_period=0.1)
+        status = client.wait_for_code(IkStatus.WAITING_FOR_MODEL, text=text)
+        assert 'waiting for robot_description' in status.text
+        assert list(status.waiting_for) == ['robot_description', '/clock']
+        client.wait_for(lambda: is_loop_warned(client, text), 'a warning on /diagnostics')
+        robot = HeldRobot(client)
+        client.describe(panda_urdf())
+        client.wait_for(lambda: client.status.model_generation == 1, 'a model', timeout=60.0)
+        status = client.wait_for_code(IkStatus.OK, text=text)
+        assert (status.text, list(status.waiting_for)) == (text, ['/clock'])
+        client.wait_for(lambda: client.state() == 'active', 'activation')
+        status = client.wait_for_code(IkStatus.OK, text=text)
+        assert (status.text, list(status.waiting_for)) == (text, ['/clock'])
+        client.diagnostics.clear()
+        client.wait_for(lambda: is_loop_warned(client, text), 'a warning on /diagnostics')
+        robot.silent = True
+        simulation = Simulation(client)
+        simulation.run_until(lambda: 'waiting for a target' in client.status.text)
+        assert list(client.status.waiting_for) == []
 
 
 def test_it_follows_simulated_time(tmp_path):

@@ -199,6 +199,8 @@ class StoppingCheck:
         ]
         self.delta_q, self.last = self._candidate.host, self._last.host
         self.status = np.zeros(n, dtype=np.int32)
+        # What must be finite, each in one row.
+        self._given = [rows.reshape(-1) for rows in (self.delta_q, self.last, joint_q.host)]
         sweeps = n <= _MOST_SWEPT and self._evaluation.sweeps
         self._sweep_graph = Graph(self._record_sweep, device) if sweeps else None
         self._graph = Graph(self._record, device)
@@ -210,11 +212,10 @@ class StoppingCheck:
             tolerance: How far below zero h may be, in units of h.
         """
         self._tolerance.host[0] = tolerance
-        self.status[:] = SolveStatus.CONVERGED
-        self._fraction.host[:] = 1.0
+        self.status.fill(SolveStatus.CONVERGED.value)
+        self._fraction.host.fill(1.0)
         # Sums of squares are finite only where every number is.
-        squares = (np.vdot(rows, rows) for rows in (self.delta_q, self.last, self._joint_q.host))
-        if not math.isfinite(sum(squares)):
+        if not math.isfinite(sum([numbers.dot(numbers) for numbers in self._given])):
             self._replace_non_finite()
         if not self._is_far():
             self._look()
@@ -233,9 +234,9 @@ class StoppingCheck:
         """Return whether no robot can reach a barrier before it rests after its step."""
         if self._sweep_graph is None:
             return False
-        self._may_fall.host[:] = 0
+        self._may_fall.host.fill(0)
         self._sweep_graph.launch()
-        return not self._may_fall.host.any()
+        return not np.count_nonzero(self._may_fall.host)
 
     def _look(self) -> None:
         """Look at the configurations ahead and draw steps towards the stop."""

@@ -1,0 +1,45 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Where another thread waits for a tick to end before it does what keeps the interpreter for long.
+
+One call that makes a large message has the interpreter for 0.3 ms, and Python takes it from nobody
+in the middle of a call: begun during a tick, the tick would end as much later.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+
+# Time before the next tick for which it is worth to begin at once [s].
+_ENOUGH = 0.001
+# Longest wait [s]: where ticks are slow or stand still, nothing else stands still with them.
+_LONGEST = 0.01
+
+
+class PauseGate:
+    """Opened by the control thread at the end of each tick; one other thread waits at it."""
+
+    def __init__(self) -> None:
+        """Stay open until the first tick."""
+        self._opened = threading.Event()
+        self._until = math.inf
+        self._is_wanted = False
+
+    def open(self, pause: float) -> bool:
+        """Say that the next tick begins after ``pause`` [s]; return whether somebody goes on."""
+        self._until = time.monotonic() + pause
+        if not self._is_wanted or pause <= 0.0:
+            return False
+        self._is_wanted = False
+        self._opened.set()
+        return True
+
+    def wait(self) -> None:
+        """Return at the end of a tick, or at once where the next one is far away."""
+        if self._until - time.monotonic() > _ENOUGH:
+            return
+        self._opened.clear()
+        self._is_wanted = True
+        self._opened.wait(_LONGEST)

@@ -1,0 +1,53 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Targets refused as jumps: each is counted once, under the name of what it came from."""
+
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip('rclpy', reason='the package of the node needs rclpy')
+
+from ros_ik.node.jump_counter import JumpCounter  # noqa: E402
+from ros_ik.servo import Rejection  # noqa: E402
+
+
+class Rig:
+    """A counter beside a servo of two tasks that has refused one target before."""
+
+    def __init__(self):
+        self.added = []
+        self.left, self.right, self.center = (SimpleNamespace(jumps=k) for k in (0, 1, 0))
+        goals = SimpleNamespace(trackers=(self.left, self.right), center=self.center)
+        drops = SimpleNamespace(add_in_tick=self._add)
+        self.topics = ['left/target_pose', 'right/target_pose']
+        self.counter = JumpCounter(SimpleNamespace(goals=goals), drops, self.topics)
+        topic_target = SimpleNamespace(lasting=False)
+        self.command = SimpleNamespace(poses=(topic_target, topic_target))
+
+    def _add(self, topic, reason, what, count):
+        assert reason is Rejection.TARGET_JUMP and 'max_target_step' in what()
+        self.added.append((topic, count))
+
+
+def test_nothing_is_counted_twice_or_from_before():
+    rig = Rig()
+    rig.counter.update(rig.command)
+    assert rig.added == []
+    rig.right.jumps += 1
+    rig.counter.update(rig.command)
+    rig.counter.update(rig.command)
+    assert rig.added == [('right/target_pose', 1)]
+
+
+def test_each_is_named_by_what_it_came_from():
+    rig = Rig()
+    rig.topics[0] = 'target_pose'
+    rig.left.jumps += 1
+    rig.center.jumps += 2
+    rig.counter.update(rig.command)
+    assert rig.added == [('target_pose', 1), ('target_com', 2)]
+    goal = SimpleNamespace(lasting=True)
+    rig.left.jumps += 1
+    rig.counter.update(SimpleNamespace(poses=(goal, None)))
+    assert rig.added[2:] == [('move_to_pose', 1)]

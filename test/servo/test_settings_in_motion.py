@@ -1,0 +1,151 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Settings that change while the robot moves: no limit is broken, old or new."""
+
+import numpy as np
+import pytest
+from support.servo_rig import Rig
+
+from ros_ik.servo import StatusCode
+
+MARGIN = 0.02
+# Part of its range that a joint is away from its limit when the setting changes, and its speed is
+# above this part of what it may have.
+NEAR, FAST = 0.15, 0.4
+
+
+def towards_limit(name='panda', **values):
+    """Return a rig whose last joint runs fast at its upper limit, and its index and coordinate."""
+    rig = Rig(name, limits__position_margin=[MARGIN], **values)
+    joint = rig.robot.group.joint_names[-1]
+    variable = len(rig.robot.group.joint_names) - 1
+    dof, coord = rig.robot.group.variable_dof[variable], rig.robot.coords[variable]
+    rig.aim_joints(**{joint: rig.robot.upper[dof]})
+    for _ in range(1000):
+        output = rig.tick()
+        room = rig.robot.upper[dof] - output.joint_q[coord]
+        if room < NEAR * (rig.robot.upper[dof] - rig.robot.lower[dof]):
+            break
+    assert output.joint_qd[dof] > FAST * rig.robot.velocity[dof], 'the test shows nothing'
+    return rig, dof, coord
+
+
+def changes(rig):
+    """Return how much each published velocity differs from the one before, [ticks, dofs]."""
+    velocity = np.array([output.joint_qd for output in rig.published])
+    return np.abs(np.diff(velocity, axis=0)) / rig.dt
+
+
+@pytest.mark.parametrize('then', ['stops', 'goes on', 'is silent', 'goes back'])
+@pytest.mark.parametrize('scale', [0.5, 0.2, 0.05, 0.01])
+@pytest.mark.parametrize('name', ['panda', 'ur5'])
+def test_less_acceleration_ends_no_motion_at_the_wall(name, scale, then):
+    values = {'halt_mode': 'hold'} if then == 'goes back' else {}
+    rig, dof, coord = towards_limit(name, **values)
+    rig.set(limits__acceleration_scale=scale)
+    if then in ('stops', 'goes back'):
+        rig.change(stopped=True)
+    elif then == 'is silent':
+        rig.quiet()
+    rig.tick(seconds=3.0)
+    rig.assert_within_limits()
+    farthest = max(output.joint_q[coord] for output in rig.published)
+    assert farthest <= rig.robot.upper[dof] - MARGIN + 1e-9
+    # With little acceleration the last bit of the way takes long.
+    assert rig.outputs[-1].still or (then in ('goes on', 'goes back') and scale < 0.1)
+
+
+@pytest.mark.parametrize('scale', [0.5, 0.05])
+def test_less_acceleration_counts_at_once_where_there_is_room(scale):
+    rig = Rig()
+    rig.aim(rig.moved((0.1, 0.2, 0.0)))
+    rig.tick(15)
+    rig.published.clear()
+    rig.set(limits__acceleration_scale=scale)
+    rig.tick(100)
+    limit = scale * rig.robot.acceleration
+    assert (changes(rig) <= limit * (1.0 + 1e-6)).all()
+    assert changes(rig).max() > 0.5 * limit.min(), 'the test shows nothing'
+
+
+def test_less_acceleration_counts_from_the_next_motion_at_the_latest():
+    rig, dof, _ = towards_limit()
+    rig.set(limits__acceleration_scale=0.05)
+    rig.change(stopped=True)
+    rig.tick(seconds=1.0)
+    assert rig.outputs[-1].still
+    rig.change(stopped=False, resets=1)
+    rig.published.clear()
+    rig.aim_joints(**{rig.robot.group.joint_names[-1]: 0.0})
+    rig.tick(seconds=1.0)
+    assert (changes(rig)[:, dof] <= 0.05 * rig.robot.acceleration[dof] * (1.0 + 1e-6)).all()
+    assert len(rig.published) > 50
+
+
+@pytest.mark.parametrize('margin', [0.2, 0.5])
+def test_a_wider_margin_waits_until_the_robot_can_stop_before_it(margin):
+    rig, dof, coord = towards_limit()
+    rig.set(limits__position_margin=[margin])
+    rig.change(stopped=True)
+    rig.tick(seconds=2.0)
+    rig.assert_within_limits()
+    assert rig.servo.settings.limits_position_margin == (margin,)
+    rig.change(stopped=False, resets=1)
+    rig.aim_joints(**{rig.robot.group.joint_names[-1]: 0.0})
+    rig.tick(seconds=1.0)
+    rig.aim_joints(**{rig.robot.group.joint_names[-1]: rig.robot.upper[dof]})
+    rig.tick(seconds=3.0)
+    assert rig.q[coord] == pytest.approx(rig.robot.upper[dof] - margin, abs=1e-4)
+    assert rig.outputs[-1].code == StatusCode.JOINT_BOUND
+
+
+def test_programs_are_built_now_and_then_however_many_are_asked_for(monkeypatch):
+    rig = Rig()
+    rig.aim(rig.moved((0.1, 0.1, 0.0)))
+    rig.tick(20)
+    built, prepare = [], rig.servo._prepare
+    monkeypatch.setattr(rig.servo, '_prepare', lambda *a: built.append(rig.now) or prepare(*a))
+    for k in range(150):
+        rig.set(limits__position_margin=[0.02 + 0.0001 * k], ee__max_linear_speed=0.2 + 0.001 * k)
+        rig.tick()
+        assert rig.servo.settings.tasks[0].max_linear_speed == 0.2 + 0.001 * k
+        assert rig.outputs[-1].publish
+    assert len(built) == 2 and built[1] - built[0] >= 1.0, built
+    rig.tick(seconds=1.0)
+    assert len(built) == 3
+    assert rig.servo.settings.limits_position_margin == (0.02 + 0.0001 * 149,)
+    rig.assert_within_limits()
+
+
+def test_a_new_program_waits_for_a_lower_speed_to_be_reached():
+    rig, dof, _ = towards_limit()
+    rig.set(limits__velocity_scale=0.1, solver__max_iterations=400)
+    rig.tick()
+    assert rig.servo.settings.solver_max_iterations != 400
+    rig.tick(seconds=1.0)
+    assert rig.servo.settings.solver_max_iterations == 400
+    rig.assert_within_limits()
+
+
+def test_at_rest_nothing_has_to_wait():
+    rig, *_ = towards_limit()
+    rig.change(paused=True)
+    rig.tick(seconds=1.0)
+    assert rig.outputs[-1].still
+    rig.set(limits__velocity_scale=0.1, limits__position_margin=[0.1])
+    rig.tick()
+    assert rig.servo.settings == rig.settings
+
+
+def test_what_was_changed_back_is_not_built(monkeypatch):
+    rig = Rig()
+    rig.tick(5)
+    rig.set(limits__position_margin=[0.1])
+    rig.tick()
+    built = []
+    monkeypatch.setattr(rig.servo, '_prepare', lambda *_: built.append(rig.now))
+    rig.set(limits__position_margin=[0.2])
+    rig.tick(5)
+    rig.set(limits__position_margin=[0.1])
+    rig.tick(seconds=2.0)
+    assert not built and rig.servo.settings == rig.settings
