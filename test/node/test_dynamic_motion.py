@@ -347,9 +347,8 @@ def keeps_gain(client, barrier, move):
     name, margin = f'barriers__{barrier}__gain', f'barriers.{barrier}.margin'
     for gain in (1.0, 4.0):
         change(client, **{name: gain})
-        client.statuses.clear()
         move(client)
-        client.spin(2.0 if gain == 1.0 else 1.0)
+        client.wait_for_ticks(200 if gain == 1.0 else 100)
         found = used_up(client, barrier, client.before[margin].double_value)
         assert 0.5 * gain < found <= 1.05 * gain
 

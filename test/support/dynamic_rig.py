@@ -56,7 +56,8 @@ def dynamic_node(folder):
     """Yield a client of a node with a robot in its hand."""
     with mesh_rig(folder) as client:
         start_node(
-            client, outputs__default__publish_velocities=True, joint_state_timeout=PATIENT,
+            client, outputs__default__publish_velocities=True,
+            joint_state_timeout=PATIENT, command_timeout=PATIENT,
             barriers__position__floor__frame='panda_hand',
             barriers__position__floor__min=[-9.0, -9.0, FLOOR],
             barriers__position__floor__gain=100.0,

@@ -144,7 +144,8 @@ def main(namespaces):
     while True:
         rest = max(0.0, waiting[0][0] - time.monotonic()) if waiting else None
         ready = select.select([*taps, sys.stdin], [], [], rest)[0]
-        if sys.stdin in ready:
+        # Frames that were sent before a line go as the cable was before it.
+        if ready == [sys.stdin]:
             line = os.read(0, 4096).decode()
             if not line:
                 return
