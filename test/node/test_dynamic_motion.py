@@ -14,11 +14,13 @@ import pytest
 from sensor_msgs.msg import JointState
 from support.dynamic_rig import arm
 from support.dynamic_rig import change
+from support.dynamic_rig import come_to_rest
 from support.dynamic_rig import dynamic_node
 from support.dynamic_rig import Effects
 from support.dynamic_rig import FLOOR
 from support.dynamic_rig import follow
 from support.dynamic_rig import moved
+from support.dynamic_rig import PATIENT
 from support.dynamic_rig import PERIOD
 from support.dynamic_rig import place_of
 from support.dynamic_rig import start_anew
@@ -207,8 +209,7 @@ def _recheck(client):
     below = []
     for checked in (False, True):
         change(client, barriers__recheck=checked)
-        client.stream('ee', None)
-        client.wait_for_silence()
+        come_to_rest(client)
         client.robot.place(**HeldRobot.home())
         client.robot.wait_until_seen()
         since = len(client.sent)
@@ -222,7 +223,7 @@ def _recheck(client):
 @effect('halt_mode')
 def _halt_mode(client):
     for sign, mode in ((1.0, 'decelerate'), (-1.0, 'hold')):
-        change(client, halt_mode=mode)
+        change(client, halt_mode=mode, command_timeout=PATIENT)
         since = len(client.sent)
         client.stream('joints', JointState(name=['panda_joint1'], position=[sign * 2.0]))
         client.wait_for(
@@ -230,6 +231,7 @@ def _halt_mode(client):
             and motion_of(client, PERIOD, since).speed.max() > 2.0, 'speed',
         )  # fmt: skip
         client.stream('joints', None)
+        change(client, command_timeout=0.1)
         client.wait_for_code(IkStatus.COMMAND_STALE)
         client.wait_for_silence()
         way = sign * motion_of(client, PERIOD, since).position[:, 0]
@@ -250,10 +252,10 @@ def center_speeds(client, seconds=1.0):
     since = len(client.sent)
     _, timer = aim_center(client, [0.0, 0.05, 0.0])
     client.wait_for(lambda: len(client.sent) > since, 'motion')
-    client.spin(seconds)
+    client.wait_for_ticks(round(seconds / PERIOD))
     client.node.destroy_timer(timer)
     motion = motion_of(client, PERIOD, since)
-    client.wait_for_silence()
+    come_to_rest(client)
     places = arm().center_of_mass(motion.position)
     return np.linalg.norm(np.diff(places, axis=0), axis=1)[motion.follows] / PERIOD
 

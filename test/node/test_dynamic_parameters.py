@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from support.dynamic_rig import arm
 from support.dynamic_rig import change
+from support.dynamic_rig import come_to_rest
 from support.dynamic_rig import current_values
 from support.dynamic_rig import decay
 from support.dynamic_rig import DYNAMIC
@@ -111,8 +112,7 @@ def _linear_acceleration(client):
         motion = follow(client, moved(client, (0.0, shift, 0.0)), 0.6)
         gains = np.diff(arm().speeds(motion)[0][:40]) / PERIOD
         assert np.median(gains) == pytest.approx(acceleration, rel=0.1)
-        client.stream('ee', None)
-        client.wait_for_silence()
+        come_to_rest(client)
 
 
 @effect('<task>.max_angular_acceleration')
@@ -122,8 +122,7 @@ def _angular_acceleration(client):
         motion = follow(client, moved(client, turn=0.7 if acceleration == 0.5 else -0.7), 0.6)
         gains = np.diff(arm().speeds(motion)[1][:30]) / PERIOD
         assert np.median(gains) == pytest.approx(acceleration, rel=0.1)
-        client.stream('ee', None)
-        client.wait_for_silence()
+        come_to_rest(client)
 
 
 @effect('<task>.offset_xyz')

@@ -143,7 +143,7 @@ def test_stale_joint_states_stop_it_and_it_goes_on_without_a_jump(client):
     target = client.moved_pose((0.0, -0.3, 0.0))
     client.stream('pose', target)
     client.wait_for_code(IkStatus.OK, text='tracking')
-    client.spin(0.3)
+    client.wait_for_ticks(30)
     client.processes.signal('robot', signal.SIGSTOP)
     try:
         stale = client.wait_for_code(IkStatus.JOINT_STATE_STALE)

@@ -75,13 +75,9 @@ def dynamic_node(folder):
 
 def start_anew(node):
     """Check what was commanded; give parameters and robot what they had at the start."""
-    for topic in ('pose', 'ee', 'joints'):
-        node.stream(topic, None)
     node.obstacles.publish(ObstacleArray(obstacles=[Obstacle(operation=Obstacle.CLEAR)]))
     restore(node)
-    node.trigger('reset')
-    node.wait_for_text('waiting for a target')
-    node.wait_for_silence()
+    come_to_rest(node)
     node.robot.silent = False
     node.robot.place(**HeldRobot.home())
     node.robot.wait_until_seen()
@@ -89,6 +85,15 @@ def start_anew(node):
         motion_of(node, PERIOD).assert_within(panda_ranges())
     node.sent.clear()
     assert node.processes.is_alive('node'), node.processes.text('node')
+
+
+def come_to_rest(client):
+    """Let the node forget its targets; return once it commands nothing any more."""
+    for topic in ('pose', 'ee', 'joints'):
+        client.stream(topic, None)
+    client.trigger('reset')
+    client.wait_for_text('waiting for a target')
+    client.wait_for_silence()
 
 
 def name_of(entry):
@@ -148,7 +153,7 @@ def follow(client, pose, seconds):
     since = len(client.sent)
     client.stream('ee', pose)
     client.wait_for(lambda: len(client.sent) > since, 'motion')
-    client.spin(seconds)
+    client.wait_for_ticks(round(seconds / PERIOD))
     return motion_of(client, PERIOD, since)
 
 
