@@ -29,7 +29,8 @@ _SELF = (
     Parameter(
         'barriers.self_collision.max_pairs', 'int', 8,
         'Number of closest pairs that the step takes into account, here and among obstacles; the '
-        'check of the step looks at the closest ones of wherever it leads.',
+        'check of the step looks at the closest ones of wherever it leads. Pairs beyond them keep '
+        'their margin, and brake later than their gain asks for.',
         minimum=1, maximum=64, read_only=True,
     ),
 )  # fmt: skip
