@@ -144,6 +144,57 @@ def test_bounds_that_exclude_zero_relax_every_row():
     np.testing.assert_allclose(qp.x.numpy(), [[0.4, 0.0]], atol=1e-8)
 
 
+def test_a_row_that_holds_does_not_pull_where_another_cannot():
+    programs = {
+        'H': np.eye(2)[None], 'c': np.array([[0.0, -1.0]]),
+        'lower': np.array([[0.4, -1.0]]), 'upper': np.array([[0.6, 1.0]]),
+        'A': np.array([[[1.0, 0.0], [-1.0, 0.0], [-4.0, 1.0]]]), 'b': np.array([[0.1, 2.0, 3.0]]),
+    }  # fmt: skip
+    qp = solve(programs)
+    assert qp.status.numpy()[0] == SolveStatus.RELAXED
+    np.testing.assert_allclose(qp.x.numpy(), [[0.4, 1.0]], atol=1e-8)
+
+
+def least_violation(programs, i):
+    """Root of the least sum of squares by which rows of unit length are broken, by quadprog.
+
+    Rows that 0 satisfies, and others beyond 0, give way only where the bounds force them to.
+    """
+    qpsolvers = pytest.importorskip('qpsolvers', reason='qpsolvers is not installed')
+    norm = np.linalg.norm(programs['A'][i], axis=1)
+    rows, n = programs['A'][i].shape
+    for most in (np.maximum(-programs['b'][i], 0.0) / norm, np.full(rows, 1e3)):
+        x = qpsolvers.solve_qp(
+            np.diag([1e-9] * n + [1.0] * rows), np.zeros(n + rows),
+            np.hstack([programs['A'][i] / norm[:, None], -np.eye(rows)]), programs['b'][i] / norm,
+            lb=np.concatenate([programs['lower'][i], np.zeros(rows)]),
+            ub=np.concatenate([programs['upper'][i], most]), solver='quadprog',
+        )  # fmt: skip
+        if x is not None:
+            return np.linalg.norm(x[n:])
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(('n', 'rows'), [(1, 2), (3, 30), (7, 6), (7, 40), (32, 40)])
+def test_rows_give_way_no_more_than_they_have_to(n, rows):
+    rng = np.random.default_rng(11 + n + rows)
+    programs = random_programs(n, rows, batch=100, seed=n + rows, least_b=-0.2)
+    # As of a robot in motion: the first joints cannot stop in one step.
+    side = rng.choice([-1.0, 1.0], size=(100, (n + 1) // 2))
+    programs['lower'][:, : side.shape[1]] = np.where(side > 0.0, 0.5, -1.0)
+    programs['upper'][:, : side.shape[1]] = np.where(side > 0.0, 1.0, -0.5)
+    qp = solve(programs)
+    relaxed = np.flatnonzero(qp.status.numpy() == SolveStatus.RELAXED)
+    assert len(relaxed) > 20
+    norm = np.linalg.norm(programs['A'], axis=2)
+    moved = np.einsum('bri,bi->br', programs['A'], qp.x.numpy())
+    broken = np.linalg.norm(np.maximum(moved - programs['b'], 0.0) / norm, axis=1)
+    for i in relaxed:
+        # Eleven feasibility tolerances for each row, as above.
+        room = 11 * qp.tolerance * np.sqrt(rows) + 1e-8
+        assert broken[i] == pytest.approx(least_violation(programs, i), abs=room)
+
+
 @pytest.mark.parametrize('name', ['H', 'c', 'A', 'b', 'lower', 'upper'])
 def test_nan_is_refused_and_neighbours_are_solved(name):
     programs = random_programs(7, 3, batch=4, seed=4)

@@ -47,6 +47,7 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
         c: wp.array2d(dtype=scalar)  # [batch, n]
         b: wp.array2d(dtype=scalar)  # [batch, rows]
         row_norm: wp.array2d(dtype=scalar)  # [batch, rows]
+        is_broken: wp.array2d(dtype=wp.int32)  # [batch, rows], by the closest point so far
         J: wp.array3d(dtype=scalar)  # [batch, n, n]
         R: wp.array3d(dtype=scalar)  # [batch, n, n]
         d: wp.array2d(dtype=scalar)  # [batch, n]: J' normal

@@ -52,7 +52,8 @@ class DenseQP:
             batch: Number of programs.
             n_variables: Number of variables n.
             n_rows: Number of rows of A; may be 0.
-            max_iterations: Bound on constraints added and dropped in one program.
+            max_iterations: Bound on constraints added and dropped in one solution; a program whose
+                rows have to give way is solved several times.
             tolerance: A bound or a row (scaled to unit length) may be missed by this much, in
                 units of x.
             scalar: ``wp.float32`` or ``wp.float64``.
@@ -85,6 +86,7 @@ class DenseQP:
         workspace.H, workspace.J, workspace.R = zeros(n, n), zeros(n, n), zeros(n, n)
         workspace.c, workspace.d, workspace.z, workspace.r = zeros(n), zeros(n), zeros(n), zeros(n)
         workspace.u, workspace.b, workspace.row_norm = zeros(n + 1), zeros(rows), zeros(rows)
+        workspace.is_broken = zeros(rows, dtype=wp.int32)
         workspace.active = zeros(n + 1, dtype=wp.int32)
         workspace.is_active = zeros(2 * n + rows, dtype=wp.int32)
         self.workspace = workspace

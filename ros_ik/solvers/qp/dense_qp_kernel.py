@@ -8,10 +8,19 @@ The bounds are hard. When the rows cannot all hold inside them, they are replace
 ones that can:
 
 1. Rows with b >= 0 keep their bound, because x = 0 satisfies them; rows with b < 0 ask for a
-   recovery and are relaxed towards 0, to the least-squares closest point. A recovery may so be
-   slower than asked for, but never turn into a step in the wrong direction.
-2. Where even that is empty (bounds that exclude 0), every row is relaxed to its least-squares
-   closest value.
+   recovery and are relaxed towards 0, to the closest point. A recovery may so be slower than
+   asked for, but never turn into a step in the wrong direction.
+2. Where even that is empty (bounds that exclude 0), every row is relaxed to what it has at the
+   closest point.
+
+The closest point has the least sum of squares of what rows of unit length are broken by:
+
+    minimise sum_k max(0, (A_k x - b_k) / |A_k|)^2
+
+What is minimised is piecewise quadratic. From the point of the bounds nearest to 0 on, the rows
+that are broken are counted, their quadratic minimised, and so on until they are the same: Newton's
+method for such functions (Mangasarian, "A finite Newton method for classification", Optim. Methods
+Softw. 17, 2002).
 
 The program is then solved again, so the cost is still minimised and every bound still holds.
 """
@@ -31,6 +40,10 @@ from ros_ik.solvers.status import SolveStatus
 # Weight of |x|^2 beside the row residuals when looking for the closest feasible point: small
 # enough to change it by 1e-9 relative, large enough to keep the Hessian positive definite.
 _CLOSEST_POINT_REGULARIZATION = 1e-9
+
+# Most rounds of Newton's method; two to four are enough nearly always. It may stop at any point: the
+# rows are relaxed to what holds there.
+_MOST_ROUNDS = 16
 
 # Room around the closest point, in feasibility tolerances.
 _ROOM = 10.0
@@ -54,6 +67,7 @@ def qp_function(scalar: type) -> wp.Function:
     CLOSEST_WITH_ROWS = wp.constant(_STAGE_CLOSEST_WITH_ROWS)
     CLOSEST_IN_BOUNDS = wp.constant(_STAGE_CLOSEST_IN_BOUNDS)
     RELAXED = wp.constant(_STAGE_RELAXED)
+    MOST_ROUNDS = wp.constant(_MOST_ROUNDS)
 
     @wp.func
     def is_finite_problem(
@@ -112,6 +126,29 @@ def qp_function(scalar: type) -> wp.Function:
             ws.b[i, row] = bound
 
     @wp.func
+    def count_broken(
+        i: int,
+        stage: int,
+        A: wp.array3d(dtype=scalar),
+        b: wp.array2d(dtype=scalar),
+        x: wp.array2d(dtype=scalar),
+        ws: Workspace,
+    ) -> bool:
+        """Take note of the rows that x breaks and this stage relaxes; return whether others do."""
+        others = bool(False)
+        for row in range(b.shape[1]):
+            is_broken = int(0)
+            if stage == CLOSEST_IN_BOUNDS or b[i, row] < scalar(0.0):
+                value = scalar(0.0)
+                for j in range(x.shape[1]):
+                    value += A[i, row, j] * x[i, j]
+                if ws.row_norm[i, row] > scalar(0.0) and value > b[i, row]:
+                    is_broken = 1
+            others = others or is_broken != ws.is_broken[i, row]
+            ws.is_broken[i, row] = is_broken
+        return others
+
+    @wp.func
     def load_cost(
         i: int,
         stage: int,
@@ -121,7 +158,7 @@ def qp_function(scalar: type) -> wp.Function:
         b: wp.array2d(dtype=scalar),
         ws: Workspace,
     ):
-        """Cost of this stage: the one asked for, or the distance to the rows that cannot hold."""
+        """Cost of this stage: the one asked for, or how far the broken rows are broken."""
         n = c.shape[1]
         of_task = stage == ASKED or stage == RELAXED
         for j in range(n):
@@ -136,12 +173,11 @@ def qp_function(scalar: type) -> wp.Function:
         if of_task:
             return
         for row in range(b.shape[1]):
-            norm = ws.row_norm[i, row]
-            if norm > scalar(0.0) and (b[i, row] < scalar(0.0) or stage == CLOSEST_IN_BOUNDS):
+            if ws.is_broken[i, row] != 0:
+                norm = ws.row_norm[i, row]
                 scale = scalar(1.0) / (norm * norm)
-                target = wp.min(b[i, row], scalar(0.0))
                 for j in range(n):
-                    ws.c[i, j] -= A[i, row, j] * target * scale
+                    ws.c[i, j] -= A[i, row, j] * b[i, row] * scale
                     for k in range(n):
                         ws.H[i, j, k] += A[i, row, j] * A[i, row, k] * scale
 
@@ -202,6 +238,7 @@ def qp_function(scalar: type) -> wp.Function:
             return
 
         stage = int(ASKED)
+        rounds = int(0)
         total = int(0)
         code = int(wp.static(INFEASIBLE))
         active_count = int(0)
@@ -209,15 +246,20 @@ def qp_function(scalar: type) -> wp.Function:
             load_rows(i, stage, A, b, x, tolerance, ws)
             load_cost(i, stage, H, c, A, b, ws)
             code, spent, active_count = solve(
-                i, ws, lower, upper, A, x, max_iterations - total, tolerance
+                i, ws, lower, upper, A, x, max_iterations, tolerance
             )
             total += spent
-            if stage == ASKED and code == wp.static(INFEASIBLE):
-                stage = CLOSEST_WITH_ROWS
-            elif stage == CLOSEST_WITH_ROWS and code == wp.static(INFEASIBLE):
-                stage = CLOSEST_IN_BOUNDS
-            elif code == wp.static(SOLVED) and stage != ASKED and stage != RELAXED:
-                stage = RELAXED
+            is_closest = stage == CLOSEST_WITH_ROWS or stage == CLOSEST_IN_BOUNDS
+            if code == wp.static(INFEASIBLE) and (stage == ASKED or stage == CLOSEST_WITH_ROWS):
+                stage += 1
+                rounds = 0
+                for j in range(n):
+                    x[i, j] = wp.clamp(scalar(0.0), lower[i, j], upper[i, j])
+                count_broken(i, stage, A, b, x, ws)
+            elif code == wp.static(SOLVED) and is_closest:
+                rounds += 1
+                if not count_broken(i, stage, A, b, x, ws) or rounds == MOST_ROUNDS:
+                    stage = int(RELAXED)
             else:
                 break
 
