@@ -24,6 +24,7 @@ from ros_ik.demo.poses import pose_errors
 from ros_ik.demo.robot_joints import RobotJoints
 from ros_ik.demo.scenario import CIRCLE_TIME
 from ros_ik.demo.scenario import Demand
+from ros_ik.demo.scenario import PATIENCE
 from ros_ik.demo.scenario import Phase
 from ros_ik.node.executor import make_executor
 from ros_ik_interfaces.msg import IkStatus
@@ -33,6 +34,8 @@ _TARGET_PERIOD = 0.02
 # A target is reached when the measured pose stays this close [m, rad] for so long [s].
 _ARRIVED = (2e-4, 1e-3)
 _SETTLED = 0.2
+# A robot is at rest when no joint moves farther [rad or m] in so many joint states.
+_REST, _REST_STATES = 1e-4, 30
 _READY_CODES = (IkStatus.OK, IkStatus.COMMAND_STALE)
 
 
@@ -102,6 +105,7 @@ class DemoClient(Node):
         self._started: float | None = None
         self._last_text = ''
         self._heard_state = False
+        self._still_states = 0
         self._executor = make_executor()
         self._executor.add_node(self)
         self._pose = self.create_publisher(PoseStamped, 'ros_ik/target_pose', 1)
@@ -141,14 +145,17 @@ class DemoClient(Node):
         return f'not ready after {timeout:g} s; the node says: {self._last_text or "nothing"}'
 
     def play(self, phase: Phase) -> None:
-        """Send the targets of a phase until its time is over or its last target is reached."""
+        """Send the targets of a phase until its last target is reached or its time is over.
+
+        A robot that is to press something has the time that it needs to come to rest there.
+        """
         if self._started is None:
             self._started = time.monotonic()
         record = PhaseRecord(phase, self._now())
         self.recording.phases.append(record)
         self.recording.codes.append(set())
         next_target, settled_since, sent = record.start, math.inf, 0
-        while (now := self._now()) - record.start < phase.duration:
+        while not self._is_over(phase, (now := self._now()) - record.start):
             if now >= next_target:
                 next_target += _TARGET_PERIOD
                 last = self._send(phase, now - record.start, sent)
@@ -182,6 +189,12 @@ class DemoClient(Node):
     def _now(self) -> float:
         return time.monotonic() - (self._started or 0.0)
 
+    def _is_over(self, phase: Phase, elapsed: float) -> bool:
+        presses = phase.demand in (Demand.PRESS_BOX, Demand.PRESS_LIMIT)
+        if presses and self._still_states < _REST_STATES:
+            return elapsed >= PATIENCE
+        return elapsed >= phase.duration
+
     def _send(self, phase: Phase, elapsed: float, count: int) -> bool:
         """Send one target; return whether it is the last one of the phase."""
         if phase.joints is not None:
@@ -211,8 +224,11 @@ class DemoClient(Node):
         return bool(distance < _ARRIVED[0] and (angle < _ARRIVED[1] or not self._uses_orientation))
 
     def _on_state(self, message: JointState) -> None:
+        before = self._joint_q.copy()
         for name, position in zip(message.name, message.position, strict=True):
             self._joint_q[self._coord_of[name]] = position
+        moved = np.abs(self._joint_q - before).max() > _REST
+        self._still_states = 0 if moved else self._still_states + 1
         self._heard_state = True
         if self._started is not None:
             self.recording.state_times.append(self._now())

@@ -28,8 +28,8 @@ _DRAWS = 60
 # Distance of the box from every reachable target, in lengths of the chain.
 _CLEARANCE = 0.06
 CIRCLE_TIME = 4.0
-# Longest time to reach a target [s]: 2 s do, unless the machine does much else.
-_PATIENCE = 20.0
+# Longest time to reach a target or a rest [s]: 2 s do, unless the machine does much else.
+PATIENCE = 20.0
 
 
 class Demand(enum.Enum):
@@ -48,7 +48,7 @@ class Phase:
     Attributes:
         name: Short name.
         expectation: What should happen, for the table.
-        duration: Longest duration [s].
+        duration: Longest duration [s]; a press lasts on until the robot rests.
         poses: Pose targets [n, 7], sent one after the other over the duration; one is repeated.
         joints: Joint targets [rad or m] by name instead of poses.
         demand: What the robot must show.
@@ -109,7 +109,7 @@ def make_scenario(robot: DemoRobot, seed: int) -> Scenario:
     home_joints = robot.named(robot.home)
     far = start + np.array([20.0 * size, 0, 0, 0, 0, 0, 0])
     reach = [
-        Phase(f'pose {k + 1}', 'reached', _PATIENCE, poses=pose[None], demand=Demand.REACH)
+        Phase(f'pose {k + 1}', 'reached', PATIENCE, poses=pose[None], demand=Demand.REACH)
         for k, pose in enumerate(poses)
     ]
     followed = f'followed, radius {1e3 * radius:.0f} mm'
@@ -118,21 +118,21 @@ def make_scenario(robot: DemoRobot, seed: int) -> Scenario:
     go_home = functools.partial(Phase, joints=home_joints, demand=Demand.REACH)
     phases: tuple[Phase, ...] = (
         *reach,
-        Phase('circle', followed, CIRCLE_TIME + 1.5, circle, demand=Demand.REACH),
+        Phase('circle', followed, CIRCLE_TIME + PATIENCE, circle, demand=Demand.REACH),
         Phase('box', 'held at the face', 2.5, poses=beyond[None], demand=Demand.PRESS_BOX),
-        go_back('back', 'reached', _PATIENCE),
-        go_home('home', 'reached by joints', _PATIENCE),
+        go_back('back', 'reached', PATIENCE),
+        go_home('home', 'reached by joints', PATIENCE),
         Phase(
             'joint limit', f'{joint} stops at its limit', 2.5, joints={joint: limit},
             demand=Demand.STAY_INSIDE if blocked else Demand.PRESS_LIMIT,
         ),
-        go_home('home again', 'reached by joints', _PATIENCE),
+        go_home('home again', 'reached by joints', PATIENCE),
         Phase(
-            'NaN', 'dropped, the good target reached', _PATIENCE, poses[:1],
+            'NaN', 'dropped, the good target reached', PATIENCE, poses[:1],
             demand=Demand.REACH, nan_messages=True,
         ),
         Phase('out of reach', 'held inside box and limits', 1.5, poses=far[None]),
-        go_back('return', 'reached', _PATIENCE),
+        go_back('return', 'reached', PATIENCE),
     )  # fmt: skip
     return Scenario(phases, box_min, box_max, uses_orientation, size)
 

@@ -41,12 +41,12 @@ from ros_ik.solvers.status import SolveStatus
 # enough to change it by 1e-9 relative, large enough to keep the Hessian positive definite.
 _CLOSEST_POINT_REGULARIZATION = 1e-9
 
-# Most rounds of Newton's method; two to four are enough nearly always. It may stop at any point: the
+# Most rounds of Newton's method; two to four are enough nearly always. It may stop anywhere: the
 # rows are relaxed to what holds there.
 _MOST_ROUNDS = 16
 
-# Room around the closest point, in feasibility tolerances.
-_ROOM = 10.0
+# Room around the closest point, in feasibility tolerances, and where rows come near 0.
+_ROOM, _LEAST_ROOM = 10.0, 3.0
 
 # What the program of each stage is: the one asked for, the closest point within the rows that
 # x = 0 satisfies, the closest point within the bounds alone, and the relaxed program.
@@ -116,13 +116,15 @@ def qp_function(scalar: type) -> wp.Function:
                 reached = scalar(0.0)
                 for j in range(x.shape[1]):
                     reached += A[i, row, j] * x[i, j]
-                # The closest point may be the only one that reaches this: leave it some room,
-                # but none to turn a recovery back.
-                slack = scalar(wp.static(_ROOM)) * tolerance * ws.row_norm[i, row]
-                if bound < scalar(0.0) and reached <= slack:
-                    bound = wp.max(bound, wp.min(reached + slack, scalar(0.0)))
+                # The closest point may be the only one that reaches this: leave it some room, but
+                # only what rounding takes where a recovery would else turn back.
+                least = tolerance * ws.row_norm[i, row]
+                room = scalar(wp.static(_ROOM)) * least
+                if bound < scalar(0.0) and reached <= least:
+                    most = scalar(wp.static(_LEAST_ROOM)) * least
+                    bound = wp.max(bound, wp.min(reached + room, most))
                 else:
-                    bound = wp.max(bound, reached + slack)
+                    bound = wp.max(bound, reached + room)
             ws.b[i, row] = bound
 
     @wp.func
