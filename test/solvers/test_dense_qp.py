@@ -144,6 +144,19 @@ def test_bounds_that_exclude_zero_relax_every_row():
     np.testing.assert_allclose(qp.x.numpy(), [[0.4, 0.0]], atol=1e-8)
 
 
+@pytest.mark.parametrize('least', [0.0, 5e-11, 5e-10, 1e-9, 5e-9])
+def test_a_bound_that_excludes_zero_by_hardly_anything_is_met(least):
+    # As of a joint that is just coming to rest: it may not turn back yet.
+    programs = {
+        'H': np.ones((1, 1, 1)), 'c': np.zeros((1, 1)),
+        'lower': np.full((1, 1), least), 'upper': np.full((1, 1), 0.1),
+        'A': np.ones((1, 1, 1)), 'b': np.full((1, 1), -0.5),
+    }  # fmt: skip
+    qp = solve(programs)
+    assert qp.status.numpy()[0] == SolveStatus.RELAXED
+    assert least <= qp.x.numpy()[0, 0] <= least + 11 * qp.tolerance
+
+
 def test_a_row_that_holds_does_not_pull_where_another_cannot():
     programs = {
         'H': np.eye(2)[None], 'c': np.array([[0.0, -1.0]]),
