@@ -347,10 +347,12 @@ def value_of(client, barrier):
 def keeps_gain(client, barrier, move):
     """Check the part of the distance beyond the margin that is used up per second."""
     name, margin = f'barriers__{barrier}__gain', f'barriers.{barrier}.margin'
+    # Slow enough for the barrier, and not the acceleration limits, to say when to brake.
+    change(client, limits__velocity_scale=0.2)
     for gain in (1.0, 4.0):
         change(client, **{name: gain})
         move(client)
-        client.wait_for_ticks(200 if gain == 1.0 else 100)
+        client.wait_for_ticks(400 if gain == 1.0 else 200)
         found = used_up(client, barrier, client.before[margin].double_value)
         assert 0.5 * gain < found <= 1.05 * gain
 
