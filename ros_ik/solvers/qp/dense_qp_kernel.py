@@ -96,6 +96,15 @@ def qp_function(scalar: type) -> wp.Function:
         return True
 
     @wp.func
+    def row_value(
+        i: int, row: int, A: wp.array3d(dtype=scalar), x: wp.array2d(dtype=scalar)
+    ) -> scalar:
+        value = scalar(0.0)
+        for j in range(x.shape[1]):
+            value += A[i, row, j] * x[i, j]
+        return value
+
+    @wp.func
     def load_rows(
         i: int,
         stage: int,
@@ -113,9 +122,7 @@ def qp_function(scalar: type) -> wp.Function:
             elif stage == CLOSEST_IN_BOUNDS:
                 bound = scalar(wp.inf)
             elif stage == RELAXED:
-                reached = scalar(0.0)
-                for j in range(x.shape[1]):
-                    reached += A[i, row, j] * x[i, j]
+                reached = row_value(i, row, A, x)
                 # The closest point may be the only one that reaches this: leave it some room, but
                 # only what rounding takes where a recovery would else turn back.
                 least = tolerance * ws.row_norm[i, row]
@@ -140,12 +147,9 @@ def qp_function(scalar: type) -> wp.Function:
         others = bool(False)
         for row in range(b.shape[1]):
             is_broken = int(0)
-            if stage == CLOSEST_IN_BOUNDS or b[i, row] < scalar(0.0):
-                value = scalar(0.0)
-                for j in range(x.shape[1]):
-                    value += A[i, row, j] * x[i, j]
-                if ws.row_norm[i, row] > scalar(0.0) and value > b[i, row]:
-                    is_broken = 1
+            may_break = stage == CLOSEST_IN_BOUNDS or b[i, row] < scalar(0.0)
+            if may_break and ws.row_norm[i, row] > scalar(0.0):
+                is_broken = int(row_value(i, row, A, x) > b[i, row])
             others = others or is_broken != ws.is_broken[i, row]
             ws.is_broken[i, row] = is_broken
         return others
