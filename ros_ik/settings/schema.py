@@ -169,7 +169,8 @@ _SOLVER = (
     Parameter(
         'solver.max_iterations', 'int', 500,
         'Bound on the iterations of the method that takes over where the usual one does not '
-        'settle within its own bound of 12, and so on the time of a tick.',
+        'settle within its own bound of 12, and so on the time of a tick. Where barriers have to '
+        'give way it runs a few times.',
         minimum=1, maximum=100000,
     ),
 )  # fmt: skip

@@ -31,8 +31,9 @@ class DifferentialIKSettings:
 
     Attributes:
         dt: Duration of a step [s].
-        max_iterations: Bound on the constraints that the dual method adds and drops in one solve;
-            with the twelve rounds of the active-set method before it, it bounds the worst tick.
+        max_iterations: Bound on the constraints that the dual method adds and drops in one
+            solution; with the twelve rounds of the active-set method before it, it bounds the
+            worst tick. Where barriers have to give way there are a few solutions, 34 at most.
             Too few of them, and a robot stops: deep inside many violated barriers a humanoid needs
             several hundred.
         feasibility_tolerance: How far a barrier row, scaled to unit length, may be missed [rad or
