@@ -1,12 +1,13 @@
-# make demo | test | lint | docs | setup | bench | bench-node | clean; each sets up what it needs.
+# make demo | test | stress | lint | docs | setup | bench | bench-node | clean; each sets up what it needs.
 
 ROBOT ?= panda
 DEVICE ?= auto
 RATE ?= 100
 OUT ?= demo_output
 PYTEST_ARGS ?=
+STRESS_TICKS ?= 1000000
 
-.PHONY: demo test lint docs setup bench bench-node clean
+.PHONY: demo test stress lint docs setup bench bench-node clean
 
 setup:
 	@tools/setup
@@ -16,6 +17,11 @@ demo: setup
 
 test: setup
 	@tools/run python -m pytest $(PYTEST_ARGS)
+
+# The long forms of what test/safety drives: hours. Each line of output is what one drive came to.
+stress: setup
+	@SAFETY_TICKS=$$(($(STRESS_TICKS) / 3 + 1)) SERVO_SAFETY_TICKS=$(STRESS_TICKS) \
+		tools/run python -m pytest -s test/safety $(PYTEST_ARGS)
 
 lint: setup
 	@tools/run ruff check .

@@ -25,7 +25,7 @@ setup(
     description=' '.join(MANIFEST.findtext('description').split()),
     license=MANIFEST.findtext('license'),
     packages=find_packages(include=['ros_ik', 'ros_ik.*']),
-    package_data={'ros_ik.demo': ['*.yaml']},
+    package_data={'ros_ik.demo': ['*.yaml', '*.urdf', '*.srdf']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),
@@ -34,7 +34,14 @@ setup(
         data('config', '*.rviz'),
         data('config/sros2', '*.xml'),
     ],
-    install_requires=['setuptools'],
+    # What the library needs; package.xml names the ROS packages.
+    install_requires=['defusedxml', 'numpy', 'transforms3d', 'warp-lang>=1.19'],
+    extras_require={
+        'meshes': ['pycollada', 'trimesh'],
+        'demo': ['example-robot-data', 'matplotlib', 'PyYAML', 'xacro'],
+        # With pytest here, colcon test runs the tests; those whose oracle is missing are skipped.
+        'test': ['pytest', 'pytest-timeout'],
+    },
     # Warp reads the source of kernels.
     zip_safe=False,
     entry_points={
@@ -43,6 +50,7 @@ setup(
             'robot_description_publisher = ros_ik.demo.robot_description_publisher:main',
             'ros_ik_demo = ros_ik.demo.__main__:main',
             'ros_ik_node = ros_ik.node.ros_ik_node:main',
+            'ros_ik_srdf_lines = ros_ik.node.srdf_tool:main',
         ],
     },
 )

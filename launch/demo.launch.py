@@ -21,11 +21,15 @@ from launch import LaunchContext
 from launch import LaunchDescription
 from launch import LaunchDescriptionEntity
 from ros_ik.demo.demo_robot import DemoRobot
+from ros_ik.demo.robots import default_robot
 from ros_ik.demo.robots import mesh_prefix
 
 ARGUMENTS = [
     DeclareLaunchArgument(
-        'robot', default_value='panda', description='Name of a robot, or a URDF or xacro file.'
+        'robot',
+        default_value='',
+        description='Name of a robot, or a URDF or xacro file. Empty: panda where '
+        'example-robot-data is installed, else six_axis, the arm of this package.',
     ),
     DeclareLaunchArgument('namespace', default_value='', description='Namespace of every node.'),
     DeclareLaunchArgument(
@@ -48,7 +52,7 @@ def include(name: str, **arguments: object) -> IncludeLaunchDescription:
 
 def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return the nodes for the robot that was asked for."""
-    robot = DemoRobot.load(LaunchConfiguration('robot').perform(context))
+    robot = DemoRobot.load(LaunchConfiguration('robot').perform(context) or default_robot())
     namespace = LaunchConfiguration('namespace')
     parameters = write_parameters(robot)
     return [

@@ -11,8 +11,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LAYERS = [
-    'lazy_names', 'errors', 'settings', 'model', 'kinematics', 'objectives', 'limits', 'barriers',
-    'solvers', 'servo', 'planning', 'node', 'demo', 'viewer',
+    'lazy_names', 'errors', 'numbers', 'settings', 'model', 'kinematics', 'objectives', 'limits',
+    'barriers', 'solvers', 'servo', 'planning', 'node', 'demo', 'viewer',
 ]  # fmt: skip
 ROS_PACKAGES = ('node', 'demo', 'viewer')
 ROS_MODULES = {

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import ClassVar
+from typing import NamedTuple
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,23 @@ from ros_ik.kinematics.arguments import checked_number
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.step_state import StepState
+    from ros_ik.kinematics.stop_path import PathCheck
+
+
+class StepBox(NamedTuple):
+    """What a barrier needs to know of a step to choose its rows.
+
+    Attributes:
+        lower: Least step of each variable, shape [n, n_variables].
+        upper: Largest step of each variable, shape [n, n_variables].
+        gain: Gain of each barrier of the program, shape [barriers].
+        number: Which of them the barrier is.
+    """
+
+    lower: wp.array
+    upper: wp.array
+    gain: wp.array
+    number: int
 
 
 class Barrier:
@@ -36,7 +54,8 @@ class Barrier:
             the boundary; 0 switches it off.
         recovery_speed: Bound on the growth that a violated row asks for: a speed of |dh/dq| times
             this is always enough [rad/s or m/s]. Where hardly any motion changes h, the robot
-            would else be thrown out of the violation. Read at the first solve.
+            would else be thrown out of the violation. Where it is finite, variables that move into
+            the violation slow down until they can stop in a step. Read at the first solve.
         splits: Whether the launch methods may be called for parts of a large batch, with
             ``_state`` the state of the part; a barrier with an array per robot then reads its
             rows through :meth:`StepState.rows`.
@@ -44,13 +63,15 @@ class Barrier:
             be checked at q + dq; False for a barrier that reads more of the state than them.
         sweeps: Whether there is a :meth:`launch_sweep`; it saves checks of stops most of their
             time.
+        follows: Whether there is a :meth:`launch_follow`; without it checks look at the values of
+            :meth:`launch_values` at some places of a stop, and not between them.
     """
 
     changes: ClassVar[int] = 0
     recovery_speed: float = np.inf
     splits = False
     is_checked = True
-    sweeps = False
+    sweeps = follows = False
 
     _state: StepState
     _is_bound = False
@@ -139,18 +160,6 @@ class Barrier:
         """
         raise NotImplementedError
 
-    def launch_violations(self, body_q: wp.array, values: wp.array, start_idx: int) -> None:
-        """Write what :meth:`launch_values` does where that is negative, else anything positive.
-
-        Checks that look at many poses ask no more; a barrier that can tell sooner overrides this.
-
-        Args:
-            body_q: Link poses in the world, shape [n, body_count].
-            values: Output, shape [n, total_rows].
-            start_idx: First row of this barrier.
-        """
-        self.launch_values(body_q, values, start_idx)
-
     def launch_sweep(self, way: wp.array, may_fall: wp.array) -> None:
         """Mark the robots for which some h may fall below zero on the way from the present state.
 
@@ -162,6 +171,18 @@ class Barrier:
         """
         raise NotImplementedError
 
+    def launch_follow(self, check: PathCheck, column: int) -> None:
+        """Mark the robots for which some h gets worse on the path of a step.
+
+        Worse is h below ``-tolerance`` and less than a place before. The state is where the paths
+        begin, with its link poses and motion subspaces.
+
+        Args:
+            check: The paths, and what is written.
+            column: Column of ``check.unsafe`` that is set to 1.
+        """
+        raise NotImplementedError
+
     def launch_jacobian(self, jacobian: wp.array, start_idx: int) -> None:
         """Write dh/dx of the step's variables into the rows of this barrier.
 
@@ -170,6 +191,25 @@ class Barrier:
             start_idx: First row of this barrier.
         """
         raise NotImplementedError
+
+    @property
+    def step_row_count(self) -> int:
+        """Number of rows that the program of a step has room for."""
+        return self.row_count
+
+    def launch_rows(self, box: StepBox, values: wp.array, jacobian: wp.array, start: int) -> None:
+        """Write h and dh/dx of the rows of a step's program at the present state.
+
+        A barrier may choose which of its values get a row; a row that is off has h = inf.
+
+        Args:
+            box: What bounds the step.
+            values: Output, shape [n, total_rows].
+            jacobian: Output, shape [n, total_rows, n_variables].
+            start: First of ``step_row_count`` rows.
+        """
+        self.launch_values(self._state.body_q, values, start)
+        self.launch_jacobian(jacobian, start)
 
     def _allocate(self, state: StepState) -> None:
         """Allocate arrays on the device of ``state``."""

@@ -4,8 +4,8 @@
 
     h_i = d_i - d_min,   i over the n closest pairs, closest first
 
-Pairs farther apart than d_max are switched off: h = d_max - d_min and a zero Jacobian. Because
-rows are ordered, h_i shrinks only if some distance does.
+Pairs farther apart than d_max are switched off: h = d_max - d_min and a zero Jacobian. Checks of
+steps have no rows: they judge every pair of the scene for itself.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.barriers.barrier import Barrier
+from ros_ik.barriers.barrier import StepBox
 from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.barriers.pair_measurement import PairMeasurement
 from ros_ik.errors import ArgumentError
@@ -27,6 +28,7 @@ from ros_ik.kinematics.pair_functions import FAR
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.step_state import StepState
+    from ros_ik.kinematics.stop_path import PathCheck
 
 
 class CollisionBarrier(Barrier):
@@ -37,9 +39,13 @@ class CollisionBarrier(Barrier):
         n_collision_pairs: Number of rows; None for one per pair.
         d_min: Distance [m] where h = 0.
         d_max: Distance [m] from which on a pair is switched off; None for never.
+        ranks_rows: Whether the rows of a step go to the pairs that it could bring too near, the
+            soonest first, and as many again to violated pairs; else the closest pairs have them,
+            as with roboplan. Set it before the first solve.
     """
 
-    splits = sweeps = True
+    ranks_rows = False
+    splits = sweeps = follows = True
 
     _pair_view: np.ndarray | None = None
 
@@ -101,22 +107,50 @@ class CollisionBarrier(Barrier):
         """Write the least distances less d_min; see :meth:`Barrier.launch_values`."""
         self._measurement.launch_values(body_q, self._work(body_q), values, start_idx)
 
-    def launch_violations(self, body_q: wp.array, values: wp.array, start_idx: int) -> None:
-        """Write the values of pairs that are too near; see :meth:`Barrier.launch_violations`."""
-        work = self._work(body_q)
-        self._measurement.launch_values(body_q, work, values, start_idx, near_only=True)
-
     def launch_sweep(self, way: wp.array, may_fall: wp.array) -> None:
         """Mark robots with pairs that may come too near; see :meth:`Barrier.launch_sweep`."""
         state = self._state
         motion = [state.joint_S_s, self._dofs, self._moves, way]
         self._measurement.launch_sweep(state.body_q, motion, self._work(state.body_q), may_fall)
 
+    def launch_follow(self, check: PathCheck, column: int) -> None:
+        """Judge every pair along its path; see :meth:`Barrier.launch_follow`."""
+        state = self._state
+        motion = [state.joint_S_s, self._dofs, self._moves]
+        now = self._work(state.body_q)
+        self._measurement.launch_follow(state.body_q, motion, now, check, column)
+
     def launch_jacobian(self, jacobian: wp.array, start_idx: int) -> None:
         """Write the derivatives of the values that were written last at the state's poses."""
         motion = [self._state.joint_S_s, self._dofs, self._variable, self._scale, self._moves]
         work = self._work(self._state.body_q)
         self._measurement.launch_jacobian(motion, work, jacobian, start_idx)
+
+    @property
+    def step_row_count(self) -> int:
+        """Number of rows of a step; ranked, as many for violated pairs as for the others."""
+        return self.row_count * (2 if self._ranks else 1)
+
+    def launch_rows(self, box: StepBox, values: wp.array, jacobian: wp.array, start: int) -> None:
+        """Write the rows of the closest pairs, or ranked; see :meth:`Barrier.launch_rows`."""
+        if not self._ranks:
+            super().launch_rows(box, values, jacobian, start)
+            return
+        state = self._state
+        self._measurement.launch_rows(
+            state.body_q,
+            [state.joint_S_s, self._dofs, self._variable, self._scale, self._moves],
+            [*box, self.margin, self.recovery_speed, state.dt],
+            self._chosen(state.body_q),
+            values,
+            jacobian,
+            start,
+        )
+
+    @property
+    def _ranks(self) -> bool:
+        """Whether there is a choice of rows to make."""
+        return self.ranks_rows and self.n_collision_pairs is not None
 
     def closest_pairs(self) -> list[list[tuple[str, str]]]:
         """Return whose distances the rows of the last step were, for each robot.
@@ -200,6 +234,12 @@ class CollisionBarrier(Barrier):
             return self._measurement.work((own.ptr, n), n)
         shared = self._work(own) if n == own.shape[0] else None
         return self._measurement.work(n, n, hints_of=shared)
+
+    def _chosen(self, body_q: wp.array) -> Any:
+        """Return the work space of the rows of a step."""
+        n = body_q.shape[0]
+        key = 'rows', body_q.ptr, n
+        return self._measurement.work(key, n, n_rows=self.step_row_count)
 
     def _moving(self, pairs: np.ndarray) -> np.ndarray:
         """Return the pairs that some variable of the step moves."""

@@ -15,12 +15,11 @@ from ros_ik.kinematics.pair_functions import FAR
 from ros_ik.kinematics.pair_functions import pair_structs
 from ros_ik.kinematics.pair_kernels import pair_kernels
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.stop_path import PathCheck
 from ros_ik.model.joint_type import GeoType
 
 _ROUND = (int(GeoType.SPHERE), int(GeoType.CAPSULE))
 _PLANE = int(GeoType.PLANE)
-# Distance [m] beyond d_min up to which pairs are measured where only too near ones matter.
-_NEAR = 1e-3
 
 
 class PairMeasurement:
@@ -72,9 +71,10 @@ class PairMeasurement:
         self.arrays.counts = wp.zeros(4, dtype=wp.int32, device=device)
         self.arrays.d_min = scalar(d_min)
         self.arrays.d_max = scalar(FAR if d_max is None else d_max)
-        self._near_arrays = _with_d_max(self.arrays, min(float(self.arrays.d_max), d_min + _NEAR))
         self._works: dict[Any, Any] = {}
         self._ways: dict[int, wp.array] = {}
+        self._scratch: dict[int, list[wp.array]] = {}
+        self._body_q: dict[int, wp.array] = {}
         self.pairs = np.zeros((0, 2), dtype=int)
 
     def set_pairs(self, pairs: np.ndarray) -> None:
@@ -94,7 +94,9 @@ class PairMeasurement:
         for work in self._works.values():
             work.hint.zero_()  # they belong to other pairs
 
-    def work(self, key: Any, n: int, hints_of: Any = None) -> Any:
+    def work(
+        self, key: Any, n: int, hints_of: Any = None, n_rows: int | None = None
+    ) -> Any:
         """Return the work space with a name, for n robots; allocated at its first use.
 
         Args:
@@ -102,6 +104,7 @@ class PairMeasurement:
             n: Number of robots.
             hints_of: A work space for as many robots to share hints with, so that searches at
                 nearby poses find the same directions.
+            n_rows: Number of rows, None for ``n_rows`` of the measurement.
         """
         if key not in self._works:
             vec3, device = spatial_functions(self._scalar).vec3, self._device
@@ -112,20 +115,13 @@ class PairMeasurement:
             ):  # fmt: skip
                 setattr(work, name, wp.zeros((n, count), dtype=vec3, device=device))
             work.hint = hints_of.hint if hints_of is not None else wp.zeros_like(work.normal)
-            work.pair = wp.full((n, self.n_rows), -1, dtype=wp.int32, device=device)
-            work.distance = wp.zeros((n, self.n_rows), dtype=self._scalar, device=device)
+            rows = n, n_rows or self.n_rows
+            work.pair = wp.full(rows, -1, dtype=wp.int32, device=device)
+            work.distance = wp.zeros(rows, dtype=self._scalar, device=device)
             self._works[key] = work
         return self._works[key]
 
-    def launch_values(
-        self,
-        body_q: wp.array,
-        work: Any,
-        values: wp.array,
-        start: int,
-        *,
-        near_only: bool = False,
-    ) -> None:
+    def launch_values(self, body_q: wp.array, work: Any, values: wp.array, start: int) -> None:
         """Write distances less d_min; the closest first, or those of all pairs in order.
 
         Args:
@@ -133,16 +129,55 @@ class PairMeasurement:
             work: Work space for n robots; its column ``pair`` says whose distances they are.
             values: Output, [n, total_rows].
             start: First column of ``n_rows``.
-            near_only: Whether it is enough to know that distances above d_min are.
         """
         n = body_q.shape[0]
-        arrays = self._near_arrays if near_only else self.arrays
         self._launch_place(body_q, work)
         wp.launch(
             self._kernels.distances,
             (n, self.n_rows if self._every else 1),
-            inputs=[body_q, arrays, self._every, start],
+            inputs=[body_q, self.arrays, self._every, start],
             outputs=[work, values],
+            device=self._device,
+        )
+
+    def launch_rows(
+        self,
+        body_q: wp.array,
+        motion: list[Any],
+        step: list[Any],
+        work: Any,
+        values: wp.array,
+        jacobian: wp.array,
+        start: int,
+    ) -> None:
+        """Write distances less d_min, and their derivatives, of the pairs that need a row.
+
+        Args:
+            body_q: Link poses in the world, [n, body_count].
+            motion: joint_S_s, dofs, variable, scale, moves; see the kernel.
+            step: Its box, the gains, which of them counts, margin, recovery speed and duration.
+            work: Work space for n robots; half of its rows are for violated pairs.
+            values: Output, [n, total_rows].
+            jacobian: Output, [n, total_rows, n_variables].
+            start: First row.
+        """
+        n, rows, variables = body_q.shape[0], work.pair.shape[1], jacobian.shape[2]
+        key = work.pair.ptr
+        if key not in self._scratch:
+            vec3 = spatial_functions(self._scalar).vec3
+            self._scratch[key] = [
+                wp.zeros((n, body_q.shape[1], 3), dtype=vec3, device=self._device),
+                wp.zeros((n, len(self._rows.kind)), dtype=vec3, device=self._device),
+                wp.zeros((n, len(self._rows.kind)), dtype=self._scalar, device=self._device),
+                wp.zeros((n, rows), dtype=self._scalar, device=self._device),
+                wp.zeros((n, 1, variables), dtype=self._scalar, device=self._device),
+            ]
+        self._launch_place(body_q, work)
+        wp.launch(
+            self._kernels.choose,
+            n,
+            inputs=[body_q, *motion, *step, self.arrays, rows // 2, start],
+            outputs=[work, *self._scratch[key], values, jacobian],
             device=self._device,
         )
 
@@ -158,17 +193,44 @@ class PairMeasurement:
             may_meet: Output, int32 [n].
         """
         n = body_q.shape[0]
-        if n not in self._ways:
-            shape = n, len(self._rows.kind)
-            self._ways[n] = wp.zeros(shape, dtype=self._scalar, device=self._device)
         self._launch_place(body_q, work)
         wp.launch(
             self._kernels.sweep,
             n,
             inputs=[body_q, *motion, self.arrays],
-            outputs=[work, self._ways[n], may_meet],
+            outputs=[work, self._room_for_ways(n), may_meet],
             device=self._device,
         )
+
+    def launch_follow(
+        self, body_q: wp.array, motion: list[Any], now: Any, check: PathCheck, column: int
+    ) -> None:
+        """Judge every pair along the path of its robot; see the kernel.
+
+        Args:
+            body_q: Link poses where the paths begin, [n, body_count].
+            motion: joint_S_s there, dofs and moves.
+            now: Work space for these poses.
+            check: The paths, and what is written.
+            column: Column of ``check.unsafe``.
+        """
+        n = body_q.shape[0]
+        if n not in self._body_q:
+            self._body_q[n] = wp.zeros_like(body_q)
+        self._launch_place(body_q, now)
+        wp.launch(
+            self._kernels.follow,
+            n,
+            inputs=[
+                check.path.arrays, *motion, self.arrays, now, check.tolerance, check.between,
+                column,
+            ],
+            outputs=[
+                self.work(('path', n), n, hints_of=now), self._body_q[n], self._room_for_ways(n),
+                check.unsafe, check.cut,
+            ],
+            device=self._device,
+        )  # fmt: skip
 
     def launch_jacobian(
         self, motion: list[Any], work: Any, jacobian: wp.array, start: int
@@ -189,6 +251,12 @@ class PairMeasurement:
             device=self._device,
         )
 
+    def _room_for_ways(self, n: int) -> wp.array:
+        if n not in self._ways:
+            shape = n, len(self._rows.kind)
+            self._ways[n] = wp.zeros(shape, dtype=self._scalar, device=self._device)
+        return self._ways[n]
+
     def _launch_place(self, body_q: wp.array, work: Any) -> None:
         wp.launch(
             self._kernels.place,
@@ -197,15 +265,6 @@ class PairMeasurement:
             outputs=[work],
             device=self._device,
         )
-
-
-def _with_d_max(arrays: Any, d_max: float) -> Any:
-    """Return a struct ``Pairs`` of the same arrays with another d_max [m]."""
-    other = type(arrays)()
-    for name in ('shapes', 'cores', 'center', 'axis', 'used', 'pairs', 'counts', 'd_min'):
-        setattr(other, name, getattr(arrays, name))
-    other.d_max = d_max
-    return other
 
 
 def is_convex(kinds: np.ndarray) -> bool:

@@ -24,10 +24,13 @@ from ros_ik.kinematics.chain import relative_chain
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.pair_sweep import arc_function
 from ros_ik.kinematics.pair_sweep import ROUNDING
+from ros_ik.kinematics.point_path import follow_point_kernel
+from ros_ik.kinematics.point_path import point_in_function
 from ros_ik.kinematics.spatial import spatial_functions
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.step_state import StepState
+    from ros_ik.kinematics.stop_path import PathCheck
 
 
 @no_type_check
@@ -35,17 +38,9 @@ if TYPE_CHECKING:
 def _position_barrier_kernels(scalar: type) -> SimpleNamespace:
     """Build the value and Jacobian kernels of one floating-point type."""
     point_velocity = spatial_functions(scalar).point_velocity
-    arc = arc_function(scalar)
+    arc, point_in = arc_function(scalar), point_in_function(scalar)
     transform = wp.types.transformation(scalar)
     spatial_vector = wp.types.vector(6, scalar)
-
-    @wp.func
-    def reference_in_world(
-        robot: int, reference: int, body_q: wp.array2d(dtype=transform)
-    ) -> transform:
-        if reference >= 0:
-            return body_q[robot, reference]
-        return wp.transform_identity(dtype=scalar)
 
     @compiled_kernel()
     def position_barrier_values(
@@ -59,9 +54,7 @@ def _position_barrier_kernels(scalar: type) -> SimpleNamespace:
         values: wp.array2d(dtype=scalar),  # [n, total_rows]
     ):
         robot = wp.tid()
-        world = wp.transform_get_translation(body_q[robot, link])
-        to_reference = wp.transform_inverse(reference_in_world(robot, reference, body_q))
-        position = wp.transform_point(to_reference, world)
+        position = point_in(robot, link, reference, body_q)
         for row in range(row_axis.shape[0]):
             values[robot, start_idx + row] = row_sign[row] * (
                 position[row_axis[row]] - row_bound[row]
@@ -87,9 +80,9 @@ def _position_barrier_kernels(scalar: type) -> SimpleNamespace:
             for variable in range(jacobian.shape[2]):
                 jacobian[robot, start_idx + row, variable] = scalar(0.0)
         world = wp.transform_get_translation(body_q[robot, link])
-        to_reference = wp.quat_inverse(
-            wp.transform_get_rotation(reference_in_world(robot, reference, body_q))
-        )
+        to_reference = wp.quat_identity(dtype=scalar)
+        if reference >= 0:
+            to_reference = wp.quat_inverse(wp.transform_get_rotation(body_q[robot, reference]))
         for k in range(chain_dof.shape[0]):
             dof = chain_dof[k]
             variable = dof_variable[dof]
@@ -122,8 +115,7 @@ def _position_barrier_kernels(scalar: type) -> SimpleNamespace:
         for k in range(chain_dof.shape[0]):
             dof = chain_dof[k]
             reach += arc(joint_S_s[robot, dof], way[robot, dof], world, scalar(0.0))
-        to_reference = wp.transform_inverse(reference_in_world(robot, reference, body_q))
-        position = wp.transform_point(to_reference, world)
+        position = point_in(robot, link, reference, body_q)
         for row in range(row_axis.shape[0]):
             if not (row_sign[row] * (position[row_axis[row]] - row_bound[row]) >= reach):
                 may_fall[robot] = 1
@@ -144,7 +136,7 @@ class PositionBarrier(Barrier):
         p_max: Upper corner [m], shape [3]; inf where there is no bound.
     """
 
-    splits = sweeps = True
+    splits = sweeps = follows = True
 
     def __init__(
         self,
@@ -239,6 +231,21 @@ class PositionBarrier(Barrier):
                 self.reference_link_index, self._axis, self._sign, self._bound,
             ],
             outputs=[may_fall],
+            device=state.device,
+        )  # fmt: skip
+
+    def launch_follow(self, check: 'PathCheck', column: int) -> None:
+        """Judge the distances to the faces along paths; see :meth:`Barrier.launch_follow`."""
+        state = self._state
+        wp.launch(
+            follow_point_kernel(state.scalar),
+            dim=state.n_robots,
+            inputs=[
+                check.path.arrays, self._chain_dof, state.dof_variable, self.link_index,
+                self.reference_link_index, self._axis, self._sign, self._bound, check.tolerance,
+                check.between, column,
+            ],
+            outputs=[check.unsafe, check.cut],
             device=state.device,
         )  # fmt: skip
 

@@ -3,7 +3,8 @@
 """The node ``mock_robot``: joint_state_broadcaster and joint_trajectory_controller, no robot.
 
 It takes its joints from ``robot_description``, publishes ``joint_states``, refuses trajectories by
-the controller's rules, says why, and follows the accepted ones with a small lag.
+the controller's rules, says why, and follows the accepted ones with a small lag. The service
+``~/freeze`` makes it stand still and go on publishing, as a driver does in a protective stop.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 import functools
 import sys
+import time
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -20,6 +22,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
 from ros_ik.demo.process import describe
@@ -34,6 +37,7 @@ from ros_ik.errors import ModelError
 from ros_ik.model import Model
 
 DIAGNOSTICS_PERIOD = 1.0  # s, the convention for /diagnostics
+LOG_PERIOD = 5.0  # s between two logs of one reason
 STATUS_SUFFIX = ': trajectories'
 
 # An empty list has no type in a parameter file, so a list of one empty name means the same.
@@ -46,14 +50,24 @@ PARAMETERS = (
         Parameter.Type.STRING,
         'topic of trajectory_msgs/JointTrajectory',
     ),
-    ('controller_joints', [''], Parameter.Type.STRING_ARRAY, "the controller's, [''] for all"),
+    (
+        'controller_joints',
+        [''],
+        Parameter.Type.STRING_ARRAY,
+        "the controller's, which a trajectory must name; [''] for all, of which it may name some",
+    ),
     (
         'publish_all_joints',
         True,
         Parameter.Type.BOOL,
         "false: joint_states has the controller's joints only, as from one driver of several",
     ),
-    ('initial_positions.names', [''], Parameter.Type.STRING_ARRAY, 'joints not at zero'),
+    (
+        'initial_positions.names',
+        [''],
+        Parameter.Type.STRING_ARRAY,
+        'joints to place; the others start at zero, or amid their limits where zero is near one',
+    ),
     ('initial_positions.values', [0.0], Parameter.Type.DOUBLE_ARRAY, 'their start, rad or m'),
 )
 
@@ -81,6 +95,7 @@ class MockRobot(Node):
         self._initial = dict(zip(names, values, strict=True))
         self._robot: SimulatedRobot | None = None
         self._published: list[int] = []
+        self._logged = '', 0.0
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         # A reliable publisher is heard by best-effort and by reliable subscribers.
         self._joint_states = self.create_publisher(JointState, 'joint_states', 1)
@@ -122,6 +137,7 @@ class MockRobot(Node):
         period = 1.0 / self._value('publish_rate')
         self.create_timer(period, functools.partial(self._update, robot))
         self.create_timer(DIAGNOSTICS_PERIOD, functools.partial(self._publish_diagnostics, robot))
+        self.create_service(SetBool, '~/freeze', functools.partial(self._on_freeze, robot))
         self._robot = robot
         self.get_logger().info(
             f'{len(robot.names)} joints, {len(robot.controlled)} controlled by {topic}'
@@ -130,8 +146,22 @@ class MockRobot(Node):
     def _on_trajectory(self, robot: SimulatedRobot, message: JointTrajectory) -> None:
         reason = robot.command(trajectory_from_message(message), self._now())
         if reason is not None:
-            self.get_logger().error(f'trajectory rejected: {reason}')
+            self._log_refusal(robot, reason)
             self._publish_diagnostics(robot)
+
+    def _log_refusal(self, robot: SimulatedRobot, reason: str) -> None:
+        """Log a reason when it is new, then every few seconds."""
+        now = time.monotonic()
+        if reason == self._logged[0] and now - self._logged[1] < LOG_PERIOD:
+            return
+        self._logged = reason, now
+        self.get_logger().error(f'trajectory rejected: {reason} ({robot.rejected} so far)')
+
+    def _on_freeze(
+        self, robot: SimulatedRobot, request: SetBool.Request, response: SetBool.Response
+    ) -> SetBool.Response:
+        robot.frozen, response.success = request.data, True
+        return response
 
     def _update(self, robot: SimulatedRobot) -> None:
         stamp = self.get_clock().now()

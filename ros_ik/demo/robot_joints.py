@@ -15,6 +15,8 @@ from ros_ik.model import Model
 
 # joint_states carries one number per joint: planar and floating joints do not appear in it.
 SINGLE = (JointType.REVOLUTE, JointType.PRISMATIC)
+# Part of the range between the limits that a start keeps from each of them.
+_LEAST_ROOM = 0.05
 
 
 class RobotJoints:
@@ -51,7 +53,10 @@ class RobotJoints:
         return self.coords[[self.names.index(name) for name in names]]
 
     def configuration(self, positions: Mapping[str, float]) -> np.ndarray:
-        """Return the neutral configuration with some joints placed, mimic joints following.
+        """Return a start with some joints placed, mimic joints following.
+
+        The others are at zero, revolute joints in the middle of their limits where zero lies
+        outside or near the end: an arm that starts stretched against a limit can hardly move.
 
         Args:
             positions: rad or m by joint name.
@@ -60,5 +65,14 @@ class RobotJoints:
             Coordinates, shape [joint_coord_count].
         """
         joint_q = self._model.neutral_joint_q()
+        lower, upper, _, _ = self._model.limits64()
+        kinds, dofs = self._model.joint_type.numpy(), self._model.joint_qd_start.numpy()
+        for name, coord in zip(self.names, self.coords, strict=True):
+            joint = self._model.joint_index(name)
+            low, high = lower[dofs[joint]], upper[dofs[joint]]
+            if kinds[joint] == JointType.REVOLUTE and np.isfinite(high - low):
+                room = _LEAST_ROOM * (high - low)
+                if not low + room <= 0.0 <= high - room:
+                    joint_q[coord] = 0.5 * (low + high)
         joint_q[self.coords_of(list(positions))] = list(positions.values())
         return self._model.apply_mimic(joint_q)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Where the demo's robots are: names of example-robot-data, or a path to a URDF or xacro."""
+"""Robots of the demo: known by name, or by the path of a URDF or xacro file."""
 
 from __future__ import annotations
 
@@ -48,6 +48,15 @@ def robot_names() -> list[str]:
     return sorted(_known_robots())
 
 
+def default_robot() -> str:
+    """Return the robot to show where none is named: panda where it is installed, else six_axis."""
+    try:
+        robot_data_path()
+    except ArgumentError:
+        return 'six_axis'
+    return 'panda'
+
+
 def find_robot(robot: str) -> RobotFiles:
     """Find a robot by its name or by the path of its URDF or xacro file.
 
@@ -75,8 +84,8 @@ def robot_data_path() -> Path:
             if (share / folder / 'robots').is_dir():
                 return share / folder / 'robots'
     raise ArgumentError(
-        'example-robot-data is not installed: pip install example-robot-data, '
-        'or give the path of a URDF file'
+        'example-robot-data, which has this robot, is not installed: pip install '
+        'example-robot-data, or name six_axis, or the path of a URDF file'
     )
 
 
@@ -108,10 +117,11 @@ def _known_robots() -> dict[str, dict]:
 
 
 def _known_robot(name: str, entry: Mapping) -> RobotFiles:
-    folder = robot_data_path()
+    own = entry.get('package') == 'ros_ik'
+    folder = Path(__file__).parent if own else robot_data_path()
     urdf_path = folder / entry['urdf']
     if not urdf_path.is_file():
-        raise ArgumentError(f"robot '{name}': example-robot-data has no {urdf_path}")
+        raise ArgumentError(f"robot '{name}': there is no {urdf_path}")
     return RobotFiles(
         name=name,
         urdf_path=urdf_path,

@@ -28,10 +28,11 @@ class SimulatedRobot:
 
     Attributes:
         names: Every joint in the state, mimic joints included.
-        controlled: The joints that a trajectory must name.
+        controlled: The joints that trajectories move.
         accepted: Number of trajectories accepted.
         rejected: Number of trajectories refused.
         last_reason: Why the last one was refused, '' if none was.
+        frozen: Whether it stands still, as in a protective stop; its state is as before.
     """
 
     def __init__(
@@ -48,7 +49,8 @@ class SimulatedRobot:
         Args:
             model: The robot.
             now: Present time, ns.
-            controlled: The controller's joints; empty for all that are not mimic joints.
+            controlled: The controller's joints, which each trajectory must name; empty for all
+                that are not mimic joints, of which a trajectory may name some.
             initial: Where joints stand that are not at zero, rad or m.
             lag: Time constant of tracking, s; zero for none.
 
@@ -64,6 +66,7 @@ class SimulatedRobot:
         self._state_coords = joints.coords
         self.names = joints.names
         self.controlled = tuple(controlled) or joints.driven
+        self._allow_partial = not controlled
         self._coords = joints.coords_of(self.controlled)
         self._joint_q = joints.configuration(initial or {})
         self._velocity = np.zeros_like(self._joint_q)
@@ -71,10 +74,13 @@ class SimulatedRobot:
         self.accepted = 0
         self.rejected = 0
         self.last_reason = ''
+        self.frozen = False
 
     def command(self, trajectory: Trajectory, now: int) -> str | None:
         """Follow a trajectory, or return the reason why it is refused."""
-        reason = check_trajectory(trajectory, self.controlled, now)
+        reason = check_trajectory(
+            trajectory, self.controlled, now, allow_partial_joints_goal=self._allow_partial
+        )
         if reason is None:
             self.accepted += 1
             self._sampler.start(trajectory, now)
@@ -87,6 +93,9 @@ class SimulatedRobot:
         """Move to ``now``."""
         elapsed = max(now - self._last, 0) / NANOSECONDS
         self._last = now
+        if self.frozen:
+            self._velocity[:] = 0.0
+            return
         desired, velocity, _ = self._sampler.sample(now)
         position = desired
         if self._lag > 0.0:

@@ -3,9 +3,9 @@
 """The rules by which joint_trajectory_controller refuses a trajectory, without ROS.
 
 The rules are those of ``JointTrajectoryController::validate_trajectory_msg`` (ros2_controllers)
-for a controller with the position command interface and default parameters: no partial goals, no
-integration, no velocity at the end. Three are added that it lacks: NaN or infinite numbers, a
-joint named twice, and a first point before the start.
+for a controller with the position command interface and default parameters: no integration, no
+velocity at the end, and no partial goals unless they are allowed. Three are added that it lacks:
+NaN or infinite numbers, a joint named twice, and a first point before the start.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ def check_trajectory(
     now: int,
     *,
     allow_nonzero_velocity_at_trajectory_end: bool = False,
+    allow_partial_joints_goal: bool = False,
 ) -> str | None:
     """Say why a controller of ``joints`` refuses ``trajectory``.
 
@@ -68,11 +69,12 @@ def check_trajectory(
         joints: The joints of the controller, in any order.
         now: Present time on the clock of the stamp, ns.
         allow_nonzero_velocity_at_trajectory_end: The controller's parameter of this name.
+        allow_partial_joints_goal: The controller's parameter of this name.
 
     Returns:
         The reason of the refusal, or None for a trajectory that is accepted.
     """
-    reason = _check_joints(trajectory.joint_names, joints)
+    reason = _check_joints(trajectory.joint_names, joints, allow_partial_joints_goal)
     if reason is None and not trajectory.points:
         reason = 'the trajectory has no points'
     if reason is None:
@@ -84,7 +86,7 @@ def check_trajectory(
     return reason
 
 
-def _check_joints(names: Sequence[str], joints: Sequence[str]) -> str | None:
+def _check_joints(names: Sequence[str], joints: Sequence[str], allow_partial: bool) -> str | None:
     if not names:
         return 'the trajectory has no joint names'
     unknown = [name for name in names if name not in joints]
@@ -94,7 +96,7 @@ def _check_joints(names: Sequence[str], joints: Sequence[str]) -> str | None:
     if repeated:
         return f"joint '{repeated[0]}' is named twice"
     missing = [name for name in joints if name not in names]
-    if missing:
+    if missing and not allow_partial:
         return f"joint '{missing[0]}' is missing: partial goals are not allowed"
     return None
 

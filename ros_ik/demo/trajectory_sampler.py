@@ -35,15 +35,18 @@ class TrajectorySampler:
     def start(self, trajectory: Trajectory, now: int) -> None:
         """Replace the trajectory by an accepted one, from the desired state at ``now``.
 
+        Joints that it leaves out hold their desired position, as the controller does with
+        ``allow_partial_joints_goal``.
+
         Args:
             trajectory: One for which ``check_trajectory`` has no objection.
             now: Present time, ns. It is the start of a trajectory whose stamp is zero.
         """
         before = self.sample(now)
         begin = trajectory.stamp if trajectory.stamp != 0 else now
-        order = [list(trajectory.joint_names).index(name) for name in self._joints]
+        order = [self._joints.index(name) for name in trajectory.joint_names]
         times = [begin + point.time_from_start for point in trajectory.points]
-        points = [_known_derivatives(point, order) for point in trajectory.points]
+        points = [_known_derivatives(point, order, before[0]) for point in trajectory.points]
         if times[0] > now:
             times.insert(0, now)
             points.insert(0, before)
@@ -66,14 +69,24 @@ class TrajectorySampler:
         return _interpolate(self._points[after - 1], self._points[after], span, elapsed)
 
 
-def _known_derivatives(point: TrajectoryPoint, order: Sequence[int]) -> tuple[np.ndarray, ...]:
-    """Return position and, where given, velocity and acceleration, in the order of the joints."""
-    known = [point.positions]
-    for values in (point.velocities, point.accelerations):
+def _known_derivatives(
+    point: TrajectoryPoint, order: Sequence[int], held: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """Return position and, where given, velocity and acceleration of all joints.
+
+    Args:
+        point: Point of a trajectory.
+        order: Index of each of its joints.
+        held: Position of the joints that it leaves out.
+    """
+    known = []
+    for values in (point.positions, point.velocities, point.accelerations):
         if not len(values):
             break
-        known.append(values)
-    return tuple(np.asarray(values, dtype=np.float64)[order] for values in known)
+        everything = np.zeros_like(held) if known else held.copy()
+        everything[order] = values
+        known.append(everything)
+    return tuple(known)
 
 
 def _interpolate(

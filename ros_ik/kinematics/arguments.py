@@ -13,6 +13,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.numbers import real_array
 
 # Rows and threads are counted in 32 bits on the device.
 _MOST_ROWS = 2**31 - 1
@@ -71,12 +72,7 @@ def checked_number(name: str, value: Any, *, positive: bool = False, finite: boo
 
 def checked_numbers(name: str, value: Any) -> np.ndarray:
     """Return a copy in float64 on the host, or raise ArgumentError naming the argument."""
-    try:
-        if value is None:
-            raise TypeError('None is no number')  # NumPy takes it for NaN
-        return np.array(value.numpy() if isinstance(value, wp.array) else value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f'{name} must be numbers, got {value!r}') from error
+    return real_array(name, value.numpy() if isinstance(value, wp.array) else value)
 
 
 def check_memory(name: str, rows: int, bytes_per_row: int, device: wp.DeviceLike) -> None:

@@ -76,12 +76,13 @@ def batch_output(
         ArgumentError: Another shape or type.
     """
     if isinstance(given, wp.array):
-        if given.shape != shape or given.dtype != dtype:
+        view = _as_type(given, shape, dtype)
+        if view is None:
             raise ArgumentError(
                 f'{name} must have shape {list(shape)} of {dtype.__name__}, got '
                 f'{list(given.shape)} of {_type_name(given.dtype)}'
             )
-        return given
+        return view
     if not isinstance(given, np.ndarray):
         raise ArgumentError(
             f'{name} must be a NumPy or Warp array to write into, got {type(given).__name__}'
@@ -100,6 +101,46 @@ def copy_back(result: wp.array, given: np.ndarray | wp.array) -> None:
     """Bring the result to a caller that gave a NumPy array."""
     if not isinstance(given, wp.array):
         given[...] = result.numpy()
+
+
+def _as_type(given: wp.array, shape: tuple[int, ...], dtype: Any) -> wp.array | None:
+    """Return an array, or a view of its memory as another type of the same numbers.
+
+    Warp has several types of the same layout: ``wp.transform``, which is ``wp.transformf``, and
+    the one that its generic functions make are different types, and a table of numbers whose last
+    dimension is the components is the same memory again.
+
+    Args:
+        given: The array.
+        shape: The shape it must have as an array of ``dtype``.
+        dtype: The type it must have.
+
+    Returns:
+        None where the numbers do not lie as such an array needs them.
+    """
+    if given.dtype == dtype and tuple(given.shape) == shape:
+        return given
+    scalar, length = getattr(dtype, '_wp_scalar_type_', dtype), getattr(dtype, '_length_', 1)
+    of_given = getattr(given.dtype, '_wp_scalar_type_', given.dtype)
+    components = getattr(given.dtype, '_shape_', ()) if of_given is not given.dtype else ()
+    strides = tuple(given.strides)
+    whole = (*given.shape, *components)
+    wanted = (*shape, length) if scalar is not dtype else shape
+    if of_given is not scalar or tuple(whole) != wanted:
+        return None
+    size = wp.types.type_size_in_bytes(scalar)
+    # A table of numbers: the last dimension becomes the components, if they lie together.
+    if not components and scalar is not dtype:
+        if strides[-1] != size:
+            return None
+        strides = strides[:-1]
+    elif components and scalar is dtype:
+        strides = (*strides, size)
+    view = wp.array(
+        ptr=given.ptr, dtype=dtype, shape=shape, strides=strides, device=given.device, copy=False
+    )
+    view._source = given  # type: ignore[attr-defined]  # its memory lives as long as the view
+    return view
 
 
 def _type_name(dtype: Any) -> str:

@@ -147,6 +147,16 @@ def _center_of_mass_jacobian_kernel(scalar: type) -> wp.Kernel:
     return compute_center_of_mass_jacobian
 
 
+def check_mass(model: Any) -> None:
+    """Check that a robot whose centre of mass is wanted has one.
+
+    Raises:
+        ArgumentError: No link has a mass.
+    """
+    if not precise_array(model, 'body_mass').sum() > 0.0:
+        raise ArgumentError('no link of the robot has a mass: it has no centre of mass')
+
+
 def mass_distribution(
     model: Any, scalar: type, bodies: Sequence[int] | np.ndarray | None = None
 ) -> MassDistribution:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.model.joint_type import JointType
 
 if TYPE_CHECKING:
@@ -29,9 +30,8 @@ def link_dofs(model: Model, link_index: int) -> np.ndarray:
     """
     if not -1 <= link_index < model.body_count:
         raise ArgumentError(f'link_index must lie in [-1, {model.body_count}), got {link_index}')
-    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
-    start = model.joint_qd_start.numpy()
-    incoming = {int(body): joint for joint, body in reversed(list(enumerate(child)))}
+    parent, start = model.joint_parent.numpy(), model.joint_qd_start.numpy()
+    incoming = incoming_joints(model)
     dofs: list[int] = []
     body = link_index
     while body in incoming:
@@ -56,10 +56,16 @@ def relative_chain(
         reference; those that move both alike are left out.
 
     Raises:
-        ArgumentError: An index is outside the model.
+        ArgumentError: An index is outside the model, or a link that no joint of an articulation
+            places.
     """
     if link_index < 0:
         raise ArgumentError(f'link_index must name a link of the model, got {link_index}')
+    if link_index < model.body_count and link_index not in incoming_joints(model):
+        raise ArgumentError(
+            f'link_index {link_index} is a link that no joint of an articulation places: '
+            'it never moves'
+        )
     of_link = link_dofs(model, link_index)
     of_reference = link_dofs(model, reference_link_index)
     dofs = np.setxor1d(of_link, of_reference).astype(np.int32)

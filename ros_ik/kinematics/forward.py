@@ -84,6 +84,8 @@ def place_links_function(scalar: type) -> wp.Function:
         joint_q: wp.array2d(dtype=scalar),
         body_q: wp.array2d(dtype=transform),
     ):
+        for k in range(tree.still_body.shape[0]):
+            body_q[row, tree.still_body[k]] = tree.still_pose[k]
         for k in range(tree.joint_order.shape[0]):
             joint = tree.joint_order[k]
             pose = tree.joint_X_p[joint] * joint_transform(tree, joint, row, joint_q)

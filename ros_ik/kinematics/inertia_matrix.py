@@ -26,6 +26,7 @@ import warp as wp
 from ros_ik.kinematics.center_of_mass import precise_array
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.kinematics.tree import tree_struct
 
@@ -174,8 +175,7 @@ def body_inertias(model: Any, scalar: type) -> BodyInertias:
     Returns:
         The inertias, on the model's device.
     """
-    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
-    incoming = {int(body): joint for joint, body in reversed(list(enumerate(child)))}
+    parent, incoming = model.joint_parent.numpy(), incoming_joints(model)
     ancestor = np.array([incoming.get(int(body), -1) for body in parent], dtype=np.int32)
     world = model.body_world.numpy()
     types, device = spatial_functions(scalar), model.device

@@ -3,8 +3,7 @@
 """What a batch solver needs of a model, read through Newton's field names alone.
 
 Our :class:`Model`, a finalized ``newton.Model`` and a plain namespace with these fields are the
-same thing here. Joints outside every articulation (loop closures) place no body, and bodies that
-no joint places stay where ``model.body_q`` has them.
+same thing here.
 """
 
 from __future__ import annotations
@@ -13,12 +12,9 @@ import dataclasses
 from typing import Any
 
 import numpy as np
-import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.kinematics.tree import KinematicTree
-from ros_ik.model.joint_type import JointType
 
 # Limits further out than this, in rad or m, mean that there is none; Newton writes 1e10.
 _NO_LIMIT = 1e9
@@ -39,47 +35,6 @@ class Mimic:
     joint1: int
     coef0: float
     coef1: float
-
-
-def articulation_tree(model: Any, scalar: type = wp.float32) -> KinematicTree:
-    """Return the tree of the joints that are in an articulation.
-
-    Args:
-        model: Any object with Newton's joint arrays.
-        scalar: ``wp.float32`` or ``wp.float64``.
-
-    Raises:
-        ArgumentError: A joint of a kind that has no kinematics here, or a body with two incoming
-            joints.
-    """
-    kinds = model.joint_type.numpy()
-    known = {int(kind) for kind in JointType}
-    for joint, kind in enumerate(kinds.tolist()):
-        if kind not in known:
-            raise ArgumentError(f'model: joint {joint} has the unsupported type {kind}')
-    tree = kinematic_tree(model, scalar)
-    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
-    inside = np.flatnonzero(model.joint_articulation.numpy() >= 0)
-    bodies, counts = np.unique(child[inside], return_counts=True)
-    if np.any(counts > 1):
-        raise ArgumentError(f'model: body {bodies[counts > 1][0]} has two incoming joints')
-    if len(inside) < len(kinds):
-        order = _parents_first(inside.tolist(), parent, child)
-        tree.arrays.joint_order = wp.array(order, dtype=wp.int32, device=model.device)
-    return tree
-
-
-def _parents_first(joints: list[int], parent: np.ndarray, child: np.ndarray) -> list[int]:
-    """Order joints so that each comes after the one that places its parent body."""
-    waiting = set(child[joints].tolist())
-    order: list[int] = []
-    while len(order) < len(joints):
-        ready = [j for j in joints if parent[j] not in waiting and child[j] in waiting]
-        if not ready:
-            raise ArgumentError('model: the joints of an articulation form a loop')
-        order.extend(ready)
-        waiting.difference_update(child[ready].tolist())
-    return order
 
 
 def moved_bodies(model: Any, tree: KinematicTree) -> tuple[np.ndarray, np.ndarray]:

@@ -1,15 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels: distances of pairs of primitives, the closest of them, and their Jacobians.
-
-The degrees of freedom that move both links of a pair move it as a whole. Another one with the
-motion subspace (v, omega), in world axes at the world origin, moves the distance by
-
-    dd/dq_k = +- n . (v + omega x p) = +- (v, omega) . (n, p x n)
-
-with + for those that move the first link. p may be either of the nearest points: their difference
-lies along n.
-"""
+"""Kernels: distances of pairs of primitives, the closest of them, and their Jacobians."""
 
 from types import SimpleNamespace
 from typing import no_type_check
@@ -19,10 +10,9 @@ import warp as wp
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.pair_functions import distance_functions
 from ros_ik.kinematics.pair_functions import pair_structs
+from ros_ik.kinematics.pair_functions import place_shape_function
+from ros_ik.kinematics.pair_slopes import write_slopes_function
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.model.joint_type import GeoType
-
-_SPHERE = int(GeoType.SPHERE)
 
 
 @no_type_check
@@ -35,11 +25,12 @@ def pair_distance_kernels(scalar: type, convex: bool, module: wp.Module) -> Simp
         module: Where they are compiled.
     """
     types = spatial_functions(scalar)
-    vec3, transform, twist = types.vec3, types.transform, types.twist
+    transform, twist = types.transform, types.twist
     structs = pair_structs(scalar)
     Pairs, PairWork = structs.Pairs, structs.PairWork
-    functions = distance_functions(scalar, convex)
-    pair_distance, pair_direction = functions.pair_distance, functions.pair_direction
+    place_shape = place_shape_function(scalar)
+    pair_distance = distance_functions(scalar, convex).pair_distance
+    write_slopes = write_slopes_function(scalar, convex)
 
     @compiled_kernel(module=module)
     def place_primitives(
@@ -49,17 +40,7 @@ def pair_distance_kernels(scalar: type, convex: bool, module: wp.Module) -> Simp
     ):
         robot = wp.tid()
         for k in range(data.counts[0]):
-            shape = data.used[k]
-            body = data.shapes.body[shape]
-            center = data.center[shape]
-            axis = data.axis[shape]
-            if body >= 0:
-                pose = body_q[robot, body]
-                center = wp.transform_point(pose, center)
-                if data.shapes.kind[shape] != wp.static(_SPHERE):
-                    axis = wp.quat_rotate(wp.transform_get_rotation(pose), axis)
-            work.center[robot, shape] = center
-            work.axis[robot, shape] = axis
+            place_shape(data, work, robot, data.used[k], body_q)
 
     # One kernel for both: what measures a pair takes seconds to compile.
     @compiled_kernel(module=module)
@@ -99,42 +80,6 @@ def pair_distance_kernels(scalar: type, convex: bool, module: wp.Module) -> Simp
         for row in range(first_row, end_row):
             values[robot, start_idx + row] = work.distance[robot, row] - data.d_min
 
-    @wp.func
-    def row_slope(S: twist, normal: vec3, moment: vec3) -> scalar:
-        return wp.dot(vec3(S[0], S[1], S[2]), normal) + wp.dot(vec3(S[3], S[4], S[5]), moment)
-
-    @wp.func
-    def freest_axis(
-        robot: int,
-        point: vec3,
-        along: vec3,
-        body_a: int,
-        body_b: int,
-        joint_S_s: wp.array2d(dtype=twist),
-        dofs: wp.array(dtype=wp.int32),
-        moves: wp.array2d(dtype=wp.int32),
-        scale: wp.array(dtype=scalar),
-    ) -> vec3:
-        """Direction across ``along`` in which two cores that have met part most easily."""
-        best = vec3(scalar(0.0), scalar(0.0), scalar(1.0))
-        most = scalar(-1.0)
-        for k in range(3):
-            axis = vec3()
-            axis[k] = scalar(1.0)
-            axis = axis - wp.dot(axis, along) * along
-            if wp.length_sq(axis) > scalar(0.1):
-                axis = wp.normalize(axis)
-                moment = wp.cross(point, axis)
-                total = scalar(0.0)
-                for j in range(dofs.shape[0]):
-                    factor = scalar(moves[body_a + 1, j] - moves[body_b + 1, j]) * scale[j]
-                    slope = factor * row_slope(joint_S_s[robot, dofs[j]], axis, moment)
-                    total += slope * slope
-                if total > most:
-                    most = total
-                    best = axis
-        return best
-
     @compiled_kernel(module=module)
     def distance_jacobian(
         joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
@@ -148,38 +93,15 @@ def pair_distance_kernels(scalar: type, convex: bool, module: wp.Module) -> Simp
         jacobian: wp.array3d(dtype=scalar),  # [n, total_rows, n_variables]
     ):
         robot, row = wp.tid()
-        for j in range(jacobian.shape[2]):
-            jacobian[robot, start_idx + row, j] = scalar(0.0)
         k = work.pair[robot, row]
         if k >= 0:
-            normal, point = pair_direction(data, work, robot, k)
-            a = data.pairs[k][0]
-            b = data.pairs[k][1]
-            body_a = data.shapes.body[a]
-            body_b = data.shapes.body[b]
-            if wp.length_sq(normal) == scalar(0.0):
-                along = work.axis[robot, a]
-                if wp.length_sq(along) == scalar(0.0):
-                    along = work.axis[robot, b]
-                normal = freest_axis(
-                    robot,
-                    point,
-                    wp.normalize(along),
-                    body_a,
-                    body_b,
-                    joint_S_s,
-                    dofs,
-                    moves,
-                    scale,
-                )
-            moment = wp.cross(point, normal)
-            for j in range(dofs.shape[0]):
-                sign = moves[body_a + 1, j] - moves[body_b + 1, j]
-                if sign != 0:
-                    slope = row_slope(joint_S_s[robot, dofs[j]], normal, moment)
-                    jacobian[robot, start_idx + row, variable[j]] += (
-                        scalar(sign) * scale[j] * slope
-                    )
+            write_slopes(
+                robot, k, joint_S_s, dofs, variable, scale, moves, data, work, jacobian,
+                start_idx + row,
+            )  # fmt: skip
+        else:
+            for j in range(jacobian.shape[2]):
+                jacobian[robot, start_idx + row, j] = scalar(0.0)
 
     return SimpleNamespace(
         place=place_primitives,

@@ -13,12 +13,13 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.convex_cores import collision_structs
+from ros_ik.kinematics.penetration import penetration_functions
 from ros_ik.kinematics.proximity import convex_functions
 from ros_ik.kinematics.proximity import round_functions
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.joint_type import GeoType
 
-_PLANE = int(GeoType.PLANE)
+_PLANE, _SPHERE = int(GeoType.PLANE), int(GeoType.SPHERE)
 # Value [m] of distances that are not bounded by a d_max and belong to no pair.
 FAR = 1e3
 
@@ -61,20 +62,52 @@ def pair_structs(scalar: type) -> SimpleNamespace:
 
 @no_type_check
 @functools.cache
+def place_shape_function(scalar: type) -> wp.Function:
+    """Build ``place_shape(data, work, robot, shape, body_q)``: a primitive in the world.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+    """
+    transform = spatial_functions(scalar).transform
+    structs = pair_structs(scalar)
+    Pairs, PairWork = structs.Pairs, structs.PairWork
+
+    @wp.func
+    def place_shape(
+        data: Pairs, work: PairWork, robot: int, shape: int, body_q: wp.array2d(dtype=transform)
+    ):
+        body = data.shapes.body[shape]
+        center = data.center[shape]
+        axis = data.axis[shape]
+        if body >= 0:
+            pose = body_q[robot, body]
+            center = wp.transform_point(pose, center)
+            if data.shapes.kind[shape] != wp.static(_SPHERE):
+                axis = wp.quat_rotate(wp.transform_get_rotation(pose), axis)
+        work.center[robot, shape] = center
+        work.axis[robot, shape] = axis
+
+    return place_shape
+
+
+@no_type_check
+@functools.cache
 def distance_functions(scalar: type, convex: bool) -> SimpleNamespace:
     """Build the functions of one floating-point type.
 
     ``pair_distance(data, work, robot, k, body_q, limit) -> distance``: of pair k, exact up to the
     limit, else something above it. ``pair_direction(data, work, robot, k) -> (normal, point)``:
     unit normal from the second primitive to the first and a point of the first core; the normal
-    is zero where points or parallel segments meet.
+    is zero where points or parallel segments meet. ``pair_gap(data, work, robot, k, body_q, n)``:
+    distance along a unit direction from the second primitive to the first, never more than the
+    distance; that of a half-space is along its own normal.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
         convex: Whether there are pairs that need GJK.
     """
     types = spatial_functions(scalar)
-    transform = types.transform
+    vec3, transform = types.vec3, types.transform
     structs = pair_structs(scalar)
     Pairs, PairWork = structs.Pairs, structs.PairWork
     functions = round_functions(scalar)
@@ -93,8 +126,21 @@ def distance_functions(scalar: type, convex: bool) -> SimpleNamespace:
         v, _point = nearest(center_a, axis_a, center_b, axis_b)
         return wp.length(v)
 
+    @wp.func
+    def round_gap(data: Pairs, work: PairWork, robot: int, a: int, b: int, n: vec3) -> scalar:
+        direction = n
+        across = scalar(0.0)
+        if data.shapes.kind[b] == wp.static(_PLANE):
+            direction = work.axis[robot, b]
+        else:
+            across = wp.abs(wp.dot(direction, work.axis[robot, b]))
+        apart = wp.dot(direction, work.center[robot, a] - work.center[robot, b])
+        return apart - wp.abs(wp.dot(direction, work.axis[robot, a])) - across
+
     if convex:
         convex_separation = convex_functions(scalar).convex_separation
+        depths = penetration_functions(scalar)
+        gap_along, extreme = depths.gap_along, depths.extreme
 
         @wp.func
         def placed(
@@ -129,6 +175,24 @@ def distance_functions(scalar: type, convex: bool) -> SimpleNamespace:
             work.normal[robot, slot] = normal
             work.point[robot, slot] = point
             return distance
+
+        @wp.func
+        def convex_gap(
+            data: Pairs,
+            work: PairWork,
+            robot: int,
+            a: int,
+            b: int,
+            body_q: wp.array2d(dtype=transform),
+            n: vec3,
+        ) -> scalar:
+            pose_a = placed(data, robot, a, body_q)
+            pose_b = placed(data, robot, b, body_q)
+            if data.shapes.kind[b] == wp.static(_PLANE):
+                lowest = extreme(data.cores, a, pose_a, -work.axis[robot, b])
+                return wp.dot(work.axis[robot, b], lowest - work.center[robot, b])
+            gap, _point, _x = gap_along(data.cores, a, b, pose_a, pose_b, n)
+            return gap
     else:
 
         @wp.func
@@ -143,6 +207,18 @@ def distance_functions(scalar: type, convex: bool) -> SimpleNamespace:
             limit: scalar,
         ) -> scalar:
             return scalar(wp.static(FAR))
+
+        @wp.func
+        def convex_gap(
+            data: Pairs,
+            work: PairWork,
+            robot: int,
+            a: int,
+            b: int,
+            body_q: wp.array2d(dtype=transform),
+            n: vec3,
+        ) -> scalar:
+            return scalar(wp.static(-FAR))
 
     @wp.func
     def pair_distance(
@@ -187,4 +263,23 @@ def distance_functions(scalar: type, convex: bool) -> SimpleNamespace:
         _distance, normal = separation(v, axis_a, axis_b)
         return normal, point
 
-    return SimpleNamespace(pair_distance=pair_distance, pair_direction=pair_direction)
+    @wp.func
+    def pair_gap(
+        data: Pairs,
+        work: PairWork,
+        robot: int,
+        k: int,
+        body_q: wp.array2d(dtype=transform),
+        n: vec3,
+    ) -> scalar:
+        """Distance of a pair along a direction."""
+        a = data.pairs[k][0]
+        b = data.pairs[k][1]
+        radii = data.shapes.radius[a] + data.shapes.radius[b]
+        if k < data.counts[2]:
+            return round_gap(data, work, robot, a, b, n) - radii
+        return convex_gap(data, work, robot, a, b, body_q, n) - radii
+
+    return SimpleNamespace(
+        pair_distance=pair_distance, pair_direction=pair_direction, pair_gap=pair_gap
+    )

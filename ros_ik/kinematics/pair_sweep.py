@@ -14,6 +14,7 @@ single and multiple robots in complex environments", T-RO 21 (2005).)
 """
 
 import functools
+from types import SimpleNamespace
 from typing import no_type_check
 
 import warp as wp
@@ -47,19 +48,21 @@ def arc_function(scalar: type) -> wp.Function:
 
 
 @no_type_check
-def pair_sweep_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel:
-    """Build the kernel of one floating-point type; see :func:`pair_kernels`.
+@functools.cache
+def sweep_functions(scalar: type) -> SimpleNamespace:
+    """Build what tells pairs that joints cannot bring together by moving so much.
+
+    ``arc``: see :func:`arc_function`. ``set_ways(data, work, robot, joint_S_s, dofs, moves, way,
+    ways)``: how far each shape moves in the world. ``may_reach(data, work, robot, k, ways)``:
+    whether the spheres about the two shapes of a pair can meet. ``pair_fall(data, work, robot, k,
+    joint_S_s, dofs, moves, way)``: what their distance can lose.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
-        convex: Whether there are other shapes than spheres, capsules and half-spaces.
-        module: Where it is compiled.
     """
-    types = spatial_functions(scalar)
-    transform, twist = types.transform, types.twist
+    twist = spatial_functions(scalar).twist
     structs = pair_structs(scalar)
     Pairs, PairWork = structs.Pairs, structs.PairWork
-    pair_distance = distance_functions(scalar, convex).pair_distance
     arc = arc_function(scalar)
 
     @wp.func
@@ -87,6 +90,73 @@ def pair_sweep_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kerne
                     )
         return total
 
+    @wp.func
+    def set_ways(
+        data: Pairs,
+        work: PairWork,
+        robot: int,
+        joint_S_s: wp.array2d(dtype=twist),
+        dofs: wp.array(dtype=wp.int32),
+        moves: wp.array2d(dtype=wp.int32),
+        way: wp.array2d(dtype=scalar),
+        ways: wp.array2d(dtype=scalar),
+    ):
+        for k in range(data.counts[0]):
+            shape = data.used[k]
+            ways[robot, shape] = shape_way(
+                data, work, robot, shape, -1, joint_S_s, dofs, moves, way
+            )
+
+    @wp.func
+    def may_reach(
+        data: Pairs, work: PairWork, robot: int, k: int, ways: wp.array2d(dtype=scalar)
+    ) -> bool:
+        a = data.pairs[k][0]
+        b = data.pairs[k][1]
+        limit = data.d_min + scalar(wp.static(ROUNDING)) + ways[robot, a] + ways[robot, b]
+        apart = wp.length_sq(work.center[robot, a] - work.center[robot, b])
+        reach = limit + data.shapes.bound[a] + data.shapes.bound[b]
+        return not (reach <= scalar(0.0) or apart >= reach * reach)
+
+    @wp.func
+    def pair_fall(
+        data: Pairs,
+        work: PairWork,
+        robot: int,
+        k: int,
+        joint_S_s: wp.array2d(dtype=twist),
+        dofs: wp.array(dtype=wp.int32),
+        moves: wp.array2d(dtype=wp.int32),
+        way: wp.array2d(dtype=scalar),
+    ) -> scalar:
+        a = data.pairs[k][0]
+        b = data.pairs[k][1]
+        body_a = data.shapes.body[a]
+        body_b = data.shapes.body[b]
+        fall = shape_way(data, work, robot, a, body_b, joint_S_s, dofs, moves, way)
+        fall += shape_way(data, work, robot, b, body_a, joint_S_s, dofs, moves, way)
+        return fall
+
+    return SimpleNamespace(arc=arc, set_ways=set_ways, may_reach=may_reach, pair_fall=pair_fall)
+
+
+@no_type_check
+def pair_sweep_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel:
+    """Build the kernel of one floating-point type; see :func:`pair_kernels`.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+        convex: Whether there are other shapes than spheres, capsules and half-spaces.
+        module: Where it is compiled.
+    """
+    types = spatial_functions(scalar)
+    transform, twist = types.transform, types.twist
+    structs = pair_structs(scalar)
+    Pairs, PairWork = structs.Pairs, structs.PairWork
+    pair_distance = distance_functions(scalar, convex).pair_distance
+    functions = sweep_functions(scalar)
+    set_ways, may_reach, pair_fall = functions.set_ways, functions.may_reach, functions.pair_fall
+
     @compiled_kernel(module=module)
     def sweep_pairs(
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
@@ -101,22 +171,10 @@ def pair_sweep_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kerne
     ):
         robot = wp.tid()
         least = data.d_min + scalar(wp.static(ROUNDING))
-        for k in range(data.counts[0]):
-            shape = data.used[k]
-            ways[robot, shape] = shape_way(
-                data, work, robot, shape, -1, joint_S_s, dofs, moves, way
-            )
+        set_ways(data, work, robot, joint_S_s, dofs, moves, way, ways)
         for k in range(data.counts[3]):
-            a = data.pairs[k][0]
-            b = data.pairs[k][1]
-            limit = least + ways[robot, a] + ways[robot, b]
-            apart = wp.length_sq(work.center[robot, a] - work.center[robot, b])
-            reach = limit + data.shapes.bound[a] + data.shapes.bound[b]
-            if not (reach <= scalar(0.0) or apart >= reach * reach):
-                body_a = data.shapes.body[a]
-                body_b = data.shapes.body[b]
-                fall = shape_way(data, work, robot, a, body_b, joint_S_s, dofs, moves, way)
-                fall += shape_way(data, work, robot, b, body_a, joint_S_s, dofs, moves, way)
+            if may_reach(data, work, robot, k, ways):
+                fall = pair_fall(data, work, robot, k, joint_S_s, dofs, moves, way)
                 # What does not move does not come nearer, however near it is.
                 if not (fall == scalar(0.0)):
                     limit = least + fall

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.tree import incoming_joints
+from ros_ik.kinematics.tree import root_pose
 from ros_ik.model.checks import link_index
 from ros_ik.model.joint_group import checked_joint_group
 from ros_ik.model.joint_type import JointType
@@ -61,6 +63,12 @@ class SerialChain:
     def n_variables(self) -> int:
         """Number of variables m."""
         return len(self.coordinates)
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether each joint is a variable itself, in order: none follows another one."""
+        own = self.variables == tuple(range(len(self.slides)))
+        return own and not np.any(self.coef0) and bool(np.all(self.coef1 == 1.0))
 
     def sampling_range(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the range of each variable to sample in: its limits where it has them, [m]."""
@@ -172,7 +180,9 @@ def serial_chain(
     group = checked_joint_group(model, group)
     held = model.neutral_joint_q() if joint_q is None else np.asarray(joint_q, dtype=np.float64)
     builder = _Builder(model, group, held)
-    for joint in joints_to(model, link_index(model, link, least=0)):
+    joints = joints_to(model, link_index(model, link, least=0))
+    builder.constants[0] = _matrix(root_pose(model, joints))
+    for joint in joints:
         builder.add_joint(joint)
     if offset is not None:
         builder.constants[-1] = builder.constants[-1] @ _matrix(np.asarray(offset))
@@ -193,8 +203,7 @@ def serial_chain(
 
 def joints_to(model: Model, body: int) -> list[int]:
     """Return the joints from the world to a body, outermost last."""
-    parent = model.joint_parent.numpy()
-    incoming = {int(child): joint for joint, child in enumerate(model.joint_child.numpy())}
+    parent, incoming = model.joint_parent.numpy(), incoming_joints(model)
     joints: list[int] = []
     while body in incoming:
         joints.append(incoming[body])

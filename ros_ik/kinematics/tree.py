@@ -1,7 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The kinematic tree of a model as one struct of arrays that every kernel takes."""
+"""The kinematic tree of a model as one struct of arrays that every kernel takes.
 
+As in Newton, the joints of articulations form the tree. Joints outside (loop closures) place no
+link, and a link that no joint of an articulation places stays where ``model.body_q`` has it.
+"""
+
+from collections.abc import Sequence
 import dataclasses
 import functools
 from typing import Any
@@ -10,7 +15,9 @@ from typing import no_type_check
 import numpy as np
 import warp as wp
 
+from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.model.joint_type import JointType
 
 
 @no_type_check
@@ -31,7 +38,9 @@ def tree_struct(scalar: type) -> Any:
         joint_axis: wp.array(dtype=vec3)  # [joint_dof_count]
         joint_X_p: wp.array(dtype=transform)  # [joint_count]
         joint_X_c_inverse: wp.array(dtype=transform)  # [joint_count]
-        joint_order: wp.array(dtype=wp.int32)  # [joint_count], parents before children
+        joint_order: wp.array(dtype=wp.int32)  # joints of the tree, parents before children
+        still_body: wp.array(dtype=wp.int32)  # links that none of them places
+        still_pose: wp.array(dtype=transform)  # where these are
 
     return TreeArrays
 
@@ -68,8 +77,16 @@ def kinematic_tree(model: Any, scalar: type) -> KinematicTree:
 
     Returns:
         The tree, on the model's device.
+
+    Raises:
+        ArgumentError: A joint of a kind that has no kinematics here, or between bodies that do not
+            exist; a body with two incoming joints; joints of an articulation that form a loop.
     """
     device = model.device
+    known = {int(kind) for kind in JointType}
+    for joint, kind in enumerate(model.joint_type.numpy().tolist()):
+        if kind not in known:
+            raise ArgumentError(f'model: joint {joint} has the unsupported type {kind}')
     arrays = tree_struct(scalar)()
     for name in (
         'joint_type', 'joint_parent', 'joint_child', 'joint_q_start', 'joint_qd_start',
@@ -81,8 +98,13 @@ def kinematic_tree(model: Any, scalar: type) -> KinematicTree:
     arrays.joint_X_p = wp.array(_precise(model, 'joint_X_p'), dtype=types.transform, device=device)
     inverse = _inverse_poses(_precise(model, 'joint_X_c'))
     arrays.joint_X_c_inverse = wp.array(inverse, dtype=types.transform, device=device)
-    order = _parents_first(model.joint_parent.numpy(), model.joint_child.numpy())
+    incoming = incoming_joints(model)
+    order = _parents_first(model.joint_parent.numpy(), incoming)
     arrays.joint_order = wp.array(order, dtype=wp.int32, device=device)
+    still = [body for body in range(model.body_count) if body not in incoming]
+    arrays.still_body = wp.array(still, dtype=wp.int32, device=device)
+    poses = still_poses(model)[still]
+    arrays.still_pose = wp.array(poses, dtype=types.transform, device=device)
     return KinematicTree(
         scalar=scalar,
         arrays=arrays,
@@ -109,16 +131,72 @@ def _inverse_poses(poses: np.ndarray) -> np.ndarray:
     return inverse
 
 
-def _parents_first(parent: np.ndarray, child: np.ndarray) -> list[int]:
-    """Return the joints ordered so that each comes after the joint that places its parent body.
+def incoming_joints(model: Any) -> dict[int, int]:
+    """Return the joint that places each body, for the bodies that a joint of the tree places.
 
-    Joints on a loop without a root place no body and are left out.
+    Args:
+        model: Any object with Newton's joint arrays; without ``joint_articulation`` every joint
+            counts.
+
+    Raises:
+        ArgumentError: A joint between bodies that do not exist, or a body with two such joints.
     """
-    of_parent: dict[int, list[int]] = {}
-    for joint, body in enumerate(parent.tolist()):
-        of_parent.setdefault(body, []).append(joint)
-    roots = set(parent.tolist()) - set(child.tolist())
-    order = [joint for body in sorted(roots) for joint in of_parent[body]]
-    for joint in order:  # grows while it is walked: a breadth-first search
-        order.extend(of_parent.pop(int(child[joint]), []))
+    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
+    articulation = getattr(model, 'joint_articulation', None)
+    inside = np.ones(len(child), dtype=bool)
+    if articulation is not None and articulation.shape[0] == len(child):
+        inside = articulation.numpy() >= 0
+    count = model.body_count
+    for name, bodies, least in (('joint_parent', parent, -1), ('joint_child', child, 0)):
+        wrong = np.flatnonzero(inside & ((bodies < least) | (bodies >= count)))
+        if len(wrong):
+            raise ArgumentError(
+                f'model: {name} of joint {wrong[0]} must lie in [{least}, {count}), '
+                f'got {bodies[wrong[0]]}'
+            )
+    bodies, counts = np.unique(child[inside], return_counts=True)
+    if np.any(counts > 1):
+        raise ArgumentError(f'model: body {bodies[counts > 1][0]} has two incoming joints')
+    return {int(child[joint]): int(joint) for joint in np.flatnonzero(inside)}
+
+
+def still_poses(model: Any) -> np.ndarray:
+    """Return ``model.body_q`` in float64 with unit quaternions, shape [body_count, 7]."""
+    body_q = getattr(model, 'body_q', None)
+    if body_q is None:  # an object with the joint arrays alone
+        return np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (model.body_count, 1))
+    poses = body_q.numpy().astype(np.float64).reshape(-1, 7)
+    norms = np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
+    poses[:, 3:] = np.where(norms > 0.0, poses[:, 3:], (0.0, 0.0, 0.0, 1.0))
+    poses[:, 3:] /= np.where(norms > 0.0, norms, 1.0)
+    return poses
+
+
+def root_pose(model: Any, joints: Sequence[int]) -> np.ndarray:
+    """Return the pose in the world of what the first of some joints hangs on, shape [7].
+
+    Args:
+        model: Any object with Newton's joint arrays.
+        joints: Joints from the root outwards: the first one hangs on the world or on a link that
+            no joint places. None leave the world.
+    """
+    parent = int(model.joint_parent.numpy()[joints[0]]) if len(joints) else -1
+    if parent < 0:
+        return np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    return np.asarray(still_poses(model)[parent])
+
+
+def _parents_first(parent: np.ndarray, incoming: dict[int, int]) -> list[int]:
+    """Return the joints of the tree, each after the one that places its parent body."""
+    below: dict[int, list[int]] = {}
+    for body, joint in sorted(incoming.items(), key=lambda item: item[1]):
+        below.setdefault(int(parent[joint]), []).append(body)
+    bodies = [root for root in sorted(below) if root not in incoming]
+    order: list[int] = []
+    for body in bodies:  # grows while it is walked: a breadth-first search
+        for child in below.get(body, []):
+            order.append(incoming[child])
+            bodies.append(child)
+    if len(order) < len(incoming):
+        raise ArgumentError('model: the joints of an articulation form a loop')
     return order

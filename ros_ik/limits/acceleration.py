@@ -135,11 +135,9 @@ class AccelerationLimit(ScaledLimit):
                 f'acceleration must have shape [{dofs}], got {self._acceleration.shape}'
             )
         check_some_may_move('acceleration', self._acceleration, state.group)
-        low, high = position_bounds(
-            'position_margin', self._position_margin, state.model, state.group
-        )
-        self._min = wp.array(low, dtype=state.scalar, device=state.device)
-        self._max = wp.array(high, dtype=state.scalar, device=state.device)
+        self._min = HostBuffer((dofs,), state.scalar, state.device)
+        self._max = HostBuffer((dofs,), state.scalar, state.device)
+        self._write_range(state, self._position_margin)
         self._device_acceleration = HostBuffer((dofs,), state.scalar, state.device)
         self._last_step = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
         self._target = HostBuffer((state.n_robots, dofs), state.scalar, state.device)
@@ -148,6 +146,21 @@ class AccelerationLimit(ScaledLimit):
         self.set_last_displacement(self._last_displacement)
         self._write_target(self._target_displacement)
         self._write()
+
+    def set_position_margin(self, position_margin: float | np.ndarray) -> None:
+        """End braking at another distance from the position limits, from the next solve on.
+
+        Args:
+            position_margin: As in the constructor.
+
+        Raises:
+            ArgumentError: As in the constructor, or it leaves a joint no room; the one before
+                stays.
+        """
+        values = margin_values('position_margin', position_margin)
+        if self._is_bound:
+            self._write_range(self._state, values)
+        self._position_margin = values
 
     def set_last_displacement(self, displacement: np.ndarray) -> None:
         """Give the step taken last [rad or m], shape [joint_dof_count] or [n, joint_dof_count].
@@ -204,13 +217,20 @@ class AccelerationLimit(ScaledLimit):
             inputs=[
                 state.joint_q, state.moving_dof, state.dof_variable, state.dof_scale,
                 state.dof_coord,
-                self._min, self._max, self._device_acceleration.array,
+                self._min.array, self._max.array, self._device_acceleration.array,
                 state.rows(self._last_step.array), state.rows(self._target.array),
                 state.dt,
             ],
             outputs=[lower, upper, state.relaxed],
             device=state.device,
         )  # fmt: skip
+
+    def _write_range(self, state: 'StepState', margin: np.ndarray) -> None:
+        """Bring the positions at which braking ends to the device."""
+        low, high = position_bounds('position_margin', margin, state.model, state.group)
+        self._min.host[:], self._max.host[:] = low, high
+        self._min.upload()
+        self._max.upload()
 
     def _write_target(self, displacement: np.ndarray) -> None:
         if self._is_allocated:

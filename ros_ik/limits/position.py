@@ -92,22 +92,43 @@ class PositionLimit(Limit):
         self.gain = fraction('gain', gain)
         self.margin = margin_values('margin', margin)
 
+    def set_margin(self, margin: float | np.ndarray) -> None:
+        """Keep another distance from the limits, from the next solve on.
+
+        Args:
+            margin: As in the constructor.
+
+        Raises:
+            ArgumentError: As in the constructor, or it leaves a joint no room; the one before
+                stays.
+        """
+        values = margin_values('margin', margin)
+        if self._is_bound:
+            self._write(self._state, values)
+        self.margin = values
+
     def _allocate(self, state: 'StepState') -> None:
         """Put the limits of the model on the device.
 
         Raises:
             ArgumentError: The margin has another shape or leaves a joint no room.
         """
-        low, high = position_bounds('margin', self.margin, state.model, state.group)
         coord = state.dof_coord.numpy()
         moving = state.moving_dof.numpy()
-        moving = moving[coord[moving] >= 0]
+        self._moving = moving = moving[coord[moving] >= 0]
         struct = _bounded_dof_struct(state.scalar)
         bounded = np.zeros(len(moving), dtype=struct.numpy_dtype())
         bounded['coord'], bounded['variable'] = coord[moving], state.group.dof_variable[moving]
         bounded['scale'] = state.group.dof_scale[moving]
-        bounded['low'], bounded['high'] = low[moving], high[moving]
-        self._bounded = wp.array(bounded, dtype=struct, device=state.device)
+        self._rows = bounded
+        self._bounded = wp.empty(len(moving), dtype=struct, device=state.device)
+        self._write(state, self.margin)
+
+    def _write(self, state: 'StepState', margin: np.ndarray) -> None:
+        """Bring the limits less a margin to the device."""
+        low, high = position_bounds('margin', margin, state.model, state.group)
+        self._rows['low'], self._rows['high'] = low[self._moving], high[self._moving]
+        self._bounded.assign(self._rows)
 
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box; see :meth:`Limit.launch`."""

@@ -13,21 +13,27 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model.poses import IDENTITY_POSE
+from ros_ik.model.poses import norm_fault
+from ros_ik.numbers import real_array
 
-# Quaternions of float32 origin are unit to about 1e-7; what is further off is no rotation.
-_UNIT_TOLERANCE = 1e-3
+# Quaternions of float32 origin are unit to about 1e-7 and stay as they are.
+_ROUNDING = 1e-6
 
 
 def checked_pose(where: str, pose: Any) -> np.ndarray:
     """Return a pose as a read-only float64 [7]; None is the identity.
 
     Raises:
-        ArgumentError: Not seven finite numbers, or a quaternion that is not unit.
+        ArgumentError: Not seven finite numbers, or a quaternion that is not unit
+            (:func:`ros_ik.model.poses.norm_fault`).
     """
     values = checked_array(where, IDENTITY_POSE if pose is None else pose, (7,))
     norm = float(np.linalg.norm(values[3:]))
-    if abs(norm - 1.0) > _UNIT_TOLERANCE:
-        raise ArgumentError(f'{where}: the quaternion must be unit, got norm {norm:g}')
+    if norm_fault(norm):
+        raise ArgumentError(f'{where}: {norm_fault(norm)}')
+    if abs(norm - 1.0) > _ROUNDING:
+        values = np.concatenate([values[:3], values[3:] / norm])
+        values.setflags(write=False)
     return values
 
 
@@ -37,10 +43,7 @@ def checked_array(where: str, values: Any, shape: tuple[int, ...]) -> np.ndarray
     Raises:
         ArgumentError: Not numbers, another count of them, or one that is not finite.
     """
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f'{where}: expected numbers, got {values!r}') from error
+    array = real_array(where, values)
     if array.size != math.prod(shape):
         raise ArgumentError(f'{where}: expected shape {list(shape)}, got {list(array.shape)}')
     if not np.all(np.isfinite(array)):

@@ -86,23 +86,34 @@ class CollisionGeometry:
         wanted = (flags & int(ShapeFlags.COLLIDE_SHAPES)) != 0
         if links is not None:
             wanted &= np.isin(body, [link_index(model, link) for link in links])
-        shapes = convex_shapes(model, np.flatnonzero(wanted))
-        if shapes.ignored and not allow_missing:
-            names = ', '.join(repr(model.shape_label[k]) for k in shapes.ignored[:3])
+        found = cls.from_shapes(model, np.flatnonzero(wanted))
+        if found.ignored and not allow_missing:
+            names = ', '.join(repr(label) for label in found.ignored[:3])
             raise ArgumentError(
-                f'model has {len(shapes.ignored)} shapes without a geometry in memory ({names}); '
+                f'model has {len(found.ignored)} shapes without a geometry in memory ({names}); '
                 'give package_paths to Model.from_urdf, choose links, or allow_missing'
             )
+        return found
+
+    @classmethod
+    def from_shapes(cls, model: Model, shapes: Sequence[int] | np.ndarray) -> CollisionGeometry:
+        """Take some shapes of a model as they are; ``ignored`` names those without a size.
+
+        Raises:
+            ArgumentError: An unknown shape, or a mesh whose vertices are not finite.
+            ModelError: A mesh file that cannot be read.
+        """
+        found = convex_shapes(model, shapes)
         return cls(
             model=model,
-            error=shapes.hull_error,
-            shape=shapes.shapes,
-            ignored=tuple(model.shape_label[k] for k in shapes.ignored),
+            error=found.hull_error,
+            shape=found.shapes,
+            ignored=tuple(model.shape_label[k] for k in found.ignored),
             **{
-                name: getattr(shapes, name)
+                name: getattr(found, name)
                 for name in ('kind', 'body', 'pose', 'size', 'radius', 'bound', 'first', 'count')
             },
-            points=shapes.points,
+            points=found.points,
         )
 
     @classmethod

@@ -1,13 +1,21 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Finds elements of a model by name, in one world of many."""
+"""Names of the elements of a model: found in one world of many, and listed for people."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Sequence
 import difflib
+from typing import TYPE_CHECKING
 
 from ros_ik.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from ros_ik.model.model import Model
+
+# Names in a message.
+_MOST_NAMES = 5
 
 
 class LabelIndex:
@@ -56,3 +64,15 @@ class LabelIndex:
             f'the model has {len(found)} {self._kind}s {name!r}: {where}'
             f'{", .." if len(found) > 4 else ""}; give the world or an index'
         )
+
+
+def link_names(model: Model, links: Iterable[int]) -> tuple[str, ...]:
+    """Return the names of links in the order of the model, each once; 'world' for -1."""
+    return tuple(model.body_label[link] if link >= 0 else 'world' for link in sorted(set(links)))
+
+
+def listed(names: Iterable[str], most: int = _MOST_NAMES) -> str:
+    """Return the first few names for a message, and how many more there are."""
+    names = list(dict.fromkeys(names))
+    more = f' and {len(names) - most} more' if len(names) > most else ''
+    return ', '.join(names[:most]) + more

@@ -17,8 +17,8 @@ import numpy as np
 
 from ros_ik.errors import ModelError
 from ros_ik.model.package_paths import MeshSource
-from ros_ik.model.xml import MAX_MAGNITUDE
 from ros_ik.model.xml import parse_document
+from ros_ik.numbers import MAX_MAGNITUDE
 
 # The largest mesh of the robots at hand, a picture of a quadruped's trunk, has 29 MB.
 MAX_FILE_BYTES = 128 * 1024 * 1024

@@ -34,6 +34,7 @@ from ros_ik.model.labels import LabelIndex
 from ros_ik.model.model_fields import ModelFields
 from ros_ik.model.validation import check_articulations
 from ros_ik.model.validation import check_forest
+from ros_ik.model.validation import check_references
 from ros_ik.model.validation import check_worlds
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class Model(ModelFields):
         self.requires_grad = requires_grad
         self.warnings = tuple(builder.warnings)
         self.semantic = builder.semantic
+        check_references(builder)
         closed = copy.copy(builder)
         for name, values in closed_articulations(builder).items():
             setattr(closed, name, values)

@@ -1,14 +1,20 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Finds mesh files named in a robot description, inside given folders and nowhere else."""
+"""Mesh files named in a robot description, found inside given folders and nowhere else."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
+import os
 from pathlib import Path
 from urllib.parse import unquote
 from urllib.parse import urlsplit
+
+# What colcon leaves in the folder that it installs into, beside the workspace's source and build
+# space; these two names are colcon's defaults.
+_INSTALL_MARK = '.colcon_install_layout'
+_WORKSPACE_FOLDERS = ('src', 'build')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,12 +30,38 @@ class MeshSource:
     path: Path | None
 
 
+@dataclasses.dataclass(frozen=True)
+class _Root:
+    """A package path.
+
+    Attributes:
+        given: The path, absolute and without dots; links in it are not followed.
+        real: The folder that it is.
+        linked: Folders outside of it that links inside it may lead to.
+    """
+
+    given: Path
+    real: Path
+    linked: tuple[Path, ...]
+
+    def holds(self, name: Path, file: Path) -> bool:
+        """Tell whether a file may be read under a name without dots."""
+        if file.is_relative_to(self.real):
+            return True
+        is_inside = any(name.is_relative_to(folder) for folder in (self.given, self.real))
+        return is_inside and any(file.is_relative_to(folder) for folder in self.linked)
+
+
 def resolve_mesh(uri: str, package_paths: Sequence[str | Path]) -> MeshSource:
     """Find the file of a mesh.
 
     ``package://name/rest`` is ``<package path>/name/rest``, or ``<package path>/rest`` where the
     package path itself is called ``name``. ``file://`` and plain paths must lie inside a package
     path. Links are followed before that is judged, and nothing is fetched from a network.
+
+    A package path in the install space of a colcon workspace may hold links to files of that
+    workspace: ``colcon build --symlink-install`` installs links into its source and build space.
+    Such a file is found by the name of the link only, and no other way out is followed.
 
     Args:
         uri: What the description says.
@@ -38,7 +70,7 @@ def resolve_mesh(uri: str, package_paths: Sequence[str | Path]) -> MeshSource:
     Returns:
         The source; its path is None where no file inside the package paths matches.
     """
-    roots = [Path(path).resolve() for path in package_paths]
+    roots = [_root(path) for path in package_paths]
     try:
         return MeshSource(uri, _find(uri, roots))
     except (OSError, RuntimeError, ValueError):
@@ -46,20 +78,38 @@ def resolve_mesh(uri: str, package_paths: Sequence[str | Path]) -> MeshSource:
         return MeshSource(uri, None)
 
 
-def _find(uri: str, roots: list[Path]) -> Path | None:
+def _root(path: str | Path) -> _Root:
+    given = Path(os.path.abspath(path))
+    real = given.resolve()
+    return _Root(given, real, _workspace_folders(real))
+
+
+def _workspace_folders(root: Path) -> tuple[Path, ...]:
+    """Return source and build space of the colcon workspace that installed a package path.
+
+    The path is ``install/share`` or ``install/<package>/share``, by the layout of the workspace.
+    """
+    for install in root.parents[:2]:
+        if (install / _INSTALL_MARK).is_file():
+            folders = (install.parent / name for name in _WORKSPACE_FOLDERS)
+            return tuple(folder.resolve() for folder in folders if folder.is_dir())
+    return ()
+
+
+def _find(uri: str, roots: list[_Root]) -> Path | None:
     """Return the file of a mesh inside the roots, None where there is none."""
     parts = urlsplit(uri)
     if parts.scheme == 'package':
         inside = unquote(parts.path).lstrip('/')
-        candidates = [root / parts.netloc / inside for root in roots]
-        candidates += [root / inside for root in roots if root.name == parts.netloc]
+        candidates = [root.real / parts.netloc / inside for root in roots]
+        candidates += [root.real / inside for root in roots if root.real.name == parts.netloc]
     elif parts.scheme in ('', 'file') and parts.netloc in ('', 'localhost'):
         plain = Path(unquote(parts.path))
-        candidates = [plain] if plain.is_absolute() else [root / plain for root in roots]
+        candidates = [plain] if plain.is_absolute() else [root.real / plain for root in roots]
     else:
         candidates = []
     for candidate in candidates:
-        path = candidate.resolve()
-        if path.is_file() and any(path.is_relative_to(root) for root in roots):
-            return path
+        file, name = candidate.resolve(), Path(os.path.normpath(candidate))
+        if file.is_file() and any(root.holds(name, file) for root in roots):
+            return file
     return None

@@ -9,24 +9,63 @@ import math
 
 import numpy as np
 
+from ros_ik.numbers import is_bounded
+from ros_ik.numbers import MAX_MAGNITUDE
+from ros_ik.numbers import shown
+
 IDENTITY_POSE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-# Shorter quaternions have no direction that could be trusted.
-_LEAST_NORM = 1e-6
+_NAMES = (
+    'position.x', 'position.y', 'position.z',
+    'orientation.x', 'orientation.y', 'orientation.z', 'orientation.w',
+)  # fmt: skip
+# Norms of quaternions that are taken for rotations, at every entrance. A rounding to two digits is
+# off by 0.005; one that was filled in by half, such as x = 1 and the w = 1 of its default, by 0.4,
+# and is another rotation altogether once it is scaled.
+LEAST_NORM, MOST_NORM = 0.99, 1.01
 
 
 def unit_pose(values: Sequence[float] | np.ndarray) -> np.ndarray | None:
-    """Return a pose [7] with a unit quaternion, of one whose quaternion may have any length.
+    """Return a pose [7] with its quaternion scaled to length one.
 
     Returns:
-        The pose; None where a number is not finite or the quaternion is as good as zero.
+        The pose; None where :func:`pose_fault` says why it is none.
     """
+    if not is_bounded(values):
+        return None
     x, y, z, *quaternion = values
     norm = math.hypot(*quaternion)
-    # The norm is not between two numbers where one of the quaternion is not finite.
-    if not (_LEAST_NORM < norm < math.inf and all(map(math.isfinite, (x, y, z)))):
+    if not LEAST_NORM <= norm <= MOST_NORM:
         return None
     qx, qy, qz, qw = quaternion
     return np.array((x, y, z, qx / norm, qy / norm, qz / norm, qw / norm), dtype=np.float64)
+
+
+def pose_fault(values: Sequence[float] | np.ndarray) -> str:
+    """Return why seven numbers are no pose, '' where they are one."""
+    for name, value in zip(_NAMES, values, strict=True):
+        if not is_bounded((value,)):
+            return (
+                f'{name} must be a real number that is finite and at most {MAX_MAGNITUDE:g} in '
+                f'size, got {shown(value)}'
+            )
+    return norm_fault(math.hypot(*values[3:]))
+
+
+def norm_fault(norm: float) -> str:
+    """Return why a quaternion of this norm is no rotation, '' where it is one."""
+    if LEAST_NORM <= norm <= MOST_NORM:
+        return ''
+    return f'the norm of the quaternion must be in [{LEAST_NORM}, {MOST_NORM}], got {norm:.6g}'
+
+
+def pose_rows(values: np.ndarray) -> np.ndarray:
+    """Return poses [n, 7] with unit quaternions; NaN in each row that is no pose."""
+    norms = np.linalg.norm(values[:, 3:], axis=1)
+    good = (np.abs(values) <= MAX_MAGNITUDE).all(axis=1)
+    good &= (norms >= LEAST_NORM) & (norms <= MOST_NORM)
+    rows = np.where(good[:, None], values, np.nan)
+    rows[:, 3:] /= np.where(good, norms, 1.0)[:, None]
+    return rows
 
 
 def rotate(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:

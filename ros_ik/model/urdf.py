@@ -237,8 +237,11 @@ def _add_joint(builder: ModelBuilder, bodies: dict[str, int], joint: _Joint) -> 
     elif joint.kind == 'planar':
         normal = _axis(joint.element, where)
         first, second = _plane(normal)
-        sliding = [DofData(_tuple(first)), DofData(_tuple(second))]
-        builder.add_joint_d6(**common, linear_axes=sliding, angular_axes=[DofData(_tuple(normal))])
+        friction = _friction(joint.element, where)
+        x, y, turn = (
+            DofData(_tuple(axis), friction=friction) for axis in (first, second, normal)
+        )
+        builder.add_joint_d6(**common, linear_axes=[x, y], angular_axes=[turn])
     else:
         dof = _dof(joint, where)
         add = builder.add_joint_revolute
@@ -270,6 +273,7 @@ def _dof(joint: _Joint, where: str) -> DofData:
     """Return axis and limits of a joint of one degree of freedom."""
     axis = _tuple(_axis(joint.element, where))
     limit = joint.element.find('limit')
+    friction = _friction(joint.element, where)
     where = f'{where} limit'
     if limit is None and joint.kind != 'continuous':
         raise ModelError(where, f'is required for a {joint.kind} joint')
@@ -279,7 +283,7 @@ def _dof(joint: _Joint, where: str) -> DofData:
         if value < 0.0:
             raise ModelError(where, f'{name} must not be negative, got {value}')
     if joint.kind == 'continuous':
-        return DofData(axis, velocity=velocity, effort=effort)
+        return DofData(axis, velocity=velocity, effort=effort, friction=friction)
     # URDF: lower and upper default to 0.
     lower = _limit(limit, 'lower', where, 0.0)
     upper = _limit(limit, 'upper', where, 0.0)
@@ -287,7 +291,16 @@ def _dof(joint: _Joint, where: str) -> DofData:
         raise ModelError(where, f'lower {lower} lies above upper {upper}')
     if lower == np.inf or upper == -np.inf:
         raise ModelError(where, f'leaves nothing between lower {lower} and upper {upper}')
-    return DofData(axis, lower, upper, velocity, effort)
+    return DofData(axis, lower, upper, velocity, effort, friction=friction)
+
+
+def _friction(element: Element, joint: str) -> float:
+    """Return the friction of a joint's ``<dynamics>`` [Nm or N], 0 without one."""
+    where = f'{joint} dynamics'
+    friction = float_attribute(element.find('dynamics'), 'friction', where, 0.0)
+    if friction < 0.0:
+        raise ModelError(where, f'friction must not be negative, got {friction}')
+    return friction
 
 
 def _limit(element: Element | None, attribute: str, where: str, default: float) -> float:

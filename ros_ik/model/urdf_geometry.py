@@ -20,6 +20,8 @@ from ros_ik.model.xml import float_attribute
 from ros_ik.model.xml import required
 from ros_ik.model.xml import vector_attribute
 
+_KNOWN = ('box', 'sphere', 'cylinder', 'capsule', 'mesh')
+
 
 def add_shapes(
     builder: ModelBuilder,
@@ -31,7 +33,8 @@ def add_shapes(
     """Add every shape of a link.
 
     Args:
-        builder: Where the shapes go; a mesh that is not found leaves a warning there.
+        builder: Where the shapes go; a mesh that is not found and a geometry that is not known
+            leave a warning there, and for collisions a shape without a size.
         body: The link's body.
         link: The link's name.
         element: The link's element.
@@ -48,10 +51,13 @@ def add_shapes(
             shape = geometry[0] if geometry is not None and len(geometry) else None
             if shape is None:
                 raise ModelError(where, 'has no geometry')
-            if shape.tag not in ('box', 'sphere', 'cylinder', 'capsule', 'mesh'):
+            if shape.tag not in _KNOWN:
                 builder.warnings.append(
                     f'{where}: geometry <{shape.tag}> is not known and passed over'
                 )
+                if tag == 'collision':
+                    # Without a size, so that whatever measures distances says that it is missing.
+                    builder.add_shape(body, GeoType.NONE, label=label, is_collision=True)
                 continue
             geo_type, scale, source = _read_shape(shape, where, package_paths)
             if source is not None and source.path is None:

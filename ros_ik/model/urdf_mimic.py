@@ -13,8 +13,8 @@ from ros_ik.model.configuration_space import resolve_mimics
 from ros_ik.model.loops import find_loop
 from ros_ik.model.loops import shortened
 from ros_ik.model.xml import float_attribute
-from ros_ik.model.xml import MAX_MAGNITUDE
 from ros_ik.model.xml import required
+from ros_ik.numbers import MAX_MAGNITUDE
 
 
 def add_mimics(builder: ModelBuilder, elements: Mapping[str, Element]) -> None:

@@ -12,12 +12,11 @@ from defusedxml import ElementTree
 import numpy as np
 
 from ros_ik.errors import ModelError
+from ros_ik.numbers import MAX_MAGNITUDE
 
 # The largest description in wide use (a humanoid with inlined hands) has about 1 MB.
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 MAX_ELEMENTS = 200_000
-# Larger numbers (m, rad, kg, kg m^2) are damage; they would overflow float32 on the device.
-MAX_MAGNITUDE = 1e9
 
 
 def parse_document(text: str, root_tag: str) -> Element:

@@ -19,11 +19,16 @@ from rclpy.action import ActionServer
 from rclpy.action import CancelResponse
 from rclpy.action import GoalResponse
 from rclpy.action.server import ServerGoalHandle
-from rclpy.node import Node
 
 from ros_ik.errors import RosIkError
+from ros_ik.node.drops import Drop
 from ros_ik.node.drops import Drops
 from ros_ik.node.drops import Reason
+from ros_ik.node.guard import fault_text
+from ros_ik.node.guard import GuardedNode
+
+# Goals that one action keeps: rclpy has the result of each for ten seconds after its end.
+_MOST_GOALS = 200
 
 
 class GoalError(RosIkError, ValueError):
@@ -85,6 +90,16 @@ class _Running:
 class _Server(ActionServer):
     """rclpy's server of an action, with goals that are not run but have a result some day."""
 
+    @property
+    def goal_count(self) -> int:
+        """Number of goals without a result, or whose result is kept."""
+        return len(self._goal_handles)
+
+    def take_data(self) -> Any:
+        """Return the requests that have come; none where they cannot be taken."""
+        node: GuardedNode = self._node  # type: ignore[assignment]
+        return node.guarded(self._action_type.__name__, super().take_data, lambda _: {})()
+
     def notify_execute(self, goal_handle: ServerGoalHandle, execute_callback: Any) -> None:
         """Leave a goal that begins to its motion."""
 
@@ -96,16 +111,20 @@ class _Server(ActionServer):
 class MotionServer:
     """One action whose goals are motions; used in the thread of the executor.
 
+    A rejected goal has no result in ROS, and so no reason. A goal that cannot be followed is
+    accepted and aborted at once, with the reason in its result; the servo never hears of it.
+
     Attributes:
         running: Goals without an end.
     """
 
     def __init__(
         self,
-        node: Node,
+        node: GuardedNode,
         kind: Any,
         name: str,
         make: Callable[[Any], Motion],
+        refuse: Callable[[GoalError], Any],
         drops: Drops,
         begun: Callable[[], None],
     ) -> None:
@@ -116,13 +135,15 @@ class MotionServer:
             kind: Type of the action.
             name: Its name below the node.
             make: Makes a motion of a goal message, or raises :class:`GoalError`.
+            refuse: Makes the result message of a goal that is refused.
             drops: Counts and logs the goals that are refused.
             begun: Called when a goal begins.
         """
-        self._name, self._make, self._drops, self._begun = name, make, drops, begun
+        self._node, self._name, self._drops = node, name, drops
+        self._make, self._refuse, self._begun = make, refuse, begun
         self.running: list[_Running] = []
         self._pending = 0
-        self._made: tuple[Any, Motion] | None = None
+        self._made: Motion | GoalError
         self._server = _Server(
             node,
             kind,
@@ -146,50 +167,92 @@ class MotionServer:
             feedback_period: Time between two feedback messages of a goal [s].
         """
         for goal in tuple(self.running):
-            end = goal.motion.poll(now, goal.handle.is_cancel_requested)
-            if end is not None:
-                self._finish(goal, end)
-            elif not 0.0 < goal.next_feedback - now <= feedback_period:
-                goal.next_feedback = now + feedback_period
-                goal.handle.publish_feedback(goal.motion.feedback())
+            try:
+                self._look_after(goal, now, feedback_period)
+            except Exception as error:  # noqa: BLE001 it costs this goal alone
+                self._fail(goal, error)
 
     def abort(self, reason: str) -> None:
         """End every goal."""
         for goal in tuple(self.running):
-            self._finish(goal, goal.motion.abort(reason))
+            try:
+                self._finish(goal, goal.motion.abort(reason))
+            except Exception as error:  # noqa: BLE001 it costs this goal alone
+                self._fail(goal, error)
 
     def destroy(self) -> None:
         """Remove the server from the node."""
         self._server.destroy()
 
+    def _look_after(self, goal: _Running, now: float, feedback_period: float) -> None:
+        end = goal.motion.poll(now, goal.handle.is_cancel_requested)
+        if end is not None:
+            self._finish(goal, end)
+        elif not 0.0 < goal.next_feedback - now <= feedback_period:
+            goal.next_feedback = now + feedback_period
+            goal.handle.publish_feedback(goal.motion.feedback())
+
     def _on_goal(self, request: Any) -> GoalResponse:
-        try:
-            self._made = request, self._make(request)
-        except GoalError as error:
-            text = str(error)
-            self._drops.add(self._name, error.reason, lambda: text)
+        if self._server.goal_count >= _MOST_GOALS:
+            error = GoalError(
+                Drop.TOO_MANY_GOALS, f'{_MOST_GOALS} goals came within ten seconds; wait a moment'
+            )
+            self._count(error)
             return GoalResponse.REJECT
-        self._drops.accepted(self._name)
+        try:
+            self._made = self._make(request)
+        except GoalError as error:
+            self._made = error
+        except Exception as error:  # noqa: BLE001 no goal may end the node
+            self._node.on_fault(self._name, error)
+            self._made = GoalError(Drop.INTERNAL_ERROR, f'internal error: {fault_text(error)}')
         return GoalResponse.ACCEPT
+
+    def _count(self, error: GoalError) -> None:
+        text = str(error)
+        self._drops.add(self._name, error.reason, lambda: text, event='refused a goal of')
 
     def _on_accepted(self, handle: ServerGoalHandle) -> None:
         # rclpy passes on the goal that was just looked at.
-        (_, motion), self._made = self._made, None  # type: ignore[misc]
-        self.running.append(_Running(handle, motion, 0.0))
+        made = self._made
         self._pending += 1
-        motion.begin()
         handle.execute()
+        if isinstance(made, GoalError):
+            self._count(made)
+            self._answer(handle, End(Outcome.ABORTED, self._refuse(made)))
+            return
+        self._drops.accepted(self._name)
+        goal = _Running(handle, made, 0.0)
+        self.running.append(goal)
+        try:
+            made.begin()
+        except Exception as error:  # noqa: BLE001 it costs this goal alone
+            self._fail(goal, error)
         self._begun()
 
     def _finish(self, goal: _Running, end: End) -> None:
         self.running.remove(goal)
-        getattr(goal.handle, end.outcome.value)()
+        self._answer(goal.handle, end)
+
+    def _fail(self, goal: _Running, error: Exception) -> None:
+        """End a goal that raised an error."""
+        self._node.on_fault(self._name, error)
+        text = f'internal error, see the log: {fault_text(error)}'
+        try:
+            end = goal.motion.abort(text)
+        except Exception:  # noqa: BLE001 the first error says more
+            end = End(Outcome.ABORTED, self._refuse(GoalError(Drop.INTERNAL_ERROR, text)))
+        if goal in self.running:
+            self._finish(goal, end)
+
+    def _answer(self, handle: ServerGoalHandle, end: End) -> None:
+        getattr(handle, end.outcome.value)()
 
         def result(_: ServerGoalHandle) -> Any:
             self._pending -= 1
             return end.result
 
-        self._server.send_result(goal.handle, result)
+        self._server.send_result(handle, result)
 
 
 def _never(_: ServerGoalHandle) -> None:

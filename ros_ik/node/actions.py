@@ -8,13 +8,13 @@ import time
 
 from rclpy.clock import Clock
 from rclpy.clock import ClockType
-from rclpy.node import Node
 
 from ros_ik.node.action_server import MotionServer
 from ros_ik.node.commander import Commander
 from ros_ik.node.drops import Drops
 from ros_ik.node.follow_trajectory import FollowJointTrajectory
 from ros_ik.node.follow_trajectory import FollowTrajectoryMotion
+from ros_ik.node.guard import GuardedNode
 from ros_ik.node.move_to_pose import MoveToPoseMotion
 from ros_ik.settings import Settings
 from ros_ik_interfaces.action import MoveToPose
@@ -28,7 +28,9 @@ _FAREWELL = 0.15
 class Actions:
     """Servers that stay as long as the node: they refuse goals while it cannot move."""
 
-    def __init__(self, node: Node, commander: Commander, settings: Settings, drops: Drops) -> None:
+    def __init__(
+        self, node: GuardedNode, commander: Commander, settings: Settings, drops: Drops
+    ) -> None:
         """Create the servers.
 
         Args:
@@ -52,6 +54,7 @@ class Actions:
                 MoveToPose,
                 'move_to_pose',
                 lambda goal: MoveToPoseMotion(commander, goal),
+                MoveToPoseMotion.refusal,
                 drops,
                 self._timer.reset,
             ),
@@ -63,6 +66,7 @@ class Actions:
                     FollowJointTrajectory,
                     'follow_joint_trajectory',
                     lambda goal: FollowTrajectoryMotion(commander, goal),
+                    FollowTrajectoryMotion.refusal,
                     drops,
                     self._timer.reset,
                 )

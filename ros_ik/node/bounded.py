@@ -36,6 +36,8 @@ LATCHED = QoSProfile(
 TARGET_BYTES = 16 * 1024
 # Descriptions of large robots have some hundreds of kB; meshes are in files [bytes].
 DESCRIPTION_BYTES = 16 * 1024 * 1024
+# A flag takes one byte, and what comes before and after it [bytes].
+FLAG_BYTES = 64
 # Some 2,500 joints with names of a usual length [bytes].
 JOINTS_BYTES = 256 * 1024
 

@@ -20,6 +20,7 @@ from ros_ik.kinematics import eval_fk
 from ros_ik.node.action_server import GoalError
 from ros_ik.node.control_loop import Controlled
 from ros_ik.node.control_loop import ControlLoop
+from ros_ik.node.services import PlannerServices
 from ros_ik.node.transforms import Nowhere
 from ros_ik.node.transforms import Place
 from ros_ik.servo import Command
@@ -58,6 +59,7 @@ class Commander:
         now: Clock of the servo [s].
         ros_nanoseconds: ROS time [ns].
         find: Returns where a frame is at a time.
+        planner: Finds configurations, in a process of its own.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Commander:
         now: Callable[[], float],
         ros_nanoseconds: Callable[[], int],
         find: Callable[[str, Time], Place | Nowhere],
+        planner: PlannerServices,
     ) -> None:
         """Keep where to look.
 
@@ -74,8 +77,10 @@ class Commander:
             now: Clock of the servo [s].
             ros_nanoseconds: ROS time [ns].
             find: Returns where a frame is.
+            planner: Finds configurations.
         """
         self.now, self.ros_nanoseconds, self.find = now, ros_nanoseconds, find
+        self.planner = planner
         self._loop = loop
         self._reader: tuple[Servo, TargetReader] | None = None
 

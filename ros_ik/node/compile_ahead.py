@@ -17,12 +17,13 @@ import warp as wp
 from ros_ik.kinematics.forward import forward_kernel
 from ros_ik.kinematics.integrate import integrate_kernel
 from ros_ik.kinematics.pair_kernels import pair_kernels
+from ros_ik.kinematics.step_tree import place_links_kernel
+from ros_ik.kinematics.stop_path import place_stops_kernel
 from ros_ik.servo.conditioning import conditioning_kernel
 from ros_ik.settings import Settings
 from ros_ik.solvers.step.cost import evaluate_step_kernel
 from ros_ik.solvers.step.solve import solve_step_kernel
 from ros_ik.solvers.step.stopping_check import stopping_kernels
-from ros_ik.solvers.step.tree import place_links_kernel
 
 
 def compile_ahead(settings: Settings, device: str) -> None:
@@ -44,7 +45,7 @@ def compile_ahead(settings: Settings, device: str) -> None:
     if settings.barriers_world_enabled:
         # An obstacle may have any shape. One module holds all kernels on pairs.
         beside.insert(0, pair_kernels(wp.float64, True).distances)
-        here += vars(stopping_kernels(wp.float64)).values()
+        here += [stopping_kernels(wp.float64).blend, place_stops_kernel(wp.float64)]
     # Two threads that initialise Warp at once give its folder of kernels two names.
     wp.init()
     thread = threading.Thread(

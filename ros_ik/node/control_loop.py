@@ -31,6 +31,7 @@ from ros_ik.servo import Servo
 from ros_ik.servo import ServoOutput
 from ros_ik.servo import StatusCode
 from ros_ik.settings import Settings
+from ros_ik.solvers.graph import recorded_graphs
 
 # Status period while there is nothing to control [s].
 _WAITING_PERIOD = 0.1
@@ -192,6 +193,7 @@ class ControlLoop:
             finishing = self._finishing
             self._tick(started)
             self.statistics.add(1e3 * (time.perf_counter() - started))
+            self.statistics.recorded = recorded_graphs()
             if finishing:
                 give_up = min(give_up, time.monotonic() + _REST_TIME)
                 if self._resting:
@@ -276,7 +278,8 @@ class ControlLoop:
             if publishers is not None and sends_poses:
                 publishers.publish_poses(output, controlled.templates, now)
             base = controlled.templates.base_frame
-            self._publish(output, controlled.generation, started, base)
+            unmeasured = servo.robot.unmeasured_links
+            self._publish(output, controlled.generation, started, base, unmeasured)
 
     def _step(self, servo: Servo, measurement: Measurement, command: Command) -> ServoOutput:
         """Make a step, or none while a simulation stands still.
@@ -327,10 +330,18 @@ class ControlLoop:
             self._last_status = started
             self._publish(self._idle_output, controlled.generation, started, '')
 
-    def _publish(self, output: ServoOutput, generation: int, started: float, base: str) -> None:
+    def _publish(
+        self,
+        output: ServoOutput,
+        generation: int,
+        started: float,
+        base: str,
+        unmeasured: tuple[str, ...] = (),
+    ) -> None:
         if not self._status.is_heard():
             return
-        state = NodeState(output.waiting_for, generation, self.inbox.notice.get(), base)
+        notice = self.inbox.notice.get()
+        state = NodeState(output.waiting_for, generation, notice, base, unmeasured)
         tick_ms = 1e3 * (time.perf_counter() - started)
         self._status.publish(output, state, self.statistics, tick_ms, self._ros_nanoseconds())
 

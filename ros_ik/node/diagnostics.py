@@ -13,6 +13,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from diagnostic_msgs.msg import KeyValue
 import numpy as np
 
+from ros_ik.model.labels import listed
 from ros_ik.node.control_loop import CLOCK
 from ros_ik.node.control_loop import Controlled
 from ros_ik.node.statistics import TickStatistics
@@ -32,6 +33,7 @@ _OF_SAFETY = {
     StatusCode.SLOWED_BY_BARRIER: _OK,
     StatusCode.HALTED_BY_BARRIER: _WARN,
     StatusCode.JOINT_BOUND: _WARN,
+    StatusCode.STATIONARY: _WARN,
     StatusCode.PAUSED: _OK,
     StatusCode.STOPPED: _WARN,
     StatusCode.SOLVER_FAILED: _ERROR,
@@ -112,6 +114,7 @@ def _loop(snapshot: Snapshot) -> Entry:
         'tick p99 ms': f'{statistics.p99:.3f}',
         'tick p99.9 ms': f'{statistics.p999:.3f}',
         'longest tick ms': f'{statistics.longest:.3f}',
+        'graphs recorded in ticks': statistics.recorded,
     }
     if CLOCK in snapshot.output.waiting_for:
         return 'loop', _WARN, snapshot.text, values
@@ -133,8 +136,23 @@ def _joint_states(snapshot: Snapshot) -> Entry:
             oldest = int(np.argmin(np.where(heard, received, np.inf)))
             values['oldest joint'] = robot.needed[oldest]
             values['oldest age s'] = f'{snapshot.now - received[oldest]:.3f}'
+    values |= _following_errors(snapshot.output)
+    if snapshot.code == StatusCode.FOLLOWING_ERROR:
+        return 'joint states', _WARN, snapshot.text, values
     level, text = _level(snapshot, snapshot.code in _OF_JOINT_STATES, _ERROR)
     return 'joint states', level, text, values
+
+
+def _following_errors(output: ServoOutput) -> dict[str, str]:
+    """Return the largest following error and whose it is; nothing where none is known."""
+    size = np.abs(output.following_errors)
+    if not np.isfinite(size).any():
+        return {}
+    worst = int(np.nanargmax(size))
+    return {
+        'largest following error': f'{output.following_errors[worst]:.4f}',
+        'its joint': output.joint_names[worst],
+    }
 
 
 def _command(snapshot: Snapshot) -> Entry:
@@ -180,8 +198,14 @@ def _model(snapshot: Snapshot) -> Entry:
         'joints': len(robot.coord_of),
         'controlled joints': ', '.join(robot.group.joint_names),
         'base frame': robot.model.body_label[robot.base_link],
+        'links not measured': ', '.join(robot.unmeasured_links),
     }
-    return 'model', _ERROR if notice else _OK, notice or 'ok', values
+    if notice:
+        return 'model', _ERROR, notice, values
+    if robot.unmeasured_links:
+        names = listed(robot.unmeasured_links)
+        return 'model', _WARN, f'distances leave out collision shapes of {names}', values
+    return 'model', _OK, 'ok', values
 
 
 def _level(snapshot: Snapshot, is_wrong: bool, level: bytes) -> tuple[bytes, str]:

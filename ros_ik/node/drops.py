@@ -16,10 +16,14 @@ from rclpy.node import Node
 from ros_ik.servo import Rejection
 from ros_ik.servo import StatusCode
 
-# Time between two lines in the log on one topic and reason [s].
+# Time between two lines in the log that say the same [s].
 _LOG_PERIOD = 5.0
-# Lines that wait to be logged; there is one for a topic and reason in a period.
+# Most sentences that are made in that time for one topic and reason; they may all be different.
+_MOST_SENTENCES = 20
+# Lines that wait to be logged.
 _MOST_LINES = 64
+# Longest sentence in the log and the status; names in a message may have any length.
+_LONGEST = 500
 # How long the newest drop stays in the status [s].
 _SHOWN = 1.0
 # What the code for a missing transform may take the place of.
@@ -33,11 +37,14 @@ class Drop(enum.Enum):
     TOO_OLD = 'too_old'
     TOO_LARGE = 'too_large'
     UNREADABLE = 'unreadable'
-    REPEATED_JOINT = 'repeated_joint'
     INVALID_GOAL = 'invalid_goal'
+    TOO_MANY_GOALS = 'too_many_goals'
+    INTERNAL_ERROR = 'internal_error'
 
 
 Reason = Drop | Rejection
+
+_MESSAGE = 'dropped a message on'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,14 +52,18 @@ class Refusal:
     """The newest drop.
 
     Attributes:
-        topic: Name of the topic below the node.
+        topic: Name of the topic, service or action below the node.
         reason: Why the message was dropped.
         time: When, on the steady clock [s].
+        event: What happened, before the name of the topic.
+        sentence: The reason for people, '' where it was not made.
     """
 
     topic: str
     reason: Reason
     time: float
+    event: str = _MESSAGE
+    sentence: str = ''
 
 
 class Drops:
@@ -72,48 +83,73 @@ class Drops:
         self.total = 0
         self.used: dict[str, int] = {}
         self.latest: Refusal | None = None
-        self._logged: dict[tuple[str, Reason], float] = {}
+        self._logged: dict[str, float] = {}
+        # Begin of a period, and how many sentences were made in it.
+        self._made: dict[tuple[str, Reason], tuple[float, int]] = {}
         self._counting = threading.Lock()
-        self._unlogged: deque[tuple[str, Reason, Callable[[], str]]] = deque(maxlen=_MOST_LINES)
+        self._unlogged: deque[tuple[Refusal, Callable[[], str]]] = deque(maxlen=_MOST_LINES)
 
-    def add(self, topic: str, reason: Reason, what: Callable[[], str], count: int = 1) -> None:
+    def add(
+        self,
+        topic: str,
+        reason: Reason,
+        what: Callable[[], str],
+        count: int = 1,
+        event: str = _MESSAGE,
+    ) -> None:
         """Count what was dropped, and log it.
 
         Args:
-            topic: Name of the topic below the node.
+            topic: Name of the topic, service or action below the node.
             reason: Why.
-            what: Says what it was; called only where that is logged, for it may take long.
+            what: Says what it was; called only as often as is logged, for it may take long.
             count: How many parts of one message were dropped.
+            event: What happened, before the name of the topic.
         """
-        if self._count(topic, reason, count):
-            self._log(topic, reason, what)
+        refusal = self._count(Refusal(topic, reason, time.monotonic(), event), count)
+        if refusal is not None:
+            self._log(refusal, what)
 
     def add_in_tick(
         self, topic: str, reason: Reason, what: Callable[[], str], count: int = 1
     ) -> None:
         """Count what was dropped as :meth:`add` does, and leave it to :meth:`log` to log it."""
-        if self._count(topic, reason, count):
-            self._unlogged.append((topic, reason, what))
+        refusal = self._count(Refusal(topic, reason, time.monotonic()), count)
+        if refusal is not None:
+            self._unlogged.append((refusal, what))
 
     def log(self) -> None:
         """Log what ticks have dropped; to be called now and then."""
         while self._unlogged:
             self._log(*self._unlogged.popleft())
 
-    def _count(self, topic: str, reason: Reason, count: int) -> bool:
-        """Count; return whether it is time for a line in the log."""
-        now, key = time.monotonic(), (topic, reason)
+    def _count(self, refusal: Refusal, count: int) -> Refusal | None:
+        """Count; return the drop where a sentence is to be made of it."""
+        reason, key = refusal.reason, (refusal.topic, refusal.reason)
         with self._counting:
             self.counts[reason.value] = self.counts.get(reason.value, 0) + count
             self.total += count
-        self.latest = Refusal(topic, reason, now)
-        is_due = now - self._logged.get(key, -_LOG_PERIOD) >= _LOG_PERIOD
-        if is_due:
-            self._logged[key] = now
-        return is_due
+        self.latest = refusal
+        begin, made = self._made.get(key, (-_LOG_PERIOD, 0))
+        if refusal.time - begin >= _LOG_PERIOD:
+            begin, made = refusal.time, 0
+        if made >= _MOST_SENTENCES:
+            return None
+        self._made[key] = begin, made + 1
+        return refusal
 
-    def _log(self, topic: str, reason: Reason, what: Callable[[], str]) -> None:
-        self._node.get_logger().warning(f'dropped a message on {topic}: {reason.value}: {what()}')
+    def _log(self, refusal: Refusal, what: Callable[[], str]) -> None:
+        """Log a drop, unless the log says the same of a short time ago."""
+        sentence = what()[:_LONGEST]
+        if self.latest is refusal:
+            self.latest = dataclasses.replace(refusal, sentence=sentence)
+        line = f'{_described(refusal)}: {sentence}'
+        self._logged = {
+            line: at for line, at in self._logged.items() if refusal.time - at < _LOG_PERIOD
+        }
+        if line not in self._logged:
+            self._logged[line] = refusal.time
+            self._node.get_logger().warning(line)
 
     def accepted(self, topic: str) -> None:
         """Count a message that is of use: the status forgets what its topic dropped."""
@@ -129,4 +165,10 @@ class Drops:
             return code, text
         if latest.reason is Drop.TF_UNAVAILABLE and code in _IDLE:
             code = StatusCode.TF_UNAVAILABLE
-        return code, f'{text}; dropped a message on {latest.topic}: {latest.reason.value}'
+        sentence = latest.sentence and f': {latest.sentence}'
+        return code, f'{text}; {_described(latest)}{sentence}'
+
+
+def _described(refusal: Refusal) -> str:
+    """Return what was dropped and the counter that counts it."""
+    return f'{refusal.event} {refusal.topic}: {refusal.reason.value}'

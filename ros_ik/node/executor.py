@@ -9,10 +9,13 @@ not have. The one of events, in rclpy since ROS 2 Kilted, is told what is ready 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import threading
+import time
 
 from rclpy.context import Context
 from rclpy.executors import Executor
+from rclpy.executors import ExternalShutdownException
 
 try:
     from rclpy.experimental.events_executor import EventsExecutor as _Executor
@@ -21,6 +24,8 @@ except ImportError:  # before ROS 2 Kilted
 
 # Longest wait for an event [s]: the end is noticed after it at the latest.
 LONGEST_WAIT = 0.1
+# An executor that raises for this time, and does nothing else, is broken [s].
+GIVE_UP = 10.0
 
 
 def make_executor(context: Context | None = None) -> Executor:
@@ -28,14 +33,35 @@ def make_executor(context: Context | None = None) -> Executor:
     return _Executor(context=context)
 
 
-def spin_until(executor: Executor, ended: threading.Event) -> None:
+def spin_until(
+    executor: Executor,
+    ended: threading.Event,
+    on_fault: Callable[[str, Exception], None] | None = None,
+) -> None:
     """Serve ROS until an event is set.
 
-    Each wait is bounded: the executor of events finds nothing in an unbounded one in rclpy 9.
+    Errors in callbacks end in their nodes (:class:`~ros_ik.node.guard.GuardedNode`). What rclpy
+    raises beside them, such as for a message that it cannot take, is reported, and the next event
+    is served. Each wait is bounded: the executor of events finds nothing in an unbounded one in
+    rclpy 9.
 
     Args:
         executor: What :func:`make_executor` returned.
         ended: Set by a signal handler or another thread.
+        on_fault: Called with where an error came from and the error; None raises it.
+
+    Raises:
+        Exception: The executor has served nothing but errors for ``GIVE_UP`` seconds.
     """
+    served = time.monotonic()
     while not ended.is_set():
-        executor.spin_once(timeout_sec=LONGEST_WAIT)
+        try:
+            executor.spin_once(timeout_sec=LONGEST_WAIT)
+        except ExternalShutdownException:
+            raise
+        except Exception as error:  # noqa: BLE001 no message may end the node
+            if on_fault is None or time.monotonic() - served > GIVE_UP:
+                raise
+            on_fault('the executor', error)
+        else:
+            served = time.monotonic()

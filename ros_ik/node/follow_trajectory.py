@@ -17,13 +17,16 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 from ros_ik.node.action_motion import ActionMotion
 from ros_ik.node.action_motion import SETTLING
 from ros_ik.node.action_server import End
+from ros_ik.node.action_server import GoalError
 from ros_ik.node.action_server import Outcome
 from ros_ik.node.commander import Commander
+from ros_ik.node.drops import Drop
 from ros_ik.node.outputs import duration
 from ros_ik.node.outputs import stamp_of
 from ros_ik.node.trajectory_goal import read_goal
 from ros_ik.servo import JointTarget
 from ros_ik.servo import Mode
+from ros_ik.servo import Rejection
 from ros_ik.servo.approach import braking_distance
 
 try:
@@ -52,6 +55,18 @@ class FollowTrajectoryMotion(ActionMotion):
         self._acceleration = robot.group.variable_limits(robot.acceleration)[self._goal.variables]
         self._start = self._within_since = commander.now() + self._goal.delay
         self._look(commander.now())
+
+    @staticmethod
+    def refusal(error: GoalError) -> Any:
+        """Return the result of a goal that is refused."""
+        result = FollowJointTrajectory.Result
+        codes = {
+            Rejection.UNKNOWN_JOINT: result.INVALID_JOINTS,
+            Rejection.REPEATED_JOINT: result.INVALID_JOINTS,
+            Drop.TOO_OLD: result.OLD_HEADER_TIMESTAMP,
+        }
+        code = codes.get(error.reason, result.INVALID_GOAL)
+        return result(error_code=code, error_string=str(error))
 
     def feedback(self) -> Any:
         """Return the state of the motion."""

@@ -8,8 +8,10 @@ which ends when the robot is at rest, and a moment for the end of a tick; for no
 
 from __future__ import annotations
 
+from pathlib import Path
 import threading
 import time
+import traceback
 
 from builtin_interfaces.msg import Time
 from rcl_interfaces.msg import SetParametersResult
@@ -25,7 +27,10 @@ from ros_ik.node.control_loop import Controlled
 from ros_ik.node.control_loop import ControlLoop
 from ros_ik.node.control_loop import Inbox
 from ros_ik.node.control_loop import Waiting
+from ros_ik.node.drops import Drop
 from ros_ik.node.drops import Drops
+from ros_ik.node.guard import fault_text
+from ros_ik.node.guard import GuardedNode
 from ros_ik.node.inputs import Inputs
 from ros_ik.node.mailbox import Mailbox
 from ros_ik.node.markers import Markers
@@ -33,14 +38,18 @@ from ros_ik.node.model_builder import Built
 from ros_ik.node.model_builder import Job
 from ros_ik.node.model_source import ModelSource
 from ros_ik.node.moveit_package import missing_package
+from ros_ik.node.parameter_services import BoundedParameterServices
 from ros_ik.node.parameters import NodeParameters
 from ros_ik.node.publishing import CommandPublishers
 from ros_ik.node.publishing import StatusPublisher
 from ros_ik.node.realtime import schedule_thread
+from ros_ik.node.reporter import Reminder
 from ros_ik.node.reporter import Reporter
 from ros_ik.node.schedule import RosTimeSchedule
 from ros_ik.node.schedule import SteadySchedule
 from ros_ik.node.services import PlannerServices
+from ros_ik.node.srdf_lines import SrdfLines
+from ros_ik.node.srdf_lines import touching_sentences
 from ros_ik.node.streams import StreamNode
 from ros_ik.node.transforms import Nowhere
 from ros_ik.node.transforms import Place
@@ -60,12 +69,13 @@ _REST_TIMEOUT = 0.8
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
-class IkNode(StreamNode):
+class IkNode(GuardedNode, StreamNode):
     """Turns pose and joint targets into joint trajectories; docs/parameters.md, ~/status."""
 
     def __init__(self) -> None:
         """Declare the parameters, listen for a description, start to report."""
-        super().__init__('ros_ik')
+        super().__init__('ros_ik', start_parameter_services=False)
+        BoundedParameterServices(self)
         self._drops = Drops(self)
         self._inbox = Inbox.empty()
         self._outlets: Mailbox[CommandPublishers | None] = Mailbox(None)
@@ -90,10 +100,16 @@ class IkNode(StreamNode):
             self._drops,
         )
         self._reporter = Reporter(self, settings, self._loop, self._drops, self._loop_now)
+        self._reminder = Reminder(self)
         self._planning = PlannerServices(self)
+        SrdfLines(self, lambda: self._servo)
         self._markers = Markers(self, settings, self._loop)
         commander = Commander(
-            self._loop, self._loop_now, lambda: self.get_clock().now().nanoseconds, self._find
+            self._loop,
+            self._loop_now,
+            lambda: self.get_clock().now().nanoseconds,
+            self._find,
+            self._planning,
         )
         self._actions = Actions(self, commander, settings, self._drops)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -113,6 +129,21 @@ class IkNode(StreamNode):
         """
         # What is not permitted has been said of the control thread.
         schedule_thread(thread, self._priority_beside, -1)
+
+    def on_fault(self, where: str, error: Exception) -> None:
+        """Count an error in a callback, and log it with the place it came from."""
+        place = ' < '.join(
+            f'{Path(frame.filename).name}:{frame.lineno}'
+            for frame in reversed(traceback.extract_tb(error.__traceback__)[-3:])
+        )
+        text = f'{fault_text(error)} ({place})'
+        self._drops.add(where, Drop.INTERNAL_ERROR, lambda: text, event='an error in')
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Give up everything after a transition that raised an error."""
+        self.get_logger().error(f'a transition from {state.label} failed: going to unconfigured')
+        self._release()
+        return _SUCCESS
 
     def finish(self) -> bool:
         """Bring the robot to rest and end the threads.
@@ -302,6 +333,8 @@ class IkNode(StreamNode):
             self._planning.poll(self._measurement.get(), self._inbox.command.get().obstacles)
         self._drops.log()
         self._reporter.log()
+        if self._servo is None:
+            self._reminder.remind(self._inbox.waiting.get().code, time.monotonic())
 
     def _wait_for_pause(self, _: list[Parameter]) -> SetParametersResult:
         """Hold parameters up until a tick has ended: to check them takes as long as one."""
@@ -357,6 +390,8 @@ class IkNode(StreamNode):
             )
         for sentence in built.servo.robot.shapes.warnings:
             self.get_logger().warning(f'collision shapes: {sentence}')
+        for sentence in touching_sentences(built.servo):
+            self.get_logger().info(sentence)
         if self._inputs is None:
             self._built = built.servo
             self._say_waiting(StatusCode.WARMING_UP, 'a model is ready; waiting to be configured')

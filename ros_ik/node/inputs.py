@@ -14,10 +14,12 @@ from typing import Any
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
+from ros_ik.node.bounded import FLAG_BYTES
 from ros_ik.node.bounded import JOINTS_BYTES
 from ros_ik.node.bounded import LATCHED
 from ros_ik.node.bounded import LATEST_STATES
 from ros_ik.node.bounded import stream
+from ros_ik.node.bounded import subscribe
 from ros_ik.node.control_loop import Inbox
 from ros_ik.node.control_services import ControlServices
 from ros_ik.node.drops import Drops
@@ -70,8 +72,14 @@ class Inputs:
         self._targets = TargetTopics(node, settings, command, receipt, self.transforms, drops)
         self._obstacles = ObstacleTopic(node, settings, command, self.transforms, drops)
         self._services = ControlServices(node, command, self._targets.forget_unread)
-        self._stop_request = node.create_subscription(
-            Bool, '~/stop_request', self._on_stop_request, LATCHED
+        self._stop_request = subscribe(
+            node,
+            Bool,
+            '~/stop_request',
+            self._on_stop_request,
+            drops,
+            most_bytes=FLAG_BYTES,
+            qos=LATCHED,
         )
         self._joint_states = stream(
             node,

@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 import dataclasses
-import math
+import functools
 
 import numpy as np
 
-from ros_ik.node.drops import Drop
 from ros_ik.node.drops import Drops
 from ros_ik.node.mailbox import Mailbox
 from ros_ik.node.samples import JointSample
+from ros_ik.numbers import is_bounded
+from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.servo import Measurement
 from ros_ik.servo import Rejection
 from ros_ik.servo import Servo
@@ -57,23 +58,34 @@ class JointStateMerger:
         joints = self._known.get(names) or self._learn(names)
         if joints.repeated:
             self._drops.add_in_tick(
-                _TOPIC, Drop.REPEATED_JOINT, lambda: str(names), joints.repeated
+                _TOPIC, Rejection.REPEATED_JOINT, lambda: ', '.join(names), joints.repeated
             )
         positions, coords = np.array(given)[joints.entries], joints.coords
         # For few numbers faster than what numpy does for many.
-        if not all(map(math.isfinite, positions.tolist())):
-            finite = np.isfinite(positions)
-            wrong = [names[entry] for entry in joints.entries[~finite]]
-            self._drops.add_in_tick(
-                _TOPIC, Rejection.NON_FINITE, lambda: ', '.join(wrong), len(wrong)
-            )
-            positions, coords = positions[finite], coords[finite]
+        if not is_bounded(positions.tolist()):
+            good = np.abs(positions) <= MAX_MAGNITUDE
+            self._drop(names, joints.entries, positions)
+            positions, coords = positions[good], coords[good]
         if not len(coords):
             return False
         self._q[coords] = positions
         self._received[coords] = now
         self.measurement.put(self._copy())
         return True
+
+    def _drop(self, names: tuple[str, ...], entries: np.ndarray, positions: np.ndarray) -> None:
+        """Count the positions that are no use."""
+        finite = np.isfinite(positions)
+        too_large = finite & (np.abs(positions) > MAX_MAGNITUDE)
+        for reason, wrong in (
+            (Rejection.NON_FINITE, ~finite),
+            (Rejection.TOO_LARGE_NUMBER, too_large),
+        ):
+            if wrong.any():
+                text = ', '.join(names[entry] for entry in entries[wrong])
+                self._drops.add_in_tick(
+                    _TOPIC, reason, functools.partial(str, text), int(wrong.sum())
+                )
 
     def _copy(self) -> Measurement:
         return Measurement(self._q.copy(), self._received.copy())

@@ -17,6 +17,8 @@ from ros_ik.node.drops import Drop
 from ros_ik.node.drops import Drops
 from ros_ik.node.mailbox import Mailbox
 from ros_ik.node.pose_messages import pose_numbers
+from ros_ik.node.reasons import why_frame
+from ros_ik.node.reasons import why_obstacle
 from ros_ik.node.transforms import Nowhere
 from ros_ik.node.transforms import Transforms
 from ros_ik.servo import Command
@@ -105,7 +107,7 @@ class ObstacleTopic:
         for entry in message.obstacles:
             request = self._request(entry)
             if isinstance(request, Nowhere):
-                text = f'obstacle {entry.id!r}, frame {entry.header.frame_id!r}: {request.text}'
+                text = f'obstacle {entry.id!r}: {why_frame(entry.header.frame_id, request.text)}'
                 self._drops.add(_TOPIC, request.reason, functools.partial(str, text))
                 return
             requests.append(request)
@@ -129,10 +131,13 @@ class ObstacleTopic:
         )
 
     def _blame(self, requests: list[ObstacleRequest]) -> str:
-        """Return which requests are at fault, for people."""
+        """Return which request is at fault, and why."""
         scratch = ObstacleBook(self._robot, self._most)  # type: ignore[arg-type]
-        wrong = [r.name for r in requests if isinstance(scratch.apply([r]), Rejection)]
-        return f'obstacle {wrong[0]!r}' if wrong else f'at most {self._most} obstacles are kept'
+        for request in requests:
+            result = scratch.apply([request])
+            if isinstance(result, Rejection):
+                return f'obstacle {request.name!r}: {why_obstacle(result, request)}'
+        return f'at most {self._most} obstacles are kept (barriers.max_obstacles)'
 
     def _carry_over(self, obstacle: Obstacle, before: ControlledRobot) -> None:
         """Ask for an obstacle of the robot before again."""

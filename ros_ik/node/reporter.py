@@ -22,6 +22,47 @@ from ros_ik.settings import Settings
 
 # Time between two lines in the log for one code [s].
 _LOG_PERIOD = 2.0
+# When the log says for the first time that there is no description, and how often then [s].
+_FIRST_REMINDER, _REMINDER_PERIOD = 2.0, 10.0
+
+
+class Reminder:
+    """Says in the log, now and then, that there is no robot description, and what to do."""
+
+    def __init__(self, node: Node) -> None:
+        """Say nothing yet."""
+        self._node = node
+        self._since: float | None = None
+        self._next = 0.0
+
+    def remind(self, code: StatusCode, now: float) -> None:
+        """Look whether it is time.
+
+        Args:
+            code: What the node reports while no servo runs.
+            now: Steady clock [s].
+        """
+        if code != StatusCode.WAITING_FOR_MODEL:
+            self._since = None
+            return
+        if self._since is None:
+            self._since, self._next = now, now + _FIRST_REMINDER
+        if now < self._next:
+            return
+        self._next = now + _REMINDER_PERIOD
+        topic = self._node.resolve_topic_name('robot_description')
+        count = self._node.count_publishers(topic)
+        self._node.get_logger().warning(
+            f'waiting for robot_description: nothing has come on {topic} for '
+            f'{now - self._since:.0f} s. '
+            + (
+                f'{count} of its publishers are known: they must be transient local and reliable, '
+                'or publish again'
+                if count
+                else 'Nobody publishes there: start robot_state_publisher, or remap the topic if '
+                'it has another name or namespace'
+            )
+        )
 
 
 class Reporter:

@@ -57,7 +57,10 @@ def main(args: Sequence[str] | None = None) -> int:
     executor.add_node(node)
     failures: list[str] = []
     thread = threading.Thread(
-        target=_spin, args=(executor, served, ended, failures), name='executor', daemon=True
+        target=_spin,
+        args=(node, executor, served, ended, failures),
+        name='executor',
+        daemon=True,
     )
     thread.start()
     node.schedule_executor(thread)
@@ -116,11 +119,15 @@ def _leave(code: int) -> NoReturn:
 
 
 def _spin(
-    executor: Executor, served: threading.Event, ended: threading.Event, failures: list[str]
+    node: IkNode,
+    executor: Executor,
+    served: threading.Event,
+    ended: threading.Event,
+    failures: list[str],
 ) -> None:
-    """Serve ROS until the node has finished; a callback that fails ends the node in order."""
+    """Serve ROS until the node has finished; an executor that fails ends the node in order."""
     try:
-        spin_until(executor, served)
+        spin_until(executor, served, node.on_fault)
     except ExternalShutdownException:
         pass
     except Exception:  # noqa: BLE001 the robot has to come to rest first; then it is logged

@@ -25,11 +25,15 @@ from rclpy.node import Node
 
 from ros_ik.node.moveit_package import names_offered
 from ros_ik.node.services_link import Description
+from ros_ik.node.services_link import Detour
+from ros_ik.node.services_link import DetourAnswer
 from ros_ik.node.services_link import Frame
 from ros_ik.node.services_link import Greeting
+from ros_ik.node.services_link import read_frame
 from ros_ik.node.services_link import State
 from ros_ik.node.services_link import World
 from ros_ik.node.services_link import write_frame
+from ros_ik.planning import Reconfiguration
 from ros_ik.servo import Measurement
 from ros_ik.servo import Obstacle
 from ros_ik.settings import Settings
@@ -52,6 +56,7 @@ class PlannerServices:
         self._sent: Measurement | None = None
         self._placed: tuple[Obstacle, ...] = ()
         self._restart_delay, self._restart_at = _RESTART, 0.0
+        self._asked = 0
 
     def take_over(self, urdf: str, srdf: str, settings: Settings, generation: int) -> None:
         """Answer for this robot from now on; requests that run for another one are cancelled."""
@@ -92,6 +97,30 @@ class PlannerServices:
             child.end()
             self._start()
 
+    def ask(
+        self,
+        task: int,
+        pose: np.ndarray,
+        start: np.ndarray,
+        tolerances: tuple[float, float],
+        seconds: float,
+    ) -> int:
+        """Ask for another configuration of a pose; see :class:`Detour`.
+
+        Returns:
+            The number of the question, for :meth:`answer`; a newer one takes its place.
+        """
+        self._asked += 1
+        if self._child is not None:
+            question = Detour(self._asked, task, pose, start, tolerances, seconds)
+            self._child.post(question)
+        return self._asked
+
+    def answer(self, number: int) -> Reconfiguration | None:
+        """Return the answer to a question, None while there is none."""
+        answer = self._child.answer if self._child is not None else None
+        return answer.found if answer is not None and answer.number == number else None
+
     def release(self) -> None:
         """Remove the services: the process ends within a second; nobody waits for it."""
         if self._child is not None:
@@ -121,6 +150,7 @@ class _Child:
 
     Attributes:
         process: The process.
+        answer: Its newest answer, None before the first.
     """
 
     def __init__(self, greeting: Greeting) -> None:
@@ -134,6 +164,7 @@ class _Child:
             self.process = subprocess.Popen(
                 [sys.executable, '-m', 'ros_ik.node.services_worker'],
                 stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
                 env={**os.environ, 'PYTHONPATH': path, 'PYTHONSAFEPATH': '1'},
             )
         finally:
@@ -142,7 +173,9 @@ class _Child:
         # The newest of each kind: what is not written yet is replaced, so this stays small.
         self._pending: dict[type, Frame] = {Greeting: greeting}
         self._ending = False
+        self.answer: DetourAnswer | None = None
         threading.Thread(target=self._write, name='planner_services', daemon=True).start()
+        threading.Thread(target=self._listen, name='planner_answers', daemon=True).start()
 
     def post(self, frame: Frame) -> None:
         """Have a frame written soon; it replaces one of its kind that is still waiting."""
@@ -168,6 +201,13 @@ class _Child:
         except OSError:
             pass  # it has fallen: poll() finds out
         self._close(pipe)
+
+    def _listen(self) -> None:
+        """Take in answers until the process ends."""
+        pipe: BinaryIO = self.process.stdout  # type: ignore[assignment]
+        with pipe:
+            while (answer := read_frame(pipe)) is not None:
+                self.answer = answer
 
     def _close(self, pipe: BinaryIO) -> None:
         try:

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the node tells the process that answers planners, and how it travels: frames on a pipe.
+"""What the node and the process that answers planners tell each other: frames on two pipes.
 
 A frame is its length, 8 bytes, and a pickled object. Only the node holds the other end.
 """
@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from ros_ik.planning import Reconfiguration
 from ros_ik.servo import Obstacle
 from ros_ik.settings import Settings
 
@@ -89,7 +90,41 @@ class World:
     joint_q: np.ndarray
 
 
-Frame = Greeting | Description | Settings | State | World
+@dataclasses.dataclass(frozen=True, eq=False)
+class Detour:
+    """A question: another configuration for a pose; answered with a :class:`DetourAnswer`.
+
+    Attributes:
+        number: Of the question, which the answer carries.
+        task: Index of the frame task.
+        pose: Pose of its frame in its reference link [7].
+        start: Positions of the controlled joints [n_variables].
+        tolerances: Distance [m] and angle [rad] that count as reached.
+        seconds: Time that there is [s].
+    """
+
+    number: int
+    task: int
+    pose: np.ndarray
+    start: np.ndarray
+    tolerances: tuple[float, float]
+    seconds: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class DetourAnswer:
+    """What was found, on the way back.
+
+    Attributes:
+        number: Of the question.
+        found: The configuration, or why there is none.
+    """
+
+    number: int
+    found: Reconfiguration
+
+
+Frame = Greeting | Description | Settings | State | World | Detour
 
 
 def write_frame(pipe: BinaryIO, frame: object) -> None:

@@ -16,6 +16,8 @@ from geometry_msgs.msg import Quaternion
 import numpy as np
 from trajectory_msgs.msg import JointTrajectoryPoint
 
+from ros_ik.model.poses import pose_fault
+from ros_ik.model.poses import pose_rows
 from ros_ik.node.outputs import duration
 from ros_ik.node.pose_messages import pose_numbers
 from ros_ik.planning import Budget
@@ -27,6 +29,7 @@ from ros_ik.planning import PoseCode
 from ros_ik.planning import RequestError
 from ros_ik.planning import solve_fk
 from ros_ik.planning import solve_ik
+from ros_ik.planning import UnmeasuredError
 from ros_ik.settings import Settings
 from ros_ik_interfaces.srv import CheckTrajectory
 from ros_ik_interfaces.srv import SolveFk
@@ -50,12 +53,19 @@ def answer_solve_ik(
         rotation_tolerance=request.rotation_tolerance,
         threads=threads,
     )
-    found = solve_ik(planner, wanted, budget)
+    try:
+        found = solve_ik(planner, wanted, budget)
+    except UnmeasuredError as error:
+        return SolveIk.Response(
+            success=False, message=str(error), unmeasured_links=list(error.links)
+        )
     late = int(np.count_nonzero(found.codes == PoseCode.TIMED_OUT))
     late_text = f'{late} of {len(found.codes)} poses were not reached in {budget.seconds:g} s'
     return SolveIk.Response(
         success=True,
-        message=late_text if late else '',
+        message=late_text if late else _first_fault(wanted.poses),
+        complete=found.complete,
+        unmeasured_links=list(planner.robot.unmeasured_links),
         joint_names=list(found.joint_names),
         pose_index=array('I', found.pose_index.astype(np.uint32).tobytes()),
         solutions=_points(found.positions),
@@ -95,7 +105,9 @@ def answer_check_trajectory(
     violation = report.violation
     return CheckTrajectory.Response(
         success=True,
-        safe=violation is None,
+        safe=report.safe,
+        complete=report.complete,
+        unmeasured_links=list(report.unmeasured_links),
         first_violation=duration(violation.time) if violation else Duration(),
         violated=violation.what if violation else '',
         worst_pair_a=report.closest_pair[0],
@@ -163,6 +175,16 @@ def _position_rows(points: Iterable[JointTrajectoryPoint], n_joints: int) -> np.
                 f'got {len(row)}'
             )
     return np.frombuffer(b''.join(row.tobytes() for row in rows)).reshape(len(rows), n_joints)
+
+
+def _first_fault(poses: np.ndarray) -> str:
+    """Return why the first of the rows that are no poses is none, '' where all are."""
+    wrong = np.flatnonzero(np.isnan(pose_rows(poses)[:, 0]))
+    if not len(wrong):
+        return ''
+    first = int(wrong[0])
+    fault = pose_fault(poses[first].tolist())
+    return f'poses[{first}]: {fault}' + f' (and {len(wrong) - 1} more)' * (len(wrong) > 1)
 
 
 def _points(positions: np.ndarray) -> list[JointTrajectoryPoint]:

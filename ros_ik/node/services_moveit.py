@@ -18,12 +18,15 @@ from ros_ik.model import poses as pose_math
 from ros_ik.node.moveit_package import HAS_MOVEIT
 from ros_ik.node.pose_messages import fill_pose
 from ros_ik.node.pose_messages import pose_numbers
+from ros_ik.numbers import check_bounded
 from ros_ik.planning import Budget
 from ros_ik.planning import IkRequest
 from ros_ik.planning import Planner
 from ros_ik.planning import PoseCode
 from ros_ik.planning import RequestError
 from ros_ik.planning import solve_ik
+from ros_ik.planning import UnmeasuredError
+from ros_ik.planning.budget import refusing
 from ros_ik.planning.planner import Frame
 from ros_ik.planning.several import solve_together
 
@@ -103,6 +106,8 @@ def _solve(planner: Planner, wanted: Any, budget: Budget, threads: int) -> np.nd
         if len(frames) > 1:
             return _solve_several(planner, wanted, frames, targets, budget)
         return _solve_one(planner, wanted, frames[0], targets[0], budget, threads)
+    except UnmeasuredError as error:
+        raise _MoveItError(Code.COLLISION_CHECKING_UNAVAILABLE, str(error)) from error
     except RequestError as error:
         budget.check()
         raise _MoveItError(Code.FAILURE, str(error)) from error
@@ -182,7 +187,7 @@ def _row(pose: Any) -> np.ndarray:
     if row is None:
         raise _MoveItError(
             Code.INVALID_GOAL_CONSTRAINTS,
-            f'pose: expected finite numbers and a rotation, got {list(numbers)}',
+            f'pose: {pose_math.pose_fault(numbers)}',
         )
     return row
 
@@ -201,8 +206,10 @@ def _state(planner: Planner, state: Any) -> Any:
     names, positions = state.joint_state.name, state.joint_state.position
     try:
         planner.coordinates(names)
-        if len(names) != len(positions) or not np.isfinite(positions).all():
-            raise RequestError(f'expected {len(names)} finite positions, got {list(positions)}')
+        if len(names) != len(positions):
+            raise RequestError(f'expected {len(names)} positions, got {len(positions)}')
+        with refusing():
+            check_bounded('joint_state.position', np.asarray(positions))
     except RequestError as error:
         raise _MoveItError(Code.INVALID_ROBOT_STATE, f'robot_state: {error}') from error
     return planner.at(names, positions)

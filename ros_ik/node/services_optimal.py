@@ -31,6 +31,8 @@ def answer_solve_optimal(planner: Planner, request: Any, budget: Budget) -> Solv
     response = SolveOptimal.Response(
         success=not answer.fault,
         message=answer.fault or '; '.join(result.relaxed),
+        complete=not answer.unmeasured_links,
+        unmeasured_links=list(answer.unmeasured_links),
         reason=int(SolveOptimal.Response.FAILED if answer.fault else result.reason),
         total_cost=costs.total_cost,
         cartesian_costs=array('d', costs.cartesian_costs),

@@ -22,7 +22,6 @@ from typing import BinaryIO
 import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 import warp as wp
@@ -30,14 +29,20 @@ import warp as wp
 from ros_ik.errors import RosIkError
 from ros_ik.node import moveit_package
 from ros_ik.node import services_moveit
+from ros_ik.node.executor import spin_until
+from ros_ik.node.guard import fault_text
+from ros_ik.node.guard import GuardedNode
 from ros_ik.node.package_paths import package_paths
 from ros_ik.node.services_jobs import Job
 from ros_ik.node.services_jobs import Jobs
 from ros_ik.node.services_link import Description
+from ros_ik.node.services_link import Detour
+from ros_ik.node.services_link import DetourAnswer
 from ros_ik.node.services_link import Greeting
 from ros_ik.node.services_link import read_frame
 from ros_ik.node.services_link import State
 from ros_ik.node.services_link import World
+from ros_ik.node.services_link import write_frame
 from ros_ik.node.services_messages import answer_check_trajectory
 from ros_ik.node.services_messages import answer_solve_fk
 from ros_ik.node.services_messages import answer_solve_ik
@@ -47,6 +52,8 @@ from ros_ik.node.services_optimal import answer_solve_optimal
 from ros_ik.planning import Budget
 from ros_ik.planning import IkRequest
 from ros_ik.planning import Planner
+from ros_ik.planning import Reconfiguration
+from ros_ik.planning import reconfigure
 from ros_ik.planning import RequestError
 from ros_ik.planning import solve_fk
 from ros_ik.planning import solve_ik
@@ -65,11 +72,12 @@ _TYPES = {
 }
 # Times of an end in order [s]: a request notices, its answer leaves, the process is gone.
 _NOTICE, _FAREWELL, _LAST = 0.3, 0.2, 0.8
-_WAIT = 0.1
+# Time between two lines in the log on errors in callbacks [s].
+_LOG_PERIOD = 5.0
 _ENDING = 'the node shuts down or is cleaned up'
 
 
-class PlannerNode(Node):
+class PlannerNode(GuardedNode):
     """The services of planners on the ROS graph.
 
     Attributes:
@@ -146,6 +154,12 @@ class PlannerNode(Node):
         future.set_result(response)
         self._executor.wake()
 
+    def on_fault(self, where: str, error: Exception) -> None:
+        """Log an error in a callback."""
+        self.get_logger().error(
+            f'an error in {where}: {fault_text(error)}', throttle_duration_sec=_LOG_PERIOD
+        )
+
     def _log_error(self, text: str) -> None:
         self.get_logger().error(text)
 
@@ -162,8 +176,34 @@ def _prepare(planner: Planner) -> None:
     planner.steps.barrier_values(planner.joint_q)
 
 
-def _read(pipe: BinaryIO, jobs: Jobs, ended: threading.Event) -> None:
+def _find_detour(jobs: Jobs, question: Detour, sink: BinaryIO, lock: threading.Lock) -> None:
+    """Have a question of the node answered in its turn."""
+
+    def work(planner: Planner, budget: Budget) -> Reconfiguration:
+        return reconfigure(
+            planner, question.task, question.pose, question.start, question.tolerances, budget
+        )
+
+    def answer(found: Reconfiguration) -> None:
+        with lock:
+            try:
+                write_frame(sink, DetourAnswer(question.number, found))
+            except OSError:
+                pass  # the node has ended
+
+    jobs.submit(
+        Job(
+            work,
+            answer,
+            lambda reason: answer(Reconfiguration(message=reason)),
+            Budget(question.seconds),
+        )
+    )
+
+
+def _read(pipe: BinaryIO, sink: BinaryIO, jobs: Jobs, ended: threading.Event) -> None:
     """Pass on what the node says until it says no more."""
+    lock = threading.Lock()
     while (frame := read_frame(pipe)) is not None:
         if isinstance(frame, Description):
             jobs.describe(frame)
@@ -173,6 +213,8 @@ def _read(pipe: BinaryIO, jobs: Jobs, ended: threading.Event) -> None:
             jobs.measure(frame)
         elif isinstance(frame, World):
             jobs.place(frame)
+        elif isinstance(frame, Detour):
+            _find_detour(jobs, frame, sink, lock)
     signal.setitimer(signal.ITIMER_REAL, _LAST)
     ended.set()
 
@@ -190,6 +232,9 @@ def _go_last(settings: Settings) -> None:
 def main() -> int:
     """Answer until the pipe on the standard input is closed, or SIGTERM; return the exit code."""
     pipe = sys.stdin.buffer
+    # What libraries print must not get among the answers.
+    sink = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     greeting = read_frame(pipe)
     if not isinstance(greeting, Greeting):
         return 0
@@ -205,9 +250,8 @@ def main() -> int:
     executor = SingleThreadedExecutor()
     node = PlannerNode(greeting, executor)
     executor.add_node(node)
-    threading.Thread(target=_read, args=(pipe, node.jobs, ended), daemon=True).start()
-    while not ended.is_set():
-        executor.spin_once(timeout_sec=_WAIT)
+    threading.Thread(target=_read, args=(pipe, sink, node.jobs, ended), daemon=True).start()
+    spin_until(executor, ended, node.on_fault)
     signal.setitimer(signal.ITIMER_REAL, _LAST)
     node.jobs.end(_ENDING, _NOTICE)
     give_up = time.monotonic() + _FAREWELL

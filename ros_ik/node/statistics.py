@@ -21,12 +21,15 @@ class TickStatistics:
         p99: 99th percentile [ms] at the last :meth:`update`, NaN before.
         p999: 99.9th percentile [ms] at the last :meth:`update`, NaN before.
         longest: Longest tick since the last reset [ms].
+        recorded: Number of graphs that ticks have recorded since the start: 0 unless something is
+            built in a tick.
     """
 
     def __init__(self) -> None:
         """Start empty."""
         # Python's own floats: the tick writes one without making an array scalar of it.
         self._durations = array('d', bytes(8 * _LENGTH))
+        self.recorded = 0
         self.reset()
 
     def reset(self) -> None:

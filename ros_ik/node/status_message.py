@@ -9,6 +9,8 @@ import dataclasses
 import struct
 from typing import Any
 
+import numpy as np
+
 from ros_ik.node.drops import Drops
 from ros_ik.node.serialized import Marks
 from ros_ik.node.serialized import SerializedMessage
@@ -20,8 +22,8 @@ from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import NamedCount
 from ros_ik_interfaces.msg import TaskError
 
-# From barrier_value to missed_ticks, and from linear to angular.
-_FIGURES, _ERRORS = struct.Struct('=5d2Q'), struct.Struct('=2d')
+# From barrier_value to missed_ticks, and from linear to measured_angular.
+_FIGURES, _ERRORS = struct.Struct('=5d2Q'), struct.Struct('=4d')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,12 +35,14 @@ class NodeState:
         generation: Number of models taken over since the start.
         notice: Sentence to add to the text, '' for none.
         base_frame: Name of the base frame, '' while there is none.
+        unmeasured_links: Links whose collision shapes are missing in whole or in part.
     """
 
     waiting_for: tuple[str, ...] = ()
     generation: int = 0
     notice: str = ''
     base_frame: str = ''
+    unmeasured_links: tuple[str, ...] = ()
 
 
 class StatusMessage:
@@ -56,6 +60,7 @@ class StatusMessage:
         self._serialized: SerializedMessage
         self._figures = 0
         self._errors: list[int] = []
+        self._joints: np.ndarray | None = None
 
     def fill(
         self,
@@ -84,10 +89,18 @@ class StatusMessage:
             statistics.p99, self._control_rate, statistics.ticks, statistics.missed,
         )  # fmt: skip
         for place, report in zip(self._errors, output.tasks, strict=False):
-            _ERRORS.pack_into(message.buffer, place, report.linear_error, report.angular_error)
+            _ERRORS.pack_into(
+                message.buffer, place, report.linear_error, report.angular_error,
+                report.measured_linear_error, report.measured_angular_error,
+            )  # fmt: skip
         center = output.center_of_mass
         if center is not None:
-            _ERRORS.pack_into(message.buffer, self._errors[-1], center.linear_error, 0.0)
+            _ERRORS.pack_into(
+                message.buffer, self._errors[-1], center.linear_error, 0.0,
+                center.measured_linear_error, 0.0,
+            )  # fmt: skip
+        if self._joints is not None:
+            self._joints[:] = output.following_errors
         return message.to_bytes()
 
     def _words_of(self, output: ServoOutput, state: NodeState) -> tuple[Any, ...]:
@@ -98,6 +111,7 @@ class StatusMessage:
             state,
             output.limiting_barrier,
             output.limiting_pair,
+            output.joint_names,
             self._drops.total,
             center is None or (center.active, center.reached),
             *[(task.name, task.active, task.reached) for task in output.tasks],
@@ -114,6 +128,7 @@ class StatusMessage:
         message.text = f'{text} ({state.notice})' if state.notice else text
         message.waiting_for = list(state.waiting_for)
         message.model_generation = state.generation
+        message.unmeasured_links = list(state.unmeasured_links)
         message.limiting_barrier = output.limiting_barrier
         message.limiting_pair_a, message.limiting_pair_b = output.limiting_pair
         message.barrier_value, message.tick_ms = figures[:2]
@@ -124,10 +139,13 @@ class StatusMessage:
             NamedCount(name=name, count=count) for name, count in list(self._drops.counts.items())
         ]
         message.tasks = _entries(output.tasks, output.center_of_mass)
-        errors = [marks.take(2) for _ in message.tasks]
+        errors = [marks.take(4) for _ in message.tasks]
         for entry, mark in zip(message.tasks, errors, strict=True):
-            entry.linear, entry.angular = mark
+            entry.linear, entry.angular, entry.measured_linear, entry.measured_angular = mark
+        message.joint_names = list(output.joint_names)
+        message.following_errors = joints = marks.take(len(output.joint_names))
         self._serialized = SerializedMessage(message)
+        self._joints = self._serialized.numbers(joints) if joints else None
         self._figures = self._serialized.find(figures)
         self._errors = [self._serialized.find(mark) for mark in errors]
         self._words = words

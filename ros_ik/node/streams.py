@@ -52,35 +52,44 @@ class Stream:
         """
         self._node, self._kind, self._receive, self._depth = node, kind, receive, qos.depth
         self.heard = -math.inf
+        # How often messages were discarded, and how often when the present reading began.
+        self._discards = self._discards_before = 0
         self._subscription = node.create_subscription(kind, topic, _left_alone, qos, raw=True)
 
     def read(self, now: float) -> None:
         """Pass on what has come since the last time, the oldest first; ``now`` in s."""
-        if self._take(self._receive):
+        self._discards_before = self._discards
+        for data in self._messages():
             self.heard = now
+            self._receive(data)
 
     def discard(self) -> None:
-        """Forget what has come and was not read; any thread may ask for it."""
-        self._take(_left_alone)
+        """Forget what has come and was not read to its end; any thread may ask for it."""
+        self._discards += 1
+        for _ in self._messages():
+            pass
+
+    @property
+    def is_discarded(self) -> bool:
+        """Whether messages were discarded since the present reading began."""
+        return self._discards != self._discards_before
 
     def destroy(self) -> None:
         """Remove the subscription from the node; another thread may be reading it."""
         self._node.destroy_subscription(self._subscription)
 
-    def _take(self, receive: Callable[[bytes], None]) -> int:
-        """Return how many messages there were."""
-        handle, count = self._subscription.handle, 0
+    def _messages(self) -> Iterator[bytes]:
+        """Take messages out of DDS, as many as the depth at most."""
+        handle = self._subscription.handle
         try:
             with handle:
-                while count < self._depth:
+                for _ in range(self._depth):
                     taken = handle.take_message(self._kind, True)
                     if taken is None:
-                        break
-                    count += 1
-                    receive(taken[0])
+                        return
+                    yield taken[0]
         except InvalidHandle:
             pass  # destroyed a moment ago
-        return count
 
 
 class StreamRound:

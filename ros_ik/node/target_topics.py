@@ -21,6 +21,9 @@ from ros_ik.node.bounded import TARGET_BYTES
 from ros_ik.node.drops import Drop
 from ros_ik.node.drops import Drops
 from ros_ik.node.mailbox import Mailbox
+from ros_ik.node.reasons import why_frame
+from ros_ik.node.reasons import why_joints
+from ros_ik.node.reasons import why_numbers
 from ros_ik.node.receipt import Receipt
 from ros_ik.node.samples import JointReader
 from ros_ik.node.samples import JointSample
@@ -75,19 +78,16 @@ class TargetTopics:
         self._reader: TargetReader | None = None
         self._task_count = len(settings.tasks)
         self.pose_topics = [f'{task.name}/target_pose' for task in settings.tasks]
-        streams = [
-            self._pose_stream('target_pose', 0),
-            self._stream(JointState, JointReader(), 'target_joints', self._joints),
-            self._stream(PointStamped, read_point, 'target_com', self._center_of_mass),
-        ]
+        self._by_topic: dict[str, Stream] = {}
+        self._pose_stream('target_pose', 0)
+        self._stream(JointState, JointReader(), 'target_joints', self._joints)
+        self._stream(PointStamped, read_point, 'target_com', self._center_of_mass)
         for index, task in enumerate(settings.tasks):
-            streams += [
-                self._pose_stream(f'{task.name}/target_pose', index),
-                self._stream(
-                    TwistStamped, read_twist, f'{task.name}/target_twist', self._twist, index
-                ),
-            ]
-        self.streams = tuple(streams)
+            self._pose_stream(f'{task.name}/target_pose', index)
+            self._stream(
+                TwistStamped, read_twist, f'{task.name}/target_twist', self._twist, index
+            )
+        self.streams = tuple(self._by_topic.values())
 
     def take_over(self, robot: ControlledRobot) -> None:
         """Read targets for another robot from now on and drop those for the one before."""
@@ -111,9 +111,9 @@ class TargetTopics:
         for topic in self.streams:
             topic.destroy()
 
-    def _pose_stream(self, topic: str, task: int) -> Stream:
+    def _pose_stream(self, topic: str, task: int) -> None:
         """Listen to a topic of poses; there are two for the first task."""
-        return self._stream(PoseStamped, read_pose, topic, self._pose, task, topic)
+        self._stream(PoseStamped, read_pose, topic, self._pose, task, topic)
 
     def _stream(
         self,
@@ -122,7 +122,7 @@ class TargetTopics:
         topic: str,
         change: Callable[..., Change | Rejection],
         *what: Any,
-    ) -> Stream:
+    ) -> None:
         """Listen to one topic.
 
         Args:
@@ -133,7 +133,7 @@ class TargetTopics:
                 change of the command, or the reason why there is none.
             what: The index of the frame task, where there is one; of a pose its topic besides.
         """
-        return stream(
+        self._by_topic[topic] = stream(
             self._node,
             kind,
             f'~/{topic}',
@@ -156,20 +156,26 @@ class TargetTopics:
             return
         received = self._receipt.time(sample.stamp)
         if received is None:
-            drop(topic, Drop.TOO_OLD, lambda: f'its stamp is {sample.stamp}')
+            drop(topic, Drop.TOO_OLD, lambda: 'its stamp is older than command_timeout')
             return
         place = self._transforms.find(sample.frame_id, sample.stamp)
         if isinstance(place, Nowhere):
             text = place.text
-            drop(topic, place.reason, lambda: f"frame '{sample.frame_id}': {text}")
+            drop(topic, place.reason, lambda: why_frame(sample.frame_id, text))
             return
         change = change_of(reader, *what, sample, place, received)
         if isinstance(change, Rejection):
-            drop(topic, change, lambda: str(sample)[:500])
+            drop(topic, change, lambda: _why(change, sample, reader))
             return
-        # Another robot may have been taken over meanwhile, for which this is no target.
+        source = self._by_topic[topic]
+        # Meanwhile another robot may have been taken over, for which this is no target, or targets
+        # been forgotten, of which this is one.
         self._command.update(
-            lambda command: change(command) if self._reader is reader else command
+            lambda command: (
+                change(command)
+                if self._reader is reader and not source.is_discarded
+                else command
+            )
         )
         self._drops.accepted(topic)
 
@@ -219,3 +225,10 @@ class TargetTopics:
         if isinstance(target, Rejection):
             return target
         return lambda command: dataclasses.replace(command, joints=target)
+
+
+def _why(reason: Rejection, sample: Sample, reader: TargetReader) -> str:
+    """Return why a target is refused, for people."""
+    if isinstance(sample, JointSample):
+        return why_joints(reason, sample.names, sample.positions, reader.joint_names)
+    return why_numbers(sample.numbers, sample.frame_id)

@@ -17,10 +17,12 @@ import numpy as np
 
 from ros_ik.node.action_server import GoalError
 from ros_ik.node.drops import Drop
+from ros_ik.node.drops import Reason
 from ros_ik.planning import Point
 from ros_ik.planning import RequestError
 from ros_ik.planning.spline import make_spline
 from ros_ik.planning.spline import Spline
+from ros_ik.servo import Rejection
 from ros_ik.servo.robot import ControlledRobot
 from ros_ik.settings import Settings
 
@@ -120,12 +122,14 @@ def read_goal(
 def _variables(names: Sequence[str], robot: ControlledRobot) -> np.ndarray:
     """Return which controlled joints these are."""
     known = {name: k for k, name in enumerate(robot.group.joint_names)}
-    unknown = [name for name in names if name not in known]
-    if not names or unknown or len(set(names)) != len(names):
-        raise _error(
-            f'trajectory.joint_names: expected some of {", ".join(known)}, each once, got '
-            f'{list(names)}'
-        )
+    expected = f'trajectory.joint_names: expected some of {", ".join(known)}, each once'
+    if not names:
+        raise _error(f'{expected}, got none')
+    for k, name in enumerate(names):
+        if name not in known:
+            raise _error(f'{expected}, got {name!r}', Rejection.UNKNOWN_JOINT)
+        if name in names[:k]:
+            raise _error(f'{expected}, got {name!r} twice', Rejection.REPEATED_JOINT)
     return np.array([known[name] for name in names])
 
 
@@ -155,7 +159,10 @@ def _delay(stamp: Any, ros_now: float, duration: float) -> float:
         return 0.0
     delay = stamp.sec + 1e-9 * stamp.nanosec - ros_now
     if delay + duration < 0.0:
-        raise _error(f'trajectory.header.stamp: the trajectory ended {-delay - duration:g} s ago')
+        raise _error(
+            f'trajectory.header.stamp: the trajectory ended {-delay - duration:g} s ago',
+            Drop.TOO_OLD,
+        )
     if delay > LONGEST:
         raise _error(f'trajectory.header.stamp: it starts only in {delay:g} s')
     return delay
@@ -196,5 +203,5 @@ def _of_joints(
     return values
 
 
-def _error(text: str) -> GoalError:
-    return GoalError(Drop.INVALID_GOAL, text)
+def _error(text: str, reason: Reason = Drop.INVALID_GOAL) -> GoalError:
+    return GoalError(reason, text)

@@ -13,6 +13,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
 from ros_ik.kinematics.arguments import checked_numbers
+from ros_ik.model.poses import norm_fault
 
 
 def checked_vector(name: str, value: Any, length: int) -> np.ndarray:
@@ -35,11 +36,14 @@ def checked_unit(name: str, value: Any, length: int) -> np.ndarray:
 def checked_pose(name: str, pose: Any) -> np.ndarray:
     """Return a pose x y z qx qy qz qw with a unit quaternion as float64 [7], or raise."""
     value = checked_vector(name, pose, 7)
-    value[3:] = checked_unit(f'the quaternion of {name}', value[3:], 4)
+    norm = float(np.linalg.norm(value[3:]))
+    if norm_fault(norm):
+        raise ArgumentError(f'{name}: {norm_fault(norm)}')
+    value[3:] /= norm
     return value
 
 
-def checked_quaternions(name: str, values: Any, start: int) -> Any:
+def checked_quaternions(name: str, values: Any, start: int, *, unit: bool = False) -> Any:
     """Return rows whose last four numbers are unit quaternions.
 
     Args:
@@ -47,9 +51,11 @@ def checked_quaternions(name: str, values: Any, start: int) -> Any:
         values: Rows from the host, which are scaled, or a Warp array, which stays as it is: it may
             be written later, and a solve reports what is no rotation.
         start: Column in which the quaternions begin.
+        unit: Whether they must be unit already, as poses are; those of Newton's objectives may
+            have any length but zero.
 
     Raises:
-        ArgumentError: A quaternion that is zero or not finite.
+        ArgumentError: A quaternion that is zero, not finite, or not unit.
     """
     if isinstance(values, wp.array):
         return values
@@ -59,6 +65,9 @@ def checked_quaternions(name: str, values: Any, start: int) -> Any:
     norms = np.linalg.norm(table[:, start:], axis=1, keepdims=True)
     if not np.all(np.isfinite(table)) or np.any(norms < 1e-9):
         raise ArgumentError(f'{name} must be finite with quaternions that are not zero: {table}')
+    for row, norm in enumerate(norms[:, 0].tolist() if unit else ()):
+        if norm_fault(norm):
+            raise ArgumentError(f'{name}[{row}]: {norm_fault(norm)}')
     table[:, start:] /= norms
     return table
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from typing import ClassVar
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +34,8 @@ class BuiltinObjective(IKObjective):
 
     has_record = True
     serves_any_rows = True
+    # Counts attributes that were set, of all built-in objectives, to see quickly that none was.
+    changes: ClassVar[int] = 0
 
     def __init__(self, weights: np.ndarray) -> None:
         """Start with the weights as the only parameter.
@@ -43,8 +46,15 @@ class BuiltinObjective(IKObjective):
         super().__init__()
         self._parameters: list[Parameter] = []
         self._problem_idx: dict[int, wp.array] = {}
+        self._changes = 0
         self._weights = self._parameter('weight', weights[None], len(weights))
         self.n_problems = 1
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute and count it; properties set what they stand for."""
+        super().__setattr__(name, value)
+        if not isinstance(getattr(type(self), name, None), property):
+            BuiltinObjective.changes += 1
 
     def residual_dim(self) -> int:
         """Return the number of residuals per problem."""
@@ -79,6 +89,16 @@ class BuiltinObjective(IKObjective):
         """Take over the targets, one row for every problem or a row for each."""
         self._targets = self._parameter(name, values, width)
         self.n_problems = len(self._targets)
+
+    def _replace_targets(self, values: Any) -> None:
+        """Let another array, or other numbers, be the targets; as many as there were."""
+        known = self._targets
+        made = Parameter(known.name, values, known.array.shape[1], count=len(known))
+        if self.device is not None:
+            made.bind(self.device)
+        self._parameters[self._parameters.index(known)] = made
+        self._targets = made
+        self._changes += 1  # solvers compare it before they replay
 
     def _set_chain(self, model: Model, link_index: int, reference_link_index: int = -1) -> None:
         """Find the degrees of freedom that move a link as seen from another, or raise."""
@@ -127,6 +147,10 @@ class PositionTargetObjective(BuiltinObjective):
     def target_positions(self) -> wp.array:
         """The targets on the device, shape [n_problems, 3]; the next solve reads them."""
         return self._targets.array
+
+    @target_positions.setter
+    def target_positions(self, values: Any) -> None:
+        self._replace_targets(values)
 
     def set_target_position(self, problem_idx: int, new_position: Any) -> None:
         """Change one target, shape [3]; a solve reports values that are not finite."""

@@ -133,8 +133,6 @@ class IKObjectiveCenterOfMass(PositionTargetObjective):
         if bodies is not None:
             self._bodies = [checked_link('an index in bodies', body) for body in bodies]
         self.reference_link_index = checked_link('reference_link_index', reference_link_index)
-        if self.reference_link_index >= 0:
-            self.has_record = False  # kernels that evaluate records know the world only
         self._masses: dict[type, MassDistribution] = {}
 
     def init_buffers(
@@ -154,16 +152,16 @@ class IKObjectiveCenterOfMass(PositionTargetObjective):
         self._moves_reference = wp.array(moves, dtype=wp.int32, device=self.device)
 
     def record(self) -> Any:
-        """Return the record, None with a reference link; see :meth:`IKObjective.record`."""
-        if not self.has_record:
-            return None
-        masses = self._masses[wp.float64]
-        moved = np.flatnonzero(np.diff(masses.arrays.moved_start.numpy()))
+        """Return the record; see :meth:`IKObjective.record`."""
+        masses, moves_reference = self._masses[wp.float64], self._moves_reference.numpy()
+        moved = np.flatnonzero(np.diff(masses.arrays.moved_start.numpy()) | moves_reference)
         return make_record(
             RecordKind.CENTER_OF_MASS,
             self._weights.array,
             target=self._targets.array,
+            reference=self.reference_link_index,
             chain_dof=wp.array(moved, dtype=wp.int32, device=self.device),
+            chain_sign=wp.array(moves_reference[moved], dtype=wp.int32, device=self.device),
             masses=masses.arrays,
         )
 

@@ -53,10 +53,17 @@ class Layout:
 
 
 class Ownership:
-    """The solvers that hold the arrays of one objective; those that are gone hold nothing."""
+    """The solvers that hold the arrays of one objective; those that are gone hold nothing.
+
+    Attributes:
+        written: Names of the attributes that solvers write when they set the objective up.
+        kept: What the objective was when it was set up last, a ``Snapshot``; None before.
+    """
 
     def __init__(self) -> None:
         """Start with none."""
+        self.written: set[str] = set()
+        self.kept: Any = None
         self._layouts: weakref.WeakKeyDictionary[Any, Layout] = weakref.WeakKeyDictionary()
 
     def claim(self, name: str, owner: Any, layout: Layout, *, any_rows: bool) -> bool:

@@ -13,6 +13,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
 from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.numbers import real_array
 
 
 class Parameter:
@@ -139,10 +140,7 @@ class Parameter:
 
 def _host_table(name: str, values: Any, width: int) -> np.ndarray:
     """Return numbers as float64 [count, width], or raise ArgumentError."""
-    try:
-        table = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f'{name} must be numbers, got {values!r}') from error
+    table = real_array(name, values)
     if table.ndim == 1 and table.shape != (width,) and width == 1:
         table = table[:, None]
     table = np.atleast_2d(table)

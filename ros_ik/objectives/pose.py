@@ -167,7 +167,8 @@ class IKObjectivePose(BuiltinObjective):
                 turns about one axis all the way however far the target is.
 
         Raises:
-            ArgumentError: A wrong shape, a zero or non-finite quaternion, a negative weight.
+            ArgumentError: A wrong shape, a number that is not finite, a quaternion whose norm is
+                outside [0.99, 1.01], a negative weight.
         """
         position = checked_weight('position_weight', position_weight, 3)
         rotation = checked_weight('rotation_weight', rotation_weight, 3)
@@ -179,7 +180,7 @@ class IKObjectivePose(BuiltinObjective):
             'link_offset', _IDENTITY_POSE if link_offset is None else link_offset
         )
         self._offset = self._parameter('link_offset', offset, 7)
-        targets = checked_quaternions('target_poses', target_poses, 3)
+        targets = checked_quaternions('target_poses', target_poses, 3, unit=True)
         self._set_targets('target_poses', targets, 7)
 
     def residual_blocks(self) -> tuple[int, ...]:
@@ -207,6 +208,15 @@ class IKObjectivePose(BuiltinObjective):
     def target_poses(self) -> np.ndarray:
         """Return a copy of the targets, shape [n_problems, 7]."""
         return self._targets.read()
+
+    @property
+    def link_offset(self) -> np.ndarray:
+        """Pose of the frame in the link, shape [7]; may be set."""
+        return np.array(self._offset.read()[0])
+
+    @link_offset.setter
+    def link_offset(self, pose: np.ndarray | Sequence[float]) -> None:
+        self.set_link_offset(pose)
 
     def set_link_offset(self, pose: np.ndarray | Sequence[float]) -> None:
         """Change the pose of the frame in the link, shape [7]."""

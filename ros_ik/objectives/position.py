@@ -13,6 +13,7 @@ from typing import Any
 from typing import no_type_check
 from typing import TYPE_CHECKING
 
+import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.arguments import checked_link
@@ -116,6 +117,15 @@ class IKObjectivePosition(PositionTargetObjective):
         self.link_index = checked_link('link_index', link_index)
         offset = checked_vector('link_offset', link_offset, 3)
         self._offset = self._parameter('link_offset', offset, 3)
+
+    @property
+    def link_offset(self) -> np.ndarray:
+        """The point in the link [m], shape [3]; may be set."""
+        return np.array(self._offset.read()[0])
+
+    @link_offset.setter
+    def link_offset(self, value: Any) -> None:
+        self._offset.write(checked_vector('link_offset', value, 3))
 
     def init_buffers(
         self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC

@@ -15,6 +15,7 @@ from typing import Any
 from typing import no_type_check
 from typing import TYPE_CHECKING
 
+import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.arguments import checked_link
@@ -181,6 +182,10 @@ class IKObjectiveRotation(BuiltinObjective):
         """The targets on the device, shape [n_problems, 4]; the next solve reads them."""
         return self._targets.array
 
+    @target_rotations.setter
+    def target_rotations(self, values: Any) -> None:
+        self._replace_targets(checked_quaternions('target_rotations', values, 0))
+
     def set_target_rotation(self, problem_idx: int, new_rotation: Any) -> None:
         """Change one target, x y z w of any length but zero, which a solve reports."""
         self._targets.write_row(problem_idx, new_rotation)
@@ -188,6 +193,15 @@ class IKObjectiveRotation(BuiltinObjective):
     def set_target_rotations(self, new_rotations: Any) -> None:
         """Change every target: numbers or a Warp array, as given to the constructor."""
         self._targets.write(new_rotations)
+
+    @property
+    def link_offset_rotation(self) -> np.ndarray:
+        """Orientation of the frame in the link, x y z w, shape [4]; may be set."""
+        return np.array(self._offset.read()[0])
+
+    @link_offset_rotation.setter
+    def link_offset_rotation(self, value: Any) -> None:
+        self._offset.write(checked_unit('link_offset_rotation', value, 4))
 
     def init_buffers(
         self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC

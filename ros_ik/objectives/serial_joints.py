@@ -11,6 +11,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.center_of_mass import precise_array
+from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.model.joint_type import JointType
 
 if TYPE_CHECKING:
@@ -53,9 +54,9 @@ def serial_joints(model: Model, link_index: int, reference_link_index: int = -1)
     """
     if not 0 <= link_index < model.body_count:
         raise ArgumentError(f'link_index must lie in [0, {model.body_count}), got {link_index}')
-    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
+    parent = model.joint_parent.numpy()
     start, kinds = model.joint_qd_start.numpy(), model.joint_type.numpy()
-    incoming = {int(body): joint for joint, body in reversed(list(enumerate(child)))}
+    incoming = incoming_joints(model)
     joints = []
     body = link_index
     while body != reference_link_index and body in incoming:

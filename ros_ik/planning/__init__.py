@@ -9,6 +9,7 @@ from ros_ik.lazy_names import lazy_names
 if TYPE_CHECKING:
     from ros_ik.planning.budget import Budget
     from ros_ik.planning.budget import RequestError
+    from ros_ik.planning.budget import UnmeasuredError
     from ros_ik.planning.forward import solve_fk
     from ros_ik.planning.inverse import IkAnswer
     from ros_ik.planning.inverse import IkRequest
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from ros_ik.planning.optimal_request import OptimalRequest
     from ros_ik.planning.optimal_request import PoseCost
     from ros_ik.planning.planner import Planner
+    from ros_ik.planning.reconfiguration import Reconfiguration
+    from ros_ik.planning.reconfiguration import reconfigure
     from ros_ik.planning.spline import Point
     from ros_ik.planning.spline_limits import Violation
     from ros_ik.planning.trajectory import check_trajectory
@@ -40,10 +43,13 @@ __all__ = [
     'Point',
     'PoseCode',
     'PoseCost',
+    'Reconfiguration',
     'RequestError',
     'TrajectoryReport',
+    'UnmeasuredError',
     'Violation',
     'check_trajectory',
+    'reconfigure',
     'solve_fk',
     'solve_ik',
     'solve_optimal',

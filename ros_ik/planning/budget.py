@@ -5,14 +5,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterator
+import contextlib
 import math
 import time
 
+from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
+from ros_ik.model.labels import listed
 
 
 class RequestError(RosIkError, ValueError):
     """A request that cannot be answered; the message says why and names what is wrong."""
+
+
+class UnmeasuredError(RequestError):
+    """A check for collisions that would leave out links.
+
+    Attributes:
+        links: Names of the links whose collision shapes are missing in whole or in part.
+    """
+
+    def __init__(self, links: tuple[str, ...]) -> None:
+        """Name the links."""
+        super().__init__(
+            f'check_collisions: collision shapes of {listed(links)} are missing; give the node '
+            'their meshes, or ask without the check'
+        )
+        self.links = links
+
+
+@contextlib.contextmanager
+def refusing() -> Iterator[None]:
+    """Have arguments that are refused refuse the request."""
+    try:
+        yield
+    except ArgumentError as error:
+        raise RequestError(str(error)) from error
 
 
 class Budget:

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ros_ik.model import poses
+from ros_ik.numbers import check_bounded
 from ros_ik.planning.budget import Budget
+from ros_ik.planning.budget import refusing
 from ros_ik.planning.budget import RequestError
 from ros_ik.planning.planner import Planner
 
@@ -48,7 +50,8 @@ def solve_fk(
         raise RequestError("links must have names, got ''")
     reference = planner.reference(reference_frame)
     coords = planner.driving_coordinates(joint_names)
-    _check_finite(positions)
+    with refusing():
+        check_bounded('configurations', positions)
     for frame in frames:
         planner.require_measured(planner.moving_dofs(frame.link, reference), coords)
     offsets = np.array([frame.offset for frame in frames])
@@ -61,11 +64,3 @@ def solve_fk(
         placed = poses.multiply(body_q[:, bodies], offsets)
         result[rows] = poses.multiply(poses.inverse(body_q[:, [reference]]), placed)
     return result
-
-
-def _check_finite(positions: np.ndarray) -> None:
-    bad = ~np.isfinite(positions).all(axis=1)
-    if bad.any():
-        raise RequestError(
-            f'configuration {int(np.argmax(bad))} holds a number that is not finite'
-        )

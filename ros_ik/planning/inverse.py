@@ -88,6 +88,7 @@ class IkAnswer:
         position_errors: Distance of each solution to its pose [m], [m].
         rotation_errors: Angle of each solution to its pose [rad], [m].
         codes: :class:`PoseCode` of each pose, uint8 [n].
+        complete: Whether collisions were checked, with the shapes of all links.
     """
 
     joint_names: tuple[str, ...]
@@ -96,6 +97,7 @@ class IkAnswer:
     position_errors: np.ndarray
     rotation_errors: np.ndarray
     codes: np.ndarray
+    complete: bool = False
 
 
 def solve_ik(planner: Planner, request: IkRequest, budget: Budget | None = None) -> IkAnswer:
@@ -112,10 +114,13 @@ def solve_ik(planner: Planner, request: IkRequest, budget: Budget | None = None)
 
     Raises:
         RequestError: An unknown link or joint, a size or tolerance out of range, joints whose
-            state is needed and unknown, or the budget was cancelled.
+            state is needed and unknown, collision shapes that a check needs and that are missing
+            (UnmeasuredError), or the budget was cancelled.
     """
     budget = budget or Budget()
     _check_options(request)
+    if request.check_collisions:
+        planner.require_shapes()
     frame = planner.frame(request.link)
     reference = planner.reference(request.reference_frame)
     solved = _solved_coordinates(planner, frame, reference, request.joint_group)
@@ -139,7 +144,8 @@ def solve_ik(planner: Planner, request: IkRequest, budget: Budget | None = None)
         some = seeds[rows] if len(seeds) > 1 else seeds
         result = planner.chains.solve(task, targets[rows], some)
         parts.append(_found(result, rows.start, solved))
-    return _answer(_joint_names(planner, solved), parts, len(targets))
+    answer = _answer(_joint_names(planner, solved), parts, len(targets))
+    return dataclasses.replace(answer, complete=request.check_collisions)
 
 
 def _slices(n: int, most: int, budget: Budget) -> Iterator[slice]:
@@ -200,8 +206,7 @@ def _targets_in_world(planner: Planner, poses: np.ndarray, reference: int) -> np
     if not len(poses):
         raise RequestError('poses must have at least one entry, got none')
     frame = planner.body_poses(planner.joint_q[None])[0, reference]
-    with np.errstate(invalid='ignore', over='ignore'):
-        return pose_math.multiply(frame, poses)
+    return pose_math.multiply(frame, pose_math.pose_rows(poses))
 
 
 def _seed_rows(

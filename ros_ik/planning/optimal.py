@@ -8,7 +8,9 @@ import dataclasses
 
 import numpy as np
 
+from ros_ik.numbers import check_bounded
 from ros_ik.planning.budget import Budget
+from ros_ik.planning.budget import refusing
 from ros_ik.planning.budget import RequestError
 from ros_ik.planning.optimal_request import make_command
 from ros_ik.planning.optimal_request import OptimalRequest
@@ -30,6 +32,8 @@ class OptimalAnswer:
         positions: Their positions [rad or m], [k, joints].
         velocities: Their velocities [rad/s or m/s], [k, joints].
         fault: Why the motion is of no use, '' where it is.
+        unmeasured_links: Links whose collision shapes are missing in whole or in part: the
+            barriers leave these shapes out.
     """
 
     joint_names: tuple[str, ...]
@@ -38,6 +42,7 @@ class OptimalAnswer:
     positions: np.ndarray
     velocities: np.ndarray
     fault: str
+    unmeasured_links: tuple[str, ...] = ()
 
 
 def solve_optimal(
@@ -68,6 +73,7 @@ def solve_optimal(
         result.positions[:, robot.coords],
         result.velocities[:, robot.group.variable_dof],
         '' if result.reason is not StopReason.FAILED else _failure(result),
+        robot.unmeasured_links,
     )
     if answer.fault or result.relaxed:
         # What the start already violates does not hold on the way; the answer says what it is.
@@ -108,8 +114,8 @@ def _start(planner: Planner, request: OptimalRequest) -> tuple[np.ndarray, np.nd
             raise RequestError(
                 f'start.{name}: expected {len(coords)} values, one per name, got {len(values)}'
             )
-        if not np.isfinite(values).all():
-            raise RequestError(f'start.{name} holds a number that is not finite')
+        with refusing():
+            check_bounded(f'start.{name}', values)
     joint_qd = np.zeros(planner.model.joint_dof_count)
     if len(velocities):
         starts = planner.model.joint_qd_start.numpy()

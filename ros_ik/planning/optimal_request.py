@@ -12,6 +12,7 @@ import dataclasses
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.model.poses import pose_fault
 from ros_ik.model.poses import unit_pose
 from ros_ik.model.rotations import matrix_from_quaternion
 from ros_ik.planning.budget import RequestError
@@ -132,9 +133,7 @@ def make_command(planner: Planner, request: OptimalRequest) -> OptimalControlCom
 def _add_pose(builder: OptimalControlCommandBuilder, planner: Planner, cost: PoseCost) -> None:
     pose = unit_pose(cost.pose)
     if pose is None:
-        raise RequestError(
-            f'target must be finite with a quaternion that is not zero, got {list(cost.pose)}'
-        )
+        raise RequestError(f'target: {pose_fault(cost.pose)}')
     if not cost.link:
         raise RequestError("link must name a link, got ''")
     transform = np.eye(4)

@@ -16,7 +16,10 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.chain import relative_chain
+from ros_ik.numbers import check_bounded
+from ros_ik.planning.budget import refusing
 from ros_ik.planning.budget import RequestError
+from ros_ik.planning.budget import UnmeasuredError
 from ros_ik.planning.kept import KeptSolvers
 from ros_ik.servo.pose_math import IDENTITY
 from ros_ik.servo.step_solver import link_offset
@@ -78,11 +81,12 @@ class Planner(KeptSolvers):
             RequestError: An unknown joint, another number of positions than names, or a number
                 that is not finite.
         """
-        if len(names) != len(positions) or not np.isfinite(positions).all():
+        if len(names) != len(positions):
             raise RequestError(
-                f'expected {len(names)} finite positions, one per joint name, got '
-                f'{list(positions)}'
+                f'expected {len(names)} positions, one per joint name, got {len(positions)}'
             )
+        with refusing():
+            check_bounded('position', np.asarray(positions))
         coords, before = self.coordinates(names), (self.joint_q, self.known)
         joint_q, known = self.joint_q.copy(), self.known.copy()
         joint_q[coords], known[coords] = positions, True
@@ -156,6 +160,18 @@ class Planner(KeptSolvers):
                 leader = self.model.joint_label[driver[0]]
                 raise RequestError(f'joint {name!r} follows {leader!r}: give that one instead')
         return coords
+
+    def require_shapes(self) -> None:
+        """Check that the collision shapes of all links are known.
+
+        An answer that is said to be free of collisions is a claim about every link.
+
+        Raises:
+            UnmeasuredError: Shapes are missing, with the names of their links.
+        """
+        missing = self.robot.shapes.unmeasured
+        if missing:
+            raise UnmeasuredError(missing)
 
     def variables_of(self, joint_group: str) -> np.ndarray:
         """Return which of the controlled joints are in a group, int [k]; '' for all of them.

@@ -50,7 +50,8 @@ def solve_together(
         Shape [joint_coord_count], None where none was found.
 
     Raises:
-        RequestError: No joint may move, collisions are not watched, or the budget was cancelled.
+        RequestError: No joint may move, collisions are not watched, collision shapes are missing
+            (UnmeasuredError), or the budget was cancelled.
     """
     budget = budget or Budget()
     variables = planner.variables_of(joint_group)
@@ -58,6 +59,8 @@ def solve_together(
     mask = np.isin(group.dof_variable, variables)
     if not mask.any():
         raise RequestError('the group has no joint that the node controls')
+    if check_collisions:
+        planner.require_shapes()
     if check_collisions and not _collision_barriers(planner):
         raise RequestError('collisions are not watched: see barriers.self_collision.enabled')
     model = planner.bounded_model

@@ -16,6 +16,8 @@ import math
 
 import numpy as np
 
+from ros_ik.numbers import check_bounded
+from ros_ik.planning.budget import refusing
 from ros_ik.planning.budget import RequestError
 
 DEGREE = 5
@@ -142,8 +144,8 @@ def _check_point(index: int, point: Point, n_joints: int) -> None:
             raise RequestError(
                 f'point {index}: expected {n_joints} {name}, one per joint, got {len(values)}'
             )
-        if not np.isfinite(values).all():
-            raise RequestError(f'point {index}: {name} hold a number that is not finite')
+        with refusing():
+            check_bounded(f'points[{index}].{name}', np.asarray(values))
 
 
 def _derivative(

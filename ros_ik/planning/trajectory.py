@@ -9,6 +9,8 @@ import dataclasses
 
 import numpy as np
 
+from ros_ik.barriers import Barrier
+from ros_ik.barriers import CollisionBarrier
 from ros_ik.planning.budget import Budget
 from ros_ik.planning.budget import RequestError
 from ros_ik.planning.planner import Planner
@@ -30,18 +32,31 @@ class TrajectoryReport:
     """What a check of a trajectory found.
 
     Attributes:
-        violation: What is violated first, None where the trajectory is safe.
+        violation: What is violated first, None where nothing is that was measured.
         closest_pair: The closest pair of the collision barriers, '' twice without one.
         barriers: Names of the barriers.
         minimum_values: Least value of each barrier along the way, without margins [m]: distances
-            of the collision barriers, which are violated below their margin and reach no farther
-            than where they begin to count.
+            of the collision barriers, which are violated below their margin; NaN where no pair
+            came as near as they begin to count.
+        unmeasured_links: Links whose collision shapes are missing in whole or in part; the
+            distances leave these shapes out.
     """
 
     violation: Violation | None
     closest_pair: tuple[str, str]
     barriers: tuple[str, ...]
     minimum_values: np.ndarray
+    unmeasured_links: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether the shapes of all links were measured."""
+        return not self.unmeasured_links
+
+    @property
+    def safe(self) -> bool:
+        """Whether everything was measured and nothing is violated."""
+        return self.complete and self.violation is None
 
 
 def check_trajectory(
@@ -87,15 +102,34 @@ def check_trajectory(
     record = barriers_along(
         planner, spline, configurations, max_step or MAX_STEP, most_checks, budget
     )
-    margins = [collision_margin(barrier, planner.settings) for barrier in planner.steps.barriers]
+    barriers = planner.steps.barriers
+    margins = [collision_margin(barrier, planner.settings) for barrier in barriers]
+    values = np.where(_is_far(barriers, record.minimum), np.nan, record.minimum + margins)
     limit = first_limit_violation(spline, _bounds(planner, joint_names), budget)
     found = [v for v in (limit, record.violation) if v is not None]
     return TrajectoryReport(
         violation=min(found, key=lambda violation: violation.time, default=None),
         closest_pair=closest_pair(planner, record),
         barriers=record.names,
-        minimum_values=record.minimum + margins,
+        minimum_values=values,
+        unmeasured_links=planner.robot.unmeasured_links,
     )
+
+
+def _is_far(barriers: Sequence[Barrier], values: np.ndarray) -> np.ndarray:
+    """Tell which values of barriers are no distance: every pair was switched off, or none is.
+
+    Args:
+        barriers: The barriers.
+        values: Least value of each, margins taken off [m].
+    """
+    reach = [
+        barrier.d_max - barrier.d_min
+        if isinstance(barrier, CollisionBarrier) and barrier.d_max is not None
+        else np.inf
+        for barrier in barriers
+    ]
+    return values >= np.array(reach)
 
 
 def _bounds(planner: Planner, joint_names: Sequence[str]) -> JointBounds:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 import numpy as np
@@ -65,7 +66,8 @@ class BarrierReport:
                 self._name(output, values, row)
         if wanted >= self._least_step and achieved <= _SLOWED * wanted:
             self._explain(output, before, values, after, achieved < _HALTED * wanted, cut)
-        self._told = output
+        # A copy: what is said of the tick besides is no barrier's.
+        self._told = copy.copy(output)
 
     def repeat(self, output: ServoOutput) -> None:
         """Fill an output with what was reported last of this motion."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ros_ik.barriers import Barrier
+from ros_ik.barriers import CollisionBarrier
 from ros_ik.barriers import PositionBarrier
 from ros_ik.barriers import SelfCollisionBarrier
 from ros_ik.barriers import WorldCollisionBarrier
@@ -53,6 +54,8 @@ def make_barriers(
             barriers.append(WorldCollisionBarrier(scene, **_parameters('world', settings)))
     for barrier in barriers:
         barrier.recovery_speed = _RECOVERY_SPEED
+        if isinstance(barrier, CollisionBarrier):
+            barrier.ranks_rows = True
     return tuple(barriers)
 
 

@@ -32,8 +32,13 @@ def check_center(settings: Settings, model: Model) -> None:
     Raises:
         SettingsError: ``com.weight`` above 0 for a model without mass.
     """
-    if settings.com_weight > 0.0 and not precise_array(model, 'body_mass').sum() > 0.0:
+    if settings.com_weight > 0.0 and not has_mass(model):
         raise SettingsError('com.weight', 'expected 0, as no link of the robot has a mass')
+
+
+def has_mass(model: Model) -> bool:
+    """Return whether any link has a mass: without one there is no centre of it."""
+    return bool(precise_array(model, 'body_mass').sum() > 0.0)
 
 
 class CenterTracker:
@@ -108,7 +113,7 @@ class CenterTracker:
         if target.frame_link != self._base:
             link = body_q[target.frame_link]
             position = self._seen(link[:3] + quat_rotate(link[3:].tolist(), position), body_q)
-        if self._rejects and length(position - self._center(body_q)) > self._longest:
+        if self._rejects and length(position - self.center(body_q)) > self._longest:
             self.rejected = target.received
             self.jumps += 1
             return False
@@ -117,7 +122,7 @@ class CenterTracker:
 
     def measure(self, body_q: np.ndarray) -> np.ndarray:
         """Return what is left to the target [m], [3]."""
-        self.position = self._center(body_q)
+        self.position = self.center(body_q)
         left: np.ndarray = self.goal - self.position  # type: ignore[operator]
         self.remaining = length(left)
         return left
@@ -137,11 +142,15 @@ class CenterTracker:
     def report(self, body_q: np.ndarray, active: bool) -> CenterReport:
         """Return how far the commanded centre of mass is from the target."""
         self.measure(body_q)
-        return CenterReport(
-            active, self.remaining, self.remaining <= self._tolerance, self.position
-        )
+        return CenterReport(active, self.remaining, False, self.position)
 
-    def _center(self, body_q: np.ndarray) -> np.ndarray:
+    def report_measured(self, report: CenterReport, position: np.ndarray) -> None:
+        """Say how far the measured centre of mass [m], [3], is from the target."""
+        report.measured_linear_error = length(self.goal - position)  # type: ignore[operator]
+        worst = max(report.linear_error, report.measured_linear_error)
+        report.reached = worst <= self._tolerance
+
+    def center(self, body_q: np.ndarray) -> np.ndarray:
         """Return the centre of mass in the base frame [3]."""
         links = body_q[self._bodies]
         axis, w = links[:, 3:6], links[:, 6:]

@@ -28,6 +28,8 @@ class StatusCode(enum.IntEnum):
     TARGET_JUMP = 25
     CLOCK_JUMP = 26
     MODEL_CHANGED = 27
+    FOLLOWING_ERROR = 28
+    STATIONARY = 29
     SOLVER_FAILED = 30
     NON_FINITE_BLOCKED = 31
     DEADLINE_MISSED = 32
@@ -48,8 +50,11 @@ class Rejection(enum.Enum):
 
     NON_FINITE = 'non_finite'
     ZERO_QUATERNION = 'zero_quaternion'
+    NOT_UNIT_QUATERNION = 'not_unit_quaternion'
+    TOO_LARGE_NUMBER = 'too_large_number'
     UNKNOWN_FRAME = 'unknown_frame'
     UNKNOWN_JOINT = 'unknown_joint'
+    REPEATED_JOINT = 'repeated_joint'
     WRONG_SIZE = 'wrong_size'
     TARGET_JUMP = 'target_jump'
     NOT_READY = 'not_ready'

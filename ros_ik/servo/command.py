@@ -223,8 +223,10 @@ class TaskReport:
         active: Whether a fresh target is pursued.
         linear_error: Distance of the commanded frame from the target [m], NaN without a target.
         angular_error: Angle of the commanded frame to the target [rad], NaN without a target.
-        reached: Whether both errors are within the tolerances.
+        reached: Whether all errors are within the tolerances.
         current_pose: Measured pose of the frame in its reference link, [7], None when unknown.
+        measured_linear_error: Distance of that from the target [m], NaN where not known.
+        measured_angular_error: Angle of that to the target [rad], NaN where not known.
     """
 
     name: str
@@ -233,6 +235,8 @@ class TaskReport:
     angular_error: float = float('nan')
     reached: bool = False
     current_pose: np.ndarray | None = None
+    measured_linear_error: float = float('nan')
+    measured_angular_error: float = float('nan')
 
 
 @dataclasses.dataclass(eq=False)
@@ -242,14 +246,17 @@ class CenterReport:
     Attributes:
         active: Whether a fresh target is pursued.
         linear_error: Distance of the commanded centre of mass from the target [m].
-        reached: Whether the error is within ``com.linear_tolerance``.
+        reached: Whether both errors are within ``com.linear_tolerance``.
         position: Commanded centre of mass in the base frame [m], [3].
+        measured_linear_error: Distance of the measured one from the target [m], NaN where it is
+            not known.
     """
 
     active: bool
     linear_error: float
     reached: bool
     position: np.ndarray
+    measured_linear_error: float = float('nan')
 
 
 @dataclasses.dataclass(eq=False)
@@ -270,6 +277,9 @@ class ServoOutput:
         barrier_distance: Distance [m] at the commanded configuration of that pair, or of a frame
             from the nearest face of its box; NaN where nothing is near.
         waiting_for: Names of the joints whose state is missing.
+        joint_names: Names of the controlled joints.
+        following_errors: Measured less commanded position of each, less what the known delay
+            explains [rad or m]; NaN where not known.
         ahead: Predicted coordinates behind the command, one period apart [rollout_steps,
             joint_coord_count]; None where nothing is predicted: the robot holds, brakes or rests.
         ahead_qd: Velocities of the steps to them [rollout_steps, joint_dof_count], rad/s or m/s.
@@ -287,6 +297,8 @@ class ServoOutput:
     limiting_pair: tuple[str, str] = ('', '')
     barrier_distance: float = float('nan')
     waiting_for: tuple[str, ...] = ()
+    joint_names: tuple[str, ...] = ()
+    following_errors: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0))
     ahead: np.ndarray | None = None
     ahead_qd: np.ndarray | None = None
 

@@ -1,6 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""How motion ends: each joint brakes as hard as its limits permit, and stays or goes back."""
+"""How motion ends: each joint brakes as hard as its limits permit, and stays or goes back.
+
+A joint goes back by itself: one that was outside its position limits when the halt began stays
+where it comes to rest, and the others go on as they would without it.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +28,14 @@ class Halt:
         """Forget where the halt began: the next one begins anew."""
         self._position, self._is_blocked = None, False
 
+    def aim(self, position: np.ndarray) -> None:
+        """Go to a position instead of where the halt began.
+
+        Args:
+            position: Positions of the controlled joints [rad or m].
+        """
+        self._position = position
+
     def block(self) -> None:
         """Give up going back: something is in the way."""
         self._is_blocked = True
@@ -36,7 +48,7 @@ class Halt:
         acceleration: np.ndarray,
         dt: float,
         *,
-        returns: bool,
+        returns: bool | np.ndarray,
     ) -> np.ndarray:
         """Return the step of each controlled joint [rad or m].
 
@@ -46,14 +58,16 @@ class Halt:
             speed: Velocity limits [rad/s or m/s].
             acceleration: Acceleration limits [rad/s^2 or m/s^2].
             dt: Duration of a tick [s].
-            returns: Whether to go back to where the halt began, instead of staying.
+            returns: Whether to go back to where the halt began, instead of staying; with one
+                entry per joint those of the first step of the halt count.
         """
         loss = acceleration * dt**2
-        if not returns or self._is_blocked:
+        if returns is False or self._is_blocked:
             return np.sign(last) * np.maximum(np.abs(last) - loss, 0.0)
         if self._position is None:
-            self._position = position.copy()
+            self._position = np.where(returns, position, np.nan)
         way = self._position - position
-        way[np.abs(way) < _ARRIVED] = 0.0
+        # Also where there is nothing to go back to.
+        way[~(np.abs(way) >= _ARRIVED)] = 0.0
         back = joint_step(way, speed, acceleration, dt)
         return np.clip(back, last - loss, last + loss)

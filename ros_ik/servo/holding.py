@@ -76,6 +76,10 @@ def hold_reason(
         return HoldReason(StatusCode.OK, 'inactive', True, False, False)
     if command.paused:
         return HoldReason(StatusCode.PAUSED, 'paused', True)
+    following = servo.following
+    if following.holds:
+        text = f'the robot does not follow its command: {following.culprits}'
+        return HoldReason(StatusCode.FOLLOWING_ERROR, text, True, may_return=False)
     if command.mode == Mode.HOLD:
         return HoldReason(StatusCode.OK, 'holding: mode HOLD', False)
     return None

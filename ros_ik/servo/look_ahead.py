@@ -42,7 +42,7 @@ class LookAhead:
         self._last, self._step = np.zeros((2, robot.model.joint_dof_count))
 
     def apply(self, settings: Settings) -> None:
-        """Take over settings that need no new program."""
+        """Take over settings."""
         self._settings = settings
         self._solver.apply(settings)
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import math
 
 import numpy as np
@@ -39,9 +40,34 @@ def report_targets(output: ServoOutput, goals: Goals, poses: np.ndarray, now: fl
         if fresh:
             report.linear_error = tracker.linear_error
             report.angular_error = tracker.angular_error
-            report.reached = tracker.reached()
+            report.reached = tracker.reached(report.linear_error, report.angular_error)
     if goals.has_fresh_center(now):
         output.center_of_mass = goals.center.report(poses, goals.choice.center)
+
+
+def report_measured(
+    output: ServoOutput,
+    goals: Goals,
+    poses: Sequence[np.ndarray | None],
+    center: np.ndarray | None,
+) -> None:
+    """Say where frames are measured, how far that is from the targets, and which are reached.
+
+    Args:
+        output: Output of the tick, with the errors of the command and what that has reached.
+        goals: The targets.
+        poses: Measured pose of each frame in its reference link [7], None where it is not known.
+        center: Measured centre of mass in the base frame [m], [3], None where it is not known.
+    """
+    for tracker, report, pose in zip(goals.trackers, output.tasks, poses, strict=True):
+        report.current_pose = pose
+        measured = math.nan, math.nan
+        if pose is not None and not math.isnan(report.linear_error):
+            measured = tracker.errors_at(pose)
+        report.measured_linear_error, report.measured_angular_error = measured
+        report.reached = report.reached and tracker.reached(*measured)
+    if output.center_of_mass is not None and center is not None:
+        goals.center.report_measured(output.center_of_mass, center)
 
 
 def current_poses(goals: Goals, poses: np.ndarray | None) -> list[np.ndarray | None]:

@@ -14,11 +14,13 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.chain import relative_chain
 from ros_ik.model import JointGroup
+from ros_ik.model import JointType
 from ros_ik.model import Model
 from ros_ik.model.tightened import with_position_limits
 from ros_ik.servo.collision import robot_shapes
 from ros_ik.servo.collision import RobotShapes
 from ros_ik.servo.motion_limits import motion_limits
+from ros_ik.servo.srdf_lines import srdf_lines
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
 
@@ -35,6 +37,7 @@ class ControlledRobot:
         task_links: The link of each frame task.
         task_references: The link in which each frame task is controlled.
         coords: Coordinate of each controlled joint, [n_variables].
+        is_linear: Whether each of them is measured in m, [n_variables].
         needed: Names of the joints whose state must be known.
         needed_coords: Their coordinates.
         lower: Position limits [joint_dof_count], rad or m.
@@ -54,6 +57,7 @@ class ControlledRobot:
     task_links: tuple[int, ...]
     task_references: tuple[int, ...]
     coords: np.ndarray
+    is_linear: np.ndarray
     needed: tuple[str, ...]
     needed_coords: np.ndarray
     lower: np.ndarray
@@ -69,6 +73,19 @@ class ControlledRobot:
     def shapes(self) -> RobotShapes:
         """What the robot is made of for barriers; reads meshes at the first use."""
         return robot_shapes(self.model, self.settings)
+
+    @property
+    def unmeasured_links(self) -> tuple[str, ...]:
+        """Links that distances leave out in whole or in part, none where nothing asks for them."""
+        settings = self.settings
+        if settings.barriers_self_collision_enabled or settings.barriers_world_enabled:
+            return self.shapes.unmeasured
+        return ()
+
+    @functools.cached_property
+    def srdf_lines(self) -> tuple[str, ...]:
+        """Lines of an SRDF for links that need no check; made once, for it takes milliseconds."""
+        return srdf_lines(self.model, self.shapes)
 
     def position_margin(self, settings: Settings) -> np.ndarray:
         """Return what is kept from each position limit [joint_dof_count], at most half a range."""
@@ -118,6 +135,7 @@ def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
         task_links=links,
         task_references=references,
         coords=np.array([coord_of[name] for name in group.joint_names]),
+        is_linear=_are_linear(model, group),
         needed=needed,
         needed_coords=np.array([coord_of[name] for name in needed]),
         lower=limits.lower,
@@ -194,6 +212,13 @@ def _controlled_group(
     return dataclasses.replace(model.joint_group(names), name=settings.joint_group)
 
 
+def _are_linear(model: Model, group: JointGroup) -> np.ndarray:
+    """Return which joints of a group are measured in m."""
+    joints = [model.joint_index(name) for name in group.joint_names]
+    linear: np.ndarray = model.joint_type.numpy()[joints] == JointType.PRISMATIC
+    return linear
+
+
 def _check_output_joints(output: str, joints: tuple[str, ...], coord_of: dict[str, int]) -> None:
     for index, name in enumerate(joints):
         if name not in coord_of:
@@ -210,11 +235,13 @@ def check_per_joint(settings: Settings, group: JointGroup) -> None:
     for name, values, lengths in (
         ('posture.positions', settings.posture_positions, (0, group.n_variables)),
         ('limits.position_margin', settings.limits_position_margin, (1, group.n_variables)),
+        ('following_error.max', settings.following_error_max, (0, 1, group.n_variables)),
     ):
         if len(values) not in lengths:
+            permitted, names = ' or '.join(map(str, lengths)), ', '.join(group.joint_names)
             raise SettingsError(
-                name, f'expected {lengths[0]} or {lengths[1]} entries (one per controlled joint: '
-                f'{", ".join(group.joint_names)}), got {len(values)}',
+                name, f'expected {permitted} entries (one per controlled joint: {names}), got '
+                f'{len(values)}',
             )  # fmt: skip
 
 

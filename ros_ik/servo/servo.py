@@ -9,7 +9,6 @@ from the measured state.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
@@ -24,6 +23,8 @@ from ros_ik.servo.command import Obstacle
 from ros_ik.servo.command import ServoOutput
 from ros_ik.servo.command import TaskReport
 from ros_ik.servo.events import Events
+from ros_ik.servo.following_error import Following
+from ros_ik.servo.following_error import FollowingError
 from ros_ik.servo.goals import Choice
 from ros_ik.servo.goals import Goals
 from ros_ik.servo.halting import Halt
@@ -31,21 +32,18 @@ from ros_ik.servo.holding import hold_reason
 from ros_ik.servo.holding import HoldReason
 from ros_ik.servo.link_poses import LinkPoses
 from ros_ik.servo.look_ahead import LookAhead
-from ros_ik.servo.obstacle_scene import ObstacleScene
+from ros_ik.servo.position_room import PositionRoom
 from ros_ik.servo.references import commanded_coords
 from ros_ik.servo.references import set_references
 from ros_ik.servo.reports import current_poses
 from ros_ik.servo.reports import DampingReport
+from ros_ik.servo.reports import report_measured
 from ros_ik.servo.reports import report_targets
 from ros_ik.servo.robot import resolve_robot
+from ros_ik.servo.standstill import Standstill
 from ros_ik.servo.step_solver import StepSolver
 from ros_ik.settings import Settings
 from ros_ik.solvers import SolveStatus
-
-# Settings that may need a new program; all others are written into the one there is.
-_STRUCTURAL = ('limits_position_margin', 'solver_max_iterations', 'com_weight')
-# Time between two new programs [s]: to build one takes several ticks.
-_REBUILD_PERIOD = 1.0
 
 
 class Servo:
@@ -56,6 +54,7 @@ class Servo:
         settings: The settings in force.
         goals: The targets and which of them count.
         joint_q: The command, coordinates [joint_coord_count].
+        following: How the robot follows it.
         reports: Whether the next tick finds out where the frames are measured and what holds the
             motion back; otherwise it repeats what was found last.
     """
@@ -67,19 +66,24 @@ class Servo:
             SettingsError: The settings name what the model does not have.
         """
         self.settings = settings
-        # Settings that wait for a new program, None for none, and when the last one was built.
-        self._wanted: Settings | None = None
-        self._rebuilt = -math.inf
         self.robot = resolve_robot(model, settings)
         check_center(settings, model)
         self.goals = Goals(self.robot, settings)
-        self._prepare(settings, None)
+        self._solver = StepSolver(self.robot, settings)
+        self._report = BarrierReport(self._solver)
+        self._look_ahead = (
+            LookAhead(self.robot, settings, self._solver.scene) if settings.rollout_steps else None
+        )
         self._damping_report = DampingReport(settings.period)
+        self._standstill = Standstill(self.robot, settings.period)
         self._events = Events()
-        self._halt = Halt()
+        self._halt, self._room = Halt(), PositionRoom(self.robot)
+        self.following = FollowingError(self.robot, settings)
         self.reports = True
         self._measured_poses = LinkPoses()
         self._current_poses: list[np.ndarray | None] = [None] * len(settings.tasks)
+        self._current_center: np.ndarray | None = None
+        self._following_errors = self.following.errors()
         self._has_mimics = bool(model.mimic_driver)
         self._commanded = commanded_coords(self.robot)
         self._not_commanded = ~self._commanded
@@ -105,42 +109,22 @@ class Servo:
     def apply(self, settings: Settings) -> None:
         """Take over changed settings; the next tick uses them.
 
-        What needs a new program waits for the one before to have been used for a while, and until
-        the robot can stop in time with it; the newest settings count then.
+        Stricter limits wait until the robot can stop in time with them.
 
         Args:
             settings: Settings that differ from those in force in dynamic parameters only.
+
+        Raises:
+            SettingsError: ``com.weight`` above 0 for a model without mass.
         """
-        before = self.settings
-        rebuilds = _needs_program(settings, before)
-        self._wanted = settings if rebuilds else None
-        if rebuilds:
-            kept = {name: getattr(before, name) for name in _STRUCTURAL}
-            settings = dataclasses.replace(settings, **kept)
+        check_center(settings, self.robot.model)
         self._solver.apply(settings)
         if self._look_ahead is not None:
             self._look_ahead.apply(settings)
-        self._use(settings)
-
-    def _use(self, settings: Settings) -> None:
-        """Take over settings that the solver has."""
         self.settings = settings
         self.goals.apply(settings)
+        self.following.apply(settings)
         self._set_posture()
-
-    def _settle(self, now: float) -> None:
-        """Take over what :meth:`apply` had to leave, if it is time."""
-        if self._reason is None or not self.moving:
-            # A stop that has begun goes on as it began.
-            self._solver.settle(self.joint_q, self._step)
-        wanted = self._wanted
-        if wanted is None or abs(now - self._rebuilt) < _REBUILD_PERIOD:
-            return
-        if self._solver.may_pass_on(wanted, self.joint_q, self._step):
-            self._wanted, self._rebuilt = None, now
-            self._prepare(wanted, self._solver.scene)
-            self._tell_solver(self.goals.choice)
-            self._use(wanted)
 
     def step(self, now: float, measurement: Measurement, command: Command) -> ServoOutput:
         """Make one tick.
@@ -153,12 +137,15 @@ class Servo:
         Returns:
             The command to send, or silence, and what to report.
         """
-        self._settle(now)
+        if self._reason is None or not self.moving:
+            # A stop that has begun goes on as it began.
+            self._solver.settle(self.joint_q, self._step)
         self._notice_events(now, command)
         self._take_obstacles(measurement, command)
+        self.following.observe(now, measurement, self.joint_q, self._synchronised, not self.moving)
         reason = hold_reason(self, now, measurement, command)
         if reason is None:
-            self._accept_targets(measurement, command)
+            self._accept_targets(now, measurement, command)
             choice = self.goals.candidates(now, command.mode)
             reason = self.goals.missing(now, command.mode, choice, self._events)
         if reason is None and not self._synchronised:
@@ -166,11 +153,11 @@ class Servo:
                 # Braking from before: the measured state is taken over at rest.
                 reason = self._reason
             else:
-                self._synchronise(measurement)
+                self._synchronise(now, measurement)
         if reason is None:
             output = self._track(now, measurement, choice)
         else:
-            output = self._hold(reason, measurement)
+            output = self._hold(now, reason, measurement)
             if not (command.replacing and output.still):
                 self._report_targets(output, now)
         if not (command.replacing and output.still):
@@ -184,23 +171,17 @@ class Servo:
         """
         self._step[:] = 0.0
         self._halt.end()
+        self.following.forget()
         self._report.forget()
         self.goals.rest()
         self._synchronised = self._has_command = False
-
-    def _prepare(self, settings: Settings, scene: ObstacleScene | None) -> None:
-        """Build what solves; ``scene`` is that of a solver before, whose obstacles stay."""
-        self._solver = StepSolver(self.robot, settings, scene)
-        self._report = BarrierReport(self._solver)
-        self._look_ahead = (
-            LookAhead(self.robot, settings, self._solver.scene) if settings.rollout_steps else None
-        )
 
     def _notice_events(self, now: float, command: Command) -> None:
         self._events.notice(now, command)
         if self._events.activated:
             self._has_command = False
         if self._events.drops_targets:
+            self.following.forget()
             self.goals.drop(self._events.forgotten)
             self._synchronised = False
             if self._reason is None:
@@ -220,7 +201,7 @@ class Servo:
         self._solver.set_obstacles(command.obstacles, self._solver.ahead.at(joint_q))
         self._report.forget()
 
-    def _accept_targets(self, measurement: Measurement, command: Command) -> None:
+    def _accept_targets(self, now: float, measurement: Measurement, command: Command) -> None:
         """Take new targets; they see the configuration from which motion will start."""
         goals = self.goals
         poses, center = goals.new_poses(command), goals.new_center(command)
@@ -228,14 +209,14 @@ class Servo:
         goals.accept_twists(command)
         has_new_joints = goals.has_new_joints(command)
         if (poses or center or has_new_joints) and not self._synchronised and not self.moving:
-            self._synchronise(measurement)
+            self._synchronise(now, measurement)
         if goals.accept_joints(command):
             # Joints that are no longer named stay where they are now.
             self._set_posture()
         if poses or center:
             goals.accept_at(self._poses(), poses, center)
 
-    def _synchronise(self, measurement: Measurement) -> None:
+    def _synchronise(self, now: float, measurement: Measurement) -> None:
         """Take the measured state for the command, which is at rest."""
         known = np.isfinite(measurement.received)
         self.joint_q[known] = measurement.joint_q[known]
@@ -243,6 +224,7 @@ class Servo:
             self.joint_q = self.robot.model.apply_mimic(self.joint_q)
         self._held[:] = self.joint_q
         self._followed = None
+        self.following.restart(now, measurement)
         self._report.forget()
         self.goals.rest()
         self._synchronised = self._has_command = True
@@ -262,6 +244,7 @@ class Servo:
         if self.goals.choose(choice):
             self._tell_solver(choice)
             self._set_posture()
+            self._standstill.forget()
         solver = self._solver
         wanted = set_references(
             solver, self.robot, self.goals, self._posture, self.joint_q, self.settings
@@ -277,6 +260,7 @@ class Servo:
             )
         if not status.ok:
             return self._brake(StatusCode.SOLVER_FAILED, status.message)
+        self.following.limit(self._next_step, self._step, solver.acceleration)
         cut = solver.enforce_stopping(self.joint_q, self._next_step, self._step)
         after = solver.ahead.advance(self.joint_q, self._next_step)
         fault = solver.fault(self.joint_q, self._next_step, after)
@@ -287,14 +271,23 @@ class Servo:
         output = self._output(StatusCode.OK, 'tracking', publish=True)
         if self.goals.jump_refused(now):
             output.code, output.text = StatusCode.TARGET_JUMP, 'a target too far away was refused'
+        slowed_by = self.following.slowed_by
+        if slowed_by:
+            output.code = StatusCode.FOLLOWING_ERROR
+            output.text = f'the command waits for joint {slowed_by}, which does not follow'
         self._report_targets(output, now)
-        achieved = before - self.goals.remaining(after)
+        left = self.goals.remaining(after)
+        achieved = before - left
         if self.reports:
             self._report.update(output, joint_q, after, wanted, achieved, cut)
         else:
             self._report.repeat(output)
         self._damping_report.update(output, damping, wanted / self.settings.period)
-        if self._look_ahead is not None and self.moving:
+        if not self.goals.choice.joints:
+            self._standstill.update(
+                output, self.goals.trackers, self._step, wanted, achieved, left
+            )
+        if self._look_ahead is not None and self.moving and not slowed_by:
             self._predict(self._look_ahead, output)
         return output
 
@@ -316,33 +309,46 @@ class Servo:
     def _tell_solver(self, choice: Choice) -> None:
         self._solver.choose(choice.active, choice.joints, choice.center)
 
-    def _hold(self, reason: HoldReason, measurement: Measurement) -> ServoOutput:
+    def _hold(self, now: float, reason: HoldReason, measurement: Measurement) -> ServoOutput:
         """Come to rest, say so once, and be silent."""
         self._reason = reason
-        if self.moving:
+        self._standstill.forget()
+        returns = (
+            reason.code == StatusCode.FOLLOWING_ERROR and self.following.state is Following.RETURNS
+        )
+        if returns:
+            self._halt.aim(self.following.place)
+        if self.moving or returns:
             self._synchronised = self._synchronised and not reason.resynchronise
-            output = self._brake(reason.code, reason.text, may_return=reason.may_return)
+            output = self._brake(
+                reason.code, reason.text, may_return=reason.may_return, returns=returns
+            )
         else:
             self._halt.end()
             idle = self.settings.publish_when_idle and reason.may_repeat
             if idle and not self._has_command:
-                self._synchronise(measurement)
+                self._synchronise(now, measurement)
             self._has_command = idle
             self._synchronised = self._synchronised and idle and not reason.resynchronise
             output = self._output(reason.code, reason.text, publish=idle)
         output.waiting_for = reason.waiting_for
         return output
 
-    def _brake(self, code: StatusCode, text: str, *, may_return: bool = True) -> ServoOutput:
+    def _brake(
+        self, code: StatusCode, text: str, *, may_return: bool = True, returns: bool = False
+    ) -> ServoOutput:
         """Make one step towards rest, as the limits permit; see ``halt_mode``."""
-        group, returns = self.robot.group, may_return and self.settings.halt_mode == 'hold'
+        robot, group, dofs = self.robot, self.robot.group, self.robot.group.variable_dof
+        goes_back = may_return and self.settings.halt_mode == 'hold'
+        # To go back to beyond its limits is not for a joint that is on its way in.
+        back = self._room.inside(self.joint_q) if goes_back else False
         joints = self._halt.step(
-            self._step[group.variable_dof],
-            self.joint_q[self.robot.coords],
-            self.robot.velocity[group.variable_dof] * self.settings.limits_velocity_scale,
+            self._step[dofs],
+            self.joint_q[robot.coords],
+            robot.velocity[dofs] * self.settings.limits_velocity_scale,
             self._solver.acceleration,
             self.settings.period,
-            returns=returns,
+            returns=returns or back,
         )
         driven = group.dof_variable >= 0
         last = self._step.copy()
@@ -351,11 +357,8 @@ class Servo:
         if self.moving:
             if self._solver.enforce_stopping(self.joint_q, self._step, last):
                 self._halt.block()
-            after = self._solver.ahead.advance(self.joint_q, self._step)
-            if self._solver.fault(self.joint_q, self._step, after):
-                self._step[:] = 0.0
-            else:
-                self.joint_q = after
+            self._room.confine(self.joint_q, self._step)
+            self.joint_q = self._solver.ahead.advance(self.joint_q, self._step)
         self.goals.rest()
         self._report.forget()
         return self._output(code, text, publish=True)
@@ -369,6 +372,8 @@ class Servo:
             publish=publish,
             still=not self.moving,
             tasks=[TaskReport(task.name) for task in self.settings.tasks],
+            joint_names=self.robot.group.joint_names,
+            following_errors=self._following_errors,
         )
 
     def _report_targets(self, output: ServoOutput, now: float) -> None:
@@ -380,8 +385,12 @@ class Servo:
             q = self._measured(measurement, self._held)
             poses = None if q is None else self._measured_poses.at(self._solver.diff, q)
             self._current_poses = current_poses(self.goals, poses)
-        for report, pose in zip(output.tasks, self._current_poses, strict=True):
-            report.current_pose = pose
+            self._current_center = None
+            if poses is not None and output.center_of_mass is not None:
+                self._current_center = self.goals.center.center(poses)
+            self._following_errors = self.following.errors()
+        report_measured(output, self.goals, self._current_poses, self._current_center)
+        output.following_errors = self._following_errors
 
     def _poses(self) -> np.ndarray:
         """Return the link poses at the commanded configuration [body_count, 7]."""
@@ -394,13 +403,3 @@ class Servo:
             return None
         q = np.where(known, measurement.joint_q, others)
         return self.robot.model.apply_mimic(q) if self._has_mimics else q
-
-
-def _needs_program(settings: Settings, before: Settings) -> bool:
-    """Return whether settings need another program than those before."""
-    return (
-        settings.limits_position_margin != before.limits_position_margin
-        or settings.solver_max_iterations != before.solver_max_iterations
-        # The rows of the centre of mass are there or not.
-        or (settings.com_weight > 0.0) != (before.com_weight > 0.0)
-    )

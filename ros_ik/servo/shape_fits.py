@@ -10,17 +10,14 @@ otherwise the hull of the mesh is cut, as long as the time for that lasts.
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 import time
 
 import numpy as np
-import warp as wp
 
 from ros_ik.errors import ModelError
 from ros_ik.model import Model
 from ros_ik.model import poses
 from ros_ik.model.collision_geometry import CollisionGeometry
-from ros_ik.model.collision_shapes import convex_shapes
 from ros_ik.model.enclosing import enclosing_capsule
 from ros_ik.model.enclosing import Round
 from ros_ik.model.enclosing import spread_directions
@@ -55,8 +52,7 @@ class ShapeFits:
     def __init__(self, model: Model) -> None:
         """Use the cache beside that of the compiled kernels."""
         self._model = model
-        folder = wp.config.kernel_cache_dir
-        self._cache = FitCache(Path(folder) / 'ros_ik_fits' if folder else None)
+        self._cache = FitCache.beside_kernels()
         self._fits: dict[str, Fit] = {}
         self._left = _CUTTING_TIME
 
@@ -152,7 +148,7 @@ def _tolerance(points: np.ndarray) -> float:
 
 def _one_capsule(vertices: np.ndarray) -> Fit:
     """Return the capsule about the farthest vertices, as thick as all of them need."""
-    kept = _farthest(vertices, _FEW)
+    kept = farthest_vertices(vertices, _FEW)
     one = enclosing_capsule(kept)
     one = Round(one.ends, max(one.radius, float(_axis_distance(one, vertices).max())))
     error = float(outside_distances(one.surface(_SAMPLES), kept).max())
@@ -165,15 +161,15 @@ def _several_capsules(vertices: np.ndarray) -> Fit:
     They are as much thicker as other far vertices lie outside of that hull, and as any vertex
     needs that still is in none of them.
     """
-    kept = _farthest(vertices, _FEW)
-    more = float(outside_distances(_farthest(vertices, _MANY), kept).max())
+    kept = farthest_vertices(vertices, _FEW)
+    more = float(outside_distances(farthest_vertices(vertices, _MANY), kept).max())
     rounds, error = fit_hull(kept, enclosing_capsule, _MOST_CAPSULES, _tolerance(kept))
     outside = np.min([_axis_distance(one, vertices) - one.radius for one in rounds], axis=0)
     more = max(more, float(outside.max()))
     return [Round(one.ends, one.radius + more) for one in rounds], error + more
 
 
-def _farthest(vertices: np.ndarray, directions: int) -> np.ndarray:
+def farthest_vertices(vertices: np.ndarray, directions: int) -> np.ndarray:
     """Return the vertices that are farthest in evenly spread directions, each once."""
     found = [
         np.argmax(vertices @ some.T, axis=0)
@@ -193,13 +189,5 @@ def _axis_distance(one: Round, points: np.ndarray) -> np.ndarray:
 
 def _as_it_is(model: Model, shape: int) -> CollisionGeometry | None:
     """Return a shape that is no file as the primitive it is; None where it has no size."""
-    shapes = convex_shapes(model, [shape])
-    if not len(shapes.kind):
-        return None
-    columns = ('kind', 'body', 'pose', 'size', 'radius', 'bound', 'first', 'count', 'points')
-    return CollisionGeometry(
-        model=model,
-        error=shapes.hull_error,
-        shape=shapes.shapes,
-        **{name: getattr(shapes, name) for name in columns},
-    )
+    geometry = CollisionGeometry.from_shapes(model, [shape])
+    return geometry if len(geometry) else None

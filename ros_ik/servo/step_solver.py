@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Differential inverse kinematics of the servo: tasks, limits, barriers, and a check of each step.
 
-One program serves every mode, so that its graph is captured once: tasks that are not asked for
-have weight zero, and the joint task is the posture (small weight) or the joint target (weight 1).
+Tasks that are not asked for have weight zero, and the joint task is the posture (small weight) or
+the joint target (weight 1). So two programs serve every mode, one with the centre of mass and one
+without its rows, which cost time. Both are captured before the first tick, and every setting is a
+number that a graph reads: no tick builds, compiles or captures anything.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from ros_ik.servo.barriers import collision_margin
 from ros_ik.servo.barriers import COLLISION_RANGE
 from ros_ik.servo.barriers import make_barriers
 from ros_ik.servo.barriers import make_scene
+from ros_ik.servo.center import has_mass
 from ros_ik.servo.command import Obstacle
 from ros_ik.servo.conditioning import Damping
 from ros_ik.servo.obstacle_scene import ObstacleScene
@@ -112,10 +115,9 @@ class StepSolver:
         # The posture comes after every target.
         lowest = max(task.priority for task in settings.tasks)
         self._joint_task = Task(self._joints, priority=lowest)
-        # Only where it is wanted: a robot may have no mass, and its rows cost time.
         self._center = (
             IKObjectiveCenterOfMass(np.zeros(3), reference_link_index=robot.base_link)
-            if settings.com_weight > 0.0
+            if has_mass(model)
             else None
         )
         self._center_tasks = [Task(self._center)] if self._center is not None else []
@@ -128,8 +130,9 @@ class StepSolver:
             else None
         )
         self._step_before = np.zeros(model.joint_dof_count)
+        self._position_limit = PositionLimit(margin=margin)
         self._limits = (
-            PositionLimit(margin=margin),
+            self._position_limit,
             self._velocity_limit,
             self._acceleration_limit,
             *((self._jerk_limit,) if self._jerk_limit is not None else ()),
@@ -155,11 +158,14 @@ class StepSolver:
         self._highest = robot.upper[self._moving] + _ROUNDING
         self._size, self._after = np.zeros((2, len(self._moving)))
         self._room = np.zeros((3, len(self._moving)))
-        self._all_tasks = (*self._pose_tasks, *self._center_tasks, self._joint_task)
+        # The tasks of the two programs: without the centre of mass, and with it.
+        self._tasks = (
+            (*self._pose_tasks, self._joint_task),
+            (*self._pose_tasks, *self._center_tasks, self._joint_task),
+        )
         self._active: tuple[bool, ...] = ()
         self._joint_mode = self._center_active = False
-        dofs = group.variable_dof
-        self._inner_bounds = robot.lower[dofs] + margin[dofs], robot.upper[dofs] - margin[dofs]
+        self._keep_margin(margin)
         scale = settings.limits_acceleration_scale
         self._stops = StopCheck(self.diff, self.barriers, robot.acceleration * scale)
         self._scale_acceleration(scale)
@@ -167,20 +173,21 @@ class StepSolver:
         self._warm_up(neutral)
 
     def apply(self, settings: Settings) -> None:
-        """Take over the settings that need no new program."""
+        """Take over settings; stricter limits wait for :meth:`settle`."""
         self._take_over(settings, self._settings)
 
     @property
     def is_settled(self) -> bool:
-        """Whether every setting is in force: lower scales have to wait while the robot moves."""
+        """Whether every setting is in force: stricter limits have to wait in motion."""
         settings = self._settings
         return (
             self._acceleration_limit.scale == settings.limits_acceleration_scale
             and self._velocity_limit.scale == settings.limits_velocity_scale
+            and self._margin is self._wanted_margin
         )
 
     def settle(self, joint_q: np.ndarray, last_step: np.ndarray) -> None:
-        """Take over scales that had to wait, as far as the robot can stop in time with them.
+        """Take over limits that had to wait, as far as the robot can stop in time with them.
 
         Args:
             joint_q: Commanded coordinates [joint_coord_count].
@@ -189,23 +196,19 @@ class StepSolver:
         if self.is_settled:
             return
         settings = self._settings
-        scale = settings.limits_acceleration_scale
-        if scale != self._acceleration_limit.scale and self._can_stop_with(
-            settings, joint_q, last_step
-        ):
+        scale, before = settings.limits_acceleration_scale, self._acceleration_limit.scale
+        if not last_step.any():
+            self._stops.rest()
+        if scale > before and self._stops.brakes_with(self._robot.acceleration * scale):
             self._scale_acceleration(scale)
+        elif scale < before and self._can_stop_with(scale, self._margin, joint_q, last_step):
+            self._scale_acceleration(scale)
+        if self._margin is not self._wanted_margin and self._can_stop_with(
+            self._acceleration_limit.scale, self._wanted_margin, joint_q, last_step
+        ):
+            self._keep_margin(self._wanted_margin)
         if not last_step.any():
             self._scale_velocity(settings.limits_velocity_scale)
-
-    def may_pass_on(self, settings: Settings, joint_q: np.ndarray, last_step: np.ndarray) -> bool:
-        """Return whether a solver with other settings may go on from here.
-
-        Args:
-            settings: Its settings.
-            joint_q: Commanded coordinates [joint_coord_count].
-            last_step: The step that led there [joint_dof_count].
-        """
-        return self.is_settled and self._can_stop_with(settings, joint_q, last_step)
 
     def continue_from(self, other: StepSolver) -> None:
         """Go on as the solver of the same robot with the same settings would."""
@@ -216,6 +219,8 @@ class StepSolver:
         self._stops.continue_from(other._stops)
         if self._velocity_limit.scale != other._velocity_limit.scale:
             self._scale_velocity(other._velocity_limit.scale)
+        if not np.array_equal(self._margin, other._margin):
+            self._keep_margin(other._margin)
 
     def choose(self, active: tuple[bool, ...], joint_mode: bool, center: bool = False) -> None:
         """Say which pose tasks count, and the centre of mass, or that the joint task does."""
@@ -357,7 +362,7 @@ class StepSolver:
     def _solve(self, joint_q: np.ndarray, step: np.ndarray) -> SolveStatus:
         return self.diff.solve_ik(  # type: ignore[return-value]
             joint_q,
-            self._all_tasks,
+            self._tasks[self._center_active],
             self._limits,
             self.barriers,
             step,
@@ -367,15 +372,23 @@ class StepSolver:
     def _take_over(self, settings: Settings, before: Settings | None) -> None:
         """Take over what differs from the settings before: a tick waits for it."""
         self._settings = settings
+        if before is None or settings.solver_max_iterations != before.solver_max_iterations:
+            self.diff.set_max_iterations(settings.solver_max_iterations)
+        if before is None or settings.limits_position_margin != before.limits_position_margin:
+            margin = self._robot.position_margin(settings)
+            self._wanted_margin = margin
+            if (margin <= self._margin).all():
+                self._keep_margin(margin)
         if before is None or _BARRIERS(settings) != _BARRIERS(before):
             apply_settings(self.barriers, self.scene, settings)
             gains = np.array([barrier.gain for barrier in self.barriers])
             self._row_gain = gains[self.barrier_rows]
         scale = settings.limits_acceleration_scale
-        if scale > self._acceleration_limit.scale:
-            self._scale_acceleration(scale)
-        elif scale < self._acceleration_limit.scale:
-            self._stops.prepare(self._robot.acceleration * scale)
+        if scale >= self._acceleration_limit.scale:
+            # Motion may count on harder braking as soon as the check of stops does.
+            self._stops.set_deceleration(self._robot.acceleration * scale)
+        if not settings.barriers_recheck:
+            self._stops.rest()
         speed = max(settings.limits_velocity_scale, self._velocity_limit.scale)
         if before is None or speed != self._velocity_limit.scale:
             self._scale_velocity(speed)
@@ -389,17 +402,19 @@ class StepSolver:
             self._set_weights()
 
     def _can_stop_with(
-        self, settings: Settings, joint_q: np.ndarray, last_step: np.ndarray
+        self, scale: float, margin: np.ndarray, joint_q: np.ndarray, last_step: np.ndarray
     ) -> bool:
-        """Return whether the robot can stop with the scale and before the margin of settings."""
-        return can_stop(
-            self._robot,
-            joint_q,
-            last_step,
-            self._robot.acceleration * settings.limits_acceleration_scale,
-            self._robot.position_margin(settings),
-            settings.period,
-        )
+        """Return whether the robot can stop with a scale of accelerations before a margin."""
+        acceleration, dt = self._robot.acceleration * scale, self._settings.period
+        return can_stop(self._robot, joint_q, last_step, acceleration, margin, dt)
+
+    def _keep_margin(self, margin: np.ndarray) -> None:
+        """Keep a distance from the position limits [joint_dof_count] from now on."""
+        self._margin = self._wanted_margin = margin
+        self._position_limit.set_margin(margin)
+        self._acceleration_limit.set_position_margin(margin)
+        robot, dofs = self._robot, self._robot.group.variable_dof
+        self._inner_bounds = robot.lower[dofs] + margin[dofs], robot.upper[dofs] - margin[dofs]
 
     def _scale_acceleration(self, scale: float) -> None:
         self._acceleration_limit.scale = scale
@@ -442,7 +457,9 @@ class StepSolver:
         for index in range(len(self._pose_tasks)):
             self.set_pose(index, poses[self._robot.task_links[index]])
         # The first solve gives the limits their arrays; only then can they take the last step.
-        self._solve(joint_q, step)
+        for has_center in (self._center is not None, False):
+            self._center_active = has_center
+            self._solve(joint_q, step)
         self.solve(joint_q, np.zeros_like(step), step)
         self.enforce_stopping(joint_q, step, np.zeros_like(step))
         self.barrier_values(joint_q)

@@ -20,7 +20,7 @@ class StopCheck:
     def __init__(
         self, diff: DifferentialIK, barriers: tuple[Barrier, ...], deceleration: np.ndarray
     ) -> None:
-        """Compile and capture.
+        """Capture.
 
         Args:
             diff: The solver.
@@ -28,18 +28,29 @@ class StopCheck:
             deceleration: Limits [joint_dof_count], rad/s^2 or m/s^2.
         """
         self._diff, self._barriers = diff, barriers
-        self._neutral = diff.model.neutral_joint_q()
-        self._rest = np.zeros(diff.model.joint_dof_count)
-        self._trial = np.zeros_like(self._rest)
-        self._wanted = self._deceleration = self._captured(deceleration)
-
-    def prepare(self, deceleration: np.ndarray) -> None:
-        """Capture what :meth:`set_deceleration` will need."""
-        self._captured(deceleration)
+        rest = np.zeros(diff.model.joint_dof_count)
+        self._trial = np.zeros_like(rest)
+        self._wanted = self._deceleration = _usable(deceleration)
+        if barriers:
+            self._passes(diff.model.neutral_joint_q(), self._trial, rest, self._wanted)
 
     def set_deceleration(self, deceleration: np.ndarray) -> None:
         """Use other limits from now on, or as soon as the robot can stop with them."""
-        self._wanted = self._captured(deceleration)
+        self._wanted = _usable(deceleration)
+        if not self._barriers:
+            self.rest()
+
+    def rest(self) -> None:
+        """Use the limits that were given last: the robot stands, or its stops are not checked."""
+        self._deceleration = self._wanted
+
+    def brakes_with(self, deceleration: np.ndarray) -> bool:
+        """Return whether stops are checked for these limits, or for shorter stops.
+
+        Motion may count on no more: a step is drawn towards the stop that is checked, which knows
+        of no position limit.
+        """
+        return bool((self._deceleration >= _usable(deceleration)).all())
 
     def continue_from(self, other: StopCheck) -> None:
         """Go on as a check of the same robot would, which was given the same limits."""
@@ -68,9 +79,7 @@ class StopCheck:
         status = self._diff.enforce_stopping(joint_q, self._barriers, step, last, deceleration)
         return status == SolveStatus.CONVERGED
 
-    def _captured(self, deceleration: np.ndarray) -> np.ndarray:
-        """Return limits whose graph is there: none is captured in a tick."""
-        usable = np.where(deceleration > 0.0, deceleration, _NEVER_MOVES)
-        if self._barriers:
-            self._passes(self._neutral, self._trial * 0.0, self._rest, usable)
-        return usable
+
+def _usable(deceleration: np.ndarray) -> np.ndarray:
+    """Return limits above zero."""
+    return np.where(deceleration > 0.0, deceleration, _NEVER_MOVES)

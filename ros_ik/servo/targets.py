@@ -11,6 +11,8 @@ import math
 import numpy as np
 
 from ros_ik.model.poses import unit_pose
+from ros_ik.numbers import is_bounded
+from ros_ik.numbers import is_finite
 from ros_ik.servo.codes import Rejection
 from ros_ik.servo.command import CenterOfMassTarget
 from ros_ik.servo.command import JointTarget
@@ -19,6 +21,8 @@ from ros_ik.servo.command import TwistTarget
 from ros_ik.servo.robot import ControlledRobot
 
 _numbers = itertools.count(1)
+# Shorter quaternions are as good as not filled in.
+_LEAST_NORM = 1e-6
 
 
 class TargetReader:
@@ -32,6 +36,11 @@ class TargetReader:
         self._variables = {name: k for k, name in enumerate(robot.group.joint_names)}
         dofs = robot.group.variable_dof
         self._lower, self._upper = robot.lower[dofs], robot.upper[dofs]
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints that may be commanded."""
+        return tuple(self._variables)
 
     def pose(
         self,
@@ -49,7 +58,7 @@ class TargetReader:
             task: Index of the frame task.
             frame_id: Link in which the pose is given; '' is the reference link of the task.
             position: x y z [m].
-            quaternion: x y z w of any length that is not zero.
+            quaternion: x y z w; a norm within [0.99, 1.01] is scaled to 1.
             received: Time from which its age counts [s].
             lasting: Whether it counts as long as a command has it.
         """
@@ -57,7 +66,7 @@ class TargetReader:
             return Rejection.WRONG_SIZE
         pose = unit_pose((*position, *quaternion))
         if pose is None:
-            return _fault(position, 3) or _fault(quaternion, 4) or Rejection.ZERO_QUATERNION
+            return _fault(position, 3) or _fault(quaternion, 4) or quaternion_fault(quaternion)
         link = self._link(frame_id, self._robot.task_references[task])
         if link is None:
             return Rejection.UNKNOWN_FRAME
@@ -126,8 +135,10 @@ class TargetReader:
             received: Time from which its age counts [s].
             lasting: Whether it counts as long as a command has it.
         """
-        if not names or len(set(names)) != len(names):
+        if not names:
             return Rejection.WRONG_SIZE
+        if len(set(names)) != len(names):
+            return Rejection.REPEATED_JOINT
         fault = _fault(positions, len(names))
         if fault is not None:
             return fault
@@ -148,4 +159,13 @@ def _fault(values: Sequence[float], count: int) -> Rejection | None:
     """Return what is wrong with numbers of which there must be ``count``, None for nothing."""
     if len(values) != count:
         return Rejection.WRONG_SIZE
-    return None if all(map(math.isfinite, values)) else Rejection.NON_FINITE
+    if is_bounded(values):
+        return None
+    return Rejection.TOO_LARGE_NUMBER if is_finite(values) else Rejection.NON_FINITE
+
+
+def quaternion_fault(quaternion: Sequence[float]) -> Rejection:
+    """Return what is wrong with four bounded numbers that are no unit quaternion."""
+    if math.hypot(*quaternion) < _LEAST_NORM:
+        return Rejection.ZERO_QUATERNION
+    return Rejection.NOT_UNIT_QUATERNION

@@ -75,6 +75,10 @@ class TaskTracker:
         self._body_q: np.ndarray | None = None
         self._left_to: np.ndarray | None = None
         self._left = ZERO, ZERO
+        # The last pose of :meth:`errors_at`, the target then, and its errors.
+        self._compared: np.ndarray | None = None
+        self._compared_to: Sequence[float] | None = None
+        self._compared_errors = math.nan, math.nan
         self.linear_error = self.angular_error = math.nan
         self.remaining = 0.0
         # The accepted pose, and what the step aims at, as plain floats.
@@ -92,6 +96,7 @@ class TaskTracker:
     def apply(self, task: TaskSettings, settings: Settings) -> None:
         """Take over settings."""
         self._offset, self._body_q = link_offset(task).tolist(), None
+        self._compared = None
         self._settings, self._general = task, settings
         weights = task.position_weight, task.orientation_weight
         self._linear_axes, self._angular_axes = (
@@ -231,11 +236,19 @@ class TaskTracker:
             self._aim, self.remaining = pose, way
         return pose, way
 
-    def reached(self) -> bool:
-        """Return whether the errors of the last :meth:`measure` are within the tolerances."""
+    def errors_at(self, pose: np.ndarray) -> tuple[float, float]:
+        """Return distance [m] and angle [rad] of a pose [7] of the frame to the pose target."""
+        if pose is not self._compared or self._goal is not self._compared_to:
+            self._compared, self._compared_to = pose, self._goal
+            left = self._counted(float_difference(self._goal, pose.tolist()))
+            self._compared_errors = float_length(left[0]), float_length(left[1])
+        return self._compared_errors
+
+    def reached(self, linear: float, angular: float) -> bool:
+        """Return whether errors [m] and [rad] are within the tolerances."""
         return (
-            self.linear_error <= self._settings.linear_tolerance
-            and self.angular_error <= self._settings.angular_tolerance
+            linear <= self._settings.linear_tolerance
+            and angular <= self._settings.angular_tolerance
         )
 
     def _frame(self, body_q: np.ndarray) -> Sequence[float]:

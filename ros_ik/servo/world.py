@@ -8,15 +8,17 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 import dataclasses
 import enum
-import math
 
 from ros_ik.model.poses import unit_pose
+from ros_ik.numbers import is_bounded
+from ros_ik.numbers import is_finite
 from ros_ik.servo.codes import Rejection
 from ros_ik.servo.command import Obstacle
 from ros_ik.servo.robot import ControlledRobot
+from ros_ik.servo.targets import quaternion_fault
 
 # Farther or larger is no obstacle of a robot but a mistake of units [m].
-_FARTHEST = 1e4
+FARTHEST = 1e4
 
 
 class ObstacleOperation(enum.IntEnum):
@@ -62,7 +64,7 @@ class ObstacleRequest:
         dimensions: As the kind says [m].
         frame_id: Link in which the pose is given; '' is the base frame.
         position: x y z [m] of the centre.
-        quaternion: x y z w of any length that is not zero.
+        quaternion: x y z w; a norm within [0.99, 1.01] is scaled to 1.
     """
 
     operation: int
@@ -121,8 +123,8 @@ class ObstacleBook:
 
     def _read(self, request: ObstacleRequest) -> Obstacle | Rejection:
         """Check an addition."""
-        dimensions = tuple(float(value) for value in request.dimensions)
-        pose = [float(value) for value in (*request.position, *request.quaternion)]
+        dimensions = tuple(request.dimensions)
+        pose = [*request.position, *request.quaternion]
         if not request.name or request.kind not in _SIZES:
             return Rejection.BAD_OBSTACLE
         kind = ObstacleKind(request.kind)
@@ -130,15 +132,17 @@ class ObstacleBook:
             return Rejection.WRONG_SIZE
         if len(dimensions) != kind.size:
             return Rejection.WRONG_SIZE
-        if not all(map(math.isfinite, (*dimensions, *pose))):
-            return Rejection.NON_FINITE
-        if not all(0.0 < value <= _FARTHEST for value in dimensions):
+        if not is_bounded((*dimensions, *pose)):
+            finite = is_finite((*dimensions, *pose))
+            return Rejection.TOO_LARGE_NUMBER if finite else Rejection.NON_FINITE
+        dimensions = tuple(map(float, dimensions))
+        if not all(0.0 < value <= FARTHEST for value in dimensions):
             return Rejection.BAD_OBSTACLE
-        if not all(abs(value) <= _FARTHEST for value in pose[:3]):
+        if not all(abs(value) <= FARTHEST for value in pose[:3]):
             return Rejection.BAD_OBSTACLE
         placed = unit_pose(pose)
         if placed is None:
-            return Rejection.ZERO_QUATERNION
+            return quaternion_fault(pose[3:])
         link = self._base if request.frame_id == '' else self._links.get(request.frame_id)
         if link is None:
             return Rejection.UNKNOWN_FRAME

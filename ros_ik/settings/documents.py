@@ -56,10 +56,9 @@ def markdown_text() -> str:
     a test holds it to that. `<task>`, `<joint>`, `<barrier>` and `<output>` stand for names that
     you choose: those of tasks and outputs are listed in `frame_tasks` and `output_names`, a joint
     or a barrier exists once one of its parameters is given. What may be set at any time is checked
-    when set and applies at the next tick. A change of `limits.position_margin` or
-    `solver.max_iterations`, or of `com.weight` from or to 0, prepares the solver anew, which may
-    cost a few ticks and happens once a second at most. What is set at start is read-only
-    afterwards.
+    when set and applies at the next tick; no change makes the solver anew. Limits that are made
+    stricter in motion wait until the robot can stop in time with them. What is set at start is
+    read-only afterwards.
 
     """
     return textwrap.dedent(introduction) + '\n'.join(rows) + '\n'

@@ -9,6 +9,7 @@ import dataclasses
 import math
 
 from ros_ik.errors import RosIkError
+from ros_ik.numbers import shown
 
 Value = bool | int | float | str | tuple[float, ...] | tuple[bool, ...] | tuple[str, ...]
 
@@ -96,10 +97,10 @@ class Parameter:
                 value = ()
             if self.lengths and len(value) not in self.lengths:
                 expected = ' or '.join(str(length) for length in self.lengths)
-                raise SettingsError(self.name, f'expected {expected} entries, got {list(value)}')
+                raise SettingsError(self.name, f'expected {expected} entries, got {shown(value)}')
             return tuple(self._checked_scalar(entry) for entry in value)  # type: ignore[return-value]
         if self.is_array:
-            raise SettingsError(self.name, f'expected an array ({self.type}), got {value!r}')
+            raise SettingsError(self.name, f'expected an array ({self.type}), got {shown(value)}')
         return self._checked_scalar(value)
 
     def bounds_text(self) -> str:
@@ -126,11 +127,11 @@ class Parameter:
         expected = self._scalar_type
         wrong_bool = isinstance(value, bool) and expected != 'bool'
         if wrong_bool or not isinstance(value, _SCALAR_TYPES[expected]):
-            raise SettingsError(self.name, f'expected {self.type}, got {value!r}')
+            raise SettingsError(self.name, f'expected {self.type}, got {shown(value)}')
         if isinstance(value, str):
             if self.choices and value not in self.choices:
                 raise SettingsError(
-                    self.name, f'expected one of {self.bounds_text()}, got {value!r}'
+                    self.name, f'expected one of {self.bounds_text()}, got {shown(value)}'
                 )
             return value
         if isinstance(value, bool):

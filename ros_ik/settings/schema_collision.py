@@ -12,8 +12,8 @@ _SELF = (
         'Keep the links apart from each other: those that the collision shapes of the description '
         'stand for, except neighbours at a joint, pairs that the SRDF disables, '
         'collision.ignore_pairs, and pairs that are nearer than the margin wherever the robot '
-        'is. A mesh becomes a few capsules that hold it; one that is not found is left out with a '
-        'warning.', read_only=True,
+        'is. A mesh becomes a few capsules that hold it; one that is not found is left out, '
+        'and its link named in unmeasured_links of the status.', read_only=True,
     ),
     Parameter(
         'barriers.self_collision.margin', 'double', 0.01,
@@ -28,9 +28,9 @@ _SELF = (
     ),
     Parameter(
         'barriers.self_collision.max_pairs', 'int', 8,
-        'Number of closest pairs that the step takes into account, here and among obstacles; the '
-        'check of the step looks at the closest ones of wherever it leads. Pairs beyond them keep '
-        'their margin, and brake later than their gain asks for.',
+        'Number of pairs that the step takes into account, here and among obstacles: those that '
+        'could touch soonest, and as many of those that are nearer than the margin already. Pairs '
+        'beyond them are left to the check of the step: they brake later than the gain asks for.',
         minimum=1, maximum=64, read_only=True,
     ),
 )  # fmt: skip
@@ -69,5 +69,13 @@ COLLISION: tuple[Parameter, ...] = (
         'collision.padding', 'double', 0.0,
         'How much thicker than its collision shapes the robot counts, for cables and covers that '
         'the description lacks.', unit='m', minimum=0.0, maximum=0.5, read_only=True,
+    ),
+    Parameter(
+        'collision.exclude_touching_pairs', 'bool', True,
+        'Leave out pairs of collision shapes that are nearer than the margin at the neutral and '
+        'at 95 % of random configurations, and pairs whose fits touch often while the hulls of '
+        'their meshes meet at none of 4000 configurations. They are found once and kept with the '
+        'fits; ~/srdf_lines writes the pairs of links that always touch for an SRDF.',
+        read_only=True,
     ),
 )  # fmt: skip

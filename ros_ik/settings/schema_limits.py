@@ -13,7 +13,7 @@ LIMITS = (
         'limits.position_margin', 'double[]', (0.02,),
         'Distance kept from the position limits, one or per controlled joint in the order of '
         'the group. At most half of its range counts for a joint. A wider one waits until the '
-        'robot can stop before it, and until the change before is a second old.',
+        'robot can stop before it.',
         unit='rad or m', minimum=0.0, maximum=1.0,
     ),
     Parameter(
@@ -24,7 +24,7 @@ LIMITS = (
         'limits.acceleration_scale', 'double', 1.0,
         'Part of the acceleration limits that is used, also to stop: with 0.1 stopping takes ten '
         'times as long. In motion a lower one waits until the robot can stop with it before its '
-        'position limits.',
+        'position limits, a higher one until its stops are checked for it.',
         minimum=0.01, maximum=1.0,
     ),
 )  # fmt: skip

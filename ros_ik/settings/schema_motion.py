@@ -9,12 +9,13 @@ from ros_ik.settings.parameter import Parameter
 
 HALT_MODES = ('decelerate', 'hold')
 TIME_SOURCES = ('receive', 'header')
+FOLLOWING_ACTIONS = ('slow', 'stop')
 
 _CENTER_OF_MASS = (
     Parameter(
         'com.weight', 'double', 0.0,
         'Weight of the error of the centre of mass, on all three axes, beside the frame tasks; 0 '
-        'ignores ~/target_com. Turning it on or off prepares the solver anew.',
+        'ignores ~/target_com.',
         unit='1/m', minimum=0.0, maximum=MOST_WEIGHT,
     ),
     Parameter(
@@ -52,8 +53,9 @@ _TARGETS = (
         "How motion ends where targets end or the servo must hold: 'decelerate' brakes each joint "
         "with its acceleration limit and stays where that ends; 'hold' brakes so too, then goes "
         'back to the position commanded when the halt began, as a controller does that holds its '
-        'position. Neither exceeds the velocity and acceleration limits. Deactivation and a new '
-        'robot description always decelerate.', choices=HALT_MODES,
+        'position; a joint that was outside its position limits then stays where braking ends. '
+        'Neither exceeds the velocity and acceleration limits. Deactivation and a new robot '
+        'description always decelerate.', choices=HALT_MODES,
     ),
 )  # fmt: skip
 
@@ -72,4 +74,28 @@ _SINGULARITIES = (
     ),
 )  # fmt: skip
 
-MOTION: tuple[Parameter, ...] = _CENTER_OF_MASS + _TARGETS + _SINGULARITIES
+_FOLLOWING = (
+    Parameter(
+        'following_error.delay', 'double', 0.1,
+        'Lag of the robot behind its command that is in order: transport, controller and drives '
+        'together. It is taken off the following error.', unit='s', minimum=0.0, maximum=2.0,
+    ),
+    Parameter(
+        'following_error.max', 'double[]', (),
+        'How far the command may be ahead of the measured position, with the way of a stop, one '
+        'or per controlled joint in the order of the group; 0 does not watch a joint. Less than '
+        'the lag and a stop need slows fast motion. Empty is room for both at the speed of the '
+        'robot, and 0.1 rad or 0.03 m: v t + v^2 / (2 a) more at the velocity limit v, a t^2 '
+        'for a robot that stands, with the acceleration limit a and t 0.025 s and a period more '
+        'than the delay.', unit='rad or m', minimum=0.0,
+    ),
+    Parameter(
+        'following_error.action', 'string', 'slow',
+        "What happens where the command would get farther ahead: 'slow' slows it to the pace of "
+        "the robot, 'stop' brakes, waits until the robot stands, and starts again from the "
+        'measured position. A joint that stands still while its command moves away stops the '
+        'command with either.', choices=FOLLOWING_ACTIONS,
+    ),
+)  # fmt: skip
+
+MOTION: tuple[Parameter, ...] = _CENTER_OF_MASS + _TARGETS + _FOLLOWING + _SINGULARITIES

@@ -100,6 +100,9 @@ class Settings:
     max_target_step_linear: float
     max_target_step_angular: float
     target_jump_policy: str
+    following_error_delay: float
+    following_error_max: tuple[float, ...]
+    following_error_action: str
     limits_position_margin: tuple[float, ...]
     limits_velocity_scale: float
     limits_acceleration_scale: float
@@ -115,6 +118,7 @@ class Settings:
     barriers_max_obstacles: int
     collision_ignore_pairs: tuple[str, ...]
     collision_padding: float
+    collision_exclude_touching_pairs: bool
     barriers: tuple[BarrierSettings, ...]
     outputs: tuple[OutputSettings, ...]
     rollout_steps: int

@@ -5,8 +5,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import threading
 
 import warp as wp
+
+# How many graphs each thread has recorded.
+_RECORDED = threading.local()
+
+
+def recorded_graphs() -> int:
+    """Return the number of graphs that the calling thread has recorded: in a tick, none."""
+    return getattr(_RECORDED, 'count', 0)
 
 
 class Graph:
@@ -30,6 +39,7 @@ class Graph:
         with wp.ScopedCapture(device=self._device, force_module_load=False) as capture:
             record()
         self._graph = capture.graph
+        _RECORDED.count = recorded_graphs() + 1
 
     def launch(self) -> None:
         """Replay the launches and wait for them."""

@@ -27,6 +27,14 @@ class GraphCache(Generic[_Value]):
         """Return how many values are kept."""
         return len(self._values)
 
+    def drop(self, key: Hashable) -> None:
+        """Forget a value, if it is there."""
+        self._values.pop(key, None)
+
+    def peek(self, key: Hashable) -> _Value | None:
+        """Return a value that is there; nothing is made."""
+        return self._values.get(key)
+
     def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
         """Return the value of a key, made where it is not there."""
         found = self._values.get(key)

@@ -1,17 +1,17 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Steps with self-collision against roboplan's Oink, in its own environment, and quadprog."""
+"""Steps with self-collision against roboplan's Oink, in its own process, and quadprog."""
 
 import numpy as np
 import pytest
 
 pin = pytest.importorskip('pinocchio', reason='the benchmarks need pinocchio')
+pytest.importorskip('roboplan', reason='roboplan, the oracle, is not installed')
 
 from benchmarks import self_collision  # noqa: E402
 from benchmarks.job import bound_values  # noqa: E402
 from benchmarks.job import Job  # noqa: E402
 from benchmarks.ours_step_collision import build  # noqa: E402
-from benchmarks.process import PEER_PYTHON  # noqa: E402
 from benchmarks.process import run_jobs  # noqa: E402
 
 pytestmark = pytest.mark.oracle
@@ -62,7 +62,6 @@ def our_steps(variant, problems):
     return np.array([solve(*pair).copy() for pair in zip(*problems, strict=True)])
 
 
-@pytest.mark.skipif(not PEER_PYTHON.exists(), reason='roboplan is not installed (.venv-bench)')
 def test_steps_of_oink(tmp_path, problems):
     """Beside a wide box, which limits the speed of the tip.
 
@@ -73,7 +72,7 @@ def test_steps_of_oink(tmp_path, problems):
     np.savez(tmp_path / 'random.npz', poses=poses, starts=starts)
     asked = job('box_spheres')
     module = 'benchmarks.peers.step_oink_collision'
-    answer = run_jobs(module, [asked], tmp_path, 100.0, python=PEER_PYTHON)[asked.key]
+    answer = run_jobs(module, [asked], tmp_path, 100.0)[asked.key]
     assert not answer.error, answer.error
     ours = our_steps('box_spheres', problems)
     np.testing.assert_allclose(ours, answer.joint_q, atol=TOLERANCE)

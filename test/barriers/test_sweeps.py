@@ -192,17 +192,3 @@ def test_a_place_that_is_no_number_does_not_pass():
         assert not is_clear(
             bench, barrier, np.full((1, bench.state.group.n_variables), 1e-6)
         ).any()
-
-
-@pytest.mark.parametrize('make', [self_collision, hulls, world, box])
-def test_violations_are_the_values_below_zero(make):
-    model, bodies = robot('panda'), 40
-    bench, barrier = Bench(model, bodies), make(model)
-    values, _ = bench.evaluate(barrier, model.random_joint_q(bodies, 2))
-    found = wp.full((bodies, barrier.row_count), wp.nan, dtype=wp.float64)
-    barrier.launch_violations(bench.state.body_q, found, 0)
-    found, below = found.numpy(), values < 0.0
-    assert below.sum() > 5
-    # How deep hulls are in each other is found by steps, from where the last search ended.
-    np.testing.assert_allclose(found[below], values[below], atol=1e-4)
-    assert (found[~below] > 0.0).all()

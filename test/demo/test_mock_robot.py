@@ -226,6 +226,17 @@ def test_refuses_loudly_and_stays(rig, position, names, reason):
     assert listener.position('panda_joint1') == pytest.approx(before, abs=1e-6)
 
 
+def test_one_reason_is_logged_once_however_often_it_comes(rig):
+    listener, log = rig
+    listener.spin_until(lambda: listener.counts, 'diagnostics')
+    before, logged = listener.counts['rejected'], log.read_text().count('shoulder')
+    for count in range(1, 51):
+        listener.send(0.1, names=[*ARM[:6], 'shoulder'])
+        listener.spin_until(lambda: listener.counts['rejected'] >= before + count, 'refusal')  # noqa: B023
+    # Again after some seconds: a busy machine may need so long for the fifty.
+    assert 1 <= log.read_text().count("'shoulder'") - logged <= 10
+
+
 @pytest.mark.parametrize('number', (signal.SIGINT, signal.SIGTERM))
 @pytest.mark.parametrize(
     ('module', 'arguments', 'ready'),

@@ -83,6 +83,15 @@ def test_refusal_is_counted_and_leaves_the_motion_alone(panda):
     assert 'nan in positions' in robot.last_reason
 
 
+def test_without_a_controller_a_trajectory_may_name_some_joints(panda):
+    robot = SimulatedRobot(panda, START, initial={'panda_joint1': 0.3}, lag=0.0)
+    assert robot.command(to(0.04), START) is None
+    robot.update(START + SECOND)
+    assert value(robot, FINGER)[0] == 0.04 and value(robot, 'panda_joint1')[0] == 0.3
+    strict = SimulatedRobot(panda, START, controlled=[FINGER, 'panda_joint1'])
+    assert 'missing' in strict.command(to(0.04), START)
+
+
 @pytest.mark.parametrize('lag', (-0.1, float('nan'), float('inf')))
 def test_unusable_lag_is_refused(panda, lag):
     with pytest.raises(ArgumentError, match='lag'):

@@ -58,6 +58,19 @@ def test_joints_are_sorted_by_name():
     np.testing.assert_array_equal(sampler.sample(at(1.0))[0], (1.0, 2.0))
 
 
+def test_joints_left_out_hold_their_desired_position():
+    sampler = TrajectorySampler(('a', 'b', 'c'), (0.1, 0.2, 0.3))
+    sampler.start(Trajectory(('a',), (TrajectoryPoint(SECOND, (1.1,)),)), START)
+    np.testing.assert_allclose(sampler.sample(at(0.5))[0], (0.6, 0.2, 0.3), atol=1e-12)
+    # One on its way stops where it is wanted at that moment.
+    sampler.start(
+        Trajectory(('c',), (TrajectoryPoint(SECOND, (1.3,), (0.0,)),)), START + SECOND // 2
+    )
+    position, velocity, _ = sampler.sample(at(1.5))
+    np.testing.assert_allclose(position, (0.6, 0.2, 1.3), atol=1e-12)
+    assert not velocity.any()
+
+
 def test_cubic_meets_positions_and_velocities_of_both_ends():
     sampler = sampler_on(
         TrajectoryPoint(SECOND, (1.0, 2.0), (0.4, -0.2)),

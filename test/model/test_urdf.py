@@ -54,6 +54,8 @@ BROKEN = {
     'nan limit': ('lower="-1"', 'lower="nan"', "joint 'j1' limit.*not finite"),
     'negative speed': ('velocity="3"', 'velocity="-3"', "joint 'j1' limit.*velocity"),
     'negative effort': ('effort="4"', 'effort="-4"', "joint 'j1' limit.*effort"),
+    'negative friction': ('<axis xyz="0 0 2"/>', '<axis xyz="0 0 2"/><dynamics friction="-1"/>', "joint 'j1' dynamics: friction"),
+    'nan friction': ('<axis xyz="0 0 2"/>', '<axis xyz="0 0 2"/><dynamics friction="nan"/>', "joint 'j1' dynamics.*not finite"),
     'no limit': ('<limit lower="-1" upper="2" velocity="3" effort="4"/>', '', "joint 'j1' limit.*required"),
     'negative mass': ('<mass value="2"/>', '<mass value="-2"/>', "link 'a' mass"),
     'nan mass': ('<mass value="2"/>', '<mass value="nan"/>', "link 'a' mass.*not finite"),

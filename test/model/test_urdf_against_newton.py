@@ -14,6 +14,7 @@ from support.robots import IDS
 from support.robots import load
 
 from ros_ik.model import JointType
+from ros_ik.model import Model
 
 pytestmark = pytest.mark.oracle
 
@@ -123,3 +124,18 @@ def test_mimic_joints_equal_newtons(path):
     for name, (driver, *values) in found.items():
         assert driver == expected[name][0]
         np.testing.assert_allclose(values, expected[name][1:], rtol=1e-6)
+
+
+@pytest.mark.parametrize('kind', ['revolute', 'continuous', 'prismatic', 'planar'])
+def test_friction_equals_newtons(kind):
+    text = f"""<robot name="r"><link name="a"/><link name="b"/>
+<joint name="j" type="{kind}"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+  <limit lower="-1" upper="1" velocity="1" effort="1"/>
+  <dynamics damping="0.3" friction="0.7"/></joint></robot>"""
+    builder = newton.ModelBuilder()
+    builder.add_urdf(text)
+    theirs = builder.finalize('cpu', skip_validation_inertia=True).joint_friction.numpy()
+    ours = Model.from_urdf(text, device='cpu').joint_friction.numpy()
+    # Newton's planar joint does not turn.
+    assert len(ours) == (3 if kind == 'planar' else 1)
+    assert set(ours) == set(theirs) == {np.float32(0.7)}

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.dds
 SRDF = robot_data_path() / SRDFS['panda']
 # The default of barriers.self_collision.margin.
 MARGIN = 0.01
-HELD_BACK = (IkStatus.SLOWED_BY_BARRIER, IkStatus.HALTED_BY_BARRIER)
+HELD_BACK = (IkStatus.SLOWED_BY_BARRIER, IkStatus.HALTED_BY_BARRIER, IkStatus.STATIONARY)
 # The hand cuts 25 mm into the first link; every other pair is 40 mm apart or more.
 FOLDED = dict(zip(ARM, (0.0, -0.01, -0.08, -3.02, -0.97, 0.9, 0.78), strict=True))
 # The barrier sees capsules around the meshes, whose nearest points may be others [m].

@@ -87,6 +87,14 @@ def test_a_joint_outside_its_limits_moves_inwards_only(client, joint):
     assert np.all(motion.position[:, others] <= panda_ranges().upper[others] + ROUNDING)
 
 
+# At rest before the barrier, a pose target has a code of its own.
+HELD_BACK = (
+    IkStatus.SLOWED_BY_BARRIER,
+    IkStatus.HALTED_BY_BARRIER,
+    IkStatus.STATIONARY,
+)
+
+
 def heights(motion):
     """Return how high the hand is at each command."""
     return Arm().poses(motion.position, 'panda_hand')[0][:, 2]
@@ -96,14 +104,14 @@ def test_a_frame_beyond_a_wall_may_come_back_and_go_no_further(client):
     put(client, **LOW)
     # Down, then up over the floor, then down against it.
     client.stream('ee', client.moved_pose((0.0, 0.0, -0.1)))
-    client.wait_for_code(IkStatus.HALTED_BY_BARRIER, IkStatus.SLOWED_BY_BARRIER, text='floor')
+    client.wait_for_code(*HELD_BACK, text='floor')
     client.wait_for_ticks(30)
     client.stream('ee', client.moved_pose((0.0, 0.0, FLOOR + 0.2)))
     client.wait_for(lambda: client.status.tasks[0].reached, 'arrival above')
     above = len(client.sent)
     client.stream('ee', client.moved_pose((0.0, 0.0, -0.6)))
     client.wait_for(lambda: heights(motion_of(client, since=-1))[-1] < FLOOR + 0.02, 'the floor')
-    client.wait_for_code(IkStatus.HALTED_BY_BARRIER, IkStatus.SLOWED_BY_BARRIER, text='floor')
+    client.wait_for_code(*HELD_BACK, text='floor')
     motion = motion_of(client)
     motion.assert_within(panda_ranges())
     height = heights(motion)

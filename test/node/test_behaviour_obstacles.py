@@ -30,7 +30,7 @@ pytestmark = pytest.mark.dds
 RADIUS = 0.08
 # The default of barriers.world.margin.
 MARGIN = 0.02
-BLOCKED = (IkStatus.SLOWED_BY_BARRIER, IkStatus.HALTED_BY_BARRIER)
+BLOCKED = (IkStatus.SLOWED_BY_BARRIER, IkStatus.HALTED_BY_BARRIER, IkStatus.STATIONARY)
 
 
 class Shapes:

@@ -82,6 +82,8 @@ def _command_timeout(client):
 
 @effect('joint_state_timeout')
 def _joint_state_timeout(client):
+    # Without joint states the command waits for the robot, before they time out here.
+    change(client, following_error__max=[0.0])
     client.stream('joints', JointState(name=['panda_joint1'], position=[1.0]))
     client.wait_for_text('tracking')
     client.robot.silent = True
@@ -359,7 +361,7 @@ def keeps_gain(client, barrier, move):
 
 def used_up(client, barrier, margin):
     """Return the part of the room that a tick uses up, per second, near the end [1/s]."""
-    held = (IkStatus.SLOWED_BY_BARRIER, IkStatus.HALTED_BY_BARRIER)
+    held = (IkStatus.SLOWED_BY_BARRIER, IkStatus.HALTED_BY_BARRIER, IkStatus.STATIONARY)
     statuses = [s for s in client.statuses if s.limiting_barrier == barrier and s.code in held]
     parts = []
     for one, two in zip(statuses[:-1], statuses[1:], strict=True):

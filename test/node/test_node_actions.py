@@ -190,10 +190,11 @@ def test_what_holds_the_node_aborts_the_goal_and_it_is_not_taken_up_again(client
     assert status == ABORTED and words[event] in result.message, result.message
     if event != 'reset':
         if event == 'stale':
-            assert not user.send(MoveToPose.Goal(target=PoseStamped())).accepted
+            reason = user.send(MoveToPose.Goal(target=PoseStamped())).refusal()
+            assert words[event] in reason
         else:
             again, _ = send(client, user, (0.0, 0.0, 0.0))
-            assert not again.accepted
+            assert words[event] in again.refusal()
             client.wait_for(lambda: client.dropped().get('not_ready'), 'a count')
     _let_go(client, event)
     client.wait_for_code(IkStatus.OK, text='waiting for a target')
@@ -244,8 +245,10 @@ REFUSED = {
     'angular': (MoveToPose.Goal(angular_tolerance=math.nan), 'invalid_goal', 'angular_tolerance'),
     'timeout': (MoveToPose.Goal(timeout=math.inf), 'invalid_goal', 'timeout'),
     'frame': (MoveToPose.Goal(), None, "'no_such_frame'"),
-    'nan': (MoveToPose.Goal(), 'non_finite', 'non_finite'),
-    'quaternion': (MoveToPose.Goal(), 'zero_quaternion', 'zero_quaternion'),
+    'nan': (MoveToPose.Goal(), 'non_finite', 'position.y must be'),
+    'far': (MoveToPose.Goal(), 'too_large_number', 'position.y must be'),
+    'quaternion': (MoveToPose.Goal(), 'zero_quaternion', 'norm of the quaternion'),
+    'half filled in': (MoveToPose.Goal(), 'not_unit_quaternion', 'got 1.41421'),
 }
 
 
@@ -257,23 +260,30 @@ def test_a_wrong_goal_is_refused_with_a_reason(client, user, case):
         goal.target.header.frame_id = 'no_such_frame'
     elif case == 'nan':
         goal.target.pose.position.y = math.nan
+    elif case == 'far':
+        goal.target.pose.position.y = 1e300
+    elif case == 'half filled in':
+        goal.target.pose.orientation = type(goal.target.pose.orientation)(x=1.0)
     elif case == 'quaternion':
         goal.target.pose.orientation = type(goal.target.pose.orientation)(w=0.0)
     before = sum(client.dropped().values())
-    assert not user.send(goal).accepted
     client.statuses.clear()
+    reason = user.send(goal).refusal()
+    assert text in reason and 'np.' not in reason and '\n' not in reason
+    client.wait_for(lambda: any(reason in s.text for s in client.statuses), 'it in the status')
     client.wait_for(lambda: client.status and sum(client.dropped().values()) > before, 'a count')
     if counter:
         assert client.dropped()[counter] >= 1
-    log = client.processes.text('node')
-    assert 'move_to_pose' in log and (text in log or counter == 'invalid_goal')
+    assert f'refused a goal of move_to_pose: {counter or "tf_unavailable"}: {reason}' in (
+        client.processes.text('node')
+    )
 
 
 def test_a_jump_is_refused_where_jumps_are(client, user):
     client.set(target_jump_policy='reject')
     try:
         goal, _ = send(client, user, (0.0, 0.0, 0.4))
-        assert not goal.accepted
+        assert 'target_jump_policy is reject' in goal.refusal()
         client.statuses.clear()
         client.wait_for(lambda: client.status and client.dropped().get('target_jump'), 'a count')
         near, _ = send(client, user, (0.0, 0.0, 0.02))
@@ -289,7 +299,7 @@ def test_deactivation_aborts_and_refuses(client, user):
     assert client.transition(Transition.TRANSITION_DEACTIVATE)
     status, result = goal.result()
     assert status == ABORTED and 'deactivated' in result.message
-    assert not user.send(MoveToPose.Goal(target=target)).accepted
+    assert 'not active' in user.send(MoveToPose.Goal(target=target)).refusal()
     assert client.transition(Transition.TRANSITION_ACTIVATE)
 
 

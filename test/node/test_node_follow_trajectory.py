@@ -285,8 +285,8 @@ def wrong_goals():
         goal.multi_dof_trajectory.joint_names = ['base']
 
     return [
-        (names, 'no_joint'), (twice, 'each once'), (none, 'no points'), (short, 'positions'),
-        (finite, 'not finite'), (times, 'time_from_start'), (speed, 'last point'),
+        (names, 'no_joint'), (twice, 'twice'), (none, 'no points'), (short, 'positions'),
+        (finite, 'must be finite'), (times, 'time_from_start'), (speed, 'last point'),
         (velocities_only, 'positions'), (effort, 'effort'), (old, 'ended'), (late, 'lasts'),
         (stranger, 'path_tolerance'), (negative, 'goal_tolerance'), (velocity, 'only positions'),
         (goal_time, 'goal_time_tolerance'), (floating, 'multi_dof_trajectory'),
@@ -294,13 +294,20 @@ def wrong_goals():
 
 
 def test_wrong_goals_are_refused_and_counted(client, user):
-    for change, _ in wrong_goals():
-        before = client.dropped().get('invalid_goal', 0)
+    counters = {'names': 'unknown_joint', 'twice': 'repeated_joint', 'old': 'too_old'}
+    codes = {'names': 'INVALID_JOINTS', 'twice': 'INVALID_JOINTS', 'old': 'OLD_HEADER_TIMESTAMP'}
+    for change, words in wrong_goals():
+        counter = counters.get(change.__name__, 'invalid_goal')
+        before = client.dropped().get(counter, 0)
         goal = goal_to(client, {'panda_joint1': 0.1, 'panda_joint2': 0.1})
         change(goal)
-        assert not user.send(goal).accepted, change.__name__
+        sent = user.send(goal)
+        assert words in sent.refusal(), change.__name__
+        code = codes.get(change.__name__, 'INVALID_GOAL')
+        assert sent.result()[1].error_code == getattr(FollowJointTrajectory.Result, code)
         client.wait_for(
-            lambda before=before: client.dropped().get('invalid_goal', 0) == before + 1, 'a count'
+            lambda before=before, counter=counter: client.dropped().get(counter, 0) == before + 1,
+            'a count',
         )
 
 

@@ -3,12 +3,16 @@
 """Planners' services over DDS: every solution and pose is verified by Pinocchio."""
 
 import math
+from xml.etree import ElementTree
 
+from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
 from support.planning_rig import make_planner
 from support.planning_rig import random_configurations
+from support.planning_rig import robot_text
 from support.planning_rig import ROBOTS
 from support.planning_rig import Twin
 from support.ros_rig import ros_rig
@@ -22,9 +26,11 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.node.outputs import duration
+from ros_ik_interfaces.msg import JointCost
 from ros_ik_interfaces.srv import CheckTrajectory
 from ros_ik_interfaces.srv import SolveFk
 from ros_ik_interfaces.srv import SolveIk
+from ros_ik_interfaces.srv import SolveOptimal
 
 pytestmark = pytest.mark.dds
 
@@ -37,6 +43,12 @@ def robot(request, tmp_path_factory):
         planner = make_planner(request.param)
         yield request.param, client, planner, Twin(planner, request.param)
         assert client.processes.is_alive('node'), client.processes.text('node')
+
+
+def links_with_collision_meshes(name):
+    """Return the names of links that the description gives a mesh for collisions."""
+    links = ElementTree.fromstring(robot_text(name)).iter('link')
+    return {link.get('name') for link in links if link.find('collision/geometry/mesh') is not None}
 
 
 def test_solutions_and_poses_are_verified_by_pinocchio(robot):
@@ -84,8 +96,58 @@ def test_a_trajectory_is_checked(robot):
     assert report.success, report.message
     # Tiago's first joint is its torso, which is slow.
     limit = planner.robot.velocity[planner.robot.group.variable_dof[0]]
-    assert report.safe == (limit >= 1.0)
-    assert report.violated == ('' if report.safe else f'velocity limit of {names[0]}')
+    assert report.violated == ('' if limit >= 1.0 else f'velocity limit of {names[0]}')
+    # The node does not find the meshes: what nobody measured is not called safe.
+    assert not report.safe and not report.complete
+    missing = links_with_collision_meshes(name)
+    assert set(report.unmeasured_links) == missing
+    distances = dict(zip(report.barriers, report.minimum_values, strict=True))
+    assert math.isnan(distances['world'])
+
+
+def test_links_without_their_meshes_are_named_wherever_distances_are_told(robot):
+    name, client, planner, _ = robot
+    missing = links_with_collision_meshes(name)
+    pose = pose_message([0.4, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0])
+    answer = solve(client, poses=[pose], check_collisions=True)
+    assert not answer.success and not answer.complete and not answer.solutions
+    assert set(answer.unmeasured_links) == missing and 'are missing' in answer.message
+    plain = solve(client, poses=[pose])
+    assert plain.success and not plain.complete and set(plain.unmeasured_links) == missing
+    costs = [JointCost(joint=planner.robot.group.joint_names[0], target=0.1, weight=1.0)]
+    motion = ask(client, SolveOptimal, 'solve_optimal', SolveOptimal.Request(joint_costs=costs))
+    assert motion.success and not motion.complete, motion.message
+    assert set(motion.unmeasured_links) == missing
+    assert set(client.statuses[-1].unmeasured_links) == missing
+    client.diagnostics.clear()
+    client.wait_for(
+        lambda: any(entry.name.endswith(': model') for entry in client.diagnostics), 'an entry'
+    )
+    (entry, *_) = [entry for entry in client.diagnostics if entry.name.endswith(': model')]
+    assert entry.level == DiagnosticStatus.WARN and 'collision shapes' in entry.message
+    values = {pair.key: pair.value for pair in entry.values}
+    assert set(values['links not measured'].split(', ')) == missing
+    assert 'meshes that were not found' in client.processes.text('node')
+
+
+def test_lines_for_an_srdf_name_links_that_always_touch(robot):
+    name, client, planner, _ = robot
+    caller = client.node.create_client(Trigger, 'ros_ik/srdf_lines')
+    client.wait_for(caller.service_is_ready, 'service srdf_lines')
+    future = caller.call_async(Trigger.Request())
+    client.wait_for(future.done, 'the lines')
+    assert future.result().success
+    lines = [ElementTree.fromstring(line) for line in future.result().message.splitlines()]
+    links = {link.get('name') for link in ElementTree.fromstring(robot_text(name)).iter('link')}
+    found = {(line.get('link1'), line.get('link2')): line.get('reason') for line in lines}
+    assert {name for pair in found for name in pair} <= links
+    assert set(found.values()) <= {'Adjacent', 'Always'} and len(found) == len(lines)
+    always = {pair for pair, reason in found.items() if reason == 'Always'}
+    assert always == set(planner.robot.shapes.near)
+    told = 'shapes that touch wherever the robot is' in client.processes.text('node')
+    assert told == bool(always) and (name != 'tiago' or len(always) > 10)
+    with_lines = make_planner(name, srdf=f'<robot name="{name}">{future.result().message}</robot>')
+    assert not with_lines.robot.shapes.near and not with_lines.robot.srdf_lines
 
 
 def test_a_wrong_request_is_answered_with_what_is_wrong(robot):

@@ -270,8 +270,10 @@ def test_diagnostics_has_an_entry_for_each_concern(client):
     client.diagnostics.clear()
     names = {f'ros_ik: {name}' for name in ('loop', 'joint states', 'command', 'safety', 'model')}
     client.wait_for(lambda: {entry.name for entry in client.diagnostics} == names, 'diagnostics')
-    # The level of the loop depends on how busy the machine is.
-    levels = {e.name: e.level for e in client.diagnostics if e.name != 'ros_ik: loop'}
+    # The level of the loop depends on how busy the machine is; that of the model says that the
+    # meshes of the description are not found here.
+    others = {'ros_ik: loop', 'ros_ik: model'}
+    levels = {e.name: e.level for e in client.diagnostics if e.name not in others}
     assert set(levels.values()) == {client.diagnostics[-1].OK}
 
 

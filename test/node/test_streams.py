@@ -235,19 +235,43 @@ def read_all(inbox):
         inbox.streams.get().read(time.monotonic())
 
 
-def test_a_target_that_came_before_an_event_is_forgotten_even_if_no_tick_has_read_it(node, inputs):
-    topics, inbox = inputs
+def forgetful(topics):
+    """Return what lets a node forget its targets, by name."""
     services = topics._services
-    events = {
+    return {
         'reset': lambda: services._on_reset(Trigger.Request(), Trigger.Response()),
         'pause': lambda: services._on_pause(SetBool.Request(data=False), SetBool.Response()),
         'activation': lambda: topics.activate(True),
     }
-    for name, event in events.items():
+
+
+def test_a_target_that_came_before_an_event_is_forgotten_even_if_no_tick_has_read_it(node, inputs):
+    topics, inbox = inputs
+    for name, event in forgetful(topics).items():
         send(node, '~/target_pose', pose_in('panda_link0'))
         event()
         read_all(inbox)
         assert inbox.command.get().newest_target() == 0, name
+    send(node, '~/target_pose', pose_in('panda_link0'))
+    read_all(inbox)
+    assert inbox.command.get().newest_target() > 0
+
+
+@pytest.mark.parametrize('event', ['reset', 'pause', 'activation'])
+def test_a_target_that_is_being_read_is_forgotten_too(node, inputs, monkeypatch, event):
+    """The event comes after DDS has handed the message to the control thread."""
+    topics, inbox = inputs
+    find = topics.transforms.find
+
+    def find_late(frame_id, stamp):
+        monkeypatch.setattr(topics.transforms, 'find', find)
+        forgetful(topics)[event]()
+        return find(frame_id, stamp)
+
+    monkeypatch.setattr(topics.transforms, 'find', find_late)
+    send(node, '~/target_pose', pose_in('panda_link0'))
+    read_all(inbox)
+    assert inbox.command.get().newest_target() == 0
     send(node, '~/target_pose', pose_in('panda_link0'))
     read_all(inbox)
     assert inbox.command.get().newest_target() > 0

@@ -68,7 +68,7 @@ def test_joints_that_do_not_matter_need_no_measurement():
         (['panda_joint1'], [[0.0]], [], 'map', "'map'"),
         (['panda_joint1'], [[0.0]], ['panda_hand', ''], '', 'names'),
         (['panda_joint1', 'panda_joint1'], [[0.0, 0.0]], [], '', 'twice'),
-        (['panda_joint1'], [[0.0], [math.nan]], [], '', 'configuration 1'),
+        (['panda_joint1'], [[0.0], [math.nan]], [], '', r'configurations\[1\]'),
         (['panda_finger_joint2'], [[0.0]], [], '', "follows 'panda_finger_joint1'"),
     ],
 )

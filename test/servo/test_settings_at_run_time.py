@@ -8,7 +8,7 @@ from support.barrier_rig import BarrierRig
 
 _TICKS = 150
 _POSE = {
-    'reached': (0.4, 0.3, 0.5, 0.9, 0.3, 0.2, 0.1),
+    'reached': (0.4, 0.3, 0.5, *np.array([0.9, 0.3, 0.2, 0.1]) / np.sqrt(0.95)),
     'too far': (1.2, 0.3, 0.5, 1.0, 0.0, 0.0, 0.0),
     'inside itself': (0.0, 0.0, 0.15, 1.0, 0.0, 0.0, 0.0),
     'inside the ball': (0.55, 0.3, 0.45, 1.0, 0.0, 0.0, 0.0),

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from support.servo_rig import Rig
 
+from ros_ik.servo import Obstacle
 from ros_ik.servo import StatusCode
+from ros_ik.servo.pose_math import quat_rotate
 
 MARGIN = 0.02
 # Part of its range that a joint is away from its limit when the setting changes, and its speed is
@@ -99,32 +101,27 @@ def test_a_wider_margin_waits_until_the_robot_can_stop_before_it(margin):
     assert rig.outputs[-1].code == StatusCode.JOINT_BOUND
 
 
-def test_programs_are_built_now_and_then_however_many_are_asked_for(monkeypatch):
-    rig = Rig()
-    rig.aim(rig.moved((0.1, 0.1, 0.0)))
-    rig.tick(20)
-    built, prepare = [], rig.servo._prepare
-    monkeypatch.setattr(rig.servo, '_prepare', lambda *a: built.append(rig.now) or prepare(*a))
+def test_what_makes_nothing_stricter_counts_in_the_next_tick():
+    rig, dof, coord = towards_limit(limits__acceleration_scale=0.5)
+    rig.set(limits__position_margin=[0.0], solver__max_iterations=400, com__weight=1.0)
+    rig.published.clear()
+    rig.tick(seconds=3.0)
+    rig.assert_within_limits()
+    assert rig.q[coord] == pytest.approx(rig.robot.upper[dof], abs=1e-4)
+
+
+def test_of_many_margins_the_last_one_counts_and_no_tick_is_left_out():
+    rig, dof, coord = towards_limit()
     for k in range(150):
-        rig.set(limits__position_margin=[0.02 + 0.0001 * k], ee__max_linear_speed=0.2 + 0.001 * k)
-        rig.tick()
-        assert rig.servo.settings.tasks[0].max_linear_speed == 0.2 + 0.001 * k
-        assert rig.outputs[-1].publish
-    assert len(built) == 2 and built[1] - built[0] >= 1.0, built
+        rig.set(limits__position_margin=[0.02 + 0.0005 * k], ee__max_linear_speed=0.2 + 0.001 * k)
+        assert rig.tick().publish
     rig.tick(seconds=1.0)
-    assert len(built) == 3
-    assert rig.servo.settings.limits_position_margin == (0.02 + 0.0001 * 149,)
-    rig.assert_within_limits()
-
-
-def test_a_new_program_waits_for_a_lower_speed_to_be_reached():
-    rig, dof, _ = towards_limit()
-    rig.set(limits__velocity_scale=0.1, solver__max_iterations=400)
-    rig.tick()
-    assert rig.servo.settings.solver_max_iterations != 400
+    rig.aim_joints(**{rig.robot.group.joint_names[-1]: 0.0})
     rig.tick(seconds=1.0)
-    assert rig.servo.settings.solver_max_iterations == 400
+    rig.aim_joints(**{rig.robot.group.joint_names[-1]: rig.robot.upper[dof]})
+    rig.tick(seconds=3.0)
     rig.assert_within_limits()
+    assert rig.q[coord] == pytest.approx(rig.robot.upper[dof] - 0.02 - 0.0005 * 149, abs=1e-4)
 
 
 def test_at_rest_nothing_has_to_wait():
@@ -137,15 +134,40 @@ def test_at_rest_nothing_has_to_wait():
     assert rig.servo.settings == rig.settings
 
 
-def test_what_was_changed_back_is_not_built(monkeypatch):
-    rig = Rig()
-    rig.tick(5)
-    rig.set(limits__position_margin=[0.1])
+def test_a_margin_that_was_changed_back_never_counts():
+    rig, dof, coord = towards_limit()
+    rig.set(limits__position_margin=[0.5])
     rig.tick()
-    built = []
-    monkeypatch.setattr(rig.servo, '_prepare', lambda *_: built.append(rig.now))
-    rig.set(limits__position_margin=[0.2])
-    rig.tick(5)
-    rig.set(limits__position_margin=[0.1])
-    rig.tick(seconds=2.0)
-    assert not built and rig.servo.settings == rig.settings
+    rig.set(limits__position_margin=[MARGIN])
+    rig.tick(seconds=3.0)
+    rig.assert_within_limits()
+    assert rig.q[coord] == pytest.approx(rig.robot.upper[dof] - MARGIN, abs=1e-4)
+
+
+@pytest.mark.parametrize('then', ['stops', 'goes on'])
+def test_motion_does_not_count_on_braking_that_stops_are_not_checked_for(then):
+    rig = Rig(limits__acceleration_scale=0.05, limits__position_margin=[0.0])
+    variable = len(rig.robot.group.joint_names) - 1
+    dof, coord = rig.robot.group.variable_dof[variable], rig.robot.coords[variable]
+    rig.aim_joints(panda_joint7=rig.robot.upper[dof])
+    rig.tick(60)
+    stops = rig.servo._solver._stops
+    soft, passes = stops._deceleration.copy(), stops._passes
+    # As where an obstacle is in the way of the shorter stop, but not of the longer one.
+    stops._passes = lambda q, step, last, limit: (
+        np.array_equal(limit, soft) and passes(q, step, last, limit)
+    )
+    rig.set(limits__acceleration_scale=1.0)
+    rig.tick(55)
+    # Then something comes beside the hand that leaves nothing but the stop: fingers that turn
+    # away from it on one side come nearer on the other.
+    for k in range(300):
+        pose = rig.pose()
+        pose[:3] += quat_rotate(pose[3:].tolist(), [0.1, 0.1, 0.0])
+        ball = Obstacle('ball', 'sphere', (0.2 + 1e-5 * k,), pose, rig.robot.base_link)
+        rig.change(obstacles=(ball,), stopped=then == 'stops')
+        if rig.tick().still:
+            break
+    farthest = max(output.joint_q[coord] for output in rig.published)
+    assert farthest <= rig.robot.upper[dof] + 1e-12
+    rig.assert_within_limits()

@@ -26,6 +26,9 @@ def reader():
         ('', (0.0, 0.0, 0.0), (0.0, 0.0, math.nan, 1.0), Rejection.NON_FINITE),
         ('', (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0), Rejection.ZERO_QUATERNION),
         ('', (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1e-8), Rejection.ZERO_QUATERNION),
+        ('', (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 1.0), Rejection.NOT_UNIT_QUATERNION),
+        ('', (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.98), Rejection.NOT_UNIT_QUATERNION),
+        ('', (0.0, -1e300, 0.0), IDENTITY, Rejection.TOO_LARGE_NUMBER),
         ('map', (0.0, 0.0, 0.0), IDENTITY, Rejection.UNKNOWN_FRAME),
         ('', (0.0, 0.0), IDENTITY, Rejection.WRONG_SIZE),
     ],
@@ -39,7 +42,9 @@ def test_a_bad_pose_is_refused(reader, frame, position, quaternion, reason):
     [
         ([], [], Rejection.WRONG_SIZE),
         (['panda_joint1'], [], Rejection.WRONG_SIZE),
-        (['panda_joint1', 'panda_joint1'], [0.0, 0.0], Rejection.WRONG_SIZE),
+        (['panda_joint1', 'panda_joint1'], [0.0, 0.0], Rejection.REPEATED_JOINT),
+        (['panda_joint1'], [1e10], Rejection.TOO_LARGE_NUMBER),
+        (['panda_joint1'], [1j], Rejection.NON_FINITE),
         (['elbow'], [0.0], Rejection.UNKNOWN_JOINT),
         (['panda_finger_joint1'], [0.0], Rejection.UNKNOWN_JOINT),
         (['panda_joint1'], [math.nan], Rejection.NON_FINITE),
@@ -71,7 +76,7 @@ def test_targets_last_where_asked_for(reader, lasting):
 
 
 def test_a_good_pose_has_a_unit_quaternion(reader):
-    target = reader.pose(0, 'panda_link3', (1.0, 2.0, 3.0), (0.0, 0.0, 0.0, -4.0), 5.0)
+    target = reader.pose(0, 'panda_link3', (1.0, 2.0, 3.0), (0.0, 0.0, 0.0, -1.009), 5.0)
     np.testing.assert_array_equal(target.pose, [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, -1.0])
     assert target.received == 5.0
 

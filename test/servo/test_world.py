@@ -50,6 +50,8 @@ def remove(name):
         (add(position=[0.0, math.nan, 0.0]), Rejection.NON_FINITE),
         (add(quaternion=[0.0, 0.0, math.inf, 1.0]), Rejection.NON_FINITE),
         (add(quaternion=[0.0, 0.0, 0.0, 0.0]), Rejection.ZERO_QUATERNION),
+        (add(quaternion=[1.0, 0.0, 0.0, 1.0]), Rejection.NOT_UNIT_QUATERNION),
+        (add(position=[1e300, 0.0, 0.0]), Rejection.TOO_LARGE_NUMBER),
         (add(position=[0.0, 0.0]), Rejection.WRONG_SIZE),
         (add(quaternion=[1.0]), Rejection.WRONG_SIZE),
         (add(frame_id='map'), Rejection.UNKNOWN_FRAME),
@@ -86,7 +88,7 @@ def test_the_65th_obstacle_is_refused_and_one_may_be_replaced(rig):
 
 def test_quaternions_are_normalised_and_frames_are_links(rig):
     book = ObstacleBook(rig.robot, 4)
-    placed = book.apply([add(quaternion=[0.0, 0.0, 3.0, 4.0], frame_id='panda_hand')])[0]
+    placed = book.apply([add(quaternion=[0.0, 0.0, 0.603, 0.804], frame_id='panda_hand')])[0]
     np.testing.assert_allclose(placed.pose, [1.0, 0.0, 0.5, 0.0, 0.0, 0.6, 0.8])
     assert placed.frame_link == rig.model.body_index('panda_hand')
     assert book.apply([add()])[0].frame_link == rig.robot.base_link

@@ -100,6 +100,39 @@ def test_a_seed_outside_the_limits_starts_at_them():
     assert result.status[0] == SolveStatus.AT_LIMITS and result.joint_q[0, 0] == 1.0
 
 
+@pytest.mark.parametrize('n_solutions', [1, 4])
+@pytest.mark.parametrize(
+    ('name', 'link'),
+    [('ur5_robot', 'tool0'), ('kinova', 'j2s6s200_end_effector'), ('panda', 'panda_hand_tcp')],
+)
+def test_no_joint_is_a_turn_farther_from_the_seed_than_it_need_be(name, link, n_solutions):
+    model = robot(name)
+    lower, upper = model.limits64()[:2]
+    poses, random = reachable(model, link, 100, seed=7)
+    home = np.tile(model.neutral_joint_q(), (100, 1))
+    # Seeds beyond the limits too: the answer is inside.
+    for seeds in (home, random, random + 5.0):
+        result = inverse_kinematics(model, link, poses, seeds, n_solutions=n_solutions)
+        answers = result.joint_q.reshape(100, n_solutions, -1)[:, 0]
+        assert_solved(name, link, answers, poses)
+        for turns in (-2, -1, 1, 2):
+            other = answers + 2.0 * np.pi * turns
+            inside = (other >= lower) & (other <= upper)
+            nearer = np.abs(other - seeds) < np.abs(answers - seeds) - 1e-9
+            assert not np.any(inside & nearer)
+
+
+def test_a_turn_of_a_joint_that_follows_by_half_is_two_of_its_driver():
+    model = Model.from_urdf(GEARED, device='cpu')
+    pose = np.zeros((1, model.body_count, 7))
+    eval_fk(model, np.array([[0.7, 0.35]]), pose)
+    result = inverse_kinematics(
+        model, 'tip', pose[:, model.body_index('tip')], np.array([[13.0, 6.5]])
+    )
+    expected = [0.7 + 4.0 * np.pi, 0.35 + 2.0 * np.pi]
+    np.testing.assert_allclose(result.joint_q[0], expected, atol=0.05)
+
+
 def test_solutions_are_distinct_sorted_and_all_verified():
     # A UR5 inside its workspace has eight branches, and more by whole turns.
     model = robot('ur5_robot')
@@ -152,6 +185,23 @@ def test_mimic_joints_move_with_their_driver():
     solver = ChainIK(model, 'tip', 20, position_tolerance=1e-9, rotation_tolerance=1e-9)
     solver.solve(poses, q + 0.05)
     assert np.max(solver.iterations.numpy()) <= 12
+
+
+GEARED = """<robot name="geared">
+  <link name="base"/><link name="crank"/><link name="arm"/><link name="tip"/>
+  <joint name="motor" type="revolute">
+    <parent link="base"/><child link="crank"/><axis xyz="0 0 1"/>
+    <limit lower="-20" upper="20" velocity="1" effort="1"/>
+  </joint>
+  <joint name="turn" type="revolute">
+    <parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>
+    <limit lower="-10" upper="10" velocity="1" effort="1"/>
+    <mimic joint="motor" multiplier="0.5"/>
+  </joint>
+  <joint name="end" type="fixed">
+    <parent link="arm"/><child link="tip"/><origin xyz="1 0 0"/>
+  </joint>
+</robot>"""
 
 
 COUPLED = """<robot name="coupled">
@@ -215,13 +265,44 @@ def test_bad_rows_are_labelled_and_leave_the_others_alone(spoil):
     np.testing.assert_array_equal(result.joint_q[others], good.joint_q[others])
 
 
-def test_quaternions_need_not_be_unit():
+def scaled(poses, factor):
+    """Return poses with other lengths of their quaternions."""
+    return poses * np.array([1, 1, 1, factor, factor, factor, factor])
+
+
+def test_quaternions_are_unit_but_for_rounding():
     model = robot('panda')
     poses, seeds = reachable(model, 'panda_hand_tcp', 3)
-    scaled = poses * np.array([1, 1, 1, -3, -3, -3, -3])
     a = inverse_kinematics(model, 'panda_hand_tcp', poses, seeds)
-    b = inverse_kinematics(model, 'panda_hand_tcp', scaled, seeds)
+    b = inverse_kinematics(model, 'panda_hand_tcp', scaled(poses, -1.009), seeds)
     np.testing.assert_allclose(a.joint_q, b.joint_q, atol=1e-6)
+
+
+@pytest.mark.parametrize('factor', [0.98, 1.02, np.sqrt(2.0), -3.0])
+def test_a_quaternion_that_is_not_unit_is_no_pose(factor):
+    model = robot('panda')
+    poses, seeds = reachable(model, 'panda_hand_tcp', 3)
+    poses[1] = scaled(poses[1], factor)
+    status = inverse_kinematics(model, 'panda_hand_tcp', poses, seeds).status
+    assert status.tolist() == [0, SolveStatus.NON_FINITE_INPUT, 0]
+
+
+@pytest.mark.parametrize('value', [1e10, -1e300])
+def test_numbers_that_no_robot_has_are_no_pose_and_no_seed(value):
+    model = robot('panda')
+    poses, seeds = reachable(model, 'panda_hand_tcp', 3)
+    poses[0, 1], seeds[2, 3] = value, value
+    status = inverse_kinematics(model, 'panda_hand_tcp', poses, seeds).status
+    assert status.tolist() == [SolveStatus.NON_FINITE_INPUT, 0, SolveStatus.NON_FINITE_INPUT]
+
+
+def test_integers_are_converted_and_complex_numbers_refused():
+    model = robot('panda')
+    row = np.array([[1, 0, 1, 0, 0, 0, 1]])
+    answers = [inverse_kinematics(model, 'panda_hand_tcp', p) for p in (row, row.astype(float))]
+    np.testing.assert_array_equal(answers[0].joint_q, answers[1].joint_q)
+    with pytest.raises(ArgumentError, match=r'poses must be numbers: poses\[0\]\[0\] is'):
+        inverse_kinematics(model, 'panda_hand_tcp', row.astype(complex))
 
 
 @pytest.mark.parametrize('free', ['position', 'rotation'])

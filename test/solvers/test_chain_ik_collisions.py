@@ -422,7 +422,7 @@ def test_a_broken_mesh_file_is_named(tmp_path):
         ({'collision_pairs': [(0, 1)]}, 'collision_pairs must join shapes of two bodies'),
         ({'joint_q': np.zeros(3)}, r'joint_q: expected shape \[2\], got \[3\]'),
         ({'joint_q': [np.nan, 0.0]}, 'joint_q: must be finite'),
-        ({'offset': np.zeros(7)}, 'offset: the quaternion must be unit'),
+        ({'offset': np.zeros(7)}, 'offset: the norm of the quaternion must be'),
         ({'n_solutions': 0}, 'n_solutions'),
     ],
 )

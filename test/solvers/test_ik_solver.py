@@ -125,6 +125,16 @@ def test_unreachable_targets_and_short_solves_have_their_statuses(problems, opti
     assert np.mean(solver.status.numpy() == SolveStatus.ITERATION_LIMIT) > 0.9
 
 
+@pytest.mark.parametrize('use_fused', [True, False])
+def test_a_target_five_metres_away_is_no_iteration_limit(problems, use_fused):
+    poses = problems.poses.copy()
+    poses[:, :3] *= 5.0 / np.linalg.norm(poses[:, :3], axis=1, keepdims=True)
+    solver = make(problems, IKObjectivePose(problems.link, poses), use_fused=use_fused)
+    solve(solver, problems.seeds, iterations=100)
+    stuck = np.isin(solver.status.numpy(), (SolveStatus.UNREACHABLE, SolveStatus.AT_LIMITS))
+    assert np.mean(stuck) >= 0.85
+
+
 def test_tolerances_decide(problems):
     solver = make(problems, cost_tolerance=1e3)
     solve(solver, problems.seeds, iterations=1)

@@ -126,7 +126,7 @@ def test_far_poses_are_joined_only_where_the_arm_can_move_between_them():
     ('poses', 'start', 'step', 'message'),
     [
         (np.zeros((0, 7)), None, 0.3, 'poses'),
-        (np.zeros((3, 7)), None, 0.3, r'poses\[0\] is not a finite pose'),
+        (np.zeros((3, 7)), None, 0.3, r'poses\[0\]: the norm of the quaternion must be'),
         (line((0, 0, 0), (np.nan, 0, 0), 3), None, 0.3, r'poses\['),
         (line((0, 0, 0), (1, 0, 0), 3), np.zeros(2), 0.3, 'start'),
         (line((0, 0, 0), (1, 0, 0), 3), None, 0.0, 'max_joint_step'),

@@ -47,6 +47,13 @@ class Goal:
         answer = self._result.result()
         return answer.status, answer.result
 
+    def refusal(self):
+        """Return the reason of a goal that is refused: it is aborted at once, with the reason."""
+        assert self.accepted
+        status, result = self.result()
+        assert status == ABORTED
+        return result.message if hasattr(result, 'message') else result.error_string
+
     def cancel(self):
         """Ask for the end; return whether the node agrees."""
         future = self._handle.cancel_goal_async()

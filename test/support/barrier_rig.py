@@ -114,14 +114,18 @@ class BarrierRig(Rig):
         """Return the least distance of a moving link and an obstacle by coal [m]."""
         oracle, least = self.oracle, np.inf
         self._update()
-        for request in self._requests.values():
-            rotation = pin.Quaternion(np.array(request.quaternion)).toRotationMatrix()
-            placed = coal.Transform3s(rotation, np.array(request.position))
-            solid = _solid(request)
+        for name in self._requests:
+            solid, placed = self.obstacle(name)
             for k in self._moving_shapes:
                 distance, _ = coal_distance(oracle.hulls[k], oracle._pose(k), solid, placed)
                 least = min(least, distance)
         return least
+
+    def obstacle(self, name):
+        """Return an obstacle that stands in the world in coal: its shape and where it is."""
+        request = self._requests[name]
+        rotation = pin.Quaternion(np.array(request.quaternion)).toRotationMatrix()
+        return _solid(request), coal.Transform3s(rotation, np.array(request.position))
 
     def colliding(self, seed, deep=0.02):
         """Return positions of the controlled joints at which links cut into each other."""

@@ -96,10 +96,13 @@ class Processes:
         self._folder = folder
         self._running = {}
 
-    def start(self, name, module, *files, namespace='', prefix=(), **parameters):
+    def start(
+        self, name, module, *files, namespace='', prefix=(), arguments=None, **parameters
+    ):
         """Start an executable of ros_ik with parameters by name, dots as double underscores.
 
-        Parameter files come before the parameters; ``prefix`` is a command that starts another.
+        Parameter files come before the parameters; ``prefix`` is a command that starts another;
+        ``arguments`` stand in the place of all ROS arguments.
         """
         values = {key.replace('__', '.'): value for key, value in parameters.items()}
         file = self._folder / f'{name}_{next(_count)}.yaml'
@@ -112,12 +115,14 @@ class Processes:
             ),
             'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
         }
-        arguments = [word for path in (*files, file) for word in ('--params-file', str(path))]
+        words = [word for path in (*files, file) for word in ('--params-file', str(path))]
         if namespace:
-            arguments += ['-r', f'__ns:={namespace}']
+            words += ['-r', f'__ns:={namespace}']
+        if arguments is None:
+            arguments = ['--ros-args', *words]
         with (self._folder / f'{name}.log').open('a') as log:
             self._running[name] = subprocess.Popen(
-                [*prefix, sys.executable, '-m', module, '--ros-args', *arguments],
+                [*prefix, sys.executable, '-m', module, *arguments],
                 env=environment,
                 stdout=log,
                 stderr=log,

@@ -23,10 +23,14 @@ def robot_model(name):
 
 
 class Rig:
-    """Ticks a servo; a target given with :meth:`aim` is repeated each tick until :meth:`quiet`."""
+    """Ticks a servo; a target given with :meth:`aim` is repeated each tick until :meth:`quiet`.
+
+    The robot is one of the demo, or RobotFiles with the model beside them.
+    """
 
     def __init__(self, name='panda', activate=True, home=None, model=None, **values):
-        files, self.model = find_robot(name), model or robot_model(name)
+        files = find_robot(name) if isinstance(name, str) else name
+        self.model = model or robot_model(name)
         given = {'ee.frame': files.tip_link, 'base_frame': files.base_link}
         given.update({key.replace('__', '.'): value for key, value in values.items()})
         self.given = given

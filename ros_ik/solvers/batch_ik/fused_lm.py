@@ -14,14 +14,18 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.newton_model import articulation_tree
+from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.objectives.arguments import residual_count
 from ros_ik.objectives.jacobian_type import IKJacobianType
 from ros_ik.objectives.objective import IKObjective
 from ros_ik.objectives.ownership import Layout
+from ros_ik.objectives.ownership import ownership_of
 from ros_ik.objectives.record import record_struct
 from ros_ik.objectives.record import RecordKind
+from ros_ik.objectives.snapshot import note_written
+from ros_ik.objectives.snapshot import Snapshot
+from ros_ik.objectives.snapshot import Snapshots
 from ros_ik.solvers.batch_ik.bounded_step import Elimination
 from ros_ik.solvers.batch_ik.bounded_step import elimination
 from ros_ik.solvers.batch_ik.bounded_step import make_step_workspace
@@ -45,7 +49,19 @@ _DIAGONAL = (RecordKind.JOINT_POSITION, RecordKind.JOINT_LIMIT)
 def is_fusible(objectives: Sequence[Any]) -> bool:
     """Return whether every objective has a record, so that one kernel can solve for them."""
     return bool(objectives) and all(
-        isinstance(objective, IKObjective) and objective.has_record for objective in objectives
+        isinstance(objective, IKObjective) and objective.has_record and _records_itself(objective)
+        for objective in objectives
+    )
+
+
+def _records_itself(objective: IKObjective) -> bool:
+    """Return whether a class derived from a built-in one overrides what its record stands for."""
+    order = type(objective).__mro__
+    of_record = next(k for k, cls in enumerate(order) if 'record' in vars(cls))
+    methods = ('compute_residuals', 'compute_jacobian_analytic')
+    return all(
+        of_record <= next(k for k, cls in enumerate(order) if name in vars(cls))
+        for name in methods
     )
 
 
@@ -83,21 +99,15 @@ class IKFusedLM:
         check_tolerances(cost_tolerance, gradient_tolerance)
         check_damping(lambda_initial, lambda_factor, lambda_min, lambda_max, rho_min)
         self._device = wp.get_device(model.device)
-        self._tree = articulation_tree(model, wp.float64)
+        self._model, self._respect_limits = model, respect_limits
         self._space = make_search_space(
             model, joint_dof_mask=joint_dof_mask, respect_limits=respect_limits
         )
-        _check_targets(objectives, int(problem_idx.numpy().max()) + 1)
-        records = _set_up(self, model, objectives, n_batch)
-        self._records = wp.array(records, dtype=record_struct(), device=self._device)
-        # They own the arrays that the records show the device.
-        self._sources = records, list(objectives)
+        self._objectives = list(objectives)
         self._problem_idx = problem_idx
-        unknown, scale = _unknowns(model, self._space)
-        order = _elimination(model, records, unknown, respect_limits)
-        self._work = make_step_workspace(n_batch, model.joint_dof_count, order, self._device)
-        _leave_out_joints(self._tree, model, records)
-        self._allocate(model, n_batch, unknown, scale, records)
+        self._n_problems = int(problem_idx.numpy().max()) + 1
+        self._allocate(model, n_batch)
+        self._take_objectives()
         self._rules = fused_rules_struct()()
         for name, value in (
             ('damping_initial', float(np.clip(lambda_initial, lambda_min, lambda_max))),
@@ -128,7 +138,19 @@ class IKFusedLM:
         """Nothing is left behind by a solve."""
 
     def renew(self) -> None:
-        """Nothing to do: the records own the arrays that the kernel reads."""
+        """Record anew where objectives changed; the records own the arrays that they show.
+
+        Raises:
+            ArgumentError: A change that the solver cannot take over, or the caller is capturing a
+                graph, in which nothing can be recorded.
+        """
+        if self._kept.are_current or LAUNCHES.is_shared_here:
+            return
+        if self._device.is_capturing:
+            raise ArgumentError('objectives were changed; call step() once before the capture')
+        with LAUNCHES.alone():
+            self._take_objectives()
+            self._solve = Recording(self._launch, self._device, use_graph=self._use_graph)
 
     def compute_costs(self, joint_q: wp.array) -> wp.array:
         """Return the squared residuals at ``joint_q``."""
@@ -166,9 +188,26 @@ class IKFusedLM:
             device=self._device,
         )  # fmt: skip
 
-    def _allocate(
-        self, model: Any, n: int, unknown: np.ndarray, scale: np.ndarray, records: list[Any]
-    ) -> None:
+    def _take_objectives(self) -> None:
+        """Read the objectives and make what depends on them."""
+        model, n = self._model, self._joint_q.shape[0]
+        _check_targets(self._objectives, self._n_problems)
+        records = _set_up(self, model, self._objectives, n)
+        self._kept = Snapshots(self._objectives)
+        self._records = wp.array(records, dtype=record_struct(), device=self._device)
+        self._sources = records  # they own the arrays that the records show the device
+        unknown, scale = _unknowns(model, self._space)
+        order = _elimination(model, records, unknown, self._respect_limits)
+        self._work = make_step_workspace(n, model.joint_dof_count, order, self._device)
+        self._tree = kinematic_tree(model, wp.float64)
+        _leave_out_joints(self._tree, model, records)
+        state, device = self._state, self._device
+        longest = max(record.chain_dof.shape[0] for record in records)
+        state.block = wp.zeros((n, max(1, longest)), dtype=wp.spatial_vectord, device=device)
+        state.dof_unknown = wp.array(unknown, dtype=wp.int32, device=device)
+        state.dof_scale = wp.array(scale, dtype=wp.float64, device=device)
+
+    def _allocate(self, model: Any, n: int) -> None:
         device, coords, dofs = self._device, model.joint_coord_count, model.joint_dof_count
         self._joint_q = wp.zeros((n, coords), dtype=wp.float32, device=device)
         self._refused = wp.zeros(n, dtype=wp.int32, device=device)
@@ -181,10 +220,6 @@ class IKFusedLM:
         poses = np.tile(model.body_q.numpy().reshape(1, -1, 7), (n, 1, 1))
         state.body_q = wp.array(poses, dtype=wp.transformd, device=device)
         state.joint_S_s = wp.zeros((n, dofs), dtype=wp.spatial_vectord, device=device)
-        longest = max(record.chain_dof.shape[0] for record in records)
-        state.block = wp.zeros((n, max(1, longest)), dtype=wp.spatial_vectord, device=device)
-        state.dof_unknown = wp.array(unknown, dtype=wp.int32, device=device)
-        state.dof_scale = wp.array(scale, dtype=wp.float64, device=device)
 
 
 def _check_targets(objectives: Sequence[Any], n_problems: int) -> None:
@@ -201,10 +236,15 @@ def _set_up(owner: object, model: Any, objectives: Sequence[IKObjective], n: int
     total, offset, records = sum(residual_count(o) for o in objectives), 0, []
     for objective in objectives:
         layout = Layout(model, wp.get_device(model.device), renews=True)
-        if objective.claim(owner, layout):
+        owners = ownership_of(objective)
+        must_set_up = objective.claim(owner, layout)
+        if must_set_up or owners.kept is None or not owners.kept.is_current:
+            before = dict(vars(objective))
             objective.bind_device(model.device)
             objective.set_batch_layout(total, offset, n)
             objective.init_buffers(model=model, jacobian_mode=IKJacobianType.ANALYTIC)
+            note_written(objective, before)
+            owners.kept = Snapshot(objective)
         records.append(objective.record())
         offset += objective.residual_dim()
     return records

@@ -22,6 +22,8 @@ from ros_ik.objectives.record import record_struct
 from ros_ik.solvers.batch_ik.bounded_step import bounded_step_functions
 from ros_ik.solvers.batch_ik.bounded_step import step_workspace_struct
 from ros_ik.solvers.batch_ik.fused_objectives import normal_functions
+from ros_ik.solvers.batch_ik.lm_kernels import BAD
+from ros_ik.solvers.batch_ik.lm_kernels import GOOD
 from ros_ik.solvers.batch_ik.optimizer_kernels import confine_function
 from ros_ik.solvers.batch_ik.optimizer_space import space_struct
 from ros_ik.solvers.status import SolveStatus
@@ -85,6 +87,7 @@ def fused_lm_kernel() -> wp.Kernel:
     objective_cost, add_objective = normal.objective_cost, normal.add_objective
     bounded_step, model_gain = step.bounded_step, step.model_gain
     noise, nothing = wp.constant(wp.float64(_NOISE)), wp.constant(wp.float64(_NOTHING))
+    good, bad = wp.constant(wp.float64(GOOD)), wp.constant(wp.float64(BAD))
     confine = confine_function()
     close = wp.constant(wp.float64(_AT_LIMIT))
     converged = wp.constant(int(SolveStatus.CONVERGED))
@@ -228,12 +231,16 @@ def fused_lm_kernel() -> wp.Kernel:
             else:
                 advance(space, tree, row, rule.step_size, state, work)
                 next_cost = evaluate(tree, records, row, problem, state.joint_q_next, state)
-                if cost - next_cost >= rule.gain_ratio_min * predicted:
+                gain = cost - next_cost
+                if gain >= rule.gain_ratio_min * predicted:
                     cost = next_cost
                     for c in range(joint_q.shape[1]):
                         state.joint_q[row, c] = state.joint_q_next[row, c]
                     linearize(space, records, row, problem, state, work)
-                    damping = wp.max(damping / rule.damping_factor, rule.damping_min)
+                    if gain >= good * predicted:
+                        damping = wp.max(damping / rule.damping_factor, rule.damping_min)
+                    elif gain < bad * predicted:
+                        damping = wp.min(damping * rule.damping_factor, rule.damping_max)
                 else:
                     damping = wp.min(damping * rule.damping_factor, rule.damping_max)
         for c in range(joint_q.shape[1]):

@@ -166,8 +166,9 @@ def frame_functions() -> SimpleNamespace:
         elif records[which].kind == rotation:
             first = turned_from(records, which, row, problem, body_q)
         elif records[which].kind == com:
-            first = target_vec3(records, which, problem) - center_of_mass(
-                records[which].masses, row, body_q
+            to_reference = wp.transform_inverse(link_pose(row, records[which].reference, body_q))
+            first = target_vec3(records, which, problem) - wp.transform_point(
+                to_reference, center_of_mass(records[which].masses, row, body_q)
             )
         else:
             to_reference = wp.transform_inverse(link_pose(row, records[which].reference, body_q))
@@ -219,6 +220,8 @@ def frame_functions() -> SimpleNamespace:
             sight = target_vec3(records, which, problem) - wp.transform_point(to_reference, point)
             away = wp.length(sight)
             d = wp.normalize(sight)
+        elif records[which].kind == com:
+            point = center_of_mass(records[which].masses, row, body_q)
         for k in range(records[which].chain_dof.shape[0]):
             dof = records[which].chain_dof[k]
             S = joint_S_s[row, dof]
@@ -229,7 +232,11 @@ def frame_functions() -> SimpleNamespace:
             elif records[which].kind == rotation:
                 first = log_velocity(theta, vec3(S[3], S[4], S[5]))
             elif records[which].kind == com:
-                first = -center_velocity(records[which].masses, row, dof, body_q, joint_S_s)
+                velocity = center_velocity(records[which].masses, row, dof, body_q, joint_S_s)
+                # What moves the reference too: the velocity of its point at the centre of mass.
+                sign = wp.float64(records[which].chain_sign[k])
+                velocity -= sign * point_velocity(S, point)
+                first = -wp.transform_vector(to_reference, velocity)
             else:
                 sign = wp.float64(records[which].chain_sign[k])
                 velocity = sign * wp.transform_vector(to_reference, point_velocity(S, point))

@@ -6,9 +6,13 @@ A step minimises |r + J d|^2 + lambda |d|^2 within the limits. With the gain rat
 
     rho = (|r(q)|^2 - |r(q + d)|^2) / (|r|^2 - |r + J d|^2),
 
-1 where r is linear, a step with rho >= rho_min is taken and divides lambda by ``lambda_factor``;
-any other multiplies it. K. Madsen, H. B. Nielsen, O. Tingleff, "Methods for Non-Linear Least
-Squares Problems", 2004, section 3.2.
+1 where r is linear, a step with rho >= rho_min is taken. With rho >= 0.5 it divides lambda by
+``lambda_factor``; not taken, or with rho < 0.25, it multiplies it. Newton divides after every
+step that is taken: far from a target out of reach, where r is curved, lambda then falls with one
+step and rises with the next, and hardly any step gets anywhere.
+
+K. Madsen, H. B. Nielsen, O. Tingleff, "Methods for Non-Linear Least Squares Problems", 2004,
+section 3.2.
 """
 
 from __future__ import annotations

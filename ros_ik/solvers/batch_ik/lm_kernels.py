@@ -20,6 +20,9 @@ from ros_ik.solvers.batch_ik.optimizer_space import space_struct
 # rounding of float32: neither a success nor a failure of the damping.
 _NOISE = 1e-6
 
+# Gain ratios from which on a step lessens the damping, and below which it raises it.
+GOOD, BAD = 0.5, 0.25
+
 
 @no_type_check
 @functools.cache
@@ -115,6 +118,7 @@ def bounded_step_kernel() -> wp.Kernel:
 def accept_kernel() -> wp.Kernel:
     """Build ``accept``: keep the steps that pay, adapt the damping."""
     noise = wp.constant(_NOISE)
+    good, bad = wp.constant(GOOD), wp.constant(BAD)
 
     @compiled_kernel()
     def accept(
@@ -152,9 +156,9 @@ def accept_kernel() -> wp.Kernel:
             for k in range(residuals.shape[1]):
                 residuals[row, k] = residuals_next[row, k]
             cost[row] = cost_next[row]
-        if pays:
+        if pays and gain >= good * predicted[row]:
             damping[row] = wp.clamp(damping[row] / factor, damping_min, damping_max)
-        elif not at_optimum:
+        elif not at_optimum and not (pays and gain >= bad * predicted[row]):
             damping[row] = wp.clamp(damping[row] * factor, damping_min, damping_max)
 
     return accept

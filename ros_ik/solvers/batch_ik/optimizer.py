@@ -20,7 +20,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
 from ros_ik.kinematics.arguments import checked_model
-from ros_ik.kinematics.newton_model import articulation_tree
+from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.objectives.arguments import checked_objectives
 from ros_ik.objectives.jacobian_type import IKJacobianType
 from ros_ik.solvers.batch_ik.enums import enum_member
@@ -108,7 +108,7 @@ class BatchOptimizer(abc.ABC):
         self._device = wp.get_device(model.device)
         self._tolerances = float(cost_tolerance), float(gradient_tolerance)
         self._use_graph = use_graph
-        self._tree = articulation_tree(model)
+        self._tree = kinematic_tree(model, wp.float32)
         self._space = make_search_space(
             model, joint_dof_mask=joint_dof_mask, respect_limits=respect_limits
         )

@@ -25,6 +25,8 @@ from ros_ik.objectives.jacobian_type import IKJacobianType
 from ros_ik.objectives.objective import IKObjective
 from ros_ik.objectives.ownership import Layout
 from ros_ik.objectives.ownership import ownership_of
+from ros_ik.objectives.snapshot import note_written
+from ros_ik.objectives.snapshot import Snapshot
 from ros_ik.solvers.batch_ik.optimizer_chain import chain_rule_kernel
 from ros_ik.solvers.batch_ik.optimizer_kernels import cost_kernels
 from ros_ik.solvers.batch_ik.optimizer_kernels import fold_kernel
@@ -79,9 +81,11 @@ class Evaluation:
             or (jacobian_mode == IKJacobianType.MIXED and objective.supports_analytic())
             for objective in self._objectives
         ]
-        self._check(problem_idx)
+        self._problem_idx = problem_idx
         self.n_batch = n = len(problem_idx)
-        widths = [residual_count(objective) for objective in self._objectives]
+        self._kept: list[Snapshot] = []
+        self._widths = widths = [residual_count(objective) for objective in self._objectives]
+        self._check(problem_idx)
         self.total_residuals = sum(widths)
         self._offsets = [sum(widths[:k]) for k in range(len(widths))]
         device, grad = tree.device, not all(self._analytic)
@@ -103,8 +107,10 @@ class Evaluation:
 
     @property
     def is_current(self) -> bool:
-        """Whether the objectives still have the arrays that they made for this evaluation."""
-        return all(layout.is_current for layout in self._layouts)
+        """Whether the objectives are what they were when they were recorded: arrays and data."""
+        return all(layout.is_current for layout in self._layouts) and all(
+            kept.is_current for kept in self._kept
+        )
 
     def set_up(self) -> None:
         """Tell the objectives their rows; again where another solver has told them others.
@@ -112,6 +118,13 @@ class Evaluation:
         Raises:
             ArgumentError: An objective that belongs to another solver.
         """
+        widths = [residual_count(objective) for objective in self._objectives]
+        if widths != self._widths:
+            raise ArgumentError(
+                f'objectives: residual_dim() was {self._widths} when the solver was made and is '
+                f'{widths} now; make another solver'
+            )
+        self._check(self._problem_idx)
         self._layouts: list[Layout] = []
         for objective, offset, analytic in zip(
             self._objectives, self._offsets, self._analytic, strict=True
@@ -124,6 +137,9 @@ class Evaluation:
         Newton's solvers set up anew objectives that they share with ours, without a word.
         """
         self._held = [dict(vars(objective)) for objective in self._objectives]
+        self._kept = [Snapshot(objective) for objective in self._objectives]
+        for objective, kept in zip(self._objectives, self._kept, strict=True):
+            ownership_of(objective).kept = kept
 
     def initial_poses(self, rows: int, *, requires_grad: bool = False) -> wp.array:
         """Return poses [rows, body_count] that start as ``model.body_q`` has them."""
@@ -275,8 +291,11 @@ class Evaluation:
         self._layouts.append(layout)
         is_ours = isinstance(objective, IKObjective)
         name, any_rows = type(objective).__name__, is_ours and objective.serves_any_rows
-        if not ownership_of(objective).claim(name, self, layout, any_rows=any_rows):
+        owners = ownership_of(objective)
+        must_set_up = owners.claim(name, self, layout, any_rows=any_rows)
+        if not must_set_up and owners.kept is not None and owners.kept.is_current:
             return
+        before = dict(vars(objective))
         if is_ours:
             objective.bind_device(device)
             objective.set_batch_layout(*rows)
@@ -284,6 +303,8 @@ class Evaluation:
             objective.set_batch_layout(*rows)
             objective.bind_device(device)
         objective.init_buffers(model=self._model, jacobian_mode=mode)
+        note_written(objective, before)
+        owners.kept = Snapshot(objective)
 
 
 def _target_count(objective: Any, n_problems: int) -> int:

@@ -18,7 +18,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
 from ros_ik.kinematics.arguments import checked_model
 from ros_ik.kinematics.arguments import checked_number
-from ros_ik.kinematics.newton_model import articulation_tree
+from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.objectives.arguments import checked_objectives
 from ros_ik.objectives.jacobian_type import IKJacobianType
 from ros_ik.solvers.batch_ik.enums import enum_member
@@ -103,7 +103,9 @@ class IKSolver:
                 arrays that describe joints.
             n_problems: Number of problems, at least 1.
             objectives: Objectives, ours or Newton's, which other solvers may have too. Numbers
-                that they keep on the host, such as Newton's weights, count as they are now.
+                and arrays that they keep on the host, such as Newton's weights, may be replaced:
+                the next solve records anew. Code on the host in their methods needs
+                ``use_graph=False``.
             optimizer: 'lm' or 'lbfgs'.
             jacobian_mode: 'autodiff', 'analytic' or 'mixed' (analytic where there is one).
             sampler: 'none', 'gauss', 'uniform' or 'roberts'; see :class:`IKSampler`.
@@ -176,7 +178,7 @@ class IKSolver:
             )
             self._sampler = Sampler(
                 model,
-                articulation_tree(model),
+                kinematic_tree(model, wp.float32),
                 self._sampler_kind,
                 n_seeds,
                 noise_std=noise_std,

@@ -9,6 +9,7 @@ import warp as wp
 
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.tree import root_pose
 from ros_ik.solvers.chain.functions import chain_structs
 from ros_ik.solvers.chain.ik_chain import IkChain
 from ros_ik.solvers.chain.kernel import chain_kernel
@@ -116,5 +117,7 @@ def _chain_arrays(chain: IkChain) -> object:
     for name in ('coef0', 'coef1', 'lower', 'upper'):
         setattr(arrays, name, wp.array(getattr(path, name), dtype=wp.float64, device=device))
     transform = spatial_functions(wp.float64).transform
+    root = root_pose(chain.model, (*path.base_joints, *path.joints))
+    arrays.root = wp.array(root.reshape(1, 7), dtype=transform, device=device)
     arrays.offset = wp.array(chain.offset.reshape(1, 7), dtype=transform, device=device)
     return arrays

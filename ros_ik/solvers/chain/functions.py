@@ -44,6 +44,7 @@ def chain_structs(scalar: type) -> SimpleNamespace:
 
     @wp.struct
     class Chain:
+        root: wp.array(dtype=transform)  # [1], of what the first joint hangs on
         base_joints: wp.array(dtype=wp.int32)  # from the world to the chain
         joints: wp.array(dtype=wp.int32)  # [n_joints]
         joint_variable: wp.array(dtype=wp.int32)  # [n_joints], -1 = fixed
@@ -91,7 +92,7 @@ def chain_evaluation(scalar: type) -> SimpleNamespace:
     def base_pose(
         tree: Tree, chain: Chain, row: int, joint_q: wp.array2d(dtype=scalar)
     ) -> transform:
-        pose = wp.transform_identity(dtype=scalar)
+        pose = chain.root[0]
         for k in range(chain.base_joints.shape[0]):
             joint = chain.base_joints[k]
             moved = tree.joint_X_p[joint] * joint_transform(tree, joint, row, joint_q)
@@ -176,15 +177,40 @@ def step_functions(scalar: type) -> SimpleNamespace:
         scalar: ``wp.float32`` or ``wp.float64``.
 
     Returns:
-        ``assemble(i, slot, chain, iterates, damping, step_size, program, lower, upper)``: writes
-        the program of problem i; ``predicted_decrease(i, slot, iterates, x) -> scalar``: by how
-        much |e|^2 / 2 falls along the whole of x, were the error linear;
+        ``assemble(i, slot, chain, iterates, damping, step_size, bend, program, lower, upper)``:
+        writes the program of problem i, with the curvature of the position times ``bend``;
+        ``predicted_decrease(i, slot, iterates, x) -> scalar``: by how much |e|^2 / 2 falls along
+        the whole of x, were the error linear; ``predicted_bend(i, slot, iterates, x) -> scalar``:
+        how much less by the curvature of the position, that of mimic joints but in part;
         ``move(i, from_slot, to_slot, chain, iterates, step_size, x)``: q + alpha x, inside the
         limits.
     """
     structs = chain_structs(scalar)
     Chain, Iterates = structs.Chain, structs.Iterates
-    Program = active_set_functions(scalar).Workspace
+    Program, vec3 = active_set_functions(scalar).Workspace, wp.types.vector(3, scalar)
+
+    @wp.func
+    def curvature(slot: int, near: int, far: int, at: Iterates) -> scalar:
+        """Second derivative of |e_p|^2 / 2 beside J_p^T J_p: -e_p . (omega_near x v_far)."""
+        omega = vec3()
+        velocity = vec3()
+        error = vec3()
+        for axis in range(3):
+            omega[axis] = at.jacobian[slot, 3 + axis, near]
+            velocity[axis] = at.jacobian[slot, axis, far]
+            error[axis] = at.error[slot, axis]
+        return -wp.dot(error, wp.cross(omega, velocity))
+
+    @wp.func
+    def predicted_bend(i: int, slot: int, at: Iterates, x: wp.array2d(dtype=scalar)) -> scalar:
+        total = scalar(0.0)
+        for j in range(at.q.shape[1]):
+            for k in range(j + 1):
+                term = x[i, j] * x[i, k] * curvature(slot, k, j, at)
+                if k == j:
+                    term = scalar(0.5) * term
+                total += term
+        return total
 
     @wp.func
     def assemble(
@@ -194,6 +220,7 @@ def step_functions(scalar: type) -> SimpleNamespace:
         at: Iterates,
         damping: scalar,
         step_size: scalar,
+        bend: scalar,
         program: Program,
         lower: wp.array2d(dtype=scalar),
         upper: wp.array2d(dtype=scalar),
@@ -210,9 +237,12 @@ def step_functions(scalar: type) -> SimpleNamespace:
                 value = scalar(0.0)
                 for row in range(6):
                     value += at.jacobian[slot, row, j] * at.jacobian[slot, row, k]
+                if j == k:
+                    trace += value
+                if bend != scalar(0.0):
+                    value += bend * curvature(slot, k, j, at)
                 program.H[i, j, k] = value
                 program.H[i, k, j] = value
-            trace += program.H[i, j, j]
             q = at.q[slot, j]
             lower[i, j] = wp.max(chain.lower[j] - q, -reach) / step_size
             upper[i, j] = wp.min(chain.upper[j] - q, reach) / step_size
@@ -250,5 +280,9 @@ def step_functions(scalar: type) -> SimpleNamespace:
             at.q[to_slot, j] = moved
 
     return SimpleNamespace(
-        assemble=assemble, predicted_decrease=predicted_decrease, move=move, Program=Program
+        assemble=assemble,
+        predicted_decrease=predicted_decrease,
+        predicted_bend=predicted_bend,
+        move=move,
+        Program=Program,
     )

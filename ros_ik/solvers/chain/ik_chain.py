@@ -24,8 +24,8 @@ from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
 from ros_ik.kinematics.named_model import named_model
-from ros_ik.kinematics.newton_model import articulation_tree
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import poses
 from ros_ik.solvers.chain.ik_chain_path import chain_path
 
@@ -105,7 +105,7 @@ class IkChain:
         self.model = model = named_model(model)
         self.path = chain_path(model, end_link, start_link)
         self.offset = _pose('end_effector_offset', end_effector_offset)
-        self.tree = articulation_tree(model, wp.float64)
+        self.tree = kinematic_tree(model, wp.float64)
         moving = np.zeros((model.joint_dof_count, 1))
         moving[link_dofs(model, self.path.bodies[-1])] = 1.0
         self._moves_end = moving

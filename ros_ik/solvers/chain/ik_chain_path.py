@@ -11,6 +11,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_link
+from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.model.joint_type import JointType
 
 _ONE_AXIS = (JointType.REVOLUTE, JointType.PRISMATIC)
@@ -122,10 +123,7 @@ def _split_path(
     model: Any, first: int | None, last: int
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """Return the joints before the chain, those of the chain, and its links."""
-    parent = model.joint_parent.numpy()
-    child = model.joint_child.numpy().tolist()
-    # Of two joints the first one carries a link; the other closes a loop.
-    incoming = {body: joint for joint, body in reversed(list(enumerate(child)))}
+    parent, incoming = model.joint_parent.numpy(), incoming_joints(model)
     path = [(incoming.get(last, -1), last)]  # (joint, its child), outermost first
     while path[-1][0] >= 0 and parent[path[-1][0]] >= 0:
         body = int(parent[path[-1][0]])

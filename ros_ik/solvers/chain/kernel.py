@@ -6,8 +6,11 @@ Each iteration solves the box-constrained program of ``chain_functions`` exactly
 method: a joint that rests at a limit and is pushed outward is frozen and the others take over.
 With adaptive damping (Nielsen, "Damping parameter in Marquardt's method", 1999) a step counts only
 if it lowers the error; a step that does not raises the damping. With fixed damping every step
-counts, and the best configuration met is returned; where the steps get stuck elsewhere, they go
-on from the best one with adaptive damping.
+counts, and the best configuration met is returned; where the steps get stuck elsewhere, or circle
+without coming closer, they go on from the best one with adaptive damping and whole steps. The
+curvature of the position counts where it would have predicted the last step better (as in
+:mod:`ros_ik.solvers.optimal_control.search`) and leaves the program convex: with a long error
+Gauss-Newton alone creeps.
 """
 
 import functools
@@ -23,11 +26,19 @@ from ros_ik.solvers.chain.functions import chain_evaluation
 from ros_ik.solvers.chain.functions import chain_structs
 from ros_ik.solvers.chain.functions import step_functions
 from ros_ik.solvers.qp.active_set import active_set_functions
+from ros_ik.solvers.qp.active_set import NOT_CONVEX
 from ros_ik.solvers.status import SolveStatus
 
 # Where no step lowers |e|^2 / 2 by more than this part of it, the configuration is stationary to
 # rounding and further iterations change nothing.
 _LEAST_DECREASE = 1e-14
+
+# When iterations have run out: largest part of the error that a column of the Jacobian, as long as
+# the longest, still points along; the bound of IKSolver's ``gradient_tolerance``.
+_STATIONARY = 3e-3
+
+# Steps of fixed damping within which the error must fall to this part of what it was.
+_PATIENCE, _PROGRESS = 10, 0.9
 
 # The damping stays between these, so that it neither underflows nor takes for ever to come back.
 _DAMPING_RANGE = (1e-12, 1e12)
@@ -44,7 +55,7 @@ def chain_kernel(scalar: type) -> wp.Kernel:
     base_pose, is_usable = evaluation.base_pose, evaluation.is_usable
     evaluate = evaluation.evaluate
     Program, assemble, move = step.Program, step.assemble, step.move
-    predicted_decrease = step.predicted_decrease
+    predicted_decrease, predicted_bend = step.predicted_decrease, step.predicted_bend
     solve_program = active_set_functions(scalar).solve
 
     @wp.func
@@ -57,16 +68,34 @@ def chain_kernel(scalar: type) -> wp.Kernel:
             at.q[2 * i, j] = wp.clamp(value, chain.lower[j], chain.upper[j])
 
     @wp.func
-    def stationary_status(
-        i: int, slot: int, chain: Chain, at: Iterates, gradient: wp.array2d(dtype=scalar)
-    ) -> int:
-        """Tell an answer that limits hold back from one that nothing would bring closer."""
+    def stationary_status(i: int, slot: int, chain: Chain, at: Iterates, bound: scalar) -> int:
+        """Tell an answer that limits hold back from one that nothing would bring closer.
+
+        ITERATION_LIMIT where a variable that may move points along more than ``bound`` of the
+        error.
+        """
+        square = scalar(0.0)
+        for row in range(6):
+            square += at.error[slot, row] * at.error[slot, row]
+        longest = scalar(0.0)
+        steepest = scalar(0.0)
+        code = int(wp.static(int(SolveStatus.UNREACHABLE)))
         for j in range(at.q.shape[1]):
-            at_upper = at.q[slot, j] >= chain.upper[j] and gradient[i, j] < scalar(0.0)
-            at_lower = at.q[slot, j] <= chain.lower[j] and gradient[i, j] > scalar(0.0)
+            length = scalar(0.0)
+            closer = scalar(0.0)
+            for row in range(6):
+                length += at.jacobian[slot, row, j] * at.jacobian[slot, row, j]
+                closer += at.jacobian[slot, row, j] * at.error[slot, row]
+            longest = wp.max(longest, length)
+            at_upper = at.q[slot, j] >= chain.upper[j] and closer > scalar(0.0)
+            at_lower = at.q[slot, j] <= chain.lower[j] and closer < scalar(0.0)
             if at_upper or at_lower:
-                return wp.static(int(SolveStatus.AT_LIMITS))
-        return wp.static(int(SolveStatus.UNREACHABLE))
+                code = wp.static(int(SolveStatus.AT_LIMITS))
+            else:
+                steepest = wp.max(steepest, wp.abs(closer))
+        if steepest > bound * wp.sqrt(longest * square):
+            code = wp.static(int(SolveStatus.ITERATION_LIMIT))
+        return code
 
     @wp.func
     def next_damping(damping: scalar, growth: scalar, ratio: scalar, accepted: bool) -> scalar:
@@ -122,44 +151,75 @@ def chain_kernel(scalar: type) -> wp.Kernel:
         best = residual
         damping = first_damping
         growth = scalar(2.0)
+        part = step_size
         must_descend = bool(is_adaptive)
         iterations = int(0)
+        bend = scalar(0.0)  # 1 where the curvature of the position counts
+        mark = best  # the last error that counted as progress
+        waited = int(0)  # iterations since then
         code = int(wp.static(int(SolveStatus.ITERATION_LIMIT)))
         while best > tolerance and iterations < max_iterations:
-            assemble(i, here, chain, at, damping, step_size, program, lower, upper)
-            solve_program(
+            if not must_descend:
+                bend = scalar(0.0)
+            assemble(i, here, chain, at, damping, part, bend, program, lower, upper)
+            outcome, _, _ = solve_program(
                 i, program, lower, upper, A, x, 10 * m, scalar(wp.static(BOUND_TOLERANCE))
             )
-            expected = predicted_decrease(i, here, at, x)
+            if outcome == wp.static(NOT_CONVEX) and bend != scalar(0.0):
+                bend = scalar(0.0)
+                assemble(i, here, chain, at, damping, part, bend, program, lower, upper)
+                solve_program(
+                    i, program, lower, upper, A, x, 10 * m, scalar(wp.static(BOUND_TOLERANCE))
+                )
+            straight = predicted_decrease(i, here, at, x)
+            less = predicted_bend(i, here, at, x)
+            expected = straight - bend * less
             half_square = scalar(0.5) * residual * residual
             if not (expected > scalar(wp.static(_LEAST_DECREASE)) * half_square):
-                code = stationary_status(i, here, chain, at, program.c)
                 if must_descend or residual <= best:
+                    code = stationary_status(i, here, chain, at, scalar(wp.inf))
                     break
-                # Stuck at a worse place than one passed on the way: go on from there, down only.
-                code = int(wp.static(int(SolveStatus.ITERATION_LIMIT)))
+                waited = wp.static(_PATIENCE)  # at a worse place than one passed on the way
+            if waited >= wp.static(_PATIENCE) and not must_descend:
+                # Go on from the best one, down only.
                 for j in range(m):
                     at.q[here, j] = rows[i, 2 + j]
                 residual = evaluate(tree, chain, base, target, here, at)
                 must_descend = bool(True)
+                part = scalar(1.0)
                 continue
             iterations += 1
             there = 4 * i + 1 - here
-            move(i, here, there, chain, at, step_size, x)
+            move(i, here, there, chain, at, part, x)
             reached = evaluate(tree, chain, base, target, there, at)
             accepted = bool(True)
             if must_descend:
-                ratio = (half_square - scalar(0.5) * reached * reached) / expected
+                gain = half_square - scalar(0.5) * reached * reached
+                ratio = gain / expected
+                bend = wp.where(
+                    wp.abs(straight - less - gain) < wp.abs(straight - gain),
+                    scalar(1.0),
+                    scalar(0.0),
+                )
                 accepted = ratio > scalar(0.0)
                 damping = next_damping(damping, growth, ratio, accepted)
                 growth = wp.where(accepted, scalar(2.0), scalar(2.0) * growth)
             if accepted:
                 here = there
                 residual = reached
+            waited += 1
+            if reached < scalar(wp.static(_PROGRESS)) * mark:
+                mark = reached
+                waited = 0
             if reached < best:
                 best = reached
                 for j in range(m):
                     rows[i, 2 + j] = at.q[there, j]
+        if best > tolerance and code == wp.static(int(SolveStatus.ITERATION_LIMIT)):
+            for j in range(m):
+                at.q[here, j] = rows[i, 2 + j]
+            evaluate(tree, chain, base, target, here, at)
+            code = stationary_status(i, here, chain, at, scalar(wp.static(_STATIONARY)))
         if best <= tolerance:
             code = int(wp.static(int(SolveStatus.CONVERGED)))
         rows[i, 0] = scalar(iterations)

@@ -10,6 +10,7 @@ arrays of its last batch: use one for each thread.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,18 +26,17 @@ from ros_ik.solvers.chain.ik_chain import IkChain
 class _ChainSolver:
     """What the two solvers share; see them.
 
+    The numbers given to the constructor are attributes, which may be set between solves.
+
     Attributes:
         status: :class:`SolveStatus` codes of the last solve, int32 with the leading dimensions of
             its result; empty before the first.
     """
 
     def __init__(self, max_iter: int, step_size: float, tolerance: float) -> None:
-        self.max_iter = checked_count('max_iter', max_iter)
-        self.step_size = checked_number('step_size', step_size, positive=True)
-        self.tolerance = checked_number('tolerance', tolerance)
+        self.max_iter, self.step_size, self.tolerance = max_iter, step_size, tolerance
         self.status: np.ndarray = np.empty(0, dtype=np.int32)
-        self._damping = 0.0
-        self._is_adaptive = False
+        self._rules()
         self._batch: ChainBatch | None = None  # of the last solve, for the next of its size
 
     def solve(
@@ -68,6 +68,7 @@ class _ChainSolver:
         """
         if not isinstance(ik_model, IkChain):
             raise ArgumentError(f'ik_model must be an IkChain, got {type(ik_model).__name__}')
+        rules = self._rules()
         joint_q = ik_model.joint_q(data)
         targets = checked_numbers('target_pose', target_pose)
         if targets.ndim == 0 or targets.shape[-1] != 7:
@@ -87,17 +88,19 @@ class _ChainSolver:
             return np.empty((*leading, 2 + ik_model.num_dof_pos))
         if self._batch is None or (self._batch.chain, self._batch.size) != (ik_model, len(seeds)):
             self._batch = ChainBatch(ik_model, len(seeds))
-        rows, status = self._batch.solve(
-            seeds,
-            poses,
-            max_iterations=self.max_iter,
-            step_size=self.step_size,
-            tolerance=self.tolerance,
-            damping=self._damping * self._damping,
-            is_adaptive=self._is_adaptive,
-        )
+        rows, status = self._batch.solve(seeds, poses, **rules)
         self.status = status.reshape(leading)
         return rows.reshape(*leading, rows.shape[-1])
+
+    def _rules(self) -> dict[str, Any]:
+        """Return what the kernel goes by, from the attributes as they are now, or raise."""
+        return {
+            'max_iterations': checked_count('max_iter', self.max_iter, 1),
+            'step_size': checked_number('step_size', self.step_size, positive=True),
+            'tolerance': checked_number('tolerance', self.tolerance),
+            'damping': 0.0,
+            'is_adaptive': False,
+        }
 
 
 class DlsSolver(_ChainSolver):
@@ -120,21 +123,26 @@ class DlsSolver(_ChainSolver):
         """Create the solver.
 
         Args:
-            max_iter: Maximum number of iterations.
+            max_iter: Maximum number of iterations, at least 1.
             step_size: Part of each step that is taken, with fixed damping.
             tolerance: Residual at which a problem counts as solved [m and rad].
             damping: Damping, or what it starts from when it adapts. It enters squared, as in
                 motrixsim.
-            adaptive_damping: Adapt the damping and take full steps; ``step_size`` is ignored.
+            adaptive_damping: Adapt the damping and take full steps; ``step_size`` is kept and not
+                used.
 
         Raises:
             ArgumentError: A number out of range.
         """
-        super().__init__(max_iter, 1.0 if adaptive_damping else step_size, tolerance)
-        self.damping = checked_number('damping', damping)
-        self.adaptive_damping = bool(adaptive_damping)
-        self._damping = self.damping
-        self._is_adaptive = self.adaptive_damping
+        self.damping, self.adaptive_damping = damping, bool(adaptive_damping)
+        super().__init__(max_iter, step_size, tolerance)
+
+    def _rules(self) -> dict[str, Any]:
+        rules, damping = super()._rules(), checked_number('damping', self.damping)
+        rules['damping'], rules['is_adaptive'] = damping * damping, self.adaptive_damping
+        if self.adaptive_damping:
+            rules['step_size'] = 1.0
+        return rules
 
 
 class GaussNewtonSolver(_ChainSolver):
@@ -150,7 +158,7 @@ class GaussNewtonSolver(_ChainSolver):
         """Create the solver.
 
         Args:
-            max_iter: Maximum number of iterations.
+            max_iter: Maximum number of iterations, at least 1.
             step_size: Part of each step that is taken.
             tolerance: Residual at which a problem counts as solved [m and rad].
 

@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.center_of_mass import check_mass
 from ros_ik.model import Model
 from ros_ik.model.rotations import matrix_from_quaternion
+from ros_ik.numbers import real_array
 from ros_ik.objectives.arguments import checked_pose
 from ros_ik.objectives.arguments import checked_vector
 from ros_ik.solvers.optimal_control.targets import CartesianTarget
@@ -197,7 +199,8 @@ class OptimalControlCommandBuilder:
             model: Model whose links and joints are to be named; None leaves that to the solver.
 
         Raises:
-            ArgumentError: No cost at all, or a name that the model lacks.
+            ArgumentError: No cost at all, a name that the model lacks, or a cost of the centre of
+                mass of a model without mass.
         """
         command = self._command
         costs = (*command.cartesian_targets, *command.joint_position_targets)
@@ -205,6 +208,8 @@ class OptimalControlCommandBuilder:
             raise ArgumentError('the command has no target: add at least one')
         if model is not None:
             check_names(command, model)
+            if command.center_of_mass_target is not None:
+                check_mass(model)
         return command
 
     def _set(self, **changes: Any) -> OptimalControlCommandBuilder:
@@ -240,10 +245,7 @@ def _positive(argument: str, value: float, maximum: float = math.inf) -> float:
 
 def _rigid_transform(T: np.ndarray) -> np.ndarray:
     """Return a rigid transform or a pose as a read-only float64 [4, 4], or raise."""
-    try:
-        transform = np.array(T, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f'T must be numbers of shape [4, 4] or [7], got {T!r}') from error
+    transform = real_array('T', T)
     if transform.shape not in ((4, 4), (7,)) or not np.all(np.isfinite(transform)):
         raise ArgumentError(f'T must be finite numbers of shape [4, 4] or [7], got {T!r}')
     if transform.ndim == 1:

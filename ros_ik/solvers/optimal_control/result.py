@@ -21,7 +21,9 @@ from ros_ik.solvers.optimal_control.targets import OptimalControlCommand
 from ros_ik.solvers.status import SolveStatus
 
 _ROUNDING = 1e-9
-_FINISHED = (StopReason.STOP_COST, StopReason.PATIENCE, StopReason.LIMIT)
+_FINISHED = (
+    StopReason.STOP_COST, StopReason.PATIENCE, StopReason.LIMIT, StopReason.MINIMUM,
+)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)

@@ -44,7 +44,7 @@ _SLACK = 1e-12
 
 
 class StopReason(NamedCode):
-    """Why the search stopped; the first four are those of ``ros_ik_interfaces/SolveOptimal``."""
+    """Why the search stopped; the codes are those of ``ros_ik_interfaces/SolveOptimal``."""
 
     STOP_COST = 0
     PATIENCE = 1
@@ -52,6 +52,7 @@ class StopReason(NamedCode):
     FAILED = 3
     ITERATION_LIMIT = 4
     TIME_HORIZON = 5
+    MINIMUM = 6
 
     @property
     def message(self) -> str:
@@ -65,6 +66,7 @@ _MESSAGES = {
     StopReason.LIMIT: 'limits or barriers allow no further improvement',
     StopReason.FAILED: 'no motion could be computed',
     StopReason.ITERATION_LIMIT: 'the bound on the iterations was reached',
+    StopReason.MINIMUM: 'the cost is at a minimum: nothing near lowers it any further',
     StopReason.TIME_HORIZON: 'the motion takes longer than allowed and stops before the optimum',
 }
 
@@ -151,7 +153,7 @@ class Search:
             gain = cost - problem.trial_cost()
             accepted = not self._is_over(cost, recovering) and self._accepts(gain, recovering)
             if not accepted and (self._is_over(cost, recovering) or self._is_stuck()):
-                reason = StopReason.LIMIT if problem.report[HELD_BACK] else StopReason.PATIENCE
+                reason = StopReason.LIMIT if problem.report[HELD_BACK] else StopReason.MINIMUM
                 return SearchResult(path, reason, SolveStatus.CONVERGED, iteration)
             self._choose_model(gain)
             if not accepted:

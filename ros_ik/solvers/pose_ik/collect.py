@@ -28,6 +28,7 @@ def placement_struct() -> Any:
     @wp.struct
     class Placement:
         path: wp.array(dtype=wp.int32)  # joints from the world to the link
+        root: wp.transformd  # of what the first joint of the path hangs on
         offset: wp.transformd  # of the tool in the link
         coordinate: wp.array(dtype=wp.int32)  # [m], of each variable
         follower: wp.array(dtype=wp.int32)  # [mimics], coordinate that follows
@@ -62,7 +63,7 @@ def collect_kernel() -> wp.Kernel:
         joint_q: wp.array2d(dtype=wp.float64),
         target: wp.transformd,
     ):
-        pose = wp.transform_identity(dtype=wp.float64)
+        pose = placement.root
         for k in range(placement.path.shape[0]):
             joint = placement.path[k]
             pose = pose * tree.joint_X_p[joint] * joint_transform(tree, joint, row, joint_q)

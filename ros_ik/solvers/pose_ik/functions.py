@@ -78,7 +78,7 @@ def rotation_error_function(scalar: type) -> wp.Function:
 @no_type_check
 @functools.cache
 def chain_functions(
-    scalar: type, slides: tuple[bool, ...], variables: tuple[int, ...]
+    scalar: type, slides: tuple[bool, ...], variables: tuple[int, ...], direct: bool
 ) -> SimpleNamespace:
     """Build the functions for one structure of chain.
 
@@ -86,14 +86,17 @@ def chain_functions(
         scalar: ``wp.float32`` or ``wp.float64``.
         slides: Whether each joint slides.
         variables: Variable that drives each joint.
+        direct: Whether each joint is a variable itself; see ``SerialChain.is_direct``.
 
     Returns:
         ``forward(chain, q) -> axes, pivots, R, p``: joint axes and points on them in the world,
         pose of the tool; ``normal_equations(chain, axes, pivots, p, e_p, e_r, W, L) -> H, g``;
-        ``box_step(H, g, damping, low, high) -> d``; and the type ``vecm`` of q.
+        ``box_step(H, g, damping, low, high) -> d``; ``nearest_turns(chain, q, problem, seed) ->
+        q``; and the type ``vecm`` of q.
     """
     n, m = len(slides), max(variables) + 1
-    one_to_one = variables == tuple(range(n))
+    # A whole turn of a variable that drives several joints need not be one of each of them.
+    turns = tuple(not slides[i] and variables.count(variables[i]) == 1 for i in range(n))
     struct = chain_struct(scalar)
     Chain, vec3 = struct.Chain, struct.vec3
     vecm, matmm = wp.types.vector(m, scalar), wp.types.matrix((m, m), scalar)
@@ -104,7 +107,7 @@ def chain_functions(
     zero, one = scalar(0.0), scalar(1.0)
     # Warp tells kernels apart by their text and by the static values that depend on no loop: one
     # that names the structure keeps chains of equal length apart, in memory and in its cache.
-    structure = zlib.crc32(repr((slides, variables)).encode()) & 0x7FFFFFFF
+    structure = zlib.crc32(repr((slides, variables, direct)).encode()) & 0x7FFFFFFF
 
     @wp.func
     def forward(chain: Chain, q: vecm):
@@ -123,7 +126,7 @@ def chain_functions(
             v = x * C[0, 1] + y * C[1, 1] + z * C[2, 1]
             z = x * C[0, 2] + y * C[1, 2] + z * C[2, 2]
             value = q[wp.static(variables[i])]
-            if wp.static(not one_to_one):
+            if wp.static(not direct):
                 value = chain.coef0[i] + chain.coef1[i] * value
             if wp.static(slides[i]):
                 p += z * value
@@ -165,7 +168,7 @@ def chain_functions(
             for k in range(3):
                 linear[i, k] = column[k]
             slope = one
-            if wp.static(not one_to_one):
+            if wp.static(not direct):
                 slope = chain.coef1[i]
             gradient = wp.dot(column, e_p)
             if wp.static(not slides[i]):
@@ -178,7 +181,7 @@ def chain_functions(
                 if wp.static(not slides[i] and not slides[j]):
                     for k in range(3):
                         product += L * L * axes[i, k] * axes[j, k]
-                if wp.static(one_to_one):
+                if wp.static(direct):
                     H[i, j] = product
                 else:
                     product *= slope * chain.coef1[j]
@@ -209,6 +212,26 @@ def chain_functions(
                 x = solve_free(H, g, damping, fixed, d)
         return d
 
+    @wp.func
+    def nearest_turns(chain: Chain, q: vecm, problem: int, seed: wp.array2d(dtype=scalar)) -> vecm:
+        """Move joints by whole turns, inside the limits, as near to the seed as possible."""
+        nearest = q
+        for i in range(n):
+            if wp.static(turns[i]):
+                turn = scalar(wp.TAU)
+                if wp.static(not direct):
+                    turn /= wp.abs(chain.coef1[i])
+                value = q[wp.static(variables[i])]
+                low = chain.lower[wp.static(variables[i])]
+                high = chain.upper[wp.static(variables[i])]
+                count = wp.round((seed[problem, wp.static(variables[i])] - value) / turn)
+                count = wp.min(count, wp.floor((high - value) / turn))
+                count = wp.max(count, wp.ceil((low - value) / turn))
+                if wp.isfinite(turn):
+                    nearest[wp.static(variables[i])] = value + count * turn
+        return nearest
+
     return SimpleNamespace(
-        forward=forward, normal_equations=normal_equations, box_step=box_step, vecm=vecm
-    )
+        forward=forward, normal_equations=normal_equations, box_step=box_step,
+        nearest_turns=nearest_turns, vecm=vecm,
+    )  # fmt: skip

@@ -76,12 +76,13 @@ def unit_pose_function(scalar: type) -> wp.Function:
 @no_type_check
 @functools.cache
 def chain_ik_kernel(
-    scalar: type, slides: tuple[bool, ...], variables: tuple[int, ...]
+    scalar: type, slides: tuple[bool, ...], variables: tuple[int, ...], direct: bool
 ) -> wp.Kernel:
     """Build the kernel for one structure of chain; see :func:`chain_functions`."""
-    functions = chain_functions(scalar, slides, variables)
+    functions = chain_functions(scalar, slides, variables, direct)
     forward, normal_equations = functions.forward, functions.normal_equations
     box_step, vecm = functions.box_step, functions.vecm
+    nearest_turns = functions.nearest_turns
     struct = chain_struct(scalar)
     Chain, vec3, mat33 = struct.Chain, struct.vec3, struct.mat33
     Search = search_struct(scalar)
@@ -164,9 +165,12 @@ def chain_ik_kernel(
             e_p, e_r, cost, near = pose_error(search, R, p, R_t, p_t)
             total += 1
             if near:
-                if is_new(q, row, n_found, search.separation, solutions):
+                answer = nearest_turns(chain, q, problem, seed)
+                if not is_new(answer, row, n_found, search.separation, solutions):
+                    answer = q
+                if is_new(answer, row, n_found, search.separation, solutions):
                     for j in range(m):
-                        solutions[row, n_found, j] = q[j]
+                        solutions[row, n_found, j] = answer[j]
                     best = cost
                     n_found += 1
                 if n_found == solutions.shape[1]:

@@ -16,10 +16,8 @@ from ros_ik.kinematics.collisions import always_colliding_pairs
 from ros_ik.kinematics.collisions import CollisionChecker
 from ros_ik.kinematics.serial_chain import joints_to
 from ros_ik.model.checks import checked_amount
+from ros_ik.model.labels import listed
 from ros_ik.solvers.pose_ik.search import ChainProblem
-
-# Names in a message.
-_MOST_NAMES = 5
 
 
 def chain_pairs(problem: ChainProblem, pairs: Any, margin: float) -> tuple[np.ndarray, np.ndarray]:
@@ -63,7 +61,7 @@ def chain_pairs(problem: ChainProblem, pairs: Any, margin: float) -> tuple[np.nd
     if np.any(stuck):
         names = [_pair_name(checker, k) for k in np.flatnonzero(stuck).tolist()]
         warnings.warn(
-            f'joint_q holds {_listed(names)} in collision; the chain does not move them against '
+            f'joint_q holds {listed(names)} in collision; the chain does not move them against '
             'each other, and its solutions are not checked for that',
             stacklevel=3,
         )
@@ -78,9 +76,9 @@ def _check_ignored(checker: CollisionChecker, *, given: bool) -> None:
     """Raise ArgumentError where a pair cannot be checked."""
     if checker.ignored_shapes:
         raise ArgumentError(
-            f'check_collisions: no geometry of {_listed(checker.ignored_shapes)} is in memory: '
-            'give Model.from_urdf the package_paths that hold the meshes, or name the pairs to '
-            'check in collision_pairs'
+            f'check_collisions: no geometry of {listed(checker.ignored_shapes)} is in memory: '
+            'give Model.from_urdf the package_paths that hold the meshes, describe the shapes by '
+            'a known geometry, or name the pairs to check in collision_pairs'
         )
     if given and len(checker.ignored_pairs):
         raise ArgumentError(
@@ -114,10 +112,3 @@ def _pair_name(checker: CollisionChecker, k: int) -> str:
     """Return the links of a pair for a message."""
     (first, _), (second, _) = checker.pair_names(k)
     return f'{first} and {second}'
-
-
-def _listed(names: Any) -> str:
-    """Return the first few names, and how many more there are."""
-    names = list(dict.fromkeys(names))
-    more = f' and {len(names) - _MOST_NAMES} more' if len(names) > _MOST_NAMES else ''
-    return ', '.join(names[:_MOST_NAMES]) + more

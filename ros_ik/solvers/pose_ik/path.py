@@ -23,6 +23,8 @@ from ros_ik.kinematics.arguments import checked_count
 from ros_ik.kinematics.evaluate import eval_fk
 from ros_ik.model import poses as pose_math
 from ros_ik.model.checks import link_index
+from ros_ik.numbers import check_bounded
+from ros_ik.numbers import real_array
 from ros_ik.solvers.pose_ik.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.solver import ChainIK
 from ros_ik.solvers.status import SolveStatus
@@ -164,22 +166,23 @@ class _Walker:
 
 def _checked_poses(poses: np.ndarray) -> np.ndarray:
     """Return finite poses with unit quaternions, or raise ArgumentError."""
-    targets = np.array(poses, dtype=np.float64)
+    targets = real_array('poses', poses)
     if targets.ndim != 2 or targets.shape[1] != 7 or not len(targets):
         raise ArgumentError(f'poses must have shape [n, 7], n > 0, got {list(targets.shape)}')
-    lengths = np.linalg.norm(targets[:, 3:], axis=1)
-    valid = np.isfinite(targets).all(axis=1) & (lengths > 1e-9)
-    if not valid.all():
-        raise ArgumentError(f'poses[{int(np.argmin(valid))}] is not a finite pose')
-    targets[:, 3:] /= lengths[:, None]
-    return targets
+    rows = pose_math.pose_rows(targets)
+    wrong = np.flatnonzero(np.isnan(rows[:, 0]))
+    if len(wrong):
+        first = int(wrong[0])
+        raise ArgumentError(f'poses[{first}]: {pose_math.pose_fault(targets[first].tolist())}')
+    return rows
 
 
 def _checked_start(model: Model, start: np.ndarray) -> np.ndarray:
     """Return the start as float64 [joint_coord_count], or raise ArgumentError."""
-    joint_q = np.asarray(start, dtype=np.float64)
-    if joint_q.shape != (model.joint_coord_count,) or not np.isfinite(joint_q).all():
-        raise ArgumentError(f'start must be {model.joint_coord_count} finite numbers, got {start}')
+    joint_q = real_array('start', start)
+    if joint_q.shape != (model.joint_coord_count,):
+        raise ArgumentError(f'start must be {model.joint_coord_count} numbers, got {start}')
+    check_bounded('start', joint_q)
     return joint_q
 
 

@@ -157,7 +157,7 @@ class ChainSearch:
             model, problem.link, chain, problem.held, problem.offset, problem.tolerances,
             settings.separation,
         )  # fmt: skip
-        self._kernel = chain_ik_kernel(wp.float64, chain.slides, chain.variables)
+        self._kernel = chain_ik_kernel(wp.float64, chain.slides, chain.variables, chain.is_direct)
         self._allocate()
         self._graph: Graph | None = None
         if n_problems <= CPU_CHUNK or self._threads == 1:

@@ -15,6 +15,8 @@ from ros_ik.kinematics.arguments import checked_count
 from ros_ik.kinematics.arguments import checked_number
 from ros_ik.kinematics.serial_chain import joints_to
 from ros_ik.kinematics.serial_chain import SerialChain
+from ros_ik.kinematics.tree import root_pose
+from ros_ik.numbers import real_array
 from ros_ik.solvers.pose_ik.collect import placement_struct
 from ros_ik.solvers.pose_ik.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernel import search_struct
@@ -111,6 +113,7 @@ def make_placement(
     ):
         values = np.asarray(numbers, dtype=np.float64)
         setattr(placement, name, wp.array(values, dtype=wp.float64, device=model.device))
+    placement.root = wp.transformd(*root_pose(model, joints_to(model, link)))
     placement.offset = wp.transformd(*np.asarray(offset, dtype=np.float64))
     placement.separation = separation
     placement.position_tolerance, placement.rotation_tolerance = tolerances
@@ -134,10 +137,7 @@ def check_tolerances(position: float, rotation: float) -> None:
 
 def checked_rows(name: str, values: np.ndarray, n: int, width: int) -> np.ndarray:
     """Return ``values`` as float64 [n, width], or raise ArgumentError naming it."""
-    try:
-        rows = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f'{name} must be numbers: {error}') from None
+    rows = real_array(name, values)
     if rows.shape != (n, width):
         raise ArgumentError(f'{name} must have shape [{n}, {width}], got {list(rows.shape)}')
     return rows

@@ -20,6 +20,8 @@ from ros_ik.model import Model
 from ros_ik.model.checks import checked_array
 from ros_ik.model.checks import checked_pose
 from ros_ik.model.checks import link_index
+from ros_ik.model.poses import pose_rows
+from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.solvers.pose_ik.collisions import collision_rounds
 from ros_ik.solvers.pose_ik.pairs import chain_pairs
 from ros_ik.solvers.pose_ik.result import ChainIKResult
@@ -149,10 +151,12 @@ class ChainIK(ChainSearch):
         """Find configurations that bring the tool to poses.
 
         Args:
-            poses: Targets in the world, shape [n_problems, 7], x y z qx qy qz qw; quaternions
-                need not be unit. NaN or a zero quaternion in a row gives it NON_FINITE_INPUT.
+            poses: Targets in the world, shape [n_problems, 7], x y z qx qy qz qw. A row that is
+                no pose gets NON_FINITE_INPUT: a number that is not finite or beyond 1e9, a
+                quaternion whose norm is outside [0.99, 1.01].
             seeds: Configurations to start from and to be near to, shape [n_problems,
-                joint_coord_count]; None for the middle of the limits.
+                joint_coord_count]; None for the middle of the limits. A number that is not
+                finite or beyond 1e9 gives the row NON_FINITE_INPUT.
 
         Returns:
             The answers; the arrays are views that the next solve overwrites.
@@ -160,12 +164,13 @@ class ChainIK(ChainSearch):
         Raises:
             ArgumentError: A wrong shape or type.
         """
-        self.poses.host[:] = checked_rows('poses', poses, self.n_problems, 7)
+        self.poses.host[:] = pose_rows(checked_rows('poses', poses, self.n_problems, 7))
         if seeds is None:
             self.seeds.host[:] = self._default_seed
         else:
             rows = checked_rows('seeds', seeds, self.n_problems, self.model.joint_coord_count)
-            self.seeds.host[:] = rows[:, self.chain.coordinates]
+            seeds = rows[:, self.chain.coordinates]
+            self.seeds.host[:] = np.where(np.abs(seeds) <= MAX_MAGNITUDE, seeds, np.nan)
         self.run()
         if self._rounds is not None:
             self._rounds.leave_collisions(self)

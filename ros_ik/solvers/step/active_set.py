@@ -140,7 +140,7 @@ def step_active_set_function() -> wp.Function:
         worst = -tolerance
         x = program.x[i]
         for row in range(program.d.shape[1]):
-            if program.binding[i, row] == 0:
+            if program.binding[i, row] == 0 and wp.isfinite(program.d[i, row]):
                 J = program.J[i, row]
                 room = -program.d[i, row]
                 for j in range(program.order.shape[0]):

@@ -3,8 +3,9 @@
 """Check of a step against barriers at q + dq, by forward kinematics, and what is cut from it.
 
 The program sees a barrier through its linearisation, which is off by O(|dq|^2). Here
-h(q + dq) itself decides: where h(q + dq) < -tolerance and h(q + dq) < h(q), the joints that move
-that barrier stop (roboplan 0.7, enforceBarriers), or their part of the step is shortened to the
+h(q + dq) itself decides, of every pair of a collision barrier for itself and whatever rows the
+program has: where h(q + dq) < -tolerance and h(q + dq) < h(q), the joints that move that barrier
+stop (roboplan 0.7, enforceBarriers), or their part of the step is shortened to the
 largest fraction that bisection finds to be good; a violated barrier that improves is let through.
 Where that was not enough, the whole step becomes zero, which cannot make anything worse.
 """
@@ -14,16 +15,20 @@ import functools
 from types import SimpleNamespace
 from typing import no_type_check
 
+import numpy as np
 import warp as wp
 
 from ros_ik.barriers import Barrier
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.step_state import StepState
+from ros_ik.kinematics.stop_path import PathCheck
+from ros_ik.kinematics.stop_path import StopPath
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.barrier_evaluation import BarrierEvaluation
+from ros_ik.solvers.step.barrier_evaluation import links_of
 from ros_ik.solvers.step.differential_ik_settings import EnforceMode
 
 # Halvings of the fraction of a step; it is found to one part in 2^10.
@@ -33,48 +38,58 @@ _HALVINGS = 10
 @no_type_check
 @functools.cache
 def _check_kernels() -> SimpleNamespace:
-    """Build the kernels, float64."""
+    """Build the kernels, float64; one thread is one robot."""
     zero, half = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(0.5))
 
     @wp.func
-    def worsens(h: wp.float64, h_next: wp.float64, tolerance: wp.float64) -> bool:
-        """Whether a row is violated after the step, and more than before; NaN counts as worse."""
-        return not (h_next >= -tolerance) and not (h_next >= h)
+    def is_unsafe(robot: int, unsafe: wp.array2d(dtype=wp.int32)) -> bool:
+        """Whether any barrier gets worse; clears the marks."""
+        found = bool(False)
+        for barrier in range(unsafe.shape[1]):
+            if unsafe[robot, barrier] != 0:
+                found = True
+            unsafe[robot, barrier] = 0
+        return found
+
+    @compiled_kernel()
+    def take_step(
+        delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count]
+        step: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count]
+        is_cut: wp.array2d(dtype=wp.int32),  # [n, joint_dof_count]
+        unsafe: wp.array2d(dtype=wp.int32),  # [n, barriers]
+    ):
+        robot = wp.tid()
+        for barrier in range(unsafe.shape[1]):
+            unsafe[robot, barrier] = 0
+        for dof in range(delta_q.shape[1]):
+            step[robot, dof] = delta_q[robot, dof]
+            is_cut[robot, dof] = 0
 
     @compiled_kernel()
     def mark_worsening_joints(
-        values: wp.array2d(dtype=wp.float64),  # [n, total_rows] at q
-        values_next: wp.array2d(dtype=wp.float64),  # [n, total_rows] at q + dq
         jacobian: wp.array3d(dtype=wp.float64),  # [n, total_rows, n_variables]
         barrier_start: wp.array(dtype=wp.int32),  # [barriers + 1]
-        tolerance: wp.array(dtype=wp.float64),  # [1]
         whole_step: int,
         dof_variable: wp.array(dtype=wp.int32),  # [joint_dof_count]
         delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count]
+        unsafe: wp.array2d(dtype=wp.int32),  # [n, barriers]
         is_cut: wp.array2d(dtype=wp.int32),  # [n, joint_dof_count]
         status: wp.array(dtype=wp.int32),  # [n]
     ):
         robot = wp.tid()
         status[robot] = wp.static(int(SolveStatus.CONVERGED))
-        for dof in range(dof_variable.shape[0]):
-            is_cut[robot, dof] = 0
         for barrier in range(barrier_start.shape[0] - 1):
-            first = barrier_start[barrier]
-            last = barrier_start[barrier + 1]
-            worse = bool(False)
-            for row in range(first, last):
-                if worsens(values[robot, row], values_next[robot, row], tolerance[0]):
-                    worse = True
-            if worse:
+            if unsafe[robot, barrier] != 0:
                 status[robot] = wp.static(int(SolveStatus.HALTED_BY_BARRIER))
                 for dof in range(dof_variable.shape[0]):
                     variable = dof_variable[dof]
                     if whole_step != 0:
                         is_cut[robot, dof] = 1
                     elif variable >= 0:
-                        for row in range(first, last):
+                        for row in range(barrier_start[barrier], barrier_start[barrier + 1]):
                             if jacobian[robot, row, variable] != zero:
                                 is_cut[robot, dof] = 1
+            unsafe[robot, barrier] = 0
         for dof in range(dof_variable.shape[0]):
             if not wp.isfinite(delta_q[robot, dof]):
                 status[robot] = wp.static(int(SolveStatus.NON_FINITE_INPUT))
@@ -103,36 +118,27 @@ def _check_kernels() -> SimpleNamespace:
 
     @compiled_kernel()
     def halve_span(
-        values: wp.array2d(dtype=wp.float64),  # [n, total_rows] at q
-        values_next: wp.array2d(dtype=wp.float64),  # [n, total_rows] in the middle of the span
-        tolerance: wp.array(dtype=wp.float64),  # [1]
+        unsafe: wp.array2d(dtype=wp.int32),  # [n, barriers], in the middle of the span
         span: wp.array2d(dtype=wp.float64),  # [n, 2]
     ):
         robot = wp.tid()
-        worse = bool(False)
-        for row in range(values.shape[1]):
-            if worsens(values[robot, row], values_next[robot, row], tolerance[0]):
-                worse = True
         middle = half * (span[robot, 0] + span[robot, 1])
-        if worse:
+        if is_unsafe(robot, unsafe):
             span[robot, 1] = middle
         else:
             span[robot, 0] = middle
 
     @compiled_kernel()
     def finish(
-        values: wp.array2d(dtype=wp.float64),  # [n, total_rows] at q
-        values_next: wp.array2d(dtype=wp.float64),  # [n, total_rows] after the cut
-        tolerance: wp.array(dtype=wp.float64),  # [1]
+        unsafe: wp.array2d(dtype=wp.int32),  # [n, barriers], after the cut
         shorter: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count]
         delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count]
         status: wp.array(dtype=wp.int32),  # [n]
     ):
         robot = wp.tid()
         stop = status[robot] == wp.static(int(SolveStatus.NON_FINITE_INPUT))
-        for row in range(values.shape[1]):
-            if worsens(values[robot, row], values_next[robot, row], tolerance[0]):
-                stop = True
+        if is_unsafe(robot, unsafe):
+            stop = True
         if stop and status[robot] == wp.static(int(SolveStatus.CONVERGED)):
             status[robot] = wp.static(int(SolveStatus.HALTED_BY_BARRIER))
         for dof in range(delta_q.shape[1]):
@@ -142,6 +148,7 @@ def _check_kernels() -> SimpleNamespace:
                 delta_q[robot, dof] = shorter[robot, dof]
 
     return SimpleNamespace(
+        take_step=take_step,
         mark_worsening_joints=mark_worsening_joints,
         shorten=shorten,
         reset_span=reset_span,
@@ -156,9 +163,6 @@ class BarrierCheck:
     Attributes:
         delta_q: The step, shape [n, joint_dof_count]; written by the caller, cut by :meth:`run`.
         status: :class:`SolveStatus` codes, shape [n].
-        values: h at q, shape [n, total_rows].
-        values_next: h at q + dq after the cut, shape [n, total_rows]; inf where a barrier is not
-            checked.
     """
 
     def __init__(
@@ -181,10 +185,9 @@ class BarrierCheck:
         """
         self._state, self._joint_q, self._mode = state, joint_q, mode
         self._evaluation = BarrierEvaluation(state, tree, barriers)
-        self._allocate()
+        self._allocate(tree, barriers)
         self._graph = Graph(self._record, state.device)
         self.delta_q, self.status = self._delta_q.host, self._status.host
-        self.values, self.values_next = self._values.host, self._values_next.host
 
     def run(self, tolerance: float) -> None:
         """Check the step in ``delta_q`` at the coordinates in the buffer, and cut it where needed.
@@ -195,54 +198,58 @@ class BarrierCheck:
         self._tolerance.host[0] = tolerance
         self._graph.launch()
 
-    def _allocate(self) -> None:
+    def _allocate(self, tree: KinematicTree, barriers: Sequence[Barrier]) -> None:
         state = self._state
         n, total, device = state.n_robots, self._evaluation.n_rows, state.device
-        dofs = state.model.joint_dof_count
+        dofs, count = state.model.joint_dof_count, max(len(barriers), 1)
 
         def floats(*shape: int) -> HostBuffer:
             return HostBuffer(shape, state.scalar, device)
 
-        self._values, self._values_next = floats(n, total), floats(n, total)
-        self._values_next.array.fill_(wp.inf)
         self._delta_q, self._tolerance = floats(n, dofs), floats(1)
         self._status = HostBuffer((n,), wp.int32, device)
+        self._values = wp.zeros((n, total), dtype=state.scalar, device=device)
         self._jacobian = wp.zeros(
             (n, total, state.group.n_variables), dtype=state.scalar, device=device
         )
         self._barrier_start = wp.array(self._evaluation.start, dtype=wp.int32, device=device)
-        self._shorter = wp.zeros_like(self._delta_q.array)
+        self._step = wp.zeros_like(self._delta_q.array)
         self._is_cut = wp.zeros((n, dofs), dtype=wp.int32, device=device)
         self._span = wp.zeros((n, 2), dtype=state.scalar, device=device)
+        self._unsafe = wp.zeros((n, count), dtype=wp.int32, device=device)
+        # The path ends where the step does.
+        never = wp.full(dofs, np.inf, dtype=state.scalar, device=device)
+        path = StopPath(state, tree, links_of(barriers), self._step, never, np.zeros(1))
+        nobody = wp.zeros((n, 0), dtype=wp.int32, device=device)
+        common = path, self._tolerance.array, False, self._unsafe
+        self._check = PathCheck(*common, nobody)
+        self._check_joints = PathCheck(*common, self._is_cut)
 
     def _record(self) -> None:
         """Launch everything one check needs."""
         state, kernels = self._state, _check_kernels()
         for buffer in (self._joint_q, self._delta_q, self._tolerance):
             buffer.upload()
-        self._evaluation.launch_now(self._values.array, self._jacobian)
-        self._evaluation.launch_ahead(self._delta_q.array, self._values_next.array)
-        both = [self._values.array, self._values_next.array]
+        delta_q = self._delta_q.array
+        self._evaluation.launch_now(self._values, self._jacobian)
+        self._launch(kernels.take_step, [delta_q], [self._step, self._is_cut, self._unsafe])
+        self._evaluation.launch_follow(self._check_joints)
         self._launch(
             kernels.mark_worsening_joints,
             [
-                *both, self._jacobian, self._barrier_start, self._tolerance.array,
-                int(self._mode is EnforceMode.WHOLE), state.dof_variable, self._delta_q.array,
+                self._jacobian, self._barrier_start, int(self._mode is EnforceMode.WHOLE),
+                state.dof_variable, delta_q,
             ],
-            [self._is_cut, self._status.array],
+            [self._unsafe, self._is_cut, self._status.array],
         )  # fmt: skip
         self._launch(kernels.reset_span, [], [self._span])
         if self._mode is EnforceMode.SCALE:
             for _ in range(_HALVINGS):
                 self._record_shorter(0.5)
-                self._launch(kernels.halve_span, [*both, self._tolerance.array], [self._span])
+                self._launch(kernels.halve_span, [self._unsafe], [self._span])
         self._record_shorter(0.0)
-        self._launch(
-            kernels.finish,
-            [*both, self._tolerance.array, self._shorter],
-            [self._delta_q.array, self._status.array],
-        )
-        for buffer in (self._delta_q, self._status, self._values, self._values_next):
+        self._launch(kernels.finish, [self._unsafe, self._step], [delta_q, self._status.array])
+        for buffer in (self._delta_q, self._status):
             buffer.download()
 
     def _record_shorter(self, part: float) -> None:
@@ -250,9 +257,9 @@ class BarrierCheck:
         self._launch(
             _check_kernels().shorten,
             [self._delta_q.array, self._is_cut, self._span, part],
-            [self._shorter],
+            [self._step],
         )
-        self._evaluation.launch_ahead(self._shorter, self._values_next.array)
+        self._evaluation.launch_follow(self._check)
 
     def _launch(self, kernel: wp.Kernel, inputs: list, outputs: list) -> None:
         wp.launch(

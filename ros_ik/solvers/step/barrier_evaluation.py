@@ -1,20 +1,49 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Values of barriers at a configuration and after a displacement, for checks of steps."""
+"""Values of barriers at a configuration and what becomes of them along paths, for checks."""
 
 from collections.abc import Sequence
+import functools
+from typing import no_type_check
 
 import numpy as np
 import warp as wp
 
 from ros_ik.barriers import Barrier
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.host_buffer import HostBuffer
-from ros_ik.kinematics.integrate import launch_integrate
 from ros_ik.kinematics.step_state import StepState
+from ros_ik.kinematics.step_tree import launch_place_nodes
+from ros_ik.kinematics.step_tree import make_step_tree
+from ros_ik.kinematics.stop_path import judge_function
+from ros_ik.kinematics.stop_path import PathCheck
+from ros_ik.kinematics.stop_path import SAFE
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.solvers.graph import Graph
-from ros_ik.solvers.step.tree import launch_place_nodes
-from ros_ik.solvers.step.tree import make_step_tree
+
+
+@no_type_check
+@functools.cache
+def compare_rows_kernel(scalar: type) -> wp.Kernel:
+    """Build the kernel that marks robots whose values got worse from one place to the next."""
+    judge, zero = judge_function(scalar), wp.constant(scalar(0.0))
+
+    @compiled_kernel()
+    def compare_rows(
+        before: wp.array2d(dtype=scalar),  # [n, rows]
+        after: wp.array2d(dtype=scalar),  # [n, rows]
+        tolerance: wp.array(dtype=scalar),  # [1]
+        column: int,
+        unsafe: wp.array2d(dtype=wp.int32),  # [n, barriers]
+    ):
+        robot = wp.tid()
+        for row in range(before.shape[1]):
+            h = before[robot, row]
+            code = judge(h, after[robot, row], h, zero, zero, -tolerance[0], False)
+            if code != wp.static(SAFE):
+                unsafe[robot, column] = 1
+
+    return compare_rows
 
 
 class BarrierEvaluation:
@@ -26,14 +55,14 @@ class BarrierEvaluation:
     """
 
     def __init__(self, state: StepState, tree: KinematicTree, barriers: Sequence[Barrier]) -> None:
-        """Bind the barriers and allocate the configuration ahead.
+        """Bind the barriers.
 
         Args:
             state: Arrays that barriers read.
             tree: Kinematic tree of the model in the type of ``state``.
             barriers: The barriers.
         """
-        self._state, self._tree = state, tree
+        self._state = state
         self.barriers = tuple(barriers)
         for barrier in barriers:
             barrier.bind(state)
@@ -41,9 +70,16 @@ class BarrierEvaluation:
         self.start = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
         order = tree.arrays.joint_order.numpy()
         self._nodes = make_step_tree(state.model, order, links_of(barriers), state.scalar)
-        self._ahead_q = wp.zeros_like(state.joint_q)
-        self._ahead_body_q = wp.zeros_like(state.body_q)
-        self._ahead_S_s = wp.zeros_like(state.joint_S_s)
+        # Values at two places of barriers that only tell values.
+        self._rows = {
+            column: [self._room(barrier), self._room(barrier)]
+            for column, barrier in enumerate(barriers)
+            if barrier.is_checked and not barrier.follows
+        }
+
+    def _room(self, barrier: Barrier) -> wp.array:
+        shape = self._state.n_robots, barrier.row_count
+        return wp.zeros(shape, dtype=self._state.scalar, device=self._state.device)
 
     @property
     def n_rows(self) -> int:
@@ -82,25 +118,38 @@ class BarrierEvaluation:
             if barrier.is_checked:
                 barrier.launch_sweep(way, may_fall)
 
-    def launch_ahead(
-        self, displacement: wp.array, values: wp.array, *, violations_only: bool = False
-    ) -> None:
-        """Evaluate after a displacement.
+    def launch_follow(self, check: PathCheck) -> None:
+        """Mark what gets worse on the paths of the robots, a column for each barrier.
 
         Args:
-            displacement: Over all degrees of freedom, shape [n, joint_dof_count].
-            values: Output: h, shape [n, n_rows]; rows of barriers that are not checked are left.
-            violations_only: Whether values that are not negative may be any such.
+            check: The paths, not placed yet, and what is written.
         """
-        launch_integrate(self._tree, self._state.joint_q, displacement, self._ahead_q)
-        launch_place_nodes(self._nodes, self._ahead_q, self._ahead_body_q, self._ahead_S_s)
-        for barrier, start in zip(self.barriers, self.start, strict=False):
+        check.path.launch_place(skips=not self._rows)
+        state = self._state
+        launch_place_nodes(self._nodes, state.joint_q, state.body_q, state.joint_S_s)
+        for column, barrier in enumerate(self.barriers):
             if not barrier.is_checked:
                 continue
-            if violations_only:
-                barrier.launch_violations(self._ahead_body_q, values, int(start))
+            if barrier.follows:
+                barrier.launch_follow(check, column)
             else:
-                barrier.launch_values(self._ahead_body_q, values, int(start))
+                self._launch_look(check, column)
+
+    def _launch_look(self, check: PathCheck, column: int) -> None:
+        """Compare the values of a barrier at each place with those at the place before."""
+        barrier, kernel = self.barriers[column], compare_rows_kernel(self._state.scalar)
+        rows = self._rows[column]
+        barrier.launch_values(check.path.body_q(0), rows[0], 0)
+        for place in range(1, check.path.n_places):
+            before, after = rows[(place + 1) % 2], rows[place % 2]
+            barrier.launch_values(check.path.body_q(place), after, 0)
+            wp.launch(
+                kernel,
+                dim=self._state.n_robots,
+                inputs=[before, after, check.tolerance, column],
+                outputs=[check.unsafe],
+                device=self._state.device,
+            )
 
 
 class BarrierValues:

@@ -19,13 +19,13 @@ import warp as wp
 
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.step_tree import place_nodes_function
+from ros_ik.kinematics.step_tree import step_node_struct
 from ros_ik.objectives.functions import objective_functions
 from ros_ik.objectives.record import record_struct
 from ros_ik.objectives.record import RecordKind
 from ros_ik.solvers.batch_ik.fused_objectives import frame_functions
 from ros_ik.solvers.batch_ik.fused_objectives import joint_functions
-from ros_ik.solvers.step.tree import place_nodes_function
-from ros_ik.solvers.step.tree import step_node_struct
 
 # Objectives whose records this file knows; the others are evaluated by kernels of their own.
 STEP_KINDS = (

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+import dataclasses
 import math
 import os
 from typing import Any
@@ -118,6 +119,8 @@ class DifferentialIK:
         self._checks: GraphCache[BarrierCheck] = GraphCache()
         self._stops: GraphCache[StoppingCheck] = GraphCache()
         self._forward_graph = Graph(self._record_forward, device)
+        self._max_iterations = HostBuffer((1,), wp.int32, device)
+        self.set_max_iterations(self.settings.max_iterations)
         self._step = HostBuffer((n_robots, model.joint_dof_count), scalar, device)
         self._next_q = HostBuffer((n_robots, model.joint_coord_count), scalar, device)
         self._integrate_graph = Graph(self._record_integrate, device)
@@ -168,6 +171,7 @@ class DifferentialIK:
             or tasks != recent.tasks
             or limits != recent.limits
             or barriers != recent.barriers
+            or not recent.problem.is_current
         ):
             problem = self._problem(tasks, limits, barriers)
         else:
@@ -188,6 +192,16 @@ class DifferentialIK:
         else:
             _write_step(delta_q, problem.first_step, problem.x[0])
         return _STATUS[problem.status.item(0)]
+
+    def set_max_iterations(self, max_iterations: int) -> None:
+        """Set the bound of the dual method from the next solve on; no graph is recorded anew.
+
+        Raises:
+            ArgumentError: Below 1.
+        """
+        self.settings = dataclasses.replace(self.settings, max_iterations=max_iterations)
+        self._max_iterations.host[0] = max_iterations
+        self._max_iterations.upload()
 
     def enforce_barriers(
         self,
@@ -277,6 +291,9 @@ class DifferentialIK:
         """Return the residuals of each task at ``joint_q``, a list of [.., residual_dim]."""
         self._write_joint_q(joint_q)
         key = tuple(tasks)
+        known = self._residuals.peek(key)
+        if known is not None and not known.is_current:
+            self._residuals.drop(key)
         errors = self._residuals.get(
             key, lambda: StepResiduals(self._state, self._tree, self._joint_q, key)
         ).evaluate()
@@ -350,12 +367,16 @@ class DifferentialIK:
                 self._state,
                 self._order,
                 self._joint_q,
+                self._max_iterations.array,
                 *key,
                 rules=self.settings,
                 pool=self._pool,
                 n_threads=self._n_threads,
             )
 
+        known = self._problems.peek(key)
+        if known is not None and not known.is_current:
+            self._problems.drop(key)
         problem = self._problems.get(key, make)
         self._recent = _Recent(_copy(tasks), _copy(limits), _copy(barriers), problem)
         return problem
@@ -375,12 +396,14 @@ class DifferentialIK:
         )
 
     def _stopping(self, barriers: Sequence[Barrier], acceleration: np.ndarray) -> StoppingCheck:
-        """Return the captured check of stops before these barriers."""
+        """Return the captured check of stops before these barriers, with these limits."""
         limit = np.asarray(acceleration, dtype=np.float64)
-        key = (self._checked_barriers(barriers), limit.tobytes())
-        return self._stops.get(
-            key, lambda: StoppingCheck(self._state, self._tree, self._joint_q, key[0], limit)
+        key = self._checked_barriers(barriers)
+        check = self._stops.get(
+            key, lambda: StoppingCheck(self._state, self._tree, self._joint_q, key, limit)
         )
+        check.set_acceleration(limit)
+        return check
 
     def _record_forward(self) -> None:
         self._joint_q.upload()

@@ -20,9 +20,11 @@ import numpy as np
 import warp as wp
 
 from ros_ik.barriers import Barrier
+from ros_ik.barriers.barrier import StepBox
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.step_state import StepState
+from ros_ik.kinematics.step_tree import make_step_tree
 from ros_ik.limits import Limit
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.step.barrier_evaluation import links_of
@@ -47,7 +49,7 @@ from ros_ik.solvers.step.tasks import FusedTasks
 from ros_ik.solvers.step.tasks import is_fusible
 from ros_ik.solvers.step.tasks import RowTasks
 from ros_ik.solvers.step.tasks import set_up_objectives
-from ros_ik.solvers.step.tree import make_step_tree
+from ros_ik.solvers.step.tasks import snapshots
 
 
 class StepProblem:
@@ -67,6 +69,7 @@ class StepProblem:
         state: StepState,
         order: np.ndarray,
         joint_q: HostBuffer,
+        max_iterations: wp.array,
         tasks: Sequence[Task],
         limits: Sequence[Limit],
         barriers: Sequence[Barrier],
@@ -81,6 +84,7 @@ class StepProblem:
             state: Arrays that limits and barriers read.
             order: Joints of the model, parents before children.
             joint_q: Buffer of ``state.joint_q``, written by the caller before each solve.
+            max_iterations: Bound of the dual method, int32 [1], read at each solve.
             tasks: What to reach; at least one.
             limits: Hard limits.
             barriers: Barriers.
@@ -95,6 +99,7 @@ class StepProblem:
         if not tasks:
             raise ArgumentError('tasks must hold at least one task')
         self._state, self._joint_q, self._rules = state, joint_q, rules
+        self._max_iterations = max_iterations
         self._tasks, self._barriers = tuple(tasks), tuple(barriers)
         self._limits = tuple(sorted(limits, key=lambda limit: limit.yields))
         self._revision, self._versions = -1, [-1] * len(tasks)
@@ -119,6 +124,12 @@ class StepProblem:
             for scratch, part in zip(self._scratch, parts, strict=True)
         ]
         self._graphs = SharedGraphs(graphs, pool, n_threads)
+        self._kept = snapshots(tasks)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether what the objectives keep on the host is what the graphs were recorded with."""
+        return self._kept.are_current
 
     def load_regularization(self, regularization: float) -> None:
         """Bring another weight of |dq|^2 to the device."""
@@ -188,7 +199,7 @@ class StepProblem:
         state = self._state
         n, dofs, variables = state.n_robots, state.model.joint_dof_count, state.group.n_variables
         device = state.device
-        counts = [barrier.row_count for barrier in self._barriers]
+        counts = [barrier.step_row_count for barrier in self._barriers]
         self._barrier_start = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
         order = step_elimination(state, self._fused.variables, self._rows is not None)
         self._order = every_variable(order, variables)
@@ -254,10 +265,15 @@ class StepProblem:
             if not limit.is_constant:
                 with _stepping(limit, state):
                     limit.launch(*box)
-        for barrier, start in zip(self._barriers, self._barrier_start, strict=False):
+        gains = self._barrier_arrays.gain
+        for index, barrier in enumerate(self._barriers):
             with _stepping(barrier, state):
-                barrier.launch_values(state.body_q, scratch.values[:size], int(start))
-                barrier.launch_jacobian(program.J[:size], int(start))
+                barrier.launch_rows(
+                    StepBox(*box, gains, index),
+                    scratch.values[:size],
+                    program.J[:size],
+                    int(self._barrier_start[index]),
+                )
         self._record_solve(scratch, state)
 
     def _record_rows(self, scratch: _Scratch) -> None:
@@ -298,7 +314,7 @@ class StepProblem:
             kernel,
             dim=state.n_robots,
             inputs=[
-                *of_rows, state.dt, rules.max_iterations, rules.feasibility_tolerance,
+                *of_rows, state.dt, self._max_iterations, rules.feasibility_tolerance,
                 int(rules.warm_start), state.moving_dof, self._moving_variable,
                 self._moving_factor, scratch.program, scratch.dual, state.relaxed,
             ],

@@ -17,6 +17,7 @@ from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.step.task import Task
 from ros_ik.solvers.step.tasks import set_up_objectives
+from ros_ik.solvers.step.tasks import snapshots
 
 
 class StepResiduals:
@@ -49,6 +50,12 @@ class StepResiduals:
         shape = (state.n_robots, int(self._start[-1]))
         self._residuals = HostBuffer(shape, wp.float64, state.device)
         self._graph = Graph(self._record, state.device)
+        self._kept = snapshots(tasks)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether what the objectives keep on the host is what the graph was recorded with."""
+        return self._kept.are_current
 
     def evaluate(self) -> list[np.ndarray]:
         """Return the residuals of each task at the coordinates in the buffer, [n, dim]."""

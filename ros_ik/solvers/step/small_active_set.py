@@ -153,7 +153,7 @@ def solve_small_step_kernel(m: int) -> wp.Kernel:
     @compiled_kernel()
     def solve_small_step(
         dt: wp.float64,
-        max_iterations: int,
+        max_iterations: wp.array(dtype=wp.int32),  # [1]
         tolerance: wp.float64,
         is_warm: int,
         dof: wp.array(dtype=wp.int32),  # [moving], degrees of freedom that the group moves
@@ -173,7 +173,7 @@ def solve_small_step_kernel(m: int) -> wp.Kernel:
         if taken == 0:
             code = int(non_finite)
         elif taken < 0:
-            solve_dual(i, dt, max_iterations, tolerance, program, dual, status)
+            solve_dual(i, dt, max_iterations[0], tolerance, program, dual, status)
             code = status[i]
             clamp_step(i, program)
         rounds[i] = taken

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernel of the last part of a step: barriers -> rows, the program, the step over all dofs.
 
-    J_h x >= min(-dt gain (h - margin) / (1 + |h - margin|), dt recovery_speed |J_h|)
+    J_h x >= d(h), see :mod:`ros_ik.kinematics.row_bound`
 
 and r_b / |J_b|^2 on the diagonal of H for the barriers that calm steps. The program is first
 solved from what bound in the step before; where that does not settle, by the dual method.
@@ -16,12 +16,17 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.row_bound import row_bound_function
 from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.active_set import step_active_set_function
 from ros_ik.solvers.step.dual import dual_program_struct
 from ros_ik.solvers.step.dual import solve_dual_function
 from ros_ik.solvers.step.finish import finish_functions
 from ros_ik.solvers.step.program import step_program_struct
+
+# Tolerances of the program up to which a variable of a program without solution rests: rows that
+# exclude each other are given room of that order.
+_RESTS = 10.0
 
 
 @no_type_check
@@ -46,11 +51,28 @@ def solve_step_kernel() -> wp.Kernel:
     """Build the kernel for programs of any size, float64."""
     Program, Dual, Barriers = step_program_struct(), dual_program_struct(), step_barriers_struct()
     solve_from_guess, solve_dual = step_active_set_function(), solve_dual_function()
-    finish = finish_functions()
+    finish, row_bound = finish_functions(), row_bound_function(wp.float64)
     clamp_step, finish_step = finish.clamp_step, finish.finish_step
-    zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
+    zero = wp.constant(wp.float64(0.0))
     converged = wp.constant(int(SolveStatus.CONVERGED))
     non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
+    relaxed = wp.constant(int(SolveStatus.RELAXED))
+
+    @wp.func
+    def calm_recovery(i: int, row: int, program: Program):
+        """Let what moves into a violation stop in one more step, so that a stop does not go in.
+
+        Joints take different times to stop. Where those that move out rest first, the others would
+        take back what was won, and the check of stops would refuse the step.
+        """
+        for j in range(program.order.shape[0]):
+            low = program.lower[i, j]
+            high = program.upper[i, j]
+            slowdown = wp.float64(0.5) * (high - low)  # of one step
+            if program.J[i, row, j] > zero:
+                program.lower[i, j] = wp.max(low, wp.min(high, -slowdown))
+            elif program.J[i, row, j] < zero:
+                program.upper[i, j] = wp.min(high, wp.max(low, slowdown))
 
     @wp.func
     def load_rows(
@@ -65,15 +87,19 @@ def solve_step_kernel() -> wp.Kernel:
             calm = barriers.calm[barrier]
             for row in range(barriers.start[barrier], barriers.start[barrier + 1]):
                 inside = values[i, row] - barriers.margin[barrier]
-                bound = wp.float64(-wp.inf)
-                if not (inside == wp.float64(wp.inf)):  # infinitely far away: off
-                    bound = -dt * barriers.gain[barrier] * inside / (one + wp.abs(inside))
-                if bound > zero and wp.isfinite(barriers.recovery[barrier]):
-                    slope = wp.float64(0.0)
+                slope = wp.float64(0.0)
+                if inside < zero:
                     for j in range(program.order.shape[0]):
                         slope += program.J[i, row, j] * program.J[i, row, j]
-                    bound = wp.min(bound, dt * barriers.recovery[barrier] * wp.sqrt(slope))
-                program.d[i, row] = bound
+                program.d[i, row] = row_bound(
+                    inside,
+                    wp.sqrt(slope),
+                    barriers.gain[barrier],
+                    barriers.recovery[barrier],
+                    dt,
+                )
+                if values[i, row] < zero and wp.isfinite(barriers.recovery[barrier]):
+                    calm_recovery(i, row, program)
                 if calm > zero:
                     for j in range(program.order.shape[0]):
                         square += program.J[i, row, j] * program.J[i, row, j]
@@ -92,16 +118,24 @@ def solve_step_kernel() -> wp.Kernel:
         for row in range(program.d.shape[1]):
             if wp.isnan(program.d[i, row]):
                 return False
-            for j in range(program.order.shape[0]):
-                total += program.J[i, row, j]
+            if wp.isfinite(program.d[i, row]):
+                for j in range(program.order.shape[0]):
+                    total += program.J[i, row, j]
         return wp.isfinite(total)
+
+    @wp.func
+    def drop_rounding(i: int, tolerance: wp.float64, program: Program):
+        """Let variables rest that only rounding moves: tick by tick they would creep."""
+        for j in range(program.order.shape[0]):
+            if wp.abs(program.x[i, j]) <= wp.float64(wp.static(_RESTS)) * tolerance:
+                program.x[i, j] = zero
 
     @compiled_kernel()
     def solve_step(
         barriers: Barriers,
         values: wp.array2d(dtype=wp.float64),  # [n, rows], h
         dt: wp.float64,
-        max_iterations: int,
+        max_iterations: wp.array(dtype=wp.int32),  # [1]
         tolerance: wp.float64,
         is_warm: int,
         dof: wp.array(dtype=wp.int32),  # [moving], degrees of freedom that the group moves
@@ -128,8 +162,10 @@ def solve_step_kernel() -> wp.Kernel:
                 finite = finite and wp.isfinite(program.x[i, j])
             if not finite:
                 rounds[i] = -1
-                solve_dual(i, dt, max_iterations, tolerance, program, dual, status)
+                solve_dual(i, dt, max_iterations[0], tolerance, program, dual, status)
                 code = status[i]
+                if code == relaxed:
+                    drop_rounding(i, tolerance, program)
         clamp_step(i, program)
         finish_step(i, code, excluded, dof, variable, factor, program, delta_q, status)
 

@@ -22,8 +22,12 @@ from ros_ik.objectives import IKObjective
 from ros_ik.objectives import IKObjectiveJointLimit
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives.ownership import Layout
+from ros_ik.objectives.ownership import ownership_of
 from ros_ik.objectives.record import record_struct
 from ros_ik.objectives.record import RecordKind
+from ros_ik.objectives.snapshot import note_written
+from ros_ik.objectives.snapshot import Snapshot
+from ros_ik.objectives.snapshot import Snapshots
 from ros_ik.solvers.step.arguments import checked_parts
 from ros_ik.solvers.step.cost import STEP_KINDS
 from ros_ik.solvers.step.cost import step_tasks_struct
@@ -72,8 +76,12 @@ def _set_up_objective(objective: IKObjective, state: StepState, total: int, star
         raise ArgumentError(f'it has {targets} targets for {state.n_robots} robots')
     _check_links(_unwrapped(objective), state.model.body_count)
     layout = Layout(state.model, state.device)
-    if not objective.claim(state, layout):
+    owners = ownership_of(objective)
+    must_set_up = objective.claim(state, layout)
+    kept = [owners.kept, ownership_of(_unwrapped(objective)).kept]
+    if not must_set_up and all(known is not None and known.is_current for known in kept):
         return
+    before = dict(vars(objective))
     try:
         objective.bind_device(state.device)
         objective.init_buffers(state.model)
@@ -81,6 +89,16 @@ def _set_up_objective(objective: IKObjective, state: StepState, total: int, star
     except Exception:
         layout.is_current = False  # half set up: the next solve must not take it for ready
         raise
+    note_written(objective, before)
+    owners.kept = Snapshot(objective)
+
+
+def snapshots(tasks: Sequence[Task]) -> Snapshots:
+    """Return what the objectives of tasks are now, of wrapped ones too."""
+    objectives = [task.objective for task in tasks]
+    wrapped = [_unwrapped(objective) for objective in objectives]
+    inner = [one for one, given in zip(wrapped, objectives, strict=True) if one is not given]
+    return Snapshots((*objectives, *inner))
 
 
 def _unwrapped(objective: Any) -> Any:

@@ -25,6 +25,8 @@ import warp as wp
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import sincos_function
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.tree import incoming_joints
+from ros_ik.kinematics.tree import still_poses
 from ros_ik.model.joint_type import JointType
 from ros_ik.model.poses import IDENTITY_POSE
 from ros_ik.model.poses import inverse
@@ -257,6 +259,14 @@ def _fold(model: 'Model', order: np.ndarray, links: Iterable[int] | None) -> lis
     nodes: list[_Node] = []
     # Where each link is: behind a link that has a node, at a constant pose.
     place: dict[int, tuple[int, np.ndarray]] = {_WORLD: (_WORLD, np.array(IDENTITY_POSE))}
+    poses, placed = still_poses(model), incoming_joints(model)
+    for body in sorted(on_path - {_WORLD}):
+        if body not in placed:
+            place[body] = _WORLD, poses[body]
+            if body in wanted:
+                nodes.append(_fixed_node(_WORLD, poses[body]))
+                nodes[-1].link = body
+                place[body] = body, np.array(IDENTITY_POSE)
     for joint in order:
         body = int(child[joint])
         if body not in on_path:

@@ -1,0 +1,38 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The least change of a barrier's value h in one step, which its row J x >= d asks for.
+
+    d = -dt gain (h - margin) / (1 + |h - margin|)     and at most dt recovery |J| where positive
+
+-inf where h is infinite: the row is off.
+"""
+
+import functools
+from typing import no_type_check
+
+import warp as wp
+
+
+@no_type_check
+@functools.cache
+def row_bound_function(scalar: type) -> wp.Function:
+    """Build ``row_bound(inside, slope, gain, recovery, dt)`` with inside = h - margin.
+
+    ``slope`` is |J|, which counts only below the margin.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+    """
+
+    @wp.func
+    def row_bound(
+        inside: scalar, slope: scalar, gain: scalar, recovery: scalar, dt: scalar
+    ) -> scalar:
+        if inside == scalar(wp.inf):
+            return scalar(-wp.inf)
+        bound = -dt * gain * inside / (scalar(1.0) + wp.abs(inside))
+        if bound > scalar(0.0) and wp.isfinite(recovery):
+            bound = wp.min(bound, dt * recovery * slope)
+        return bound
+
+    return row_bound

@@ -1,0 +1,404 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The path of a step and of the stop after it, with bounds on what lies between two places of it.
+
+Time u counts steps: the step is done at u = 1, then every degree of freedom loses s a step. At
+u = 1 + m it has moved by
+
+    |dq| + k |dq| - s k (k + 1) / 2,   k = min(m, floor(|dq| / s))
+
+and evenly between two such times. From one place to another, degree of freedom k moves by
+theta_k, and a point at the distance rho_k from its axis, seen from a link on the other side of
+these joints, by no more than T = sum theta_k rho_k. Where all joints move evenly its second
+derivative is at most 2 Theta T (1 + Theta), Theta = sum of the theta_k that turn: the factor
+1 + Theta is for the growth of rho_k on the way. So it leaves the chord by no more than
+
+    Theta T (1 + Theta) / 4
+
+and by what the joints themselves leave an even motion by, s (m^2 + 1) / 8 each in m steps, times
+rho_k. A distance of convex bodies along a fixed direction n is a least and a greatest n . p, so
+it stays above the lesser of its values at both places, less that much; and the distance itself
+is never below that along n.
+"""
+
+from collections.abc import Iterable
+import dataclasses
+import functools
+from types import SimpleNamespace
+from typing import Any
+from typing import no_type_check
+from typing import TYPE_CHECKING
+
+import numpy as np
+import warp as wp
+
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.integrate import integrate_function
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.step_tree import make_step_tree
+from ros_ik.kinematics.step_tree import place_nodes_function
+from ros_ik.kinematics.step_tree import step_node_struct
+from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.kinematics.tree import tree_struct
+
+if TYPE_CHECKING:
+    from ros_ik.kinematics.step_state import StepState
+
+# What a violated value may lose from place to place: programs keep their rows to 1e-10, and that
+# must not hold the joints that have nothing to do with the violation [units of h].
+ROUNDING = 1e-9
+# What a value may lose between two places, for there a bound decides [units of h].
+BETWEEN = 1e-6
+# Places that are looked at for one value, and how often an interval is halved for it, and for one
+# that is violated already.
+MOST_PLACES, MOST_HALVINGS, MOST_VIOLATED_HALVINGS = 256, 128, 12
+# What is found of a value; SHRINKS is WORSE of one that is below the floor already.
+SAFE, UNPROVEN, WORSE, SHRINKS = 0, 1, 2, 3
+
+
+@no_type_check
+@functools.cache
+def stop_path_struct(scalar: type) -> Any:
+    """Return the Warp struct of the paths of n robots; place i of robot r is row i n + r.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+    """
+    types = spatial_functions(scalar)
+    Tree, Node = tree_struct(scalar), step_node_struct(scalar)
+
+    @wp.struct
+    class StopPathArrays:
+        tree: Tree
+        nodes: wp.array(dtype=Node)
+        joint_q: wp.array2d(dtype=scalar)  # [n, joint_coord_count], where the step begins
+        step: wp.array2d(dtype=scalar)  # [n, joint_dof_count]
+        slowdown: wp.array(dtype=scalar)  # [joint_dof_count], s
+        horizon: wp.array(dtype=scalar)  # [n], steps of the stop
+        parts: wp.array(dtype=scalar)  # [places], parts of the horizon; the first is not read
+        times: wp.array2d(dtype=scalar)  # [n, places], u, ascending from 0
+        # One more row for each robot is for places in between.
+        displacement: wp.array2d(dtype=scalar)  # [(places + 1) n, joint_dof_count]
+        q: wp.array2d(dtype=scalar)  # [(places + 1) n, joint_coord_count]
+        body_q: wp.array2d(dtype=types.transform)  # [(places + 1) n, body_count]
+        joint_S_s: wp.array2d(dtype=types.twist)  # [(places + 1) n, joint_dof_count]
+        way: wp.array2d(dtype=scalar)  # [n, joint_dof_count], theta of the whole path
+
+    return StopPathArrays
+
+
+@no_type_check
+@functools.cache
+def stop_functions(scalar: type) -> SimpleNamespace:
+    """Build what a stop is made of.
+
+    ``slower(step, slowdown)``: the step after a step. ``steps_to_stop(step, slowdown)``: how many
+    follow. ``way_after(step, slowdown, time)``: size of the displacement at a time u.
+    ``uneven(slowdown, low, high, way)``: bound on how far a degree of freedom leaves an even
+    motion. ``chord_bend(way, turned)``: how far a point leaves its chord when all move evenly.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+    """
+    zero, one = wp.constant(scalar(0.0)), wp.constant(scalar(1.0))
+
+    @wp.func
+    def slower(step: scalar, slowdown: scalar) -> scalar:
+        return wp.sign(step) * wp.max(wp.abs(step) - slowdown, zero)
+
+    @wp.func
+    def steps_to_stop(step: scalar, slowdown: scalar) -> scalar:
+        if slowdown > zero and wp.isfinite(slowdown):
+            return wp.floor(wp.abs(step) / slowdown)
+        return zero
+
+    @wp.func
+    def way_after(step: scalar, slowdown: scalar, time: scalar) -> scalar:
+        size = wp.abs(step)
+        total = wp.min(time, one) * size
+        whole = wp.floor(time - one)
+        if whole >= zero and slowdown < size:
+            k = wp.min(whole, steps_to_stop(size, slowdown))
+            total += k * size - slowdown * k * (k + one) / scalar(2.0)
+            next_step = wp.max(size - slowdown * (whole + one), zero)
+            total += (time - one - whole) * next_step
+        return total
+
+    @wp.func
+    def uneven(slowdown: scalar, low: scalar, high: scalar, way: scalar) -> scalar:
+        if high <= wp.floor(low) + one:
+            return zero
+        span = high - low
+        return wp.min(slowdown * (span * span + one) / scalar(8.0), way)
+
+    @wp.func
+    def chord_bend(way: scalar, turned: scalar) -> scalar:
+        return way * turned * (one + turned) / scalar(4.0)
+
+    return SimpleNamespace(
+        slower=slower,
+        steps_to_stop=steps_to_stop,
+        way_after=way_after,
+        uneven=uneven,
+        chord_bend=chord_bend,
+    )
+
+
+@no_type_check
+@functools.cache
+def judge_function(scalar: type) -> wp.Function:
+    """Build ``judge(h, h_next, along, fall, bend, floor, between)``.
+
+    It returns SAFE, UNPROVEN, WORSE or SHRINKS for a value between two places: h at the first,
+    h_next at the second; along, the value at the second in the direction of the first or -inf;
+    fall, the most that h can lose; bend, how far
+    points leave their chords. Below the floor h must not shrink. ``between`` tells whether what
+    lies in between counts. NaN is WORSE.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+    """
+    half, four = wp.constant(scalar(0.5)), wp.constant(scalar(4.0))
+
+    @wp.func
+    def judge(
+        h: scalar,
+        h_next: scalar,
+        along: scalar,
+        fall: scalar,
+        bend: scalar,
+        floor: scalar,
+        between: bool,
+    ) -> int:
+        least = wp.min(h, floor)
+        if not (h_next >= least - scalar(wp.static(ROUNDING))):
+            if h < floor:
+                return wp.static(SHRINKS)
+            return wp.static(WORSE)
+        if not between:
+            return wp.static(SAFE)
+        least = least - scalar(wp.static(BETWEEN))
+        # Lipschitz: from either end h falls by no more than it moves.
+        if half * (h + h_next - fall) >= least:
+            return wp.static(SAFE)
+        if wp.min(h, along) - bend >= least:
+            return wp.static(SAFE)
+        # The bend grows from both ends no faster than with the slope four times itself.
+        if h < floor and along - h >= four * bend:
+            return wp.static(SAFE)
+        return wp.static(UNPROVEN)
+
+    return judge
+
+
+@no_type_check
+@functools.cache
+def place_stop_function(scalar: type) -> wp.Function:
+    """Build ``place_stop(path, robot, row, time)``: configuration and link poses at a time."""
+    way_after = stop_functions(scalar).way_after
+    integrate_row, place_nodes = integrate_function(scalar), place_nodes_function(scalar)
+    Path = stop_path_struct(scalar)
+
+    @wp.func
+    def place_stop(path: Path, robot: int, row: int, time: scalar):
+        for dof in range(path.step.shape[1]):
+            step = path.step[robot, dof]
+            way = way_after(step, path.slowdown[dof], time)
+            path.displacement[row, dof] = wp.sign(step) * way
+        for coord in range(path.q.shape[1]):
+            path.q[row, coord] = path.joint_q[robot, coord]
+        integrate_row(path.tree, row, path.q, path.displacement, path.q)
+        place_nodes(path.nodes, row, path.q, path.body_q, path.joint_S_s)
+
+    return place_stop
+
+
+@no_type_check
+@functools.cache
+def walk_functions(scalar: type) -> SimpleNamespace:
+    """Build what every walk along a path consists of, whatever value it follows.
+
+    ``joint_motion(path, robot, row, dof, low, high)``: motion of a degree of freedom between two
+    times, how much of it turns, and how far it is uneven. ``chord_error(way, turned, uneven_way,
+    uneven_turn)``: how far a point leaves its chord. ``look_at(path, robot, place, low, span)``:
+    the next time to look at, and the row that holds it; span 0 goes to the next place.
+    ``may_halve(h, floor, halvings)``: whether an interval without proof may be halved again.
+    ``next_place(path, robot, place, time)``: the last place that is behind a time.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+    """
+    vec3 = spatial_functions(scalar).vec3
+    Path = stop_path_struct(scalar)
+    stops, place_stop = stop_functions(scalar), place_stop_function(scalar)
+    way_after, uneven, chord_bend = stops.way_after, stops.uneven, stops.chord_bend
+    zero = wp.constant(scalar(0.0))
+
+    @wp.func
+    def joint_motion(path: Path, robot: int, row: int, dof: int, low: scalar, high: scalar):
+        step = path.step[robot, dof]
+        slowdown = path.slowdown[dof]
+        theta = way_after(step, slowdown, high) - way_after(step, slowdown, low)
+        S = path.joint_S_s[row, dof]
+        turn = wp.length(vec3(S[3], S[4], S[5]))
+        return theta, turn, uneven(slowdown, low, high, theta)
+
+    @wp.func
+    def chord_error(
+        way: scalar, turned: scalar, uneven_way: scalar, uneven_turn: scalar
+    ) -> scalar:
+        return chord_bend(way, turned) + uneven_way + way * uneven_turn
+
+    @wp.func
+    def look_at(path: Path, robot: int, place: int, low: scalar, span: scalar):
+        n = path.step.shape[0]
+        high = path.times[robot, place + 1]
+        row = (place + 1) * n + robot
+        if span > zero and low + span < high:
+            high = low + span
+            row = path.times.shape[1] * n + robot
+            place_stop(path, robot, row, high)
+        return high, row
+
+    @wp.func
+    def may_halve(h: scalar, floor: scalar, halvings: int) -> bool:
+        return h >= floor or halvings <= wp.static(MOST_VIOLATED_HALVINGS)
+
+    @wp.func
+    def next_place(path: Path, robot: int, place: int, time: scalar) -> int:
+        last = path.times.shape[1] - 1
+        behind = place
+        while behind < last and path.times[robot, wp.min(behind + 1, last)] <= time:
+            behind += 1
+        return behind
+
+    return SimpleNamespace(
+        joint_motion=joint_motion,
+        chord_error=chord_error,
+        look_at=look_at,
+        may_halve=may_halve,
+        next_place=next_place,
+    )
+
+
+@no_type_check
+@functools.cache
+def place_stops_kernel(scalar: type) -> wp.Kernel:
+    """Build the kernel that places every robot at every place; one thread is one of them."""
+    place_stop = place_stop_function(scalar)
+    way_after = stop_functions(scalar).way_after
+    Path = stop_path_struct(scalar)
+
+    @wp.func
+    def time_of(path: Path, robot: int, place: int) -> scalar:
+        if place == 0:
+            return scalar(0.0)
+        return scalar(1.0) + wp.ceil(path.parts[place] * path.horizon[robot])
+
+    @compiled_kernel()
+    def place_stops(path: Path, skips: bool):
+        robot, place = wp.tid()
+        n = path.step.shape[0]
+        time = time_of(path, robot, place)
+        path.times[robot, place] = time
+        # A short stop has fewer places than there is room for.
+        if place == 0 or not skips or time > time_of(path, robot, place - 1):
+            place_stop(path, robot, place * n + robot, time)
+        if place == path.times.shape[1] - 1:
+            for dof in range(path.step.shape[1]):
+                path.way[robot, dof] = way_after(path.step[robot, dof], path.slowdown[dof], time)
+
+    return place_stops
+
+
+class StopPath:
+    """Room for the paths of the robots of a state.
+
+    Attributes:
+        arrays: Struct of :func:`stop_path_struct`.
+        n_places: Number of places.
+    """
+
+    def __init__(
+        self,
+        state: 'StepState',
+        tree: KinematicTree,
+        links: Iterable[int] | None,
+        step: wp.array,
+        slowdown: wp.array,
+        parts: np.ndarray,
+    ) -> None:
+        """Allocate.
+
+        Args:
+            state: Whose robots.
+            tree: Kinematic tree of the model in the type of ``state``.
+            links: Links that are looked at; None for all.
+            step: The step, read at each launch, [n, joint_dof_count].
+            slowdown: What each degree of freedom loses a step, read at each launch,
+                [joint_dof_count].
+            parts: Parts of the stop at whose ends there is a place, ascending to 1, after that at
+                the end of the step, which is 0.
+        """
+        scalar, device, n = state.scalar, state.device, state.n_robots
+        dofs, coords = state.model.joint_dof_count, state.model.joint_coord_count
+        types = spatial_functions(scalar)
+        self._kernel, self._device = place_stops_kernel(scalar), device
+        self.n_places = len(parts) + 1
+        rows = (self.n_places + 1) * n
+        self.arrays = arrays = stop_path_struct(scalar)()
+        arrays.tree = tree.arrays
+        order = tree.arrays.joint_order.numpy()
+        arrays.nodes = make_step_tree(state.model, order, links, scalar)
+        arrays.joint_q, arrays.step, arrays.slowdown = state.joint_q, step, slowdown
+        arrays.parts = wp.array([0.0, *parts], dtype=scalar, device=device)
+        for name, dtype, shape in (
+            ('horizon', scalar, (n,)),
+            ('times', scalar, (n, self.n_places)),
+            ('displacement', scalar, (rows, dofs)),
+            ('q', scalar, (rows, coords)),
+            ('body_q', types.transform, (rows, state.model.body_count)),
+            ('joint_S_s', types.twist, (rows, dofs)),
+            ('way', scalar, (n, dofs)),
+        ):
+            setattr(arrays, name, wp.zeros(shape, dtype=dtype, device=device))
+
+    def launch_place(self, *, skips: bool = True) -> None:
+        """Place every robot at every place of its path; allocates nothing.
+
+        Args:
+            skips: Whether the poses of places that fall on the one before may be left.
+        """
+        n = self.arrays.step.shape[0]
+        wp.launch(
+            self._kernel,
+            (n, self.n_places),
+            inputs=[self.arrays, skips],
+            device=self._device,
+        )
+
+    def body_q(self, place: int) -> wp.array:
+        """Return the link poses of all robots at a place, [n, body_count]."""
+        n = self.arrays.step.shape[0]
+        return self.arrays.body_q[place * n : (place + 1) * n]
+
+
+@dataclasses.dataclass
+class PathCheck:
+    """What barriers judge paths by, and what they write.
+
+    Attributes:
+        path: The paths.
+        tolerance: How far below zero a value may be, [1].
+        between: Whether what lies between two places counts.
+        unsafe: Output: set where a barrier is not safe, never cleared, int32 [n, barriers].
+        cut: Output: set for degrees of freedom that move what gets worse, or, where what lies
+            between counts, what shrinks below the floor; never cleared, int32 [n,
+            joint_dof_count]. Of no column where nobody asks.
+    """
+
+    path: StopPath
+    tolerance: wp.array
+    between: bool
+    unsafe: wp.array
+    cut: wp.array

@@ -1,0 +1,161 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes that survive errors in callbacks, those of rclpy's own services included.
+
+An executor passes an error in a callback on to whoever spins it, and leaves the requests that came
+together with that one in DDS. So the errors are caught in the callback: they are reported, a
+request is answered with the reason, and the next callback runs as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Awaitable
+from collections.abc import Callable
+from collections.abc import Iterator
+import functools
+import inspect
+from typing import Any
+import weakref
+
+from rclpy.node import Node
+from rclpy.service import Service
+from rclpy.subscription import Subscription
+from rclpy.timer import Timer
+from rclpy.waitable import Waitable
+
+# Fields of responses that take a sentence; the field `success` is False from the start.
+_SENTENCES = ('message', 'reason', 'failure_reason')
+
+
+def fault_text(error: BaseException) -> str:
+    """Return an error as a sentence for people."""
+    text = ' '.join(str(error).split())
+    return f'{type(error).__name__}: {text}' if text else type(error).__name__
+
+
+def fault_response(kind: Any, error: BaseException) -> Any:
+    """Return the response of a request that raised an error.
+
+    Args:
+        kind: Type of the service.
+        error: The error.
+    """
+    response = kind.Response()
+    for name in _SENTENCES:
+        if isinstance(getattr(response, name, None), str):
+            setattr(response, name, f'internal error, see the log: {fault_text(error)}')
+    return response
+
+
+class GuardedNode(Node):
+    """A node that reports what its callbacks raise; the first base where there are several."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Create the node; arguments are those of its class in rclpy."""
+        self._guarded: weakref.WeakSet[Any] = weakref.WeakSet()
+        super().__init__(*args, **kwargs)
+
+    @abc.abstractmethod
+    def on_fault(self, where: str, error: Exception) -> None:
+        """Report an error in a callback; any thread that spins the node may call this.
+
+        Args:
+            where: Name of the service, topic, timer or action.
+            error: The error.
+        """
+
+    @property
+    def services(self) -> Iterator[Service]:
+        """Return the services, which answer whatever happens."""
+        for service in super().services:
+            if self._is_new(service):
+                self._guard_service(service)
+            yield service
+
+    @property
+    def subscriptions(self) -> Iterator[Subscription]:
+        """Return the subscriptions that an executor is to serve."""
+        for subscription in super().subscriptions:
+            if self._is_new(subscription):
+                name = subscription.topic_name
+                subscription.callback = self.guarded(name, subscription.callback)
+            yield subscription
+
+    @property
+    def timers(self) -> Iterator[Timer]:
+        """Return the timers."""
+        for timer in super().timers:
+            if self._is_new(timer):
+                timer.callback = self.guarded('a timer', timer.callback or _nothing)
+            yield timer
+
+    @property
+    def waitables(self) -> Iterator[Waitable]:
+        """Return everything else that an executor waits for: actions, events of DDS."""
+        for waitable in super().waitables:
+            if self._is_new(waitable):
+                execute = self.guarded(type(waitable).__name__, waitable.execute)
+                waitable.execute = execute  # type: ignore[method-assign]
+            yield waitable
+
+    def guarded(
+        self,
+        where: str,
+        callback: Callable[..., Any],
+        instead: Callable[[Exception], Any] = lambda error: None,
+    ) -> Callable[..., Any]:
+        """Return a callback that reports what it raises.
+
+        Args:
+            where: What to call it in a report.
+            callback: The callback, a function or a coroutine function.
+            instead: Returns what to return in that case.
+        """
+
+        def report(error: Exception) -> Any:
+            self.on_fault(where, error)
+            return instead(error)
+
+        if inspect.iscoroutinefunction(callback):
+            return functools.wraps(callback)(_guard_coroutine(callback, report))
+
+        @functools.wraps(callback)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return callback(*args, **kwargs)
+            except Exception as error:  # noqa: BLE001 no message may end the node
+                return report(error)
+
+        return call
+
+    def _is_new(self, entity: Any) -> bool:
+        if entity in self._guarded:
+            return False
+        self._guarded.add(entity)
+        return True
+
+    def _guard_service(self, service: Service) -> None:
+        name, kind = service.srv_name, service.srv_type
+        service.callback = self.guarded(
+            name, service.callback, lambda error: fault_response(kind, error)
+        )
+        # A response that cannot be written, or whose client has gone, costs that one alone.
+        send = self.guarded(name, service.send_response)
+        service.send_response = send  # type: ignore[method-assign]
+
+
+def _nothing() -> None:
+    """Stand for the callback of a timer that has none."""
+
+
+def _guard_coroutine(
+    callback: Callable[..., Awaitable[Any]], report: Callable[[Exception], Any]
+) -> Callable[..., Awaitable[Any]]:
+    async def call(*args: Any) -> Any:
+        try:
+            return await callback(*args)
+        except Exception as error:  # noqa: BLE001 no message may end the node
+            return report(error)
+
+    return call

@@ -1,0 +1,48 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The service ~/srdf_lines: lines of an SRDF for links that always touch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+from ros_ik.model.labels import listed
+from ros_ik.servo import Servo
+
+
+class SrdfLines:
+    """Answers the service from the robot that runs; used in the thread of the executor."""
+
+    def __init__(self, node: Node, servo: Callable[[], Servo | None]) -> None:
+        """Create the service.
+
+        Args:
+            node: The node.
+            servo: Returns the servo that runs, None for none.
+        """
+        self._servo = servo
+        node.create_service(Trigger, '~/srdf_lines', self._answer)
+
+    def _answer(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        servo = self._servo()
+        if servo is None:
+            response.message = 'there is no robot description to write lines for'
+        else:
+            response.success, response.message = True, '\n'.join(servo.robot.srdf_lines)
+        return response
+
+
+def touching_sentences(servo: Servo) -> list[str]:
+    """Return what the log says of pairs that are not watched."""
+    shapes, found = servo.robot.shapes, []
+    for pairs, what in (
+        (shapes.near, 'wherever the robot is; ~/srdf_lines writes them for an SRDF'),
+        (shapes.thick, 'by the thickness of their fits alone'),
+    ):
+        if pairs:
+            names = listed(' - '.join(pair) for pair in pairs)
+            found.append(f'{len(pairs)} pairs of links have shapes that touch {what}: {names}')
+    return found

@@ -1,0 +1,121 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The one rule for numbers from outside: real, finite, and no larger than a robot can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+import math
+from typing import Any
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+
+# Largest magnitude of a number in a message, a request, a description or a batch of poses. Lengths
+# in m and angles in rad beyond it are mistakes; their squares and the products of those stay far
+# inside float32 (3e38).
+MAX_MAGNITUDE = 1e9
+
+
+def real_array(name: str, value: Any) -> np.ndarray:
+    """Return real numbers as a new float64 array; integers are converted.
+
+    Args:
+        name: What to call them in an error.
+        value: A number, nested sequences of numbers, or an array.
+
+    Raises:
+        ArgumentError: A string, a complex number, a truth value, None or anything else that is no
+            real number, or rows of different lengths; the message names the element.
+    """
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind in 'iuf':
+            return array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ArgumentError(f'{name} must be numbers, got {shown(value)}') from None
+    if array.dtype.kind == 'O' and array.size and array.ndim:
+        for index in np.ndindex(array.shape):
+            if not _is_real(array[index]):
+                raise _wrong(name, index, array[index])
+        try:
+            return array.astype(np.float64)
+        except OverflowError as error:
+            raise ArgumentError(f'{name} must be numbers: {error}') from None
+    index, element = _first_wrong(value)
+    raise _wrong(name, index, element)
+
+
+def check_bounded(name: str, array: np.ndarray) -> None:
+    """Check that numbers are finite and within :data:`MAX_MAGNITUDE`.
+
+    Raises:
+        ArgumentError: One is not; the message names it.
+    """
+    good = np.abs(array) <= MAX_MAGNITUDE
+    if good.all():
+        return
+    index = tuple(int(k) for k in np.argwhere(~good)[0])
+    raise ArgumentError(
+        f'{_element(name, index)} must be finite and at most {MAX_MAGNITUDE:g} in size, got '
+        f'{float(array[index]):g}'
+    )
+
+
+def is_bounded(values: Iterable[Any]) -> bool:
+    """Return whether all of a few values are real, finite and within :data:`MAX_MAGNITUDE`."""
+    try:
+        return all([-MAX_MAGNITUDE <= value <= MAX_MAGNITUDE for value in values])
+    except TypeError:
+        return False
+
+
+def is_finite(values: Iterable[Any]) -> bool:
+    """Return whether all of a few values are real and finite."""
+    try:
+        return all(map(math.isfinite, values))
+    except TypeError:
+        return False
+
+
+def shown(value: Any) -> str:
+    """Return a value as people write it, however long or of whatever class it is."""
+    if isinstance(value, str | bytes):
+        text = repr(value)
+    elif isinstance(value, np.ndarray | list | tuple):
+        text = str(np.asarray(value, dtype=object).tolist())
+    else:
+        text = str(value)
+    return text if len(text) <= 100 else f'{text[:97]}...'
+
+
+def _wrong(name: str, index: tuple[int, ...], value: Any) -> ArgumentError:
+    if not index:
+        return ArgumentError(f'{name} must be numbers, got {shown(value)}')
+    return ArgumentError(f'{name} must be numbers: {_element(name, index)} is {shown(value)}')
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(
+        value, bool
+    )
+
+
+def _first_wrong(value: Any) -> tuple[tuple[int, ...], Any]:
+    """Return index and value of the first element that is no real number."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        for index, element in enumerate(value):
+            if isinstance(element, np.generic):
+                element = element.item()
+            if not _is_real(element):
+                below, wrong = _first_wrong(element)
+                if below or not isinstance(element, list | tuple):
+                    return (index, *below), wrong
+    return (), value
+
+
+def _element(name: str, index: tuple[int, ...]) -> str:
+    return name + ''.join(f'[{k}]' for k in index)

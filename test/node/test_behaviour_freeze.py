@@ -1,0 +1,107 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A driver that stands still and goes on publishing joint states, over DDS."""
+
+import math
+
+from geometry_msgs.msg import PoseStamped
+import numpy as np
+import pytest
+from std_srvs.srv import SetBool
+from support.action_rig import ABORTED
+from support.action_rig import ActionUser
+from support.ros_rig import ARM
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+from support.ros_rig import start_robot
+
+from ros_ik_interfaces.action import MoveToPose
+from ros_ik_interfaces.msg import IkStatus
+
+pytestmark = pytest.mark.dds
+# How far ahead of a joint that stood the first command may be [rad]: docs/troubleshooting.md.
+TRIAL = 0.01
+
+
+@pytest.fixture(scope='module')
+def client(tmp_path_factory):
+    with ros_rig(tmp_path_factory.mktemp('freeze')) as client:
+        start_node(client, command_timeout=60.0, joint_state_timeout=60.0)
+        start_robot(client)
+        client.describe(panda_urdf())
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=120.0)
+        yield client
+
+
+def freeze(client, frozen):
+    assert client.call(SetBool, 'mock_robot/freeze', SetBool.Request(data=frozen)).success
+
+
+def commanded(client):
+    """Return the positions of the newest command."""
+    return np.array(client.sent[-1][1].points[0].positions)
+
+
+def ahead(client, where, count):
+    """Return how far the last commands were from where the robot is [rad]."""
+    sent = [message.points[0].positions for _, message, _ in client.sent[-count:]]
+    return np.abs(np.array(sent) - where).max()
+
+
+def measured(client):
+    positions = client.positions()
+    return np.array([positions[name] for name in ARM])
+
+
+def moved(client):
+    """Return a target far enough away to be under way for a while."""
+    pose = client.moved_pose((-0.1, 0.35, -0.2))
+    return pose
+
+
+def test_the_command_waits_where_the_robot_stands(client):
+    client.stream('pose', moved(client))
+    client.wait_for(
+        lambda: client.sent and np.abs(commanded(client) - measured(client)).max() > 0.005,
+        'motion',
+    )
+    freeze(client, True)
+    status = client.wait_for_code(IkStatus.FOLLOWING_ERROR)
+    assert tuple(status.joint_names) == ARM and len(status.following_errors) == len(ARM)
+    assert np.isfinite(status.following_errors).all()
+    # Nothing else moves it from here on.
+    where = measured(client)
+    client.wait_for(
+        lambda: ahead(client, where, 50) <= TRIAL, 'commands that have come back to the robot'
+    )
+    status = client.wait_for_code(IkStatus.FOLLOWING_ERROR)
+    assert not status.tasks[0].reached and status.tasks[0].measured_linear > 0.05
+    told = {s.name: s for s in client.diagnostics}['ros_ik: joint states']
+    assert int.from_bytes(told.level, 'little') == 1 and 'follow' in told.message
+    # 0.65 rad without: the command went on to the target.
+    np.testing.assert_array_equal(measured(client), where)
+    assert ahead(client, where, 50) <= TRIAL
+    freeze(client, False)
+    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
+    assert client.status.tasks[0].measured_linear <= 1e-3
+    client.assert_trajectories_are_accepted()
+    client.stream('pose', None)
+
+
+def test_an_action_does_not_succeed_where_the_robot_stands(client):
+    client.stream('pose', None)
+    client.trigger('reset')
+    client.wait_for_rest()
+    user = ActionUser(client, MoveToPose, 'move_to_pose')
+    target: PoseStamped = client.moved_pose((0.1, -0.3, 0.1))
+    freeze(client, True)
+    try:
+        goal = user.send(MoveToPose.Goal(target=target, timeout=3.0))
+        status, result = goal.result()
+    finally:
+        freeze(client, False)
+    assert status == ABORTED and not result.reached
+    assert 'follow' in result.message and result.linear_error > 0.1
+    assert IkStatus.FOLLOWING_ERROR in {message.code for message in goal.feedback}
+    assert math.isfinite(result.angular_error)

@@ -1,0 +1,102 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""~/move_to_pose by way of another configuration, over DDS; judged by Pinocchio's kinematics."""
+
+from geometry_msgs.msg import PoseStamped
+import numpy as np
+import pytest
+from support.action_rig import ABORTED
+from support.action_rig import ActionUser
+from support.action_rig import at_rest
+from support.action_rig import CANCELED
+from support.action_rig import LONG
+from support.action_rig import SUCCEEDED
+from support.planning_rig import make_planner
+from support.planning_rig import Twin
+from support.ros_rig import NEVER_STALE
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+from support.ros_rig import start_robot
+
+from ros_ik_interfaces.action import MoveToPose
+from ros_ik_interfaces.msg import IkStatus
+from ros_ik_interfaces.srv import SetMode
+
+pytestmark = pytest.mark.dds
+BASE = 'panda_link0'
+# A pose that the arm has, and on the direct way to which from home a joint meets its limit.
+BEHIND_A_LIMIT = (0.018792, 0.127701, 0.94352, 0.215914, 0.61983, 0.501669, 0.563489)
+
+
+@pytest.fixture
+def client(tmp_path):
+    with ros_rig(tmp_path) as client:
+        start_node(client, base_frame=BASE, **NEVER_STALE)
+        start_robot(client)
+        client.describe(panda_urdf())
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
+        yield at_rest(client)
+        assert client.processes.is_alive('node'), client.processes.text('node')
+
+
+def target():
+    """Return the pose as a message."""
+    message = PoseStamped()
+    message.header.frame_id = BASE
+    p, q = message.pose.position, message.pose.orientation
+    p.x, p.y, p.z, q.x, q.y, q.z, q.w = BEHIND_A_LIMIT
+    return message
+
+
+def errors_of(client):
+    """Return distance and angle of the measured robot to the pose, by Pinocchio."""
+    client.wait_for_rest()
+    planner, measured = make_planner('panda'), client.positions()
+    coords = planner.coordinates(list(measured))
+    joint_q = planner.configurations(coords, np.array([list(measured.values())]))[0]
+    return Twin(planner, 'panda').errors(joint_q, 'panda_hand_tcp', BASE, np.array(BEHIND_A_LIMIT))
+
+
+def test_it_is_reached_by_joints_where_that_is_allowed_and_not_otherwise(client):
+    user = ActionUser(client, MoveToPose, 'move_to_pose')
+    goal = user.send(MoveToPose.Goal(target=target(), timeout=15.0))
+    status, result = goal.result()
+    assert status == ABORTED and not result.reached
+    assert 'at rest short of the target of ee: joint' in result.message
+    assert goal.feedback[-1].code == IkStatus.STATIONARY
+    goal = user.send(MoveToPose.Goal(target=target(), timeout=50.0, allow_reconfiguration=True))
+    status, result = goal.result()
+    assert status == SUCCEEDED and result.reached, result.message
+    assert result.message == 'changed the configuration'
+    distance, angle = errors_of(client)
+    assert distance <= 1e-3 and angle <= 1e-2
+    client.assert_trajectories_are_accepted()
+
+
+def test_on_the_way_of_the_joints_it_can_be_cancelled_and_taken_over(client):
+    user = ActionUser(client, MoveToPose, 'move_to_pose')
+    fields = {'target': target(), 'timeout': 50.0, 'allow_reconfiguration': True}
+
+    def by_joints():
+        goal = user.send(MoveToPose.Goal(**fields))
+        client.wait_for_code(IkStatus.STATIONARY)
+        client.statuses.clear()
+        client.wait_for(
+            lambda: any(not status.tasks[0].active for status in client.statuses), 'joint target'
+        )
+        return goal
+
+    goal = by_joints()
+    assert goal.cancel()
+    status, result = goal.result()
+    assert status == CANCELED and not result.reached
+    client.wait_for_rest()
+    goal = by_joints()
+    client.send('pose', client.moved_pose())
+    status, result = goal.result()
+    assert status == ABORTED and 'a pose target has taken over' in result.message
+    client.call(SetMode, 'ros_ik/set_mode', SetMode.Request(mode=SetMode.Request.POSE))
+    goal = user.send(MoveToPose.Goal(**(fields | {'timeout': 30.0})))
+    status, result = goal.result()
+    assert status == ABORTED and 'mode POSE has no joint targets' in result.message

@@ -1,0 +1,287 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Robots that lag, stand still, or are blocked: how far the command gets ahead of them."""
+
+import numpy as np
+import pytest
+from support.robots import pin
+from support.simulated_drives import Loop
+
+from ros_ik.demo.robots import find_robot
+from ros_ik.servo import Mode
+from ros_ik.servo import StatusCode
+from ros_ik.settings import SettingsError
+
+OK, FOLLOWING = StatusCode.OK, StatusCode.FOLLOWING_ERROR
+# docs/parameters.md: what an empty following_error.max is; the lag is 0.1 s, 0.025 s and a period.
+FLOOR, DELAY = 0.1, 0.125
+# The most that a joint is asked for before it has moved again [rad].
+TRIAL = 0.01
+ARMS = {
+    'panda': {f'panda_joint{k}': p for k, p in enumerate((1, -0.5, 1, -1, 1, 2.5, 1.5), 1)},
+    'ur5': {
+        'shoulder_pan_joint': 2.0, 'shoulder_lift_joint': -2.5, 'elbow_joint': -1.5,
+        'wrist_1_joint': 1.0, 'wrist_2_joint': 1.5, 'wrist_3_joint': -2.0,
+    },
+}  # fmt: skip
+
+
+def aim(loop, kind):
+    """Stream a target that takes at least 0.6 s to reach."""
+    rig = loop.rig
+    if kind == 'pose':
+        rig.aim(rig.moved((-0.1, 0.3, -0.2)))
+    elif kind == 'twist':
+        rig.aim_twist((0.0, 0.25, -0.1), (0.0, 0.0, 0.5))
+    else:
+        names = rig.robot.group.joint_names
+        rig.aim_joints(**dict(zip(names, ARMS[rig.files_name].values(), strict=True)))
+
+
+def make(name, **values):
+    loop = Loop(name, **values)
+    loop.rig.files_name = name
+    return loop
+
+
+def widest(loop):
+    """Return how far each command may be ahead, by the limits of the joint alone."""
+    velocity, acceleration = loop.limits()
+    lag = DELAY + loop.rig.dt
+    return FLOOR + lag * velocity + velocity**2 / (2.0 * acceleration)
+
+
+CASES = [
+    ('panda', 100.0, 'slow', 'pose', 2.0),
+    ('panda', 100.0, 'stop', 'twist', 1.5),
+    ('panda', 30.0, 'slow', 'joints', 10.0),
+    ('ur5', 250.0, 'slow', 'joints', 1.5),
+    ('ur5', 100.0, 'stop', 'pose', 3.0),
+    ('ur5', 1000.0, 'slow', 'twist', 1.2),
+]
+
+
+@pytest.mark.parametrize(('name', 'rate', 'action', 'kind', 'seconds'), CASES)
+def test_a_driver_that_freezes_finds_the_command_where_the_robot_is(
+    name, rate, action, kind, seconds
+):
+    loop = make(name, control_rate=rate, following_error__action=action, joint_state_timeout=0.2,
+                outputs__default__command_horizon=0.2)  # fmt: skip
+    aim(loop, kind)
+    loop.tick(seconds=0.4)
+    assert set(loop.codes) == {OK} and np.abs(loop.speeds()[-1]).max() > 0.15
+    frozen = len(loop.codes)
+    loop.drives.frozen = True
+    loop.tick(seconds=seconds)
+    assert np.all(loop.gaps(frozen) <= widest(loop))
+    # Once it is known, which takes less than the command takes to rest and come back.
+    known = frozen + round(1.1 * rate)
+    assert set(loop.codes[known:]) == {FOLLOWING}
+    assert loop.gaps(known).max() <= TRIAL + 1e-6
+    assert not loop.rig.outputs[-1].tasks[0].reached
+    released = len(loop.codes)
+    loop.drives.frozen = False
+    loop.tick()
+    # 0.65 rad before: the command went on as if the robot had followed.
+    assert np.all(loop.gaps(released) <= TRIAL + loop.limits()[1] * loop.rig.dt**2)
+    loop.tick(seconds=3.0)
+    assert loop.codes[-1] != FOLLOWING
+    assert loop.gaps(released).max() <= widest(loop).max()
+    loop.assert_smooth()
+    if kind == 'pose':
+        assert loop.rig.outputs[-1].tasks[0].reached
+
+
+@pytest.mark.parametrize('action', ['slow', 'stop'])
+@pytest.mark.parametrize(('most', 'moment'), [(0.05, 0.1), (0.1, 0.3), (0.1, 0.7), (0.2, 0.5)])
+def test_the_command_is_never_farther_ahead_than_max(action, most, moment):
+    loop = make('panda', noise=1e-4, following_error__max=[most], following_error__action=action)
+    aim(loop, 'joints')
+    loop.tick(seconds=moment)
+    loop.drives.frozen = True
+    loop.tick(seconds=1.0)
+    loop.drives.frozen = False
+    loop.tick(seconds=0.5)
+    # Noise is what the robot says of itself: five times its deviation.
+    assert loop.gaps().max() <= most + 5e-4
+    assert FOLLOWING in loop.codes
+
+
+@pytest.mark.parametrize('moment', [0.05, 0.5])
+def test_one_blocked_joint_holds_all_of_them(moment):
+    loop = make('panda', noise=1e-4)
+    aim(loop, 'joints')
+    loop.tick(seconds=moment)
+    blocked = loop.coords[3]
+    loop.drives.blocked = [blocked]
+    loop.tick(seconds=2.5)
+    assert loop.codes[-1] == FOLLOWING and 'panda_joint4' in loop.rig.outputs[-1].text
+    gaps = loop.gaps(len(loop.codes) - 50)
+    assert gaps.max() <= TRIAL + 1e-3
+    assert np.abs(np.ptp(np.array(loop.commanded[-50:]), axis=0)).max() < 0.01, 'others go on'
+    loop.drives.blocked = []
+    loop.tick(seconds=3.0)
+    assert loop.codes[-1] == OK and loop.gaps(len(loop.codes) - 1).max() < 1e-3
+
+
+DRIVES = [(0.08, 0.0), (0.0, 0.08), (0.032, 0.04), (0.005, 0.008)]
+
+
+@pytest.mark.parametrize('action', ['slow', 'stop'])
+@pytest.mark.parametrize(('name', 'rate'), [('panda', 100.0), ('ur5', 100.0), ('ur5', 30.0)])
+@pytest.mark.parametrize(('lag', 'dead_time'), DRIVES)
+def test_the_lag_of_usual_controllers_is_in_order_at_any_speed(
+    name, rate, lag, dead_time, action
+):
+    loop = make(name, lag=lag, dead_time=dead_time, noise=1e-4, sag=0.02, control_rate=rate,
+                following_error__action=action, joint_state_timeout=0.2,
+                outputs__default__command_horizon=0.2)  # fmt: skip
+    robot, rng = loop.rig.robot, np.random.default_rng(3)
+    dofs = robot.group.variable_dof
+    low, high = np.maximum(robot.lower[dofs], -3.0) + 0.1, np.minimum(robot.upper[dofs], 3.0) - 0.1
+    for _ in range(4):
+        goal = np.where(rng.random(len(low)) < 0.5, low, high)
+        loop.rig.aim_joints(**dict(zip(robot.group.joint_names, goal.tolist(), strict=True)))
+        loop.tick(seconds=0.7)
+    assert set(loop.codes) == {OK}
+    fastest = np.abs(loop.speeds()).max(axis=0) / loop.limits()[0]
+    assert fastest.max() == pytest.approx(1.0, abs=1e-6), 'not at full speed'
+    loop.tick(seconds=2.0)
+    assert set(loop.codes) <= {OK, StatusCode.JOINT_BOUND}
+
+
+@pytest.mark.parametrize('speed', [0.3, 0.1])
+def test_a_slow_robot_takes_the_command_down_to_its_pace(speed):
+    loop = make('ur5', speed=speed, noise=1e-4)
+    aim(loop, 'joints')
+    loop.tick(seconds=3.0)
+    steady = np.abs(loop.speeds(150)).max(axis=1)
+    # Joints that have less to go are slower; the one at the robot's pace is the fastest.
+    assert np.median(steady) == pytest.approx(speed, rel=0.1)
+    assert steady.max() < speed + 0.1 and steady.min() > 0.25 * speed, 'it goes by fits and starts'
+    assert np.all(loop.gaps() <= widest(loop))
+    assert loop.codes[-1] == FOLLOWING
+
+
+def test_a_robot_that_sags_is_no_robot_that_stands():
+    loop = make('panda', noise=1e-4, sag=0.05)
+    aim(loop, 'pose')
+    loop.tick(seconds=4.0)
+    assert set(loop.codes) == {OK}
+    np.testing.assert_allclose(loop.rig.outputs[-1].following_errors, -0.05, atol=1e-3)
+    report = loop.rig.outputs[-1].tasks[0]
+    assert report.linear_error < 1e-3 < report.measured_linear_error and not report.reached
+
+
+def test_errors_of_the_robot_are_told_apart_from_those_of_the_command():
+    loop = make('panda', following_error__max=[0.0])
+    goal = loop.rig.moved((-0.1, 0.3, -0.2))
+    loop.rig.aim(goal)
+    loop.tick(seconds=0.5)
+    loop.drives.frozen = True
+    output = loop.tick(seconds=3.0)
+    report = output.tasks[0]
+    assert report.linear_error < 1e-3 and not report.reached
+    model = pin.buildModelFromUrdf(str(find_robot('panda').urdf_path))
+    data, q = model.createData(), pin.neutral(model)
+    for name, position in zip(output.joint_names, loop.measured[-1], strict=True):
+        q[model.joints[model.getJointId(name)].idx_q] = position
+    pin.framesForwardKinematics(model, data, q)
+    tip = data.oMf[model.getFrameId(find_robot('panda').tip_link)]
+    base = data.oMf[model.getFrameId(find_robot('panda').base_link)]
+    frame = base.actInv(tip)
+    distance = np.linalg.norm(goal[:3] - frame.translation)
+    x, y, z, w = goal[3:]
+    turn = pin.log3(pin.Quaternion(w, x, y, z).matrix() @ frame.rotation.T)
+    assert report.measured_linear_error == pytest.approx(distance, abs=1e-6) and distance > 0.05
+    assert report.measured_angular_error == pytest.approx(np.linalg.norm(turn), abs=1e-6)
+    last = np.array(loop.commanded[-12:])
+    wanted = loop.measured[-1] - np.clip(loop.measured[-1], last.min(axis=0), last.max(axis=0))
+    # The command still creeps, by less than this in a tick.
+    np.testing.assert_allclose(output.following_errors, wanted, atol=2e-4)
+
+
+def test_errors_are_not_known_before_there_is_a_command():
+    loop = make('panda')
+    loop.tick(3)
+    assert np.isnan(loop.rig.outputs[-1].following_errors).all()
+    aim(loop, 'pose')
+    loop.tick(2)
+    assert np.abs(loop.rig.outputs[-1].following_errors).max() < 1e-9
+
+
+def test_a_target_that_ends_meanwhile_leaves_the_command_at_the_robot():
+    loop = make('panda')
+    aim(loop, 'pose')
+    loop.tick(seconds=0.4)
+    loop.drives.frozen = True
+    loop.rig.quiet()
+    output = loop.tick(seconds=2.0)
+    assert output.code == StatusCode.COMMAND_STALE and not output.publish
+    assert loop.gaps(len(loop.codes) - 1).max() < 1e-6
+    loop.assert_smooth()
+
+
+def test_a_robot_that_is_moved_by_hand_without_a_target_is_left_alone():
+    loop = make('panda')
+    aim(loop, 'pose')
+    loop.tick(seconds=0.4)
+    loop.rig.quiet()
+    loop.tick(seconds=1.0)
+    count = len(loop.rig.published)
+    loop.drives.frozen = True
+    for _ in range(100):
+        loop.drives.q[loop.coords] += 0.01
+        loop.tick()
+    loop.tick(seconds=1.0)
+    assert len(loop.rig.published) == count
+
+
+@pytest.mark.parametrize('ends', ['pause', 'stop'])
+def test_whoever_halts_the_node_halts_the_way_back_too(ends):
+    loop = make('panda')
+    aim(loop, 'pose')
+    loop.tick(seconds=0.4)
+    loop.drives.frozen = True
+    while not (loop.codes[-1] == FOLLOWING and loop.gaps(-10)[-1].max() < loop.gaps(-10)[0].max()):
+        loop.tick()
+    loop.rig.command = (
+        loop.rig.command.with_pause(True) if ends == 'pause' else loop.rig.command.with_stop()
+    )
+    loop.tick(seconds=0.5)
+    still = loop.commanded[-1]
+    loop.tick(seconds=1.0)
+    np.testing.assert_array_equal(loop.commanded[-1], still)
+    assert loop.codes[-1] == (StatusCode.PAUSED if ends == 'pause' else StatusCode.STOPPED)
+    loop.assert_smooth()
+
+
+def test_zero_watches_nothing_and_takes_effect_at_once():
+    loop = make('panda', following_error__max=[0.0])
+    aim(loop, 'pose')
+    loop.tick(seconds=0.4)
+    loop.drives.frozen = True
+    loop.tick(seconds=1.5)
+    assert set(loop.codes) == {OK} and loop.gaps().max() > 0.4
+    loop.rig.set(following_error__max=[])
+    loop.tick(seconds=1.5)
+    assert loop.codes[-1] == FOLLOWING and loop.gaps(-1).max() <= TRIAL
+    loop.assert_smooth()
+
+
+def test_a_wrong_number_of_bounds_is_refused():
+    with pytest.raises(SettingsError, match=r'following_error.max.*0 or 1 or 7 entries'):
+        make('panda', following_error__max=[0.1, 0.2])
+
+
+def test_a_reset_lets_the_command_go_on():
+    loop = make('panda')
+    aim(loop, 'pose')
+    loop.tick(seconds=0.4)
+    loop.drives.frozen = True
+    loop.tick(seconds=1.5)
+    assert loop.codes[-1] == FOLLOWING
+    loop.rig.command = loop.rig.command.with_reset()
+    loop.rig.change(mode=Mode.AUTO)
+    loop.tick(20)
+    assert OK in loop.codes[-10:], 'it still doubts the robot'

@@ -1,0 +1,90 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel that pip makes of the clone, with what it requires and nothing else."""
+
+from importlib import metadata
+from pathlib import Path
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+# Solves a pose with nothing on the path but the folders given.
+SOLVE = """
+import sys
+sys.path[:0] = sys.argv[1:]
+from pathlib import Path
+import numpy as np
+import ros_ik
+from ros_ik import inverse_kinematics, Model
+from ros_ik.kinematics import eval_fk
+folder = Path(ros_ik.__file__).parent / 'demo'
+assert str(folder).startswith(sys.argv[1]), folder
+urdf, srdf = ((folder / f'six_axis.{kind}').read_text() for kind in ('urdf', 'srdf'))
+model = Model.from_urdf(urdf, srdf=srdf, device='cpu')
+q = np.array([[0.1, 0.2, 1.3, 0.4, 1.0, 0.5]])
+poses = np.zeros((1, model.body_count, 7))
+eval_fk(model, q, poses)
+result = inverse_kinematics(model, 'tool0', poses[:, model.body_index('tool0')])
+print('status', result.status[0], 'rclpy' in sys.modules)
+"""
+
+
+@pytest.fixture(scope='module')
+def installed(tmp_path_factory):
+    """Return the folder of the installed package and what it requires."""
+    source, folder = tmp_path_factory.mktemp('source'), tmp_path_factory.mktemp('installed')
+    # pip builds beside the sources, and would leave that in the clone.
+    for name in ('setup.py', 'setup.cfg', 'package.xml', 'README.md', 'LICENSE'):
+        shutil.copy(ROOT / name, source)
+    for name in ('ros_ik', 'launch', 'config', 'resource'):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns('__pycache__'))
+    subprocess.run(
+        [
+            sys.executable, '-m', 'pip', 'install', '--quiet', '--no-deps', '--no-index',
+            '--no-build-isolation', '--disable-pip-version-check', '--target', folder, source,
+        ],
+        check=True,
+    )  # fmt: skip
+    (information,) = folder.glob('ros_ik-*.dist-info')
+    return folder, metadata.Distribution.at(information).requires
+
+
+def site_of(folder, requirements):
+    """Make a folder that holds these distributions and what they require themselves."""
+    names = [re.match(r'[\w.-]+', r)[0] for r in requirements if 'extra ==' not in r]
+    seen = set()
+    while names:
+        name = names.pop().lower()
+        if name in seen:
+            continue
+        seen.add(name)
+        distribution = metadata.distribution(name)
+        names += [re.match(r'[\w.-]+', r)[0] for r in distribution.requires or [] if ';' not in r]
+        for top in {file.parts[0] for file in distribution.files if file.parts[0] != '..'}:
+            if not (folder / top).exists() and not top.endswith('.pth'):
+                (folder / top).symlink_to(Path(distribution.locate_file(top)))
+    return folder
+
+
+def test_the_library_solves_a_pose_with_what_it_requires(installed, tmp_path):
+    folder, requirements = installed
+    site = site_of(tmp_path, requirements)
+    assert not (site / 'rclpy').exists() and not (site / 'trimesh').exists()
+    done = subprocess.run(
+        [sys.executable, '-I', '-S', '-c', SOLVE, folder, site],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert 'status 0 False' in done.stdout, done.stdout
+
+
+def test_extras_are_those_of_the_documents(installed):
+    _, requirements = installed
+    extras = {re.search(r'extra == [\'"](\w+)', r)[1] for r in requirements if 'extra ==' in r}
+    assert extras == {'meshes', 'demo', 'test'}
+    # colcon test runs pytest for packages that ask for it.
+    assert any(r.startswith('pytest') and 'test' in r for r in requirements)
