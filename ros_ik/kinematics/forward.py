@@ -24,15 +24,8 @@ from ros_ik.model.joint_type import JointType
 def joint_transform_function(scalar: type) -> wp.Function:
     """Build ``joint_transform(tree, joint, row, joint_q) -> transform``."""
     types = spatial_functions(scalar)
-    vec3, quat, transform = types.vec3, types.quat, types.transform
+    vec3, transform, read_quat = types.vec3, types.transform, types.read_quat
     Tree = tree_struct(scalar)
-
-    @wp.func
-    def read_quat(row: int, start: int, joint_q: wp.array2d(dtype=scalar)) -> quat:
-        return quat(
-            joint_q[row, start], joint_q[row, start + 1],
-            joint_q[row, start + 2], joint_q[row, start + 3],
-        )  # fmt: skip
 
     @wp.func
     def joint_transform(
@@ -48,10 +41,10 @@ def joint_transform_function(scalar: type) -> wp.Function:
         elif kind == wp.static(int(JointType.PRISMATIC)):
             position = tree.joint_axis[dof] * joint_q[row, q]
         elif kind == wp.static(int(JointType.BALL)):
-            rotation = read_quat(row, q, joint_q)
+            rotation = read_quat(joint_q, row, q)
         elif kind == wp.static(int(JointType.FREE)) or kind == wp.static(int(JointType.DISTANCE)):
             position = vec3(joint_q[row, q], joint_q[row, q + 1], joint_q[row, q + 2])
-            rotation = read_quat(row, q + 3, joint_q)
+            rotation = read_quat(joint_q, row, q + 3)
         elif kind == wp.static(int(JointType.D6)):
             linear = tree.joint_dof_dim[joint, 0]
             # Loops of fixed length unroll: a backward pass through others is wrong in Warp.

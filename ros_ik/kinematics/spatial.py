@@ -8,6 +8,7 @@ point of the body that is at p moves with v + omega x p.
 
 import functools
 from types import SimpleNamespace
+from typing import Any
 from typing import no_type_check
 
 import warp as wp
@@ -60,7 +61,8 @@ def spatial_functions(scalar: type) -> SimpleNamespace:
     Returns:
         The types ``vec3``, ``quat``, ``transform``, ``twist`` and the functions
         ``rotation_log(quat) -> vec3``, ``rotation_exp(vec3) -> quat``,
-        ``point_velocity(twist, point) -> vec3`` and ``axis_twist(axis, pivot) -> twist``.
+        ``point_velocity(twist, point) -> vec3``, ``axis_twist(axis, pivot) -> twist``,
+        ``slide_twist(axis) -> twist`` and ``read_quat(table, row, start) -> quat``.
     """
     vec3 = wp.types.vector(3, scalar)
     quat = wp.types.quaternion(scalar)
@@ -109,6 +111,13 @@ def spatial_functions(scalar: type) -> SimpleNamespace:
         """Twist of a unit translation along an axis."""
         return twist(axis[0], axis[1], axis[2], scalar(0.0), scalar(0.0), scalar(0.0))
 
+    @wp.func
+    def read_quat(table: wp.array2d(dtype=Any), row: int, start: int) -> quat:
+        return quat(
+            scalar(table[row, start]), scalar(table[row, start + 1]),
+            scalar(table[row, start + 2]), scalar(table[row, start + 3]),
+        )  # fmt: skip
+
     return SimpleNamespace(
         vec3=vec3,
         quat=quat,
@@ -119,4 +128,5 @@ def spatial_functions(scalar: type) -> SimpleNamespace:
         point_velocity=point_velocity,
         axis_twist=axis_twist,
         slide_twist=slide_twist,
+        read_quat=read_quat,
     )

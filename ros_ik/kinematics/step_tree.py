@@ -65,6 +65,7 @@ def place_nodes_function(scalar: type) -> wp.Function:
     """Build ``place_nodes(tree, row, joint_q, body_q, joint_S_s)``."""
     types = spatial_functions(scalar)
     vec3, quat, transform, twist = types.vec3, types.quat, types.transform, types.twist
+    read_quat = types.read_quat
     vec2 = wp.types.vector(2, scalar)
     axis_twist, slide_twist = types.axis_twist, types.slide_twist
     sincos = sincos_function(scalar)
@@ -72,13 +73,6 @@ def place_nodes_function(scalar: type) -> wp.Function:
     before = wp.constant(_NODE_BEFORE)
     fixed, revolute = wp.constant(int(JointType.FIXED)), wp.constant(int(JointType.REVOLUTE))
     prismatic, ball = wp.constant(int(JointType.PRISMATIC)), wp.constant(int(JointType.BALL))
-
-    @wp.func
-    def read_quat(row: int, start: int, joint_q: wp.array2d(dtype=scalar)) -> quat:
-        return quat(
-            joint_q[row, start], joint_q[row, start + 1],
-            joint_q[row, start + 2], joint_q[row, start + 3],
-        )  # fmt: skip
 
     @wp.func
     def place_floating(
@@ -92,12 +86,12 @@ def place_nodes_function(scalar: type) -> wp.Function:
     ) -> transform:
         """Place what a ball or a free joint carries; twists turn about the joint's anchor."""
         pivot = wp.transform_get_translation(frame)
-        moved = transform(vec3(), read_quat(row, coord, joint_q))
+        moved = transform(vec3(), read_quat(joint_q, row, coord))
         turns = dof
         if not is_ball:
             moved = transform(
                 vec3(joint_q[row, coord], joint_q[row, coord + 1], joint_q[row, coord + 2]),
-                read_quat(row, coord + 3, joint_q),
+                read_quat(joint_q, row, coord + 3),
             )
             turns = dof + 3
         for k in range(3):

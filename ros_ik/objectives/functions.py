@@ -32,10 +32,10 @@ def objective_functions(scalar: type) -> SimpleNamespace:
 
     Returns:
         Everything of :func:`spatial_functions` and the functions ``problem_row``, ``read_vec3``,
-        ``read_quat``, ``read_transform``, ``link_pose`` and ``log_velocity``.
+        ``read_transform``, ``link_pose`` and ``log_velocity``.
     """
     types = spatial_functions(scalar)
-    vec3, quat, transform = types.vec3, types.quat, types.transform
+    vec3, transform, read_quat = types.vec3, types.transform, types.read_quat
 
     @wp.func
     def problem_row(row: int, problem_idx: wp.array(dtype=wp.int32), count: int) -> int:
@@ -50,13 +50,6 @@ def objective_functions(scalar: type) -> SimpleNamespace:
     @wp.func
     def read_vec3(table: wp.array2d(dtype=Any), row: int) -> vec3:
         return vec3(scalar(table[row, 0]), scalar(table[row, 1]), scalar(table[row, 2]))
-
-    @wp.func
-    def read_quat(table: wp.array2d(dtype=Any), row: int, start: int) -> quat:
-        return quat(
-            scalar(table[row, start]), scalar(table[row, start + 1]),
-            scalar(table[row, start + 2]), scalar(table[row, start + 3]),
-        )  # fmt: skip
 
     @wp.func
     def read_transform(table: wp.array2d(dtype=Any), row: int) -> transform:
@@ -85,7 +78,6 @@ def objective_functions(scalar: type) -> SimpleNamespace:
         **vars(types),
         problem_row=problem_row,
         read_vec3=read_vec3,
-        read_quat=read_quat,
         read_transform=read_transform,
         link_pose=link_pose,
         log_velocity=log_velocity,
