@@ -238,7 +238,7 @@ def test_no_robot_of_a_batch_knows_the_others(panda):
         (lambda s: s.add_obstacle('a', CollisionShape.sphere(0.1)), "already an obstacle 'a'"),
         (lambda s: s.add_obstacle('b', CollisionShape.sphere(0.1), [0, 0]), 'pose'),
         (lambda s: s.add_obstacle('b', CollisionShape.sphere(0.1), [np.nan] * 7), 'finite'),
-        (lambda s: s.add_obstacle('b', CollisionShape.sphere(0.1), [0] * 7), 'norm of the quaternion'),
+        (lambda s: s.add_obstacle('b', CollisionShape.sphere(0.1), [0] * 7), 'quaternion'),
         (
             lambda s: s.add_obstacle('b', CollisionShape.sphere(0.1), ignored_links=['nix']),
             'nix',

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The whole demo as a user starts it: its last line, its picture, its exit code, and Ctrl-C."""
 
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -11,6 +12,7 @@ import sys
 import time
 
 import pytest
+from support.ros_rig import reserved_domain
 import warp as wp
 
 from ros_ik.demo.robots import find_robot
@@ -18,11 +20,10 @@ from ros_ik.demo.robots import find_robot
 pytestmark = pytest.mark.dds
 
 ROOT = Path(__file__).parents[2]
-DOMAIN = 20 + os.getpid() % 10
 PATIENCE = 110.0
 
 
-def start(folder, *arguments, domain=DOMAIN):
+def start(domain, folder, *arguments):
     """Start the demo; its output goes to a file."""
     environment = {
         **os.environ,
@@ -53,8 +54,8 @@ def children_of(pid):
 
 
 @pytest.mark.parametrize('robot', ('panda', str(find_robot('ur3').urdf_path)))
-def test_reaches_everything_and_says_so(tmp_path, robot):
-    process = start(tmp_path, '--robot', robot)
+def test_reaches_everything_and_says_so(domain, tmp_path, robot):
+    process = start(domain, tmp_path, '--robot', robot)
     try:
         code = process.wait(PATIENCE)
     finally:
@@ -73,18 +74,17 @@ def test_reaches_everything_and_says_so(tmp_path, robot):
 @pytest.fixture(scope='module')
 def interrupted(tmp_path_factory):
     """Return demos by the signal that is to end each, and the folders of their logs."""
-    # On domains of their own: both start at once.
-    domains = {signal.SIGINT: DOMAIN + 10, signal.SIGTERM: DOMAIN - 10}
-    folders = {number: tmp_path_factory.mktemp('interrupted') for number in domains}
-    demos = {
-        number: start(folders[number], '--robot', 'allegro_right_hand', domain=domain)
-        for number, domain in domains.items()
-    }
-    yield demos, folders
-    for process in demos.values():
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-        process.wait()
+    with contextlib.ExitStack() as stack:
+        demos, folders = {}, {}
+        for number in (signal.SIGINT, signal.SIGTERM):
+            domain = stack.enter_context(reserved_domain())
+            folders[number] = tmp_path_factory.mktemp('interrupted')
+            demos[number] = start(domain, folders[number], '--robot', 'allegro_right_hand')
+        yield demos, folders
+        for process in demos.values():
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+            process.wait()
 
 
 @pytest.mark.parametrize('number', (signal.SIGINT, signal.SIGTERM))
@@ -101,15 +101,15 @@ def test_interrupt_ends_every_child(interrupted, number):
     assert not [pid for pid in children if Path(f'/proc/{pid}').exists()]
 
 
-def test_unknown_robot_is_one_line(tmp_path):
-    process = start(tmp_path, '--robot', 'pandda')
+def test_unknown_robot_is_one_line(domain, tmp_path):
+    process = start(domain, tmp_path, '--robot', 'pandda')
     assert process.wait(PATIENCE) == 2
     assert (tmp_path / 'log').read_text().startswith("demo: robot 'pandda' is neither")
 
 
 @pytest.mark.skipif(wp.is_cuda_available(), reason='this machine has the device')
-def test_a_device_that_is_not_there_is_named(tmp_path):
-    process = start(tmp_path, '--robot', 'allegro_right_hand', '--device', 'cuda:7')
+def test_a_device_that_is_not_there_is_named(domain, tmp_path):
+    process = start(domain, tmp_path, '--robot', 'allegro_right_hand', '--device', 'cuda:7')
     assert process.wait(PATIENCE) == 1
     log = (tmp_path / 'log').read_text()
     assert 'demo: the node says' in log and 'cuda:7' in log.split('demo: the node says')[1]

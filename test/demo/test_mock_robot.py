@@ -16,6 +16,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from support.ros_rig import reserved_domain
 from trajectory_msgs.msg import JointTrajectory
 from trajectory_msgs.msg import JointTrajectoryPoint
 
@@ -27,9 +28,6 @@ pytestmark = pytest.mark.dds
 ROOT = Path(__file__).parents[2]
 ARM = [f'panda_joint{k}' for k in range(1, 8)]
 PANDA = find_robot('panda').urdf_path
-DOMAIN = 20 + os.getpid() % 5
-# Where a process must not meet those of the rig.
-APART = DOMAIN + 5
 PATIENCE = 40.0
 
 
@@ -119,13 +117,19 @@ def end(process, number=signal.SIGINT):
 
 
 @pytest.fixture(scope='module')
-def rig(tmp_path_factory):
+def rig_domain():
+    with reserved_domain() as number:
+        yield number
+
+
+@pytest.fixture(scope='module')
+def rig(rig_domain, tmp_path_factory):
     """Yield a listener and the log of a mock robot that has its description."""
     log = tmp_path_factory.mktemp('mock') / 'log'
     processes = [
-        start(DOMAIN, 'robot_description_publisher', log, *parameters(urdf_path=PANDA)),
+        start(rig_domain, 'robot_description_publisher', log, *parameters(urdf_path=PANDA)),
         start(
-            DOMAIN,
+            rig_domain,
             'mock_robot',
             log,
             *parameters(
@@ -136,7 +140,7 @@ def rig(tmp_path_factory):
             ),
         ),
     ]
-    listener = Listener(DOMAIN)
+    listener = Listener(rig_domain)
     try:
         listener.spin_until(lambda: listener.states, 'joint states')
         yield listener, log
@@ -154,8 +158,7 @@ def test_starts_where_it_is_told(rig):
     assert len(listener.states[-1].velocity) == len(listener.states[-1].name) == 9
 
 
-def test_one_of_several_drivers_publishes_its_own_joints_only(tmp_path):
-    domain = APART + 5
+def test_one_of_several_drivers_publishes_its_own_joints_only(domain, tmp_path):
     log = tmp_path / 'log'
     processes = [
         start(domain, 'robot_description_publisher', log, *parameters(urdf_path=PANDA)),
@@ -246,9 +249,9 @@ def test_one_reason_is_logged_once_however_often_it_comes(rig):
     ),
     ids=('mock robot', 'description publisher'),
 )
-def test_signal_ends_it_with_exit_code_zero(tmp_path, module, arguments, ready, number):
+def test_signal_ends_it_with_exit_code_zero(domain, tmp_path, module, arguments, ready, number):
     log = tmp_path / 'log'
-    process = start(APART, module, log, *arguments)
+    process = start(domain, module, log, *arguments)
     try:
         wait_for_text(log, ready)
         assert end(process, number) == 0, log.read_text()
@@ -270,9 +273,9 @@ def test_signal_ends_it_with_exit_code_zero(tmp_path, module, arguments, ready, 
         ('robot_description_publisher', parameters(urdf_path='/no/such.urdf'), '/no/such.urdf'),
     ),
 )
-def test_wrong_parameter_is_named(tmp_path, module, arguments, reason):
+def test_wrong_parameter_is_named(domain, tmp_path, module, arguments, reason):
     log = tmp_path / 'log'
-    process = start(APART, module, log, *arguments)
+    process = start(domain, module, log, *arguments)
     try:
         assert process.wait(PATIENCE) == 2
     finally:
@@ -282,16 +285,16 @@ def test_wrong_parameter_is_named(tmp_path, module, arguments, reason):
     assert 'Traceback' not in log.read_text()
 
 
-def test_late_joiner_gets_both_descriptions(tmp_path):
+def test_late_joiner_gets_both_descriptions(domain, tmp_path):
     log = tmp_path / 'log'
     srdf = find_robot('panda').srdf_path
     given = parameters(urdf_path=PANDA, srdf_path=srdf)
-    process = start(APART, 'robot_description_publisher', log, *given)
+    process = start(domain, 'robot_description_publisher', log, *given)
     topics = {'robot_description': PANDA, 'robot_description_semantic': srdf}
     listener = None
     try:
         wait_for_text(log, 'robot_description_semantic')
-        listener = Listener(APART)
+        listener = Listener(domain)
         for topic in topics:
             listener.hear_description(topic)
         listener.spin_until(lambda: set(listener.heard) == set(topics), 'descriptions')

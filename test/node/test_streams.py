@@ -17,7 +17,7 @@ from std_srvs.srv import SetBool
 from std_srvs.srv import Trigger
 from support.ros_rig import ARM
 from support.ros_rig import panda_urdf
-from support.ros_rig import reserve_domain
+from support.ros_rig import reserved_domain
 
 from ros_ik import Model
 from ros_ik.node.bounded import LATEST_STATES
@@ -41,16 +41,15 @@ PATIENCE = 10.0
 @pytest.fixture
 def node():
     """Return a node on a domain of its own."""
-    domain, lock = reserve_domain()
-    context = Context()
-    rclpy.init(context=context, domain_id=domain)
-    node = StreamNode('streams', context=context)
-    try:
-        yield node
-    finally:
-        node.destroy_node()
-        rclpy.try_shutdown(context=context)
-        lock.close()
+    with reserved_domain() as domain:
+        context = Context()
+        rclpy.init(context=context, domain_id=domain)
+        node = StreamNode('streams', context=context)
+        try:
+            yield node
+        finally:
+            node.destroy_node()
+            rclpy.try_shutdown(context=context)
 
 
 class Heard:

@@ -88,6 +88,14 @@ def reserve_domain():
     raise RuntimeError('every ROS domain for tests is in use')
 
 
+@contextlib.contextmanager
+def reserved_domain():
+    """Yield a ROS domain of :func:`reserve_domain`."""
+    domain, lock = reserve_domain()
+    with lock:
+        yield domain
+
+
 class Processes:
     """Child processes on one ROS domain."""
 
