@@ -85,6 +85,14 @@ def test_the_motion_arrives_is_safe_and_a_controller_takes_it(rig):
     assert controller_rules(trajectory_from_message(trajectory), names, now) is None
 
 
+def test_a_target_out_of_reach_is_named_in_the_message(rig):
+    client, files, _, _ = rig
+    far = [5.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0]
+    answer = solve(client, cartesian_costs=[cost(files.tip_link, far, files.base_link)])
+    assert answer.success and answer.trajectory.points
+    assert f'out of reach: {files.tip_link} in {files.base_link} by ' in answer.message
+
+
 def test_every_kind_of_cost_and_option_together(rig):
     client, files, planner, twin = rig
     target = near_target(planner, twin, files, 3)

@@ -7,8 +7,8 @@ from ros_ik.solvers.optimal_control.command import OptimalControlCommandBuilder
 from ros_ik.solvers.optimal_control.result import OptimalControlFeedback
 from ros_ik.solvers.optimal_control.result import OptimalControlResult
 from ros_ik.solvers.optimal_control.search import StopReason
+from ros_ik.solvers.optimal_control.settings import OptimalControlSettings
 from ros_ik.solvers.optimal_control.solver import OptimalControl
-from ros_ik.solvers.optimal_control.solver import OptimalControlSettings
 from ros_ik.solvers.optimal_control.targets import OptimalControlCommand
 
 __all__ = [

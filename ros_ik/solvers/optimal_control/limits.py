@@ -15,6 +15,7 @@ from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.arguments import margin_values
 from ros_ik.limits.arguments import position_bounds
 from ros_ik.model import JointGroup
+from ros_ik.model import JointType
 from ros_ik.model import Model
 
 # Time in which a joint gains its full speed where no acceleration limit is given [s], and the
@@ -34,12 +35,19 @@ class VariableLimits:
         high: Largest displacements from the start.
         speed: Largest velocities.
         acceleration: Largest accelerations.
+        turns: Whether a whole turn changes nothing but the position of one joint, bool.
     """
 
     low: np.ndarray
     high: np.ndarray
     speed: np.ndarray
     acceleration: np.ndarray
+    turns: np.ndarray
+
+    def without_turns(self, u: np.ndarray) -> np.ndarray:
+        """Return displacements [.., n_variables] less the whole turns that no limit asks for."""
+        nearer = u - 2.0 * np.pi * np.round(u / (2.0 * np.pi))
+        return np.where(self.turns & (nearer >= self.low) & (nearer <= self.high), nearer, u)
 
 
 class GroupLimits:
@@ -91,6 +99,9 @@ class GroupLimits:
                 'joints out'
             )
         self._n = group.n_variables
+        alone = np.bincount(self.variable, minlength=self._n) == 1
+        kinds = model.joint_type.numpy()[joint_of[group.variable_dof] - 1]
+        self._turns = alone & (kinds == JointType.REVOLUTE)
         margin = margin_values('position_margin', position_margin)
         lower, upper = position_bounds('position_margin', margin, model, group)
         self._lower, self._upper = lower[self.driven], upper[self.driven]
@@ -128,6 +139,7 @@ class GroupLimits:
             high,
             np.where(self._is_pinned, 1.0, velocity_scaling * self._speed),
             np.minimum(acceleration_scaling * self._acceleration, _UNBOUNDED),
+            self._turns,
         )
 
     def coordinates(self, joint_q: np.ndarray, displacements: np.ndarray) -> np.ndarray:

@@ -89,9 +89,14 @@ class OptimalControlProblem:
 
     def costs(self, command: OptimalControlCommand, u: np.ndarray) -> Costs:
         """Return the parts of the cost at a displacement [n_variables]."""
+        residuals = self.residuals_at(u)
+        return self._costs.parts(command, residuals, self._joint_q.host[0])
+
+    def residuals_at(self, u: np.ndarray) -> np.ndarray:
+        """Return the residuals at a displacement [n_variables], a copy [total_residuals]."""
         self.u[:] = u
         self._evaluation.launch()
-        return self._costs.parts(command, self._residuals.host[0], self._joint_q.host[0])
+        return self._residuals.host[0].copy()
 
     def _allocate(self, total: int, n: int, rows: int) -> None:
         """Allocate everything that the graphs use."""

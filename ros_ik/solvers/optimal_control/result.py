@@ -11,6 +11,7 @@ import numpy as np
 
 from ros_ik.model import Model
 from ros_ik.solvers.optimal_control.costs import Costs
+from ros_ik.solvers.optimal_control.ends import Missed
 from ros_ik.solvers.optimal_control.limits import GroupLimits
 from ros_ik.solvers.optimal_control.limits import VariableLimits
 from ros_ik.solvers.optimal_control.motion import End
@@ -50,11 +51,16 @@ class OptimalControlResult:
     """A motion and what it came to.
 
     Attributes:
-        status: ``CONVERGED`` where every limit and barrier holds; ``RELAXED`` where the start made
-            something give way, named in ``relaxed``; ``HALTED_BY_BARRIER`` where no free motion
-            was found; ``NON_FINITE_INPUT`` with no knots at all. Every motion ends at rest.
+        status: ``CONVERGED`` where every limit and barrier holds and no target is missed;
+            ``UNREACHABLE`` and ``AT_LIMITS`` where targets are, named in ``missed``, the second
+            where limits or barriers hold the end back; ``RELAXED`` where the start made something
+            give way, named in ``relaxed``; ``HALTED_BY_BARRIER`` where no free motion was found;
+            ``NON_FINITE_INPUT`` with no knots at all. Every motion ends at rest.
         reason: Why the search stopped.
         relaxed: What gave way, one sentence each.
+        missed: Pose and centre-of-mass targets that are out of reach from where the motion ends,
+            with their errors there, one sentence each. Targets that the weights of joint targets
+            or a rule of the command keep from being met are not among them.
         times: Time of each knot, [k], s, from 0.
         positions: Coordinates at the knots, [k, joint_coord_count], rad and m.
         velocities: At the knots, [k, joint_dof_count], rad/s and m/s; zero in the last.
@@ -68,6 +74,7 @@ class OptimalControlResult:
     status: SolveStatus
     reason: StopReason
     relaxed: tuple[str, ...]
+    missed: tuple[str, ...]
     times: np.ndarray
     positions: np.ndarray
     velocities: np.ndarray
@@ -83,6 +90,7 @@ def refused(model: Model, command: OptimalControlCommand) -> OptimalControlResul
         status=SolveStatus.NON_FINITE_INPUT,
         reason=StopReason.FAILED,
         relaxed=(),
+        missed=(),
         times=np.zeros(0),
         positions=np.zeros((0, model.joint_coord_count)),
         velocities=np.zeros((0, model.joint_dof_count)),
@@ -108,6 +116,7 @@ def make_result(
     found: SearchResult,
     motion: Motion,
     costs: Costs,
+    missed: Missed,
     dt: float,
 ) -> OptimalControlResult:
     """Return the result of a search and its motion.
@@ -121,6 +130,7 @@ def make_result(
         found: What the search came to.
         motion: The motion of the variables.
         costs: The costs at its end.
+        missed: The targets that are out of reach there.
         dt: Time between knots [s].
     """
     knots, hold = len(motion.velocities), command.header.control_hold_time
@@ -134,12 +144,16 @@ def make_result(
     reason, status = found.reason, found.status
     if reason is not StopReason.FAILED and motion.end is not End.GOAL:
         reason = StopReason.LIMIT if motion.end is End.BARRIER else StopReason.TIME_HORIZON
-    if relaxed and status is SolveStatus.CONVERGED:
-        status = SolveStatus.RELAXED
+    if status is SolveStatus.CONVERGED:
+        if relaxed:
+            status = SolveStatus.RELAXED
+        elif missed.errors:
+            status = SolveStatus.AT_LIMITS if missed.at_limits else SolveStatus.UNREACHABLE
     return OptimalControlResult(
         status=status,
         reason=reason,
         relaxed=relaxed,
+        missed=tuple(f'out of reach: {error}' for error in missed.errors),
         times=times,
         positions=group_limits.coordinates(joint_q, motion.positions)[rows],
         velocities=group_limits.degrees_of_freedom(motion.velocities, dofs)[rows],

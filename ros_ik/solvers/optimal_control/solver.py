@@ -4,7 +4,8 @@
 
 1. A search (:mod:`ros_ik.solvers.optimal_control.search`) moves from the start to the nearest
    minimum of the command's cost inside position limits and barriers; ``stop_cost``,
-   ``min_delta_cost`` and ``patience`` end it.
+   ``min_delta_cost`` and ``patience`` end it. Where that is a local minimum, other ends come from
+   a batch of seeds (:mod:`ros_ik.solvers.optimal_control.ends`).
 2. The way there becomes a motion (:mod:`ros_ik.solvers.optimal_control.motion`): knots every dt
    with a constant acceleration between them, from the present velocity to rest, within velocity
    and acceleration limits, and free of the barriers at and between the knots.
@@ -22,7 +23,6 @@ import numpy as np
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_count
 from ros_ik.kinematics.arguments import checked_number
 from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.model import JointGroup
@@ -30,65 +30,27 @@ from ros_ik.model import Model
 from ros_ik.model.joint_group import checked_joint_group
 from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.optimal_control.arrays import SearchArrays
+from ros_ik.solvers.optimal_control.ends import EndSearch
+from ros_ik.solvers.optimal_control.ends import Missed
+from ros_ik.solvers.optimal_control.ends import RADII
 from ros_ik.solvers.optimal_control.limits import GroupLimits
 from ros_ik.solvers.optimal_control.limits import VariableLimits
+from ros_ik.solvers.optimal_control.motion import End
 from ros_ik.solvers.optimal_control.motion import Motion
 from ros_ik.solvers.optimal_control.motion import MotionPlanner
 from ros_ik.solvers.optimal_control.problem import OptimalControlProblem
 from ros_ik.solvers.optimal_control.result import make_result
 from ros_ik.solvers.optimal_control.result import OptimalControlResult
 from ros_ik.solvers.optimal_control.result import refused
-from ros_ik.solvers.optimal_control.search import Search
 from ros_ik.solvers.optimal_control.search import SearchResult
-from ros_ik.solvers.optimal_control.search import SearchSettings
 from ros_ik.solvers.optimal_control.search import StopReason
+from ros_ik.solvers.optimal_control.settings import OptimalControlSettings
 from ros_ik.solvers.optimal_control.targets import check_joints
 from ros_ik.solvers.optimal_control.targets import check_names
+from ros_ik.solvers.optimal_control.targets import JointPositionTarget
 from ros_ik.solvers.optimal_control.targets import OptimalControlCommand
 from ros_ik.solvers.optimal_control.targets import structure_of
 from ros_ik.solvers.status import SolveStatus
-
-# What the search keeps beyond the margins of barriers [units of h]: on the way, so that the
-# straight ways between its steps stay clear, and at the end.
-_ROOM, _LAST_ROOM = 1e-3, 1e-5
-# Largest change of a joint in one step of the search [rad or m]; the second where the way was not
-# free with the first.
-_RADII = (0.5, 0.05)
-
-
-@dataclasses.dataclass(frozen=True)
-class OptimalControlSettings:
-    """Settings of :class:`OptimalControl`, for what a command leaves open.
-
-    Attributes:
-        stop_cost: Cost below which a command is solved. The default is 0.01 mm or 0.01 mrad of one
-            error of weight 1.
-        min_delta_cost: Improvement between iterations that counts.
-        min_delta_ratio: The same as a part of the cost: the larger of the two is asked for, unless
-            the command says what counts. Ten iterations below it leave about a thousandth.
-        patience: Iterations without such an improvement that are tolerated.
-        max_iterations: Bound on the iterations of a search.
-        max_duration: Longest motion [s]; it bounds the size of the result.
-    """
-
-    stop_cost: float = 1e-10
-    min_delta_cost: float = 1e-9
-    min_delta_ratio: float = 1e-5
-    patience: int = 10
-    max_iterations: int = 300
-    max_duration: float = 60.0
-
-    def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            ArgumentError: A value outside its range.
-        """
-        for name in ('stop_cost', 'min_delta_cost', 'min_delta_ratio'):
-            checked_number(name, getattr(self, name))
-        for name in ('patience', 'max_iterations'):
-            checked_count(name, getattr(self, name), 1)
-        checked_number('max_duration', self.max_duration, positive=True)
 
 
 class OptimalControl:
@@ -144,6 +106,7 @@ class OptimalControl:
             raise ArgumentError(f'joint group {self.group.name!r} holds no movable joint')
         self._limits = GroupLimits(model, self.group, velocity, acceleration, position_margin)
         self._arrays = SearchArrays(model, self.group, barriers, self.dt)
+        self._ends = EndSearch(self._arrays, self.settings)
         self._problems: GraphCache[OptimalControlProblem] = GraphCache()
 
     def solve(
@@ -191,9 +154,11 @@ class OptimalControl:
         planner = MotionPlanner(self._arrays, limits, self.dt, max_ticks)
         found, motion = self._plan(command, problem, planner, limits, velocity)
         costs = problem.costs(command, motion.positions[-1])
+        missed = self._missed(command, problem, limits, found, motion)
         return make_result(
-            self.model, self._limits, limits, command, joint_q, found, motion, costs, self.dt
-        )
+            self.model, self._limits, limits, command, joint_q, found, motion, costs, missed,
+            self.dt,
+        )  # fmt: skip
 
     def _plan(
         self,
@@ -205,17 +170,26 @@ class OptimalControl:
     ) -> tuple[SearchResult, Motion]:
         """Return what the search came to and the motion that follows from it."""
         origin = np.zeros(len(velocity))
-        found = self._search(command, problem, limits, origin, _RADII[0])
+        found = self._ends.search(command, problem, limits, origin)
         if found.reason is StopReason.FAILED:
             return found, planner.stop(velocity)
+        others = self._ends.better(command, problem, limits, found)
+        for better in others:
+            motion = planner.straight(better.path[-1], velocity)
+            if planner.is_free(motion):
+                return better, dataclasses.replace(motion, crosses=planner.starts_violated())
+        for better in others:
+            around = self._around(planner, limits, better.path[-1], velocity)
+            if around is not None:
+                return better, around
         motion = planner.straight(found.path[-1], velocity)
         if planner.is_free(motion):
             return found, dataclasses.replace(motion, crosses=planner.starts_violated())
         halt = planner.stop(velocity)
         crosses = planner.starts_violated() or not planner.is_free(halt)
-        for radius in _RADII:
-            if np.any(velocity) or radius != _RADII[0]:
-                found = self._search(command, problem, limits, halt.positions[-1], radius)
+        for radius in RADII:
+            if np.any(velocity) or radius != RADII[0]:
+                found = self._ends.search(command, problem, limits, halt.positions[-1], radius)
             detour = planner.along(found.path, halt)
             if detour is not None:
                 return found, dataclasses.replace(detour, crosses=crosses)
@@ -224,38 +198,52 @@ class OptimalControl:
         )
         return found, dataclasses.replace(halt, crosses=crosses)
 
-    def _search(
+    def _around(
+        self,
+        planner: MotionPlanner,
+        limits: VariableLimits,
+        end: np.ndarray,
+        velocity: np.ndarray,
+    ) -> Motion | None:
+        """Return a motion past barriers to a displacement [n], which is a target for each joint.
+
+        None where the search for it, or the way of the search, does not come there.
+        """
+        joints = [self.model.joint_label.index(name) for name in self.group.joint_names]
+        coords = self.model.joint_q_start.numpy()[joints]
+        goal = self._arrays.start_q.host[0, coords] + end
+        command = OptimalControlCommand(
+            joint_position_targets=tuple(
+                JointPositionTarget(name, float(position), 1.0)
+                for name, position in zip(self.group.joint_names, goal, strict=True)
+            )
+        )
+        problem = self._problem(command)
+        problem.low[:], problem.high[:] = limits.low, limits.high
+        halt = planner.stop(velocity)
+        found = self._ends.search(command, problem, limits, halt.positions[-1])
+        if found.reason is not StopReason.STOP_COST:
+            return None
+        motion = planner.along([*found.path, end], halt)
+        if motion is None or motion.end is not End.GOAL:
+            return None
+        crosses = planner.starts_violated() or not planner.is_free(halt)
+        return dataclasses.replace(motion, crosses=crosses)
+
+    def _missed(
         self,
         command: OptimalControlCommand,
         problem: OptimalControlProblem,
         limits: VariableLimits,
-        start: np.ndarray,
-        radius: float,
-    ) -> SearchResult:
-        """Search from a displacement [n]; near barriers once more, closer to them."""
-        margins = self._arrays.margins
-        settings = self._search_settings(command)
-        problem.u[:] = np.clip(start, limits.low, limits.high)
-        found = Search(problem, settings, margins, _ROOM, radius).run()
-        path = found.path if np.array_equal(found.path[0], start) else [start, *found.path]
-        near = np.any(self._arrays.sample(path[-1]) < margins + 2.0 * _ROOM)
-        if near and found.reason is not StopReason.FAILED:
-            problem.u[:] = path[-1]
-            closer = Search(problem, settings, margins, _LAST_ROOM, radius).run()
-            path = path + closer.path[1:]
-            found = dataclasses.replace(closer, iterations=found.iterations + closer.iterations)
-        return dataclasses.replace(found, path=path)
-
-    def _search_settings(self, command: OptimalControlCommand) -> SearchSettings:
-        """Return when to stop: what the command says, else the settings."""
-        own, least = self.settings, command.min_delta_cost
-        return SearchSettings(
-            stop_cost=own.stop_cost if command.stop_cost is None else command.stop_cost,
-            min_delta_cost=own.min_delta_cost if least is None else least,
-            min_delta_ratio=own.min_delta_ratio if least is None else 0.0,
-            patience=own.patience if command.patience is None else command.patience,
-            max_iterations=own.max_iterations,
-        )
+        found: SearchResult,
+        motion: Motion,
+    ) -> Missed:
+        """Return the targets that are out of reach where the motion, or its search, ends."""
+        solved = found.reason is StopReason.STOP_COST and motion.end is End.GOAL
+        if solved or found.reason is StopReason.FAILED:
+            return Missed()
+        end = found.path[-1] if motion.end is End.HORIZON else motion.positions[-1]
+        return self._ends.missed(command, problem, limits, end)
 
     def _problem(self, command: OptimalControlCommand) -> OptimalControlProblem:
         """Return the problem of the command's structure with the command loaded."""

@@ -1,0 +1,82 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""How far pose and centre-of-mass targets are from being met, and which of them are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+import dataclasses
+import math
+
+import numpy as np
+
+from ros_ik.solvers.optimal_control.targets import OptimalControlCommand
+
+_WORLD = 'the world'
+
+
+@dataclasses.dataclass(frozen=True)
+class TargetError:
+    """Error of one pose or centre-of-mass target.
+
+    Attributes:
+        name: The link, or the centre of mass, and where the target is given.
+        rows: Rows of its residual, first and one after the last.
+        position: Distance [m], 0 where it has no weight.
+        rotation: Angle [rad], 0 where it has no weight.
+    """
+
+    name: str
+    rows: tuple[int, int]
+    position: float
+    rotation: float
+
+    def within(self, position: float, rotation: float) -> bool:
+        """Tell whether the target is met to a distance [m] and an angle [rad]."""
+        return self.position <= position and self.rotation <= rotation
+
+    def __str__(self) -> str:
+        """Return the name and the error."""
+        parts = [f'{1e3 * self.position:.3g} mm'] if self.position > 0.0 else []
+        parts += [f'{self.rotation:.3g} rad'] if self.rotation > 0.0 else []
+        return f'{self.name} by {" and ".join(parts) or "nothing"}'
+
+
+def target_errors(
+    command: OptimalControlCommand, residuals: np.ndarray
+) -> tuple[TargetError, ...]:
+    """Return the errors of the pose targets and of the centre of mass, without their weights.
+
+    Args:
+        command: The command.
+        residuals: Residuals of its costs, [total_residuals]: six rows for each pose target, three
+            for the centre of mass, then those of the joints.
+    """
+    return tuple(_errors(command, residuals))
+
+
+def _errors(command: OptimalControlCommand, residuals: np.ndarray) -> Iterator[TargetError]:
+    scaling, row = command.error_scaling, 0
+    for target in command.cartesian_targets:
+        place = target.ref_link_name or _WORLD
+        yield TargetError(
+            f'{target.link_name} in {place}',
+            (row, row + 6),
+            _length(residuals[row : row + 3], scaling, target.translation_weight),
+            _length(residuals[row + 3 : row + 6], scaling, target.rotation_weight),
+        )
+        row += 6
+    center = command.center_of_mass_target
+    if center is not None:
+        yield TargetError(
+            f'centre of mass in {center.ref_link_name or _WORLD}',
+            (row, row + 3),
+            _length(residuals[row : row + 3], scaling, center.weight),
+            0.0,
+        )
+
+
+def _length(rows: np.ndarray, scaling: float, weight: float) -> float:
+    """Return the length of an error whose weighted components are ``rows``."""
+    factor = scaling * math.sqrt(weight)
+    return float(np.linalg.norm(rows)) / factor if factor > 0.0 else 0.0
