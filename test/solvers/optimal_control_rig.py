@@ -162,9 +162,50 @@ def check_motion(rig, result, joint_q, joint_qd=None, speed_part=1.0, accelerati
     given = result.velocities[:, rig.dofs]
     assert np.array_equal(given[0], velocity)
     assert not np.any(result.velocities[-1])
-    means = 0.5 * DT * (given[1:] + given[:-1])
-    assert np.allclose(np.diff(q, axis=0), means, rtol=0, atol=1e-9)
-    assert np.allclose(
-        result.accelerations[:-1, rig.dofs], np.diff(given, axis=0) / DT, rtol=0, atol=1e-9
-    )
-    assert np.all(np.abs(result.accelerations[:, rig.dofs]) <= acceleration * (1 + 1e-9))
+    changes = result.accelerations[:, rig.dofs]
+    assert not np.any(changes[-1])
+    assert np.all(np.abs(changes) <= acceleration * (1 + 1e-9))
+    check_interpolations(result.times, q, given, changes, speed, acceleration)
+
+
+def check_interpolations(times, q, v, a, speed, acceleration):
+    """Check what a controller makes of knots: the limits hold, and all of it is one motion.
+
+    The polynomials are those of trajectory.cpp of joint_trajectory_controller: linear from
+    positions, cubic from velocities too, quintic from accelerations too.
+    """
+    if len(times) == 1:
+        return
+    T = np.diff(times)[:, None]
+    p0, p1, v0, v1, a0, a1 = q[:-1], q[1:], v[:-1], v[1:], a[:-1], a[1:]
+    zero = np.zeros_like(p0)
+    linear = [p0, (p1 - p0) / T, zero, zero, zero, zero]
+    cubic = [
+        p0, v0, (-3 * p0 + 3 * p1 - 2 * v0 * T - v1 * T) / T**2,
+        (2 * p0 - 2 * p1 + v0 * T + v1 * T) / T**3, zero, zero,
+    ]  # fmt: skip
+    quintic = [
+        p0, v0, 0.5 * a0,
+        (-20 * p0 + 20 * p1 - 3 * a0 * T**2 + a1 * T**2 - 12 * v0 * T - 8 * v1 * T) / (2 * T**3),
+        (30 * p0 - 30 * p1 + 3 * a0 * T**2 - 2 * a1 * T**2 + 16 * v0 * T + 14 * v1 * T)
+        / (2 * T**4),
+        (-12 * p0 + 12 * p1 - a0 * T**2 + a1 * T**2 - 6 * v0 * T - 6 * v1 * T) / (2 * T**5),
+    ]  # fmt: skip
+    ways = []
+    for coefficients in (linear, cubic, quintic):
+        for part in np.linspace(0.0, 1.0, 21):
+            t = part * T
+            position = sum(c * t**k for k, c in enumerate(coefficients))
+            rate = sum(k * c * t ** (k - 1) for k, c in enumerate(coefficients) if k)
+            change = sum(
+                k * (k - 1) * c * t ** (k - 2) for k, c in enumerate(coefficients) if k > 1
+            )
+            assert np.all(np.abs(rate) <= speed * (1 + 1e-9) + 1e-9)
+            # Rounding of positions of order 1 over DT^2, with the factors above.
+            assert np.all(np.abs(change) <= acceleration * (1 + 1e-9) + 1e-7)
+            ways.append(position)
+    straight, smooth, smoother = np.split(np.array(ways), 3)
+    assert np.allclose(smooth, smoother, rtol=0, atol=1e-9)
+    # A linear part leaves the motion by no more than a T^2 / 8.
+    bent = np.max(acceleration) * np.minimum(T, DT) ** 2 / 8
+    assert np.all(np.abs(straight - smooth) <= bent + 1e-9)

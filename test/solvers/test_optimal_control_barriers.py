@@ -43,7 +43,7 @@ def knots_and_middles(rig, result, dt=DT):
     """Configurations at and half way between the knots."""
     q, v = result.positions[:, rig.coords], result.velocities[:, rig.dofs]
     middles = result.positions[:-1].copy()
-    middles[:, rig.coords] = q[:-1] + dt * (3.0 * v[:-1] + v[1:]) / 8.0
+    middles[:, rig.coords] = 0.5 * (q[:-1] + q[1:]) + dt * (v[:-1] - v[1:]) / 8.0
     pairs = zip(result.positions, middles, strict=False)
     return [*(x for pair in pairs for x in pair), result.positions[-1]]
 

@@ -7,12 +7,19 @@ import pytest
 
 from ros_ik.solvers.optimal_control.profile import brake
 from ros_ik.solvers.optimal_control.profile import follow
-from ros_ik.solvers.optimal_control.profile import positions_of
+from ros_ik.solvers.optimal_control.profile import positions_of as rounded_positions
 from ros_ik.solvers.optimal_control.profile import reach
+from ros_ik.solvers.optimal_control.profile import rounded
 
 DT = 0.01
 # Rounding of sums over a few hundred ticks.
 EPS = 1e-9
+
+
+def positions_of(start, velocities, dt):
+    """Positions of velocities that are linear between ticks."""
+    means = 0.5 * dt * (velocities[1:] + velocities[:-1])
+    return start + np.concatenate([np.zeros((1, means.shape[1])), np.cumsum(means, axis=0)])
 
 
 def problems(count, moving, seed=0):
@@ -137,3 +144,27 @@ def test_follow_of_one_segment_is_the_motion_from_rest():
     direct = reach(points[1], np.zeros(2), speed, acceleration, DT, 10_000)
     assert abs(len(averaged) - len(direct)) <= 1
     assert follow(points, speed, acceleration, DT, 50) is None
+
+
+@pytest.mark.parametrize('moving', [False, True])
+def test_rounded_motions_are_means_over_a_tick(moving):
+    """By the definition of the mean: integrals of the given motion on a fine grid."""
+    fine = 200
+    for distance, velocity, speed, acceleration in problems(20, moving, seed=6):
+        given = reach(distance, velocity, speed, acceleration, DT, 10_000)
+        velocities, accelerations = rounded(given, DT)
+        positions = rounded_positions(np.zeros(len(distance)), velocities, accelerations, DT)
+        ticks = np.arange(len(given))
+        times = np.arange(-fine, (len(given)) * fine + 1) / fine  # a tick before, a tick after
+        v = np.stack([np.interp(times, ticks, column) for column in given.T], axis=1)
+        x = positions_of(np.zeros(len(distance)), v, DT / fine)
+        x = np.concatenate([np.zeros((1, x.shape[1])), np.cumsum(0.5 * (x[1:] + x[:-1]), axis=0)])
+        means = (x[fine:] - x[:-fine]) / fine
+        assert np.allclose(positions, (means - means[0])[::fine], rtol=0, atol=1e-7)
+        expected = positions_of(np.zeros(len(distance)), given, DT)[-1] + 0.5 * DT * velocity
+        assert np.allclose(positions[-1], expected, rtol=0, atol=EPS)
+        assert np.array_equal(velocities[0], velocity) and not np.any(velocities[-1])
+        assert not np.any(accelerations[[0, -1]])
+        assert np.all(np.abs(velocities) <= np.maximum(speed, np.abs(velocity)) + EPS)
+        assert np.all(np.abs(accelerations) <= acceleration + EPS / DT)
+    assert rounded(np.zeros((1, 3)), DT)[1].tolist() == [[0.0, 0.0, 0.0]]

@@ -23,6 +23,7 @@ from ros_ik.solvers.optimal_control.profile import brake
 from ros_ik.solvers.optimal_control.profile import follow
 from ros_ik.solvers.optimal_control.profile import positions_of
 from ros_ik.solvers.optimal_control.profile import reach
+from ros_ik.solvers.optimal_control.profile import rounded
 
 # How far h may fall below zero, or further below it, by rounding [units of h].
 _TOLERANCE = 1e-9
@@ -55,6 +56,7 @@ class Motion:
 
     Attributes:
         velocities: At the knots, [knots, n_variables].
+        accelerations: At the knots, linear between them, same shape; zero in the last.
         positions: Displacements from the start at the knots, same shape.
         end: Where it ends.
         raised: Variables that brake harder than allowed to stay inside their range, bool [n].
@@ -62,6 +64,7 @@ class Motion:
     """
 
     velocities: np.ndarray
+    accelerations: np.ndarray
     positions: np.ndarray
     end: End
     raised: np.ndarray
@@ -83,14 +86,14 @@ class MotionPlanner:
             max_ticks: Most ticks that a motion may take.
         """
         self._arrays, self._limits = arrays, limits
-        self._dt, self._max_ticks = dt, max_ticks
+        # Averaging a motion takes one tick.
+        self._dt, self._max_ticks = dt, max(1, max_ticks - 1)
 
     def stop(self, velocity: np.ndarray) -> Motion:
         """Return the fastest stop from a velocity [n]."""
-        least = np.abs(velocity) / (self._max_ticks * self._dt)
 
         def make(acceleration: np.ndarray) -> tuple[np.ndarray, End]:
-            return brake(velocity, np.maximum(acceleration, least), self._dt), End.BARRIER
+            return self._brake(velocity, acceleration), End.BARRIER
 
         return self._kept_inside(make)
 
@@ -116,8 +119,7 @@ class MotionPlanner:
         end = End.GOAL if complete else End.BARRIER
         while len(corners) > 1:
             for velocities in self._candidates(np.array(corners), ticks):
-                positions = positions_of(corners[0], velocities, self._dt)
-                motion = Motion(velocities, positions, end, first.raised)
+                motion = self._rounded(corners[0], velocities, end, first.raised)
                 if self.is_free(motion):
                     return _joined(first, motion)
             corners, end = corners[:-1], End.HORIZON
@@ -134,8 +136,8 @@ class MotionPlanner:
         values = np.array([self._arrays.sample(u) for u in motion.positions])
         if not _never_worsens(values, 0.0):
             return False
-        v, w = motion.velocities[:-1], motion.velocities[1:]
-        middles = motion.positions[:-1] + self._dt * (3.0 * v + w) / 8.0
+        x, v = motion.positions, motion.velocities
+        middles = 0.5 * (x[:-1] + x[1:]) + self._dt * (v[:-1] - v[1:]) / 8.0
         for k in _near(values, 0.0):
             middle = self._arrays.sample(middles[k])
             if not _never_worsens(np.array([values[k], middle, values[k + 1]]), 0.0):
@@ -150,28 +152,42 @@ class MotionPlanner:
         high = np.maximum(limits.high, 0.0) + _TOLERANCE
         for _ in range(_RAISES):
             velocities, end = make(acceleration)
-            positions = positions_of(origin, velocities, self._dt)
-            outside = np.any((positions < low) | (positions > high), axis=0)
+            motion = self._rounded(origin, velocities, end, np.zeros(len(low), dtype=bool))
+            x = motion.positions
+            outside = np.any((x < low) | (x > high), axis=0)
             if not outside.any():
                 break
             acceleration[outside] *= _RAISE
-        changes = np.abs(np.diff(velocities, axis=0)) / self._dt
-        raised = np.any(changes > limits.acceleration * (1.0 + _TOLERANCE), axis=0)
-        return Motion(velocities, positions, end, raised)
+        harder = np.abs(motion.accelerations) > limits.acceleration * (1.0 + _TOLERANCE)
+        return dataclasses.replace(motion, raised=np.any(harder, axis=0))
+
+    def _rounded(
+        self, start: np.ndarray, velocities: np.ndarray, end: End, raised: np.ndarray
+    ) -> Motion:
+        """Return the motion that velocities at the ticks make, averaged over one tick."""
+        velocities, accelerations = rounded(velocities, self._dt)
+        positions = positions_of(start, velocities, accelerations, self._dt)
+        return Motion(velocities, accelerations, positions, end, raised)
+
+    def _brake(self, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
+        """Return the velocities of the fastest stop, harder where there is not time enough."""
+        least = np.abs(velocity) / (self._max_ticks * self._dt)
+        return brake(velocity, np.maximum(acceleration, least), self._dt)
 
     def _reach(
         self, goal: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray
     ) -> tuple[np.ndarray, End]:
         """Return the velocities towards a goal, and whether there is time enough to reach it."""
         limits, dt, ticks = self._limits, self._dt, self._max_ticks
+        goal = goal - 0.5 * dt * velocity  # what averaging adds
         velocities = reach(goal, velocity, limits.speed, acceleration, dt, ticks)
         if velocities is not None:
             return velocities, End.GOAL
-        halt = self.stop(velocity)
-        velocities, part, width = halt.velocities, 0.0, 1.0
+        velocities, part, width = self._brake(velocity, acceleration), 0.0, 1.0
+        rest = 0.5 * dt * (velocities[1:] + velocities[:-1]).sum(axis=0)
         for _ in range(_HALVINGS):
             width *= 0.5
-            way = halt.positions[-1] + (part + width) * (goal - halt.positions[-1])
+            way = rest + (part + width) * (goal - rest)
             longer = reach(way, velocity, limits.speed, acceleration, dt, ticks)
             if longer is not None:
                 velocities, part = longer, part + width
@@ -190,8 +206,8 @@ class MotionPlanner:
             part = reach(way, rest, limits.speed, limits.acceleration, dt, ticks)
             if part is None:
                 return
-            parts.append(part[1:])
-            ticks -= len(part) - 1
+            parts += [part[1:], rest[None]]  # at rest for a tick, averaging leaves the corner
+            ticks -= len(part)
         yield np.concatenate(parts)
 
     def _fewest(self, path: list[np.ndarray]) -> tuple[list[np.ndarray], bool]:
@@ -247,6 +263,7 @@ def _joined(first: Motion, second: Motion) -> Motion:
     """Return one motion after another that ends at rest where it begins."""
     return Motion(
         np.concatenate([first.velocities, second.velocities[1:]]),
+        np.concatenate([first.accelerations, second.accelerations[1:]]),
         np.concatenate([first.positions, second.positions[1:]]),
         second.end,
         first.raised,

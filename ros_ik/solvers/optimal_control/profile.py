@@ -4,8 +4,14 @@
 
     x_{k+1} = x_k + dt (v_k + v_{k+1}) / 2,   |v_k| <= v_max,   |v_{k+1} - v_k| <= a dt
 
-so that position, velocity and acceleration agree exactly and the limits hold between the ticks
-too. Two motions are made:
+so that the limits hold between the ticks too. Averaged over one tick (:func:`rounded`) they have
+continuous accelerations, linear between ticks, from zero to zero:
+
+    x_{k+1} = x_k + dt (v_k + v_{k+1}) / 2 - dt^2 (a_{k+1} - a_k) / 12
+
+Means of allowed values are allowed, so the limits still hold. Between ticks the positions are
+cubics now: the cubics through positions and velocities, and the quintics through accelerations as
+well, are these cubics. Two motions are made:
 
 - Between two points, from any velocity to rest (:func:`reach`). With a cruising velocity c the
   fastest way through it is v_k = clip(c, low_k, high_k), where low_k = max(v_0 - a k dt,
@@ -28,10 +34,43 @@ _ROUNDING = 1e-12
 _SEARCHES = 80
 
 
-def positions_of(start: np.ndarray, velocities: np.ndarray, dt: float) -> np.ndarray:
-    """Return the positions of a motion, [knots, n], from its start [n] and its velocities."""
-    means = 0.5 * dt * (velocities[1:] + velocities[:-1])
-    return start + np.concatenate([np.zeros((1, means.shape[1])), np.cumsum(means, axis=0)])
+def rounded(velocities: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return a motion that ends at rest, averaged over one tick: it takes one tick more.
+
+    It covers v_0 dt / 2 more than the given motion, v_0 being the velocity at the start.
+
+    Args:
+        velocities: Velocities at the ticks [knots, n], rad/s or m/s.
+        dt: Duration of a tick [s].
+
+    Returns:
+        Velocities and accelerations at the ticks, [knots + 1, n] each; a single knot stays one.
+    """
+    if len(velocities) == 1:
+        return velocities, np.zeros_like(velocities)
+    rest = np.zeros((1, velocities.shape[1]))
+    means = 0.5 * (velocities[1:] + velocities[:-1])
+    changes = np.diff(velocities, axis=0) / dt
+    return (
+        np.concatenate([velocities[:1], means, rest]),
+        np.concatenate([rest, changes, rest]),
+    )
+
+
+def positions_of(
+    start: np.ndarray, velocities: np.ndarray, accelerations: np.ndarray, dt: float
+) -> np.ndarray:
+    """Return the positions of a motion with accelerations linear between ticks, [knots, n].
+
+    Args:
+        start: Positions at the start [n], rad or m.
+        velocities: At the ticks [knots, n], rad/s or m/s.
+        accelerations: At the ticks [knots, n], rad/s^2 or m/s^2.
+        dt: Duration of a tick [s].
+    """
+    steps = 0.5 * dt * (velocities[1:] + velocities[:-1])
+    steps -= dt * dt / 12.0 * np.diff(accelerations, axis=0)
+    return start + np.concatenate([np.zeros((1, steps.shape[1])), np.cumsum(steps, axis=0)])
 
 
 def brake(velocity: np.ndarray, acceleration: np.ndarray, dt: float) -> np.ndarray:

@@ -64,8 +64,8 @@ class OptimalControlResult:
         times: Time of each knot, [k], s, from 0.
         positions: Coordinates at the knots, [k, joint_coord_count], rad and m.
         velocities: At the knots, [k, joint_dof_count], rad/s and m/s; zero in the last.
-        accelerations: From each knot to the next, [k, joint_dof_count], rad/s^2 and m/s^2; zero in
-            the last.
+        accelerations: At the knots, linear between them, [k, joint_dof_count], rad/s^2 and m/s^2;
+            zero in the first and in the last.
         control_hold_time: How long the last point is held [s]; the last knot is its end.
         iterations: Iterations of the search.
         feedback: The costs at the end.
@@ -134,8 +134,6 @@ def make_result(
         dt: Time between knots [s].
     """
     knots, hold = len(motion.velocities), command.header.control_hold_time
-    accelerations = np.zeros_like(motion.velocities)
-    accelerations[:-1] = np.diff(motion.velocities, axis=0) / dt
     times = dt * np.arange(knots)
     rows = np.append(np.arange(knots), [knots - 1] if hold > 0.0 else []).astype(int)
     times = np.append(times, [times[-1] + hold] if hold > 0.0 else [])
@@ -157,7 +155,7 @@ def make_result(
         times=times,
         positions=group_limits.coordinates(joint_q, motion.positions)[rows],
         velocities=group_limits.degrees_of_freedom(motion.velocities, dofs)[rows],
-        accelerations=group_limits.degrees_of_freedom(accelerations, dofs)[rows],
+        accelerations=group_limits.degrees_of_freedom(motion.accelerations, dofs)[rows],
         control_hold_time=hold,
         iterations=found.iterations,
         feedback=OptimalControlFeedback(
