@@ -80,7 +80,7 @@ class FollowingError:
         self._lead.apply(settings)
         self._is_on = bool(self._lead.watched.any())
         self._stops = settings.following_error_action == 'stop'
-        self._delay = settings.following_error_delay
+        self._delay, self._timeout = settings.following_error_delay, settings.joint_state_timeout
         self._spacing = max(settings.period, self._delay / _MOST_COMMANDS)
         # The speed is measured half a span late.
         self._lag = self._delay + 0.5 * _SPEED_SPAN + settings.period
@@ -139,6 +139,8 @@ class FollowingError:
     ) -> None:
         """Take in the measured state and the last command, and decide whether targets wait.
 
+        A state older than ``joint_state_timeout`` says nothing: all that was known is forgotten.
+
         Args:
             now: Present time [s].
             measurement: The measured state.
@@ -149,12 +151,16 @@ class FollowingError:
         """
         if not self._has_command:
             return
+        age = abs(now - float(measurement.received[self._coords].min()))
+        if age > self._timeout:
+            self.forget()
+            return
         self._now, self._joint_q, self._measurement = now, joint_q, measurement
         if self.holds or now - self._looked >= self._look_period:
             self._looked = now
             self._take(now)
             if self._is_on:
-                self._look(now, pursues, still)
+                self._look(now, age, pursues, still)
 
     def errors(self) -> np.ndarray:
         """Return how far each joint is from all that was commanded within the delay.
@@ -211,15 +217,15 @@ class FollowingError:
         moved = _MOVED * self._lead.unit
         self._joints = StandingJoints(now, self._measured, self._commanded, moved)
 
-    def _look(self, now: float, pursues: bool, still: bool) -> None:
+    def _look(self, now: float, age: float, pursues: bool, still: bool) -> None:
         """Find joints that do not follow, and go on with a halt."""
-        oldest = float(self._measurement.received[self._coords].min())
         # In steps, so that rooms are not computed anew each time.
-        self._age = round(max(0.0, now - oldest), 2)
+        self._age = round(age, 2)
         joints, lead = self._joints, self._lead
         moved = joints.update(now, self._measured, self._commanded, self._away)
         ahead = np.abs(self._commanded - self._measured)
-        patience = self._delay + _STANDING
+        # Since the state was measured nobody knows whether a joint has moved.
+        patience = self._delay + _STANDING + age
         stands = now - joints.since > patience
         self._settled |= stands & (ahead <= lead.floor)
         if self.state is Following.TRACKS:

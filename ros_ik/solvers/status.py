@@ -51,7 +51,10 @@ _MESSAGES = {
     SolveStatus.CONVERGED: 'optimal step inside every limit and barrier',
     SolveStatus.RELAXED: 'the state, the limits and the barriers exclude each other: closest step',
     SolveStatus.ITERATION_LIMIT: 'iteration limit reached: zero step',
-    SolveStatus.NON_FINITE_INPUT: 'NaN or infinity in the state, a target or a parameter: no step',
+    SolveStatus.NON_FINITE_INPUT: (
+        'a number in the state, a target or a parameter is not finite or too large, or a quaternion '
+        'is not unit: no step'
+    ),
     SolveStatus.NUMERICAL_FAILURE: 'not strictly convex in floating point: zero step',
     SolveStatus.UNREACHABLE: 'no solution found: closest configuration inside the limits',
     SolveStatus.AT_LIMITS: 'no solution inside the limits: closest one rests against them',

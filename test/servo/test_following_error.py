@@ -285,3 +285,40 @@ def test_a_reset_lets_the_command_go_on():
     loop.rig.change(mode=Mode.AUTO)
     loop.tick(20)
     assert OK in loop.codes[-10:], 'it still doubts the robot'
+
+
+@pytest.mark.parametrize('action', ['slow', 'stop'])
+def test_a_robot_that_was_not_heard_for_a_while_did_not_stand(action):
+    loop = make('panda', following_error__action=action, joint_state_timeout=0.4)
+    aim(loop, 'joints')
+    loop.tick(seconds=0.4)
+    loop.silent = True
+    loop.tick(seconds=0.35)
+    loop.silent = False
+    loop.tick(seconds=1.0)
+    assert set(loop.codes) == {OK}
+    assert np.abs(loop.commanded[-1] - list(ARMS['panda'].values())).max() < 1e-6
+
+
+@pytest.mark.parametrize('seconds', [0.3, 0.35, 0.5, 1.2])
+@pytest.mark.parametrize('action', ['slow', 'stop'])
+def test_after_a_silence_motion_starts_where_the_robot_is(action, seconds):
+    loop = make('panda', following_error__action=action, joint_state_timeout=0.1)
+    aim(loop, 'joints')
+    loop.tick(seconds=0.5)
+    loop.silent = True
+    loop.tick(seconds=seconds)
+    since = len(loop.codes)
+    assert loop.codes[-1] == StatusCode.JOINT_STATE_STALE
+    assert FOLLOWING not in loop.codes
+    loop.drives.q[loop.coords] += 0.3
+    place = loop.drives.q[loop.coords].copy()
+    loop.drives.frozen, loop.silent = True, False
+    loop.tick()
+    loop.drives.frozen = False
+    loop.tick(seconds=0.5)
+    assert set(loop.codes[since:]) == {OK}
+    first = loop.commanded[since]
+    _, acceleration = loop.limits()
+    assert np.all(np.abs(first - place) <= acceleration * loop.rig.dt**2 * (1 + 1e-6))
+    loop.assert_smooth(since)

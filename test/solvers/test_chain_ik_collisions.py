@@ -263,6 +263,7 @@ def test_a_path_through_seeds_stays_out_of_collision():
     joint_q = start
     for t in np.linspace(0.0, 1.0, 20):
         pose = (1.0 - t) * ends[0] + t * ends[1]
+        pose[3:] /= np.linalg.norm(pose[3:])
         result = solver.solve(pose[None], joint_q[None])
         if t == 0.0:
             # A seed that is at the pose and free is the answer.

@@ -89,13 +89,15 @@ def test_a_target_may_be_a_pose_of_seven_numbers():
     rng = np.random.default_rng(4)
     for _ in range(20):
         quaternion = rng.normal(size=4)
-        pose = [*rng.normal(size=3), *3.0 * quaternion]  # of any length
-        expected = pin.XYZQUATToSE3([*pose[:3], *(quaternion / np.linalg.norm(quaternion))])
+        quaternion /= np.linalg.norm(quaternion)
+        pose = [*rng.normal(size=3), *rng.uniform(0.991, 1.009) * quaternion]
+        expected = pin.XYZQUATToSE3([*pose[:3], *quaternion])
         made = builder().add_cartesian_target('', 'b', pose).build().cartesian_targets[0]
         np.testing.assert_allclose(made.T, expected.homogeneous, atol=1e-14)
         assert made.T.shape == (4, 4) and not made.T.flags.writeable
-    for bad in ([0.0] * 7, [np.nan] * 7, [0.0] * 6, [0, 0, 0, 0, 0, 0, 'w']):
-        with pytest.raises(ArgumentError, match=r'\bT must'):
+    longer = [0, 0, 0, 0, 0, 0, 1.02]
+    for bad in ([0.0] * 7, longer, [np.nan] * 7, [0.0] * 6, [0, 0, 0, 0, 0, 0, 'w']):
+        with pytest.raises(ArgumentError, match=r'\bT(:| must)'):
             builder().add_cartesian_target('', 'b', bad)
 
 

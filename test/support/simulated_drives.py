@@ -47,6 +47,7 @@ class Loop:
         rig: The servo.
         drives: The robot.
         sent: What its controller holds, coordinates.
+        silent: Whether no joint states arrive.
     """
 
     def __init__(self, name='panda', lag=0.02, dead_time=0.0, noise=0.0, sag=0.0, speed=math.inf,
@@ -57,13 +58,16 @@ class Loop:
         self.drives.sag[self.coords] = sag
         self.sent = self.rig.q.copy()
         self.commanded, self.measured, self.codes = [], [], []
+        self.silent, self._heard = False, (self.sent.copy(), 0.0)
 
     def tick(self, count=1, seconds=None):
         """Let robot and servo run; return the last output."""
         for _ in range(count if seconds is None else round(seconds / self.rig.dt)):
             self.drives.follow(self.sent)
             # The rig says what it reads here; what it sends is kept apart.
-            self.rig.q = self.drives.read()
+            if not self.silent:
+                self._heard = self.drives.read(), self.rig.now + self.rig.dt
+            self.rig.q, self.rig.received = self._heard
             output = self.rig.tick()
             if output.publish:
                 self.sent = output.joint_q.copy()
