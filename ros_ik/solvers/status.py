@@ -52,8 +52,8 @@ _MESSAGES = {
     SolveStatus.RELAXED: 'the state, the limits and the barriers exclude each other: closest step',
     SolveStatus.ITERATION_LIMIT: 'iteration limit reached: zero step',
     SolveStatus.NON_FINITE_INPUT: (
-        'a number in the state, a target or a parameter is not finite or too large, or a quaternion '
-        'is not unit: no step'
+        'a number of the state, a target or a parameter is not finite or too large, '
+        'or a quaternion is not unit: no step'
     ),
     SolveStatus.NUMERICAL_FAILURE: 'not strictly convex in floating point: zero step',
     SolveStatus.UNREACHABLE: 'no solution found: closest configuration inside the limits',
