@@ -3,23 +3,30 @@
 """A sequence of poses becomes a continuous joint path: what planners ask of GetCartesianPath.
 
 Each pose is solved from the configuration of the one before, without restarts, so that the arm
-stays on its branch. Where a joint would move further than allowed, the way between the two poses
-is halved until either every part is short, or the jump stays: a flip, and the path breaks there.
-With the start left free, every branch of the first pose is followed at once and the one that gets
-furthest, then the one that moves least, is taken.
+stays on its branch. Where a joint would move far, the way between the two poses is halved until
+either every part is short, or the jump stays: a flip, and the path breaks there. It breaks too
+where a joint moves further than allowed in all, and where the way collides.
+
+With the start left free, every branch of the first pose is followed to its first break, and the
+one that gets furthest, then the one that moves least, is taken. All poses behind the first break
+are solved in one batch: those out of reach take the most attempts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence
 import dataclasses
 import functools
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
+import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.collisions import CollisionChecker
 from ros_ik.kinematics.evaluate import eval_fk
 from ros_ik.model import poses as pose_math
 from ros_ik.model.checks import link_index
@@ -35,8 +42,14 @@ if TYPE_CHECKING:
 
 # Stay on the branch: one attempt from the seed, with patience.
 _LOCAL = ChainIKSettings(max_attempts=1, window=12)
+# A longer motion of a joint between two poses is looked at closer [rad or m].
+_SHORT = 0.3
 # A jump that survives this many halvings of the way is a flip: 1 / 64 of a step.
 _MAX_HALVINGS = 6
+# Largest change of a joint between two checks for collisions [rad or m], and checks at a time.
+_CHECKED_STEP, _CHECKED = 0.01, 64
+# Poses solved at a time behind the first break: bounds the memory.
+_MOST_POSES = 1024
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,8 +60,8 @@ class PathResult:
         joint_q: Configurations, shape [n, joint_coord_count]. From the first break on each is
             the nearest solution of its pose, or the best configuration found.
         status: :class:`SolveStatus` codes, shape [n].
-        breaks: Indices of poses that cannot be reached from the one before without a jump, or
-            not at all.
+        breaks: Indices of poses that cannot be reached from the one before without a jump, a
+            longer step or a collision, or not at all.
         fraction: Part of the poses before the first break, 1 for a whole path.
     """
 
@@ -70,6 +83,9 @@ def solve_path(
     n_branches: int = 16,
     joint_group: JointGroup | str | Sequence[str] | None = None,
     offset: np.ndarray | None = None,
+    check_collisions: bool = False,
+    collision_pairs: Sequence[Sequence[int]] | np.ndarray | None = None,
+    collision_margin: float = 0.0,
 ) -> PathResult:
     """Find a continuous joint path along poses.
 
@@ -78,20 +94,29 @@ def solve_path(
         link: Name or index of the link that follows the poses.
         poses: Poses in the world, shape [n, 7], x y z qx qy qz qw.
         start: Configuration to come from, shape [joint_coord_count]: the path stays on its
-            branch. None to choose the branch that gets furthest.
-        max_joint_step: Largest change of a joint between two poses that counts as continuous
-            [rad or m].
+            branch. The motion from it to the first pose may be of any length. None to choose
+            the branch that gets furthest.
+        max_joint_step: Largest change of a joint from one pose to the next [rad or m]. Between
+            its configurations a path leaves the line by about reach times step^2 / 8: give
+            poses close to each other, or a smaller step, where that matters. inf to ask for no
+            more than that no joint jumps.
         position_tolerance: Largest distance of a solution [m].
         rotation_tolerance: Largest angle of a solution [rad].
         n_branches: Solutions of the first pose to follow where ``start`` is None.
         joint_group: Joints that may move; None for every joint between world and link. The
             others are held at ``start``.
         offset: Pose of the tool in the link, shape [7].
+        check_collisions: Break the path where it collides: at its configurations, and between
+            them wherever a joint has moved by another 0.01 rad or m.
+        collision_pairs: Pairs of shapes to check, see :func:`inverse_kinematics`.
+        collision_margin: Distance [m] that the shapes of a pair must keep.
 
     Raises:
-        ArgumentError: A wrong shape or value, an unknown link, an unsuitable chain.
+        ArgumentError: A wrong shape or value, an unknown link, an unsuitable chain, or pairs of
+            shapes that cannot be checked.
     """
     targets = _checked_poses(poses)
+    start = None if start is None else _checked_start(model, start)
     checked_count('n_branches', n_branches, 1)
     if not max_joint_step > 0.0:
         raise ArgumentError(f'max_joint_step must be positive, got {max_joint_step}')
@@ -105,20 +130,33 @@ def solve_path(
         position_tolerance=position_tolerance,
         rotation_tolerance=rotation_tolerance,
     )
-    if start is None:
-        ends = make(n_solutions=n_branches).solve(targets[:1])
-        starts = ends.joint_q.reshape(n_branches, -1)[: max(1, int(ends.n_found[0]))].copy()
-    else:
-        starts = _checked_start(model, start)[None]
-    walker = _Walker(
-        local=make(settings=_LOCAL),
-        search=make(n_solutions=n_branches),
-        max_joint_step=max_joint_step,
+    search = functools.partial(
+        make,
+        n_solutions=n_branches,
+        check_collisions=check_collisions,
+        collision_pairs=collision_pairs,
+        collision_margin=collision_margin,
     )
+    first, checker = search(), None
+    if check_collisions:
+        checker = CollisionChecker(
+            model,
+            _CHECKED,
+            margin=first.collision_margins,
+            pairs=first.collision_pairs,
+            scalar=wp.float64,
+        )
+    walker = _Walker(make(settings=_LOCAL), checker, max_joint_step)
     if start is not None:
-        return walker.walk(targets, starts[0], _frame_pose(model, link, starts[0], offset))
-    paths = [walker.walk(targets, branch, targets[0]) for branch in starts]
-    return max(paths, key=lambda path: (path.fraction, -_length(path.joint_q)))
+        come_from = start
+        path = walker.follow(targets, start, _frame_pose(model, link, start, offset))
+    else:
+        ends = first.solve(targets[:1])
+        branches = ends.joint_q.reshape(n_branches, -1)[: max(1, int(ends.n_found[0]))].copy()
+        followed = [walker.follow(targets, branch, targets[0]) for branch in branches]
+        best = max(range(len(followed)), key=lambda k: (len(followed[k]), -_length(followed[k])))
+        come_from, path = branches[best], followed[best]
+    return _completed(walker, search, targets, come_from, path)
 
 
 @dataclasses.dataclass
@@ -126,35 +164,41 @@ class _Walker:
     """Walks along poses on one branch."""
 
     local: ChainIK  # one attempt, from the seed
-    search: ChainIK  # all attempts
+    checker: CollisionChecker | None
     max_joint_step: float
 
-    def walk(self, targets: np.ndarray, start: np.ndarray, start_pose: np.ndarray) -> PathResult:
-        """Follow the poses from a configuration and its pose."""
-        n = len(targets)
-        joint_q = np.empty((n, len(start)))
-        status = np.full(n, int(SolveStatus.CONVERGED))
-        breaks = []
+    def follow(
+        self, targets: np.ndarray, start: np.ndarray, start_pose: np.ndarray
+    ) -> list[np.ndarray]:
+        """Return the configurations of the poses up to the first break."""
+        path: list[np.ndarray] = []
         before, pose = start, start_pose
-        for k, target in enumerate(targets):
-            after = self._advance(before, pose, target, _MAX_HALVINGS)
+        for target in targets:
+            after = self.advance(before, pose, target, is_bounded=bool(path))
             if after is None:
-                breaks.append(k)
-                answer = self.search.solve(target[None], before[None])
-                after = answer.joint_q.reshape(-1, len(start))[0].copy()
-                status[k] = answer.status[0]
-            joint_q[k] = before = after
-            pose = target
-        fraction = (breaks[0] if breaks else n) / n
-        return PathResult(joint_q, status, tuple(breaks), fraction)
+                break
+            path.append(after)
+            before, pose = after, target
+        return path
+
+    def advance(
+        self, before: np.ndarray, pose: np.ndarray, target: np.ndarray, *, is_bounded: bool
+    ) -> np.ndarray | None:
+        """Return the configuration at ``target`` on the branch of ``before``, None at a break."""
+        after = self._advance(before, pose, target, _MAX_HALVINGS)
+        if after is None:
+            return None
+        if is_bounded and np.max(np.abs(after - before)) > self.max_joint_step:
+            return None
+        return after if self._is_free(before, after) else None
 
     def _advance(
         self, before: np.ndarray, pose: np.ndarray, target: np.ndarray, halvings: int
     ) -> np.ndarray | None:
-        """Return the configuration at ``target`` on the branch of ``before``, None if it ends."""
+        """Return the configuration at ``target`` without a jump, None where there is one."""
         answer = self.local.solve(target[None], before[None])
         after = answer.joint_q[0].copy()
-        short = np.max(np.abs(after - before)) <= self.max_joint_step
+        short = np.max(np.abs(after - before)) <= min(self.max_joint_step, _SHORT)
         if answer.status[0] == SolveStatus.CONVERGED and short:
             return after
         if halvings == 0:
@@ -162,6 +206,58 @@ class _Walker:
         middle = _halfway(pose, target)
         there = self._advance(before, pose, middle, halvings - 1)
         return None if there is None else self._advance(there, middle, target, halvings - 1)
+
+    def _is_free(self, before: np.ndarray, after: np.ndarray) -> bool:
+        """Tell whether no shapes collide on the straight way of the joints."""
+        if self.checker is None:
+            return True
+        way = after - before
+        count = max(1, int(np.ceil(np.max(np.abs(way)) / _CHECKED_STEP)))
+        rows = before + np.arange(1, count + 1)[:, None] / count * way
+        starts = range(0, count, _CHECKED)
+        return not any(self.checker.check(rows[k : k + _CHECKED]).any() for k in starts)
+
+
+def _completed(
+    walker: _Walker,
+    search: Callable[..., ChainIK],
+    targets: np.ndarray,
+    start: np.ndarray,
+    path: list[np.ndarray],
+) -> PathResult:
+    """Return a path with what there is behind its first break.
+
+    Args:
+        walker: What goes on behind a break.
+        search: Makes a solver of every attempt for ``n_problems`` poses.
+        targets: The poses, [n, 7].
+        start: Configuration that the path comes from.
+        path: Configurations up to the first break.
+    """
+    n, first = len(targets), len(path)
+    joint_q = np.empty((n, len(start)))
+    joint_q[:first] = np.reshape(path, (first, len(start)))
+    status = np.full(n, int(SolveStatus.CONVERGED))
+    breaks: list[int] = []
+    before = path[-1] if path else start
+    for begin in range(first, n, _MOST_POSES):
+        rows = targets[begin : begin + _MOST_POSES]
+        solver = search(n_problems=len(rows))
+        answer = solver.solve(rows, np.tile(before, (len(rows), 1)))
+        solutions = answer.joint_q.reshape(len(rows), solver.n_solutions, -1)
+        for k, target in enumerate(rows, begin):
+            found = int(answer.n_found[k - begin])
+            after = None
+            if found and k > first:
+                after = walker.advance(before, targets[k - 1], target, is_bounded=True)
+            if after is None:
+                breaks.append(k)
+                status[k] = answer.status[k - begin]
+                several = solutions[k - begin, : max(1, found)]
+                away = np.linalg.norm(several - before, axis=1)
+                after = several[np.argmin(away)].copy()
+            joint_q[k] = before = after
+    return PathResult(joint_q, status, tuple(breaks), first / n)
 
 
 def _checked_poses(poses: np.ndarray) -> np.ndarray:
@@ -206,6 +302,7 @@ def _halfway(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return middle
 
 
-def _length(joint_q: np.ndarray) -> float:
+def _length(path: list[np.ndarray]) -> float:
     """Return the length of a joint path."""
-    return float(np.sum(np.linalg.norm(np.diff(joint_q, axis=0), axis=1)))
+    pairs = itertools.pairwise(path)
+    return float(sum(np.linalg.norm(after - before) for before, after in pairs))

@@ -51,6 +51,7 @@ class ChainIK(ChainSearch):
         chain: The chain to it.
         collision_pairs: Pairs of shapes whose distance the chain changes and that are checked,
             int [n_pairs, 2]; none without ``check_collisions``.
+        collision_margins: Distance that the shapes of each must keep [m], [n_pairs].
     """
 
     def __init__(
@@ -127,11 +128,11 @@ class ChainIK(ChainSearch):
         problem = ChainProblem(model, index, self.chain, held, tool, tolerances)
         threads = thread_count(model, n_threads)
         checker = None
-        self.collision_pairs = np.zeros((0, 2), dtype=int)
+        self.collision_pairs, self.collision_margins = np.zeros((0, 2), dtype=int), np.zeros(0)
         if check_collisions:
             pairs, margins = chain_pairs(problem, collision_pairs, collision_margin)
             checker = RowChecker(model, pairs, margins, threads)
-            self.collision_pairs = pairs
+            self.collision_pairs, self.collision_margins = pairs, margins
         super().__init__(
             problem, n_problems, n_solutions, settings, n_lanes=n_lanes, n_threads=threads,
             checker=checker,
