@@ -198,6 +198,9 @@ class Judge:
         # What stands too near because it came there is left by braking, or by going away.
         pardoned = excused & braking
         worse = began - distance
+        # There is more than one way out of a body: what is deep in it may leave by another one
+        # than the shortest, which this depth is measured along.
+        deep = ~above & (distance < 0.0)
 
         def keep(name, chosen, values, least):
             at = np.flatnonzero(chosen)
@@ -209,15 +212,14 @@ class Judge:
 
         keep('distance', above & ~pardoned, distance - margin, True)
         keep('between', above & ~pardoned, np.minimum(half, distance) - margin, True)
-        keep('shrink', ~above & ~pardoned & (distance >= 0.0), worse, False)
-        keep('deep', ~above & ~pardoned & (distance < 0.0), worse, False)
+        keep('shrink', ~above & ~deep & ~pardoned, worse, False)
+        keep('deep', deep & ~pardoned, worse, False)
         bad = ~pardoned & (distance < margin - 1e-6) & (worse > 1e-6)
         for name, chosen in (
-            ('overrun', bad & above), ('shrink', bad & ~above & (distance >= 0.0)),
-            ('deep', bad & ~above & (distance < 0.0)),
+            ('overrun', bad & above), ('shrink', bad & ~above & ~deep), ('deep', bad & deep),
         ):  # fmt: skip
             record.counts[name] += len(np.unique(row[chosen]))
-        record.unbraked += len(np.unique(row[bad & excused]))
+        record.unbraked += len(np.unique(row[bad & excused & ~deep]))
 
     def _name(self, k):
         return self.links[k] if k < len(self.links) else f'slot {k - len(self.links)}'

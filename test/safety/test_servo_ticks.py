@@ -29,8 +29,8 @@ from support.robots import pin
 from ros_ik.model.joint_type import GeoType
 
 TICKS = int(os.environ.get('SERVO_SAFETY_TICKS', '0'))
-# A small robot for the suite; all of them, at every rate, for a long run.
-SHORT = [('mobile_arm', 100)]
+# Two robots for the suite; all of them, at every rate, for a long run.
+SHORT = [('mobile_arm', 30), ('mobile_arm', 100), ('panda', 30), ('panda', 250)]
 LONG = [(robot, rate) for robot in sorted(SERVO_CASES) for rate in RATES]
 # Rounding of positions [rad or m], velocities and accelerations.
 ROUNDING = 1e-6
