@@ -56,8 +56,8 @@ class Reminder:
             f'waiting for robot_description: nothing has come on {topic} for '
             f'{now - self._since:.0f} s. '
             + (
-                f'{count} of its publishers are known: they must be transient local and reliable, '
-                'or publish again'
+                f'Publishers there: {count}; they must be transient local and reliable, or '
+                'publish again'
                 if count
                 else 'Nobody publishes there: start robot_state_publisher, or remap the topic if '
                 'it has another name or namespace'
