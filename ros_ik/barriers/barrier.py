@@ -21,6 +21,9 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_number
+from ros_ik.kinematics.read_once import ReadOnce
+from ros_ik.objectives.snapshot import is_of_caller
+from ros_ik.objectives.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.step_state import StepState
@@ -43,7 +46,7 @@ class StepBox(NamedTuple):
     number: int
 
 
-class Barrier:
+class Barrier(ReadOnce):
     """Base of barriers.
 
     Attributes:
@@ -67,6 +70,7 @@ class Barrier:
             :meth:`launch_values` at some places of a stop, and not between them.
     """
 
+    read_once = frozenset(('margin', 'safe_displacement_gain', 'recovery_speed'))
     changes: ClassVar[int] = 0
     recovery_speed: float = np.inf
     splits = False
@@ -74,7 +78,8 @@ class Barrier:
     sweeps = follows = False
 
     _state: StepState
-    _is_bound = False
+    # Of a class of the caller: what it was when arrays were made for it.
+    _kept: Snapshot | None = None
     _gain = np.nan
 
     def __init__(
@@ -134,6 +139,9 @@ class Barrier:
                 it does not fit the model.
         """
         if self._is_bound and self._state is state:
+            if self._kept is not None and not self._kept.is_current:
+                self._allocate(state)
+                self._kept = Snapshot(self, public_only=True)
             return
         title = f'{type(self).__name__} {self.name!r}' if self.name else type(self).__name__
         if self._is_bound:
@@ -149,6 +157,8 @@ class Barrier:
         except ArgumentError as error:
             raise ArgumentError(f'{title}: {error}') from error
         self._state, self._is_bound = state, True
+        if is_of_caller(type(self)):
+            self._kept = Snapshot(self, public_only=True)
 
     def launch_values(self, body_q: wp.array, values: wp.array, start_idx: int) -> None:
         """Write h into ``values[:, start_idx:start_idx + row_count]``.

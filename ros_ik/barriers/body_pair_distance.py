@@ -26,6 +26,8 @@ class BodyPairBarrier(CollisionBarrier):
         link_indices: The two links, -1 for the world.
     """
 
+    read_once = CollisionBarrier.read_once | {'link_indices'}
+
     def __init__(
         self,
         source: Model | CollisionGeometry,

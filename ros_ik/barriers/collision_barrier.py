@@ -44,6 +44,9 @@ class CollisionBarrier(Barrier):
             as with roboplan. Set it before the first solve.
     """
 
+    read_once = Barrier.read_once | {
+        'scene', 'n_collision_pairs', 'd_min', 'd_max', 'ranks_rows',
+    }  # fmt: skip
     ranks_rows = False
     splits = sweeps = follows = True
 

@@ -26,6 +26,7 @@ from ros_ik.kinematics.pair_sweep import arc_function
 from ros_ik.kinematics.pair_sweep import ROUNDING
 from ros_ik.kinematics.point_path import follow_point_kernel
 from ros_ik.kinematics.point_path import point_in_function
+from ros_ik.kinematics.read_once import read_only
 from ros_ik.kinematics.spatial import spatial_functions
 
 if TYPE_CHECKING:
@@ -135,6 +136,9 @@ class PositionBarrier(Barrier):
         p_min: Lower corner [m], shape [3]; -inf where there is no bound.
         p_max: Upper corner [m], shape [3]; inf where there is no bound.
     """
+
+    read_once = Barrier.read_once | {'link_index', 'reference_link_index', 'p_min', 'p_max'}
+    construction_only = frozenset(('axes',))
 
     splits = sweeps = follows = True
 
@@ -287,4 +291,4 @@ def _corner(name: str, values: Sequence[float] | np.ndarray) -> np.ndarray:
         raise ArgumentError(
             f'{name} must be 3 numbers, infinite where there is no bound, got {values}'
         )
-    return corner
+    return read_only(corner)

@@ -17,6 +17,7 @@ from ros_ik.barriers.collision_pairs import always_close
 from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.collision_arguments import checked_pair_table
+from ros_ik.kinematics.read_once import read_only
 from ros_ik.model import Model
 from ros_ik.model.collision_geometry import CollisionGeometry
 
@@ -28,6 +29,8 @@ class SelfCollisionBarrier(CollisionBarrier):
         pairs: The pairs of primitives that are watched, as rows of the geometry, int [n, 2].
         dropped_pairs: Pairs left out because they are always nearer than d_min, int [n, 2].
     """
+
+    read_once = CollisionBarrier.read_once | {'pairs'}
 
     def __init__(
         self,
@@ -76,11 +79,11 @@ class SelfCollisionBarrier(CollisionBarrier):
         )
         self.dropped_pairs = np.zeros((0, 2), dtype=int)
         if pairs is not None:
-            self.pairs = _checked_pairs(scene.geometry, pairs)
+            self.pairs = read_only(_checked_pairs(scene.geometry, pairs))
         else:
             found = scene.geometry.self_pairs()
             close = always_close(scene.geometry, found, self.d_min)
-            self.pairs, self.dropped_pairs = found[~close], found[close]
+            self.pairs, self.dropped_pairs = read_only(found[~close]), found[close]
         if not len(self.pairs) and not scene.max_attached:
             raise ArgumentError('pairs: the geometry has no pair of links that may meet')
 

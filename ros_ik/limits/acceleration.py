@@ -22,6 +22,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.read_once import read_only
 from ros_ik.limits.arguments import check_some_may_move
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.arguments import finite_array
@@ -93,6 +94,7 @@ class AccelerationLimit(ScaledLimit):
     """The step changes by no more than an acceleration allows; yields to the other limits."""
 
     yields = 1
+    construction_only = frozenset(('acceleration',))
     splits = True
 
     def __init__(
@@ -121,6 +123,15 @@ class AccelerationLimit(ScaledLimit):
         self._last_displacement = np.zeros(1)
         self._target_displacement = np.zeros(1)
         self.scale = scale
+
+    @property
+    def position_margin(self) -> np.ndarray:
+        """Distance from the position limits at which braking ends; may be set between solves."""
+        return read_only(self._position_margin)
+
+    @position_margin.setter
+    def position_margin(self, value: float | np.ndarray) -> None:
+        self.set_position_margin(value)
 
     def _allocate(self, state: 'StepState') -> None:
         """Allocate the last step, zero at first.

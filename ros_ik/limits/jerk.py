@@ -77,6 +77,7 @@ class JerkLimit(ScaledLimit):
     """The acceleration changes by no more than a jerk allows; yields to every other limit."""
 
     yields = 2
+    construction_only = frozenset(('jerk', 'velocity'))
     splits = True
 
     def __init__(

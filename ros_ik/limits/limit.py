@@ -12,7 +12,10 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.read_once import ReadOnce
 from ros_ik.limits.arguments import fraction
+from ros_ik.objectives.snapshot import is_of_caller
+from ros_ik.objectives.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.step_state import StepState
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 STATE_TOLERANCE = 1e-6
 
 
-class Limit:
+class Limit(ReadOnce):
     """Base of hard limits on a step.
 
     Attributes:
@@ -41,7 +44,8 @@ class Limit:
     changes: ClassVar[int] = 0
 
     _state: 'StepState'
-    _is_bound = False
+    # Of a class of the caller: what it was when arrays were made for it.
+    _kept: Snapshot | None = None
 
     def bind(self, state: 'StepState') -> None:
         """Allocate what the limit needs for this state; before the first :meth:`launch`.
@@ -50,6 +54,9 @@ class Limit:
             ArgumentError: The limit belongs to another solver already: its graph holds the arrays.
         """
         if self._is_bound and self._state is state:
+            if self._kept is not None and not self._kept.is_current:
+                self._allocate(state)
+                self._kept = Snapshot(self, public_only=True)
             return
         if self._is_bound:
             raise ArgumentError(
@@ -57,6 +64,8 @@ class Limit:
             )
         self._allocate(state)
         self._state, self._is_bound = state, True
+        if is_of_caller(type(self)):
+            self._kept = Snapshot(self, public_only=True)
 
     def _allocate(self, state: 'StepState') -> None:
         """Allocate arrays on the device of ``state``."""

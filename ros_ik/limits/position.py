@@ -17,6 +17,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.read_once import read_only
 from ros_ik.limits.arguments import fraction
 from ros_ik.limits.arguments import margin_values
 from ros_ik.limits.arguments import position_bounds
@@ -76,6 +77,7 @@ def _position_kernel(scalar: type) -> wp.Kernel:
 class PositionLimit(Limit):
     """Joints stay between the position limits of the model."""
 
+    read_once = frozenset(('gain',))
     splits = True
 
     def __init__(self, *, gain: float = 1.0, margin: float | np.ndarray = 0.0) -> None:
@@ -90,7 +92,16 @@ class PositionLimit(Limit):
             ArgumentError: The gain lies outside (0, 1], or a margin is negative or not finite.
         """
         self.gain = fraction('gain', gain)
-        self.margin = margin_values('margin', margin)
+        self._margin = margin_values('margin', margin)
+
+    @property
+    def margin(self) -> np.ndarray:
+        """Distance kept from each limit [rad or m]; may be set between solves."""
+        return read_only(self._margin)
+
+    @margin.setter
+    def margin(self, value: float | np.ndarray) -> None:
+        self.set_margin(value)
 
     def set_margin(self, margin: float | np.ndarray) -> None:
         """Keep another distance from the limits, from the next solve on.
@@ -105,7 +116,7 @@ class PositionLimit(Limit):
         values = margin_values('margin', margin)
         if self._is_bound:
             self._write(self._state, values)
-        self.margin = values
+        self._margin = values
 
     def _allocate(self, state: 'StepState') -> None:
         """Put the limits of the model on the device.
@@ -122,7 +133,7 @@ class PositionLimit(Limit):
         bounded['scale'] = state.group.dof_scale[moving]
         self._rows = bounded
         self._bounded = wp.empty(len(moving), dtype=struct, device=state.device)
-        self._write(state, self.margin)
+        self._write(state, self._margin)
 
     def _write(self, state: 'StepState', margin: np.ndarray) -> None:
         """Bring the limits less a margin to the device."""

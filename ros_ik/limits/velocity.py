@@ -12,6 +12,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.read_once import read_only
 from ros_ik.limits.arguments import check_some_may_move
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.limit import Limit
@@ -78,7 +79,7 @@ class VelocityLimit(ScaledLimit):
 
         May be set between solves, shape [joint_dof_count].
         """
-        return None if self._velocity is None else self._velocity.copy()
+        return None if self._velocity is None else read_only(self._velocity)
 
     @velocity.setter
     def velocity(self, value: np.ndarray) -> None:

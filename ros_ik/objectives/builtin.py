@@ -14,6 +14,8 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import relative_chain
+from ros_ik.kinematics.read_once import read_only
+from ros_ik.kinematics.read_once import ReadOnce
 from ros_ik.objectives.arguments import checked_weight
 from ros_ik.objectives.objective import IKObjective
 from ros_ik.objectives.parameter import Parameter
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from ros_ik.model import Model
 
 
-class BuiltinObjective(IKObjective):
+class BuiltinObjective(ReadOnce, IKObjective):
     """Base of the built-in objectives; each has kernels in float32 and float64.
 
     A residual kernel has a backward pass where the residual array wants gradients, as it does when
@@ -52,6 +54,9 @@ class BuiltinObjective(IKObjective):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute and count it; properties set what they stand for."""
+        if name in ('target_poses', 'target_positions') and callable(getattr(self, name, None)):
+            self._replace_targets(value)  # the method of this name returns them
+            return
         super().__setattr__(name, value)
         if not isinstance(getattr(type(self), name, None), property):
             BuiltinObjective.changes += 1
@@ -63,7 +68,7 @@ class BuiltinObjective(IKObjective):
     @property
     def weight(self) -> np.ndarray:
         """Factors on the residuals, shape [residual_dim]; may be set, one for all or each."""
-        return np.array(self._weights.read()[0])
+        return read_only(self._weights.read()[0])
 
     @weight.setter
     def weight(self, value: float | Sequence[float]) -> None:
@@ -92,13 +97,16 @@ class BuiltinObjective(IKObjective):
 
     def _replace_targets(self, values: Any) -> None:
         """Let another array, or other numbers, be the targets; as many as there were."""
-        known = self._targets
+        self._targets = self._replace(self._targets, values)
+
+    def _replace(self, known: Parameter, values: Any) -> Parameter:
+        """Return what takes the place of a parameter: as many numbers, of one type of float."""
         made = Parameter(known.name, values, known.array.shape[1], count=len(known))
         if self.device is not None:
             made.bind(self.device)
         self._parameters[self._parameters.index(known)] = made
-        self._targets = made
         self._changes += 1  # solvers compare it before they replay
+        return made
 
     def _set_chain(self, model: Model, link_index: int, reference_link_index: int = -1) -> None:
         """Find the degrees of freedom that move a link as seen from another, or raise."""

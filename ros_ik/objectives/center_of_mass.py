@@ -106,6 +106,8 @@ class IKObjectiveCenterOfMass(PositionTargetObjective):
         reference_link_index: The link in which targets are given; -1 for the world.
     """
 
+    construction_only = frozenset(('bodies',))
+
     def __init__(
         self,
         target_positions: Any,

@@ -19,11 +19,13 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.objectives.arguments import checked_weight
 from ros_ik.objectives.builtin import BuiltinObjective
 from ros_ik.objectives.jacobian_type import IKJacobianType
+from ros_ik.objectives.parameter import Parameter
 from ros_ik.objectives.record import make_record
 from ros_ik.objectives.record import RecordKind
 
@@ -113,6 +115,35 @@ class IKObjectiveJointLimit(BuiltinObjective):
             raise ArgumentError(
                 f'joint_limit_lower is above joint_limit_upper for degrees of freedom {wrong}'
             )
+
+    @property
+    def joint_limit_lower(self) -> wp.array:
+        """Lower limits on the device, shape [joint_dof_count]; may be replaced."""
+        return self._lower.array.flatten()
+
+    @joint_limit_lower.setter
+    def joint_limit_lower(self, values: Any) -> None:
+        self._lower = self._limits(self._lower, values)
+
+    @property
+    def joint_limit_upper(self) -> wp.array:
+        """Upper limits on the device, shape [joint_dof_count]; may be replaced."""
+        return self._upper.array.flatten()
+
+    @joint_limit_upper.setter
+    def joint_limit_upper(self, values: Any) -> None:
+        self._upper = self._limits(self._upper, values)
+
+    def _limits(self, known: Parameter, values: Any) -> Parameter:
+        """Return what takes the place of limits, in their type: a kernel reads both."""
+        if not isinstance(values, wp.array):
+            numbers = checked_numbers(known.name, values).ravel()
+            values = wp.array(numbers, dtype=known.scalar, device=known.array.device)
+        elif values.dtype != known.scalar:
+            raise ArgumentError(
+                f'{known.name} must be an array of {known.scalar.__name__}, like the other limits'
+            )
+        return self._replace(known, values)
 
     def init_buffers(
         self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC

@@ -71,6 +71,8 @@ def _joint_position_kernels(scalar: type, stored: type, differentiable: bool) ->
 class IKObjectiveJointPosition(BuiltinObjective):
     """Joints reach target positions; one residual per degree of freedom of the model."""
 
+    construction_only = frozenset(('model',))
+
     def __init__(
         self, model: 'Model', target_positions: Any, *, weight: float | Sequence[float] = 1.0
     ) -> None:

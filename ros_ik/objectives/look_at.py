@@ -22,10 +22,12 @@ from typing import Any
 from typing import no_type_check
 from typing import TYPE_CHECKING
 
+import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.arguments import checked_link
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.read_once import read_only
 from ros_ik.objectives.arguments import checked_unit
 from ros_ik.objectives.arguments import checked_vector
 from ros_ik.objectives.arguments import checked_weight
@@ -217,6 +219,24 @@ class IKObjectiveLookAt(PositionTargetObjective):
         self._axis = self._parameter('link_axis', checked_unit('link_axis', link_axis, 3), 3)
         offset = checked_vector('link_offset', link_offset, 3)
         self._offset = self._parameter('link_offset', offset, 3)
+
+    @property
+    def link_axis(self) -> np.ndarray:
+        """Unit vector of the axis in the link, shape [3]; may be set, of any length but zero."""
+        return read_only(self._axis.read()[0])
+
+    @link_axis.setter
+    def link_axis(self, value: Any) -> None:
+        self._axis.write(checked_unit('link_axis', value, 3))
+
+    @property
+    def link_offset(self) -> np.ndarray:
+        """Point of the link that the axis starts from [m], shape [3]; may be set."""
+        return read_only(self._offset.read()[0])
+
+    @link_offset.setter
+    def link_offset(self, value: Any) -> None:
+        self._offset.write(checked_vector('link_offset', value, 3))
 
     def init_buffers(
         self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC

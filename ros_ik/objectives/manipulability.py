@@ -29,6 +29,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_link
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.read_once import read_only
 from ros_ik.objectives.arguments import checked_vector
 from ros_ik.objectives.arguments import checked_weight
 from ros_ik.objectives.builtin import BuiltinObjective
@@ -179,6 +180,8 @@ class IKObjectiveManipulability(BuiltinObjective):
         reference_link_index: The link it moves relative to; -1 for the world.
     """
 
+    construction_only = frozenset(('axes',))
+
     def __init__(
         self,
         link_index: int,
@@ -211,13 +214,28 @@ class IKObjectiveManipulability(BuiltinObjective):
         self._axes = tuple(int(axis) for axis in axes)
         if not self._axes or set(self._axes) - set(_ALL_AXES) or len(set(self._axes)) != len(axes):
             raise ArgumentError(f'axes must be different numbers from 0 to 5, got {tuple(axes)}')
-        least = checked_vector('threshold', np.atleast_1d(threshold), 1)
-        if least[0] <= 0.0:
-            raise ArgumentError(f'threshold must be positive, got {threshold}')
-        self._threshold = self._parameter('threshold', least, 1)
+        self._threshold = self._parameter('threshold', _checked_threshold(threshold), 1)
         self._offset = self._parameter(
             'link_offset', checked_vector('link_offset', link_offset, 3), 3
         )
+
+    @property
+    def threshold(self) -> float:
+        """Measure from which on nothing is to gain; may be set."""
+        return float(self._threshold.read()[0, 0])
+
+    @threshold.setter
+    def threshold(self, value: float) -> None:
+        self._threshold.write(_checked_threshold(value))
+
+    @property
+    def link_offset(self) -> np.ndarray:
+        """Point of the link whose velocity counts [m], shape [3]; may be set."""
+        return read_only(self._offset.read()[0])
+
+    @link_offset.setter
+    def link_offset(self, value: Any) -> None:
+        self._offset.write(checked_vector('link_offset', value, 3))
 
     def init_buffers(
         self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC
@@ -297,3 +315,11 @@ class IKObjectiveManipulability(BuiltinObjective):
             ],
             jacobian,
         )  # fmt: skip
+
+
+def _checked_threshold(threshold: float) -> np.ndarray:
+    """Return a threshold, float64 [1], or raise ArgumentError."""
+    least = checked_vector('threshold', np.atleast_1d(threshold), 1)
+    if least[0] <= 0.0:
+        raise ArgumentError(f'threshold must be positive, got {threshold}')
+    return least

@@ -56,13 +56,14 @@ class Ownership:
     """The solvers that hold the arrays of one objective; those that are gone hold nothing.
 
     Attributes:
-        written: Names of the attributes that solvers write when they set the objective up.
+        written: Names of the attributes that solvers write when they set the objective up, or
+            that its own methods change; (place, name) for a variable that is no attribute.
         kept: What the objective was when it was set up last, a ``Snapshot``; None before.
     """
 
     def __init__(self) -> None:
         """Start with none."""
-        self.written: set[str] = set()
+        self.written: set[Any] = set()
         self.kept: Any = None
         self._layouts: weakref.WeakKeyDictionary[Any, Layout] = weakref.WeakKeyDictionary()
 

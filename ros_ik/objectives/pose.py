@@ -25,6 +25,7 @@ import warp as wp
 
 from ros_ik.kinematics.arguments import checked_link
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.read_once import read_only
 from ros_ik.objectives.arguments import checked_pose
 from ros_ik.objectives.arguments import checked_quaternions
 from ros_ik.objectives.arguments import checked_weight
@@ -141,6 +142,8 @@ class IKObjectivePose(BuiltinObjective):
         exact_jacobian: Whether the Jacobian is that of the logarithm, not of the angle alone.
     """
 
+    construction_only = frozenset(('position_weight', 'rotation_weight'))
+
     def __init__(
         self,
         link_index: int,
@@ -183,6 +186,9 @@ class IKObjectivePose(BuiltinObjective):
         targets = checked_quaternions('target_poses', target_poses, 3, unit=True)
         self._set_targets('target_poses', targets, 7)
 
+    def _replace_targets(self, values: Any) -> None:
+        super()._replace_targets(checked_quaternions('target_poses', values, 3, unit=True))
+
     def residual_blocks(self) -> tuple[int, ...]:
         """Return (3, 3): metres, then radians."""
         return (3, 3)
@@ -212,7 +218,7 @@ class IKObjectivePose(BuiltinObjective):
     @property
     def link_offset(self) -> np.ndarray:
         """Pose of the frame in the link, shape [7]; may be set."""
-        return np.array(self._offset.read()[0])
+        return read_only(self._offset.read()[0])
 
     @link_offset.setter
     def link_offset(self, pose: np.ndarray | Sequence[float]) -> None:

@@ -18,6 +18,7 @@ import warp as wp
 
 from ros_ik.kinematics.arguments import checked_link
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.read_once import read_only
 from ros_ik.objectives.arguments import checked_vector
 from ros_ik.objectives.arguments import checked_weight
 from ros_ik.objectives.builtin import PositionTargetObjective
@@ -121,7 +122,7 @@ class IKObjectivePosition(PositionTargetObjective):
     @property
     def link_offset(self) -> np.ndarray:
         """The point in the link [m], shape [3]; may be set."""
-        return np.array(self._offset.read()[0])
+        return read_only(self._offset.read()[0])
 
     @link_offset.setter
     def link_offset(self, value: Any) -> None:

@@ -20,6 +20,7 @@ import warp as wp
 
 from ros_ik.kinematics.arguments import checked_link
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.read_once import read_only
 from ros_ik.objectives.arguments import checked_quaternions
 from ros_ik.objectives.arguments import checked_unit
 from ros_ik.objectives.arguments import checked_weight
@@ -197,7 +198,7 @@ class IKObjectiveRotation(BuiltinObjective):
     @property
     def link_offset_rotation(self) -> np.ndarray:
         """Orientation of the frame in the link, x y z w, shape [4]; may be set."""
-        return np.array(self._offset.read()[0])
+        return read_only(self._offset.read()[0])
 
     @link_offset_rotation.setter
     def link_offset_rotation(self, value: Any) -> None:

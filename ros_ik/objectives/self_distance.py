@@ -22,6 +22,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.read_once import read_only
 from ros_ik.objectives.arguments import checked_links
 from ros_ik.objectives.arguments import checked_weight
 from ros_ik.objectives.builtin import BuiltinObjective
@@ -116,6 +117,8 @@ class IKObjectiveSelfDistance(BuiltinObjective):
     A penalty gives way to other objectives. What must hold is a barrier of the solvers.
     """
 
+    construction_only = frozenset(('link_indices', 'centers', 'radii', 'pairs'))
+
     def __init__(
         self,
         link_indices: Sequence[int] | np.ndarray,
@@ -155,6 +158,16 @@ class IKObjectiveSelfDistance(BuiltinObjective):
         self._spheres = self._parameter('centers', np.column_stack([center, radius]), 4)
         minimum = checked_weight('minimum_distance', minimum_distance, len(self._pairs))
         self._minimum = self._parameter('minimum_distance', minimum[None], len(minimum))
+
+    @property
+    def minimum_distance(self) -> np.ndarray:
+        """Distances from which on pairs cost nothing [m], shape [n_pairs]; may be set."""
+        return read_only(self._minimum.read()[0])
+
+    @minimum_distance.setter
+    def minimum_distance(self, value: float | Sequence[float]) -> None:
+        count = self.residual_dim()
+        self._minimum.write(checked_weight('minimum_distance', value, count)[None])
 
     def init_buffers(
         self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 import operator
+import sys
 import types
 from typing import Any
 
@@ -26,7 +27,8 @@ from ros_ik.objectives.ownership import ownership_of
 _OF_SOLVERS = frozenset(('device', 'total_residuals', 'residual_offset', 'n_batch', '_ownership'))
 # Their values do not change but by being replaced.
 _UNCHANGING = int | float | complex | bool | str | bytes | None | wp.array | np.generic
-_LIBRARIES = ('ros_ik', 'newton', 'warp', 'numpy', 'builtins')
+LIBRARIES = ('ros_ik', 'newton', 'warp', 'numpy', 'builtins')
+_STANDARD = frozenset(sys.stdlib_module_names) - {'test', '__main__'}
 # Objects within objects that are looked into.
 _DEPTH = 3
 
@@ -39,11 +41,17 @@ class Snapshot:
     function around them.
     """
 
-    def __init__(self, objective: Any) -> None:
-        """Copy what counts now."""
-        self._objective = objective
-        written = ownership_of(objective).written | _OF_SOLVERS
-        is_ours = _module(type(objective)) == 'ros_ik'
+    def __init__(self, objective: Any, *, whole: bool = False, public_only: bool = False) -> None:
+        """Copy what counts now.
+
+        Args:
+            objective: The objective; or a limit or barrier of the caller.
+            whole: Whether also what its set-up and its methods write counts.
+            public_only: Whether to leave attributes out whose names begin with an underscore.
+        """
+        self._objective, self._public_only = objective, public_only
+        written = {*_OF_SOLVERS, *(() if whole else ownership_of(objective).written)}
+        is_ours = public_only or _module(type(objective)) == 'ros_ik'
         names = [
             name
             for name in vars(objective)
@@ -54,12 +62,13 @@ class Snapshot:
         self._plain = [name for name in names if isinstance(values[name], _UNCHANGING)]
         self._kept = self._read(values)
         self._others = [
-            (values, name, _frozen(values[name], _DEPTH))
+            ('', values, name, _frozen(values[name], _DEPTH))
             for name in names
             if name not in self._plain
         ]
-        for holder, name in _outside(type(objective)):
-            self._others.append((holder, name, _frozen(holder[name], _DEPTH)))
+        for place, holder, name in _outside(type(objective)):
+            if (place, name) not in written:
+                self._others.append((place, holder, name, _frozen(holder[name], _DEPTH)))
 
     @property
     def is_current(self) -> bool:
@@ -68,10 +77,35 @@ class Snapshot:
             if self._read(vars(self._objective)) != self._kept:
                 return False
             return all(
-                _frozen(holder[name], _DEPTH) == kept for holder, name, kept in self._others
+                _frozen(holder[name], _DEPTH) == kept for _, holder, name, kept in self._others
             )
-        except KeyError:  # an attribute is gone
+        except (KeyError, ValueError):  # an attribute is gone, or an array now
             return False
+
+    def changed(self) -> set[Any]:
+        """Return what is different now, in the form of :attr:`Ownership.written`."""
+        if self.is_current:
+            return set()
+        values, missing = vars(self._objective), object()
+        kept = self._kept if len(self._plain) != 1 else (self._kept,)
+        found: set[Any] = set()
+        for name, value in zip(self._plain, kept, strict=True):
+            if _frozen(values.get(name, missing), 0) != _frozen(value, 0):
+                found.add(name)
+        for place, holder, name, value in self._others:
+            if name not in holder or _frozen(holder[name], _DEPTH) != value:
+                found.add((place, name) if place else name)
+        return found
+
+    def without_own_changes(self) -> Snapshot:
+        """Return a snapshot that leaves out what methods of the objective just changed."""
+        changed = self.changed()
+        if not changed:
+            return self
+        owners = ownership_of(self._objective)
+        owners.written.update(changed)
+        owners.kept = Snapshot(self._objective, public_only=self._public_only)
+        return owners.kept
 
     def _read(self, values: Mapping[str, Any]) -> Any:
         """Return the values that do not change but by being replaced."""
@@ -93,15 +127,22 @@ def note_written(objective: Any, before: Mapping[str, Any]) -> None:
 
 
 class Snapshots:
-    """The host data of several objectives."""
+    """The host data of several objectives, and of the caller's limits and barriers."""
 
-    def __init__(self, objectives: Iterable[Any]) -> None:
-        """Copy what counts now."""
+    def __init__(self, objectives: Iterable[Any], parts: Iterable[Any] = ()) -> None:
+        """Copy what counts now.
+
+        Args:
+            objectives: Objectives of any kind.
+            parts: Limits and barriers; those of this package need no comparison.
+        """
         listed = list(objectives)
+        own = [part for part in parts if is_of_caller(type(part))]
         self._seen = BuiltinObjective.changes
         self._kept = [Snapshot(objective) for objective in listed]
+        self._kept += [Snapshot(part, public_only=True) for part in own]
         # Only the setting of an attribute changes a built-in one.
-        self._are_counted = all(
+        self._are_counted = not own and all(
             isinstance(objective, BuiltinObjective) and _module(type(objective)) == 'ros_ik'
             for objective in listed
         )
@@ -117,49 +158,109 @@ class Snapshots:
             self._seen = changes
         return current
 
+    def leave_out_own_changes(self) -> None:
+        """Leave out what methods of the objectives just changed: it needs no new set-up."""
+        self._kept = [kept.without_own_changes() for kept in self._kept]
+
 
 class _Cell(Mapping[str, Any]):
-    """A variable of a function around another one, as a mapping of one entry."""
+    """A variable of a function around another one, as a mapping of one entry or none."""
 
     def __init__(self, cell: types.CellType) -> None:
         self._cell = cell
 
     def __getitem__(self, name: str) -> Any:
-        return self._cell.cell_contents
+        try:
+            return self._cell.cell_contents
+        except ValueError:  # not filled yet, or empty again
+            raise KeyError(name) from None
 
     def __iter__(self) -> Iterator[str]:
-        return iter(('cell_contents',))
+        return iter(('cell_contents',)[: len(self)])
 
     def __len__(self) -> int:
+        try:
+            self._cell.cell_contents  # noqa: B018
+        except ValueError:
+            return 0
         return 1
+
+
+def is_own_code(module: str) -> bool:
+    """Return whether a module is the caller's, by its name."""
+    root = module.split('.')[0]
+    return root not in LIBRARIES and root not in _STANDARD
+
+
+def is_of_caller(kind: type) -> bool:
+    """Return whether a class, or one that it is made from, is the caller's."""
+    return any(is_own_code(cls.__module__ or '') for cls in kind.__mro__)
 
 
 def _module(kind: type) -> str:
     return (kind.__module__ or '').split('.')[0]
 
 
-def _outside(kind: type) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Yield where the caller's classes keep data beside the object, and under which name."""
+# A place, what holds data there by name, and the name.
+_Place = tuple[str, Mapping[str, Any], str]
+
+
+def _outside(kind: type) -> Iterator[_Place]:
+    """Yield where the caller's classes keep data beside the object."""
+    seen: set[types.CodeType] = set()
     for cls in kind.__mro__:
-        if _module(cls) in _LIBRARIES:
+        if not is_own_code(cls.__module__ or ''):
             continue
         for name, value in list(vars(cls).items()):
-            if isinstance(value, types.FunctionType):
-                for used in value.__code__.co_names:
-                    if used in value.__globals__ and _is_data(value.__globals__[used]):
-                        yield value.__globals__, used
-                for cell in value.__closure__ or ():
-                    if _has_data(cell):
-                        yield _Cell(cell), 'cell_contents'
+            function = _function(value)
+            if function is not None:
+                yield from _of_function(function, seen)
             elif not name.startswith('__') and _is_data(value):
-                yield vars(cls), name
+                yield f'{cls.__module__}.{cls.__qualname__}', vars(cls), name
 
 
-def _has_data(cell: types.CellType) -> bool:
-    try:
-        return _is_data(cell.cell_contents)
-    except ValueError:  # not filled yet
-        return False
+def _function(value: Any) -> types.FunctionType | None:
+    """Return the function behind an attribute of a class, None without one."""
+    value = getattr(value, 'fget', getattr(value, '__func__', value))
+    return value if isinstance(value, types.FunctionType) else None
+
+
+def _of_function(function: types.FunctionType, seen: set[types.CodeType]) -> Iterator[_Place]:
+    """Yield the variables outside of a function that it reads, and what it calls reads."""
+    if function.__code__ in seen or not is_own_code(function.__module__ or ''):
+        return
+    seen.add(function.__code__)
+    names, variables = function.__code__.co_names, function.__globals__
+    for name in names:
+        if name in variables:
+            yield from _of_variable(function.__module__, variables, name, names, seen)
+    for k, cell in enumerate(function.__closure__ or ()):
+        held = _Cell(cell)
+        if len(held):
+            place = f'{function.__module__}.{function.__qualname__}[{k}]'
+            yield from _of_variable(place, held, 'cell_contents', names, seen)
+
+
+def _of_variable(
+    place: str,
+    holder: Mapping[str, Any],
+    name: str,
+    names: Iterable[str],
+    seen: set[types.CodeType],
+) -> Iterator[_Place]:
+    """Yield a variable, or the data in the function, module or class that it names."""
+    value = holder[name]
+    if isinstance(value, types.FunctionType):
+        yield from _of_function(value, seen)
+    elif isinstance(value, types.ModuleType | type):
+        of_module = value.__name__ if isinstance(value, types.ModuleType) else value.__module__
+        if is_own_code(of_module or ''):
+            inside = vars(value)
+            for used in names:
+                if used in inside and _is_data(inside[used]):
+                    yield f'{of_module}.{value.__name__}', inside, used
+    elif _is_data(value):
+        yield place, holder, name
 
 
 def _is_data(value: Any) -> bool:
@@ -181,10 +282,12 @@ def _frozen(value: Any, depth: int) -> Any:
         return type(value), np.array(value, dtype=np.float64).tobytes()
     if isinstance(value, list | tuple):
         return type(value), tuple(_frozen(item, depth) for item in value)
+    if isinstance(value, set | frozenset):
+        return type(value), frozenset(value)
     if isinstance(value, dict):
         return tuple((key, _frozen(item, depth)) for key, item in value.items())
     # Not into models, devices and tapes, nor into other objectives.
-    is_the_callers = _module(type(value)) not in _LIBRARIES and _is_data(value)
+    is_the_callers = is_own_code(type(value).__module__ or '') and _is_data(value)
     if is_the_callers and depth and not hasattr(value, 'compute_residuals'):
         return _Same(value), _frozen(getattr(value, '__dict__', {}), depth - 1)
     return _Same(value)

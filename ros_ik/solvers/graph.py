@@ -5,9 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterable
 import threading
+from typing import Any
+import warnings
 
 import warp as wp
+
+from ros_ik.objectives.host_code import find_host_code
 
 # How many graphs each thread has recorded.
 _RECORDED = threading.local()
@@ -22,20 +27,37 @@ class Graph:
     """Kernel launches captured from a function.
 
     The function must launch kernels and copies only: no allocation, no host work that should
-    happen again at each replay.
+    happen again at each replay. Methods of callers that it runs may do more: where they are found
+    to, the function runs again at each launch, with a warning.
+
+    Attributes:
+        is_replayed: Whether launches are replayed; False where the function runs each time.
     """
 
-    def __init__(self, record: Callable[[], None], device: wp.DeviceLike) -> None:
+    def __init__(
+        self, record: Callable[[], None], device: wp.DeviceLike, parts: Iterable[Any] = ()
+    ) -> None:
         """Run ``record`` once, so that its kernels are compiled and loaded, then capture it.
 
         Args:
             record: Function that launches the kernels.
             device: Device they run on.
+            parts: Objects of callers whose methods it runs: objectives, limits, barriers.
         """
         self._device = wp.get_device(device)
         self._must_wait = self._device.is_cuda
         record()
         wp.synchronize_device(self._device)
+        found = find_host_code(record, parts)
+        self.is_replayed = found is None
+        if found is not None:
+            self._record = record
+            warnings.warn(
+                f'launches are made one by one, not replayed as a graph: a method {found}',
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            return
         with wp.ScopedCapture(device=self._device, force_module_load=False) as capture:
             record()
         self._graph = capture.graph
@@ -43,6 +65,9 @@ class Graph:
 
     def launch(self) -> None:
         """Replay the launches and wait for them."""
-        wp.capture_launch(self._graph)
+        if self.is_replayed:
+            wp.capture_launch(self._graph)
+        else:
+            self._record()
         if self._must_wait:
             wp.synchronize_device(self._device)

@@ -17,7 +17,10 @@ _MOST = 8
 
 
 class GraphCache(Generic[_Value]):
-    """A few values by key; the least recently used one goes."""
+    """A few values by key; the least recently used one goes.
+
+    A value with an attribute ``is_current`` that is False is made anew.
+    """
 
     def __init__(self) -> None:
         """Start empty."""
@@ -36,9 +39,10 @@ class GraphCache(Generic[_Value]):
         return self._values.get(key)
 
     def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
-        """Return the value of a key, made where it is not there."""
+        """Return the value of a key, made where it is not there or not current any more."""
         found = self._values.get(key)
-        if found is None:
+        if found is None or not getattr(found, 'is_current', True):
+            self._values.pop(key, None)
             found = make()
             self._values[key] = found
             if len(self._values) > _MOST:

@@ -24,7 +24,7 @@ from ros_ik.errors import ArgumentError
 nik = newton.ik
 pytestmark = pytest.mark.oracle
 N = 4
-GAIN = 1.0
+GAIN = HELPED = 1.0
 
 
 @wp.kernel
@@ -42,8 +42,18 @@ def pull(
         residuals[row, start + axis] = gain * error[axis]
 
 
+class Beside:
+    """A class that is no objective."""
+
+    gain = 1.0
+
+
+def helper():
+    return HELPED
+
+
 class Pull(IKObjective):
-    """A user's objective with numbers on the host, arrays, a list and a global."""
+    """A user's objective with numbers on the host, arrays, a list, and data beside it."""
 
     factor = 1.0
 
@@ -55,7 +65,7 @@ class Pull(IKObjective):
         return 3
 
     def compute_residuals(self, body_q, joint_q, model, residuals, start_idx, problem_idx=None):
-        gain = self.gains[0] * self.factor * GAIN
+        gain = self.gains[0] * self.factor * GAIN * helper() * Beside.gain
         wp.launch(
             pull, dim=len(body_q),
             inputs=[body_q, self.link, gain, self.targets, problem_idx, start_idx],
@@ -137,6 +147,10 @@ CHANGES = {
     'list in place': ('pull', lambda o, rig: o.gains.__setitem__(0, 0.2)),
     'number of the class': ('pull', lambda o, rig: setattr(Pull, 'factor', 0.2)),
     'global': ('pull', lambda o, rig: globals().__setitem__('GAIN', 0.2)),
+    'global of a function': ('pull', lambda o, rig: globals().__setitem__('HELPED', 0.2)),
+    'number of another class': ('pull', lambda o, rig: setattr(Beside, 'gain', 0.2)),
+    'number by an array': ('pull', lambda o, rig: o.__dict__.update(gains=np.full(2, 0.2))),
+    'pose targets': ('pose', put('target_poses', lambda r: np.hstack([r[2][1], r[3][1]]))),
 }  # fmt: skip
 
 
@@ -144,7 +158,7 @@ CHANGES = {
 def restored():
     yield
     Pull.factor = 1.0
-    globals()['GAIN'] = 1.0
+    globals()['GAIN'] = globals()['HELPED'] = Beside.gain = 1.0
 
 
 def solved(solver, start):

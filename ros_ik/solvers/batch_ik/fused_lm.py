@@ -134,6 +134,11 @@ class IKFusedLM:
         self._run(joint_q_in, iterations, step_size)
         wp.copy(joint_q_out, self._joint_q)
 
+    @property
+    def is_replayed(self) -> bool:
+        """Whether solves replay graphs."""
+        return self._use_graph
+
     def reset(self) -> None:
         """Nothing is left behind by a solve."""
 

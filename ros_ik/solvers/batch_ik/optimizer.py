@@ -62,6 +62,10 @@ class IKBackend(Protocol):
     def reset(self) -> None:
         """Forget what earlier solves left behind."""
 
+    @property
+    def is_replayed(self) -> bool:
+        """Whether solves replay graphs."""
+
     def renew(self) -> None:
         """Take objectives back that another solver has set up for itself meanwhile."""
 
@@ -120,6 +124,12 @@ class BatchOptimizer(abc.ABC):
         self.status = wp.zeros(n_batch, dtype=wp.int32, device=self._device)
         self._refused = wp.zeros(n_batch, dtype=wp.int32, device=self._device)
         self._recordings: dict[Callable[[], None], Recording] = {}
+        self._is_replayed = use_graph
+
+    @property
+    def is_replayed(self) -> bool:
+        """Whether solves replay graphs; False where an objective runs code on the host."""
+        return self._is_replayed
 
     @property
     def joint_q(self) -> wp.array:
@@ -150,7 +160,7 @@ class BatchOptimizer(abc.ABC):
         check_array('joint_q_out', joint_q_out, shape, self._device)
         check_step(iterations, step_size)
         self.renew()
-        with hold_launches(self._device, use_graph=self._use_graph):
+        with hold_launches(self._device, use_graph=self._is_replayed):
             wp.copy(self._evaluation.joint_q, joint_q_in)
             self._set_step_size(step_size)
             self._recordings[self._launch_begin].run()
@@ -158,6 +168,7 @@ class BatchOptimizer(abc.ABC):
                 self._recordings[self._launch_iteration].run()
             self._recordings[self._launch_end].run()
             wp.copy(joint_q_out, self._evaluation.joint_q)
+            self._note_changes()
 
     def compute_costs(self, joint_q: wp.array) -> wp.array:
         """Evaluate the squared residuals.
@@ -173,14 +184,15 @@ class BatchOptimizer(abc.ABC):
         """
         check_array('joint_q', joint_q, self._evaluation.joint_q.shape, self._device)
         self.renew()
-        with hold_launches(self._device, use_graph=self._use_graph):
+        with hold_launches(self._device, use_graph=self._is_replayed):
             wp.copy(self._evaluation.joint_q, joint_q)
             self._recordings[self._launch_evaluation].run()
+            self._note_changes()
         return self.costs
 
     def reset(self) -> None:
         """Forget what earlier solves left behind; every step starts that way by itself."""
-        with hold_launches(self._device, use_graph=self._use_graph):
+        with hold_launches(self._device, use_graph=self._is_replayed):
             self._clear()
 
     def renew(self) -> None:
@@ -255,5 +267,13 @@ class BatchOptimizer(abc.ABC):
             self._launch_end,
             self._launch_evaluation,
         ):
-            self._recordings[launch] = Recording(launch, self._device, use_graph=self._use_graph)
+            self._recordings[launch] = Recording(
+                launch, self._device, use_graph=self._use_graph, parts=self._evaluation.objectives
+            )
+        self._is_replayed = all(known.is_replayed for known in self._recordings.values())
         self._evaluation.hold_arrays()
+
+    def _note_changes(self) -> None:
+        """Tell what objectives changed in themselves from what the caller changes."""
+        if not self._is_replayed:
+            self._evaluation.note_changes()

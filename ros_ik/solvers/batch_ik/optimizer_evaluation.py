@@ -46,6 +46,7 @@ class Evaluation:
         jacobian: dr/dq, shape [n_batch, total_residuals, joint_dof_count]; columns of frozen and
             following degrees of freedom are zero, the latter added to their drivers.
         total_residuals: Residuals of all objectives together.
+        objectives: The objectives.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class Evaluation:
                 the mode needs, or one with a number of targets that does not fit.
         """
         self._model, self._tree, self._space = model, tree, space
-        self._objectives = checked_objectives(objectives)
+        self.objectives = self._objectives = checked_objectives(objectives)
         self._analytic = [
             jacobian_mode == IKJacobianType.ANALYTIC
             or (jacobian_mode == IKJacobianType.MIXED and objective.supports_analytic())
@@ -140,6 +141,11 @@ class Evaluation:
         self._kept = [Snapshot(objective) for objective in self._objectives]
         for objective, kept in zip(self._objectives, self._kept, strict=True):
             ownership_of(objective).kept = kept
+
+    def note_changes(self) -> None:
+        """Remember what the methods of objectives changed: it needs no new set-up."""
+        for k, kept in enumerate(self._kept):
+            self._kept[k] = kept.without_own_changes()
 
     def initial_poses(self, rows: int, *, requires_grad: bool = False) -> wp.array:
         """Return poses [rows, body_count] that start as ``model.body_q`` has them."""

@@ -10,9 +10,11 @@ solvers, which run side by side otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Iterator
 import contextlib
 import threading
+from typing import Any
 
 import warp as wp
 
@@ -88,12 +90,18 @@ def hold_launches(
 class Recording:
     """Launches that are replayed as a graph, or made one by one where that cannot be.
 
-    A solve inside a capture of the caller becomes part of that capture. With ``use_graph`` False
-    every launch is made anew, for objectives that do more than launch kernels and copies.
+    A solve inside a capture of the caller becomes part of that capture. With ``use_graph`` False,
+    and for objectives that are found to do more than launch kernels and copies, every launch is
+    made anew.
     """
 
     def __init__(
-        self, launch: Callable[[], None], device: wp.Device, *, use_graph: bool = True
+        self,
+        launch: Callable[[], None],
+        device: wp.Device,
+        *,
+        use_graph: bool = True,
+        parts: Iterable[Any] = (),
     ) -> None:
         """Record; the caller holds ``LAUNCHES`` alone.
 
@@ -101,10 +109,16 @@ class Recording:
             launch: Function that launches the kernels.
             device: Device they run on.
             use_graph: Whether to capture them.
+            parts: Objects of callers whose methods it runs, as in :class:`Graph`.
         """
         self._launch = launch
         self._device = device
-        self._graph = Graph(launch, device) if use_graph else None
+        self._graph = Graph(launch, device, parts) if use_graph else None
+
+    @property
+    def is_replayed(self) -> bool:
+        """Whether a graph is replayed."""
+        return self._graph is not None and self._graph.is_replayed
 
     def run(self) -> None:
         """Launch; the caller holds what :func:`hold_launches` returns."""

@@ -104,8 +104,8 @@ class IKSolver:
             n_problems: Number of problems, at least 1.
             objectives: Objectives, ours or Newton's, which other solvers may have too. Numbers
                 and arrays that they keep on the host, such as Newton's weights, may be replaced:
-                the next solve records anew. Code on the host in their methods needs
-                ``use_graph=False``.
+                the next solve records anew. Where methods of your own read arrays or clocks, draw
+                random numbers, or change what they keep, they run each time, with a warning.
             optimizer: 'lm' or 'lbfgs'.
             jacobian_mode: 'autodiff', 'analytic' or 'mixed' (analytic where there is one).
             sampler: 'none', 'gauss', 'uniform' or 'roberts'; see :class:`IKSampler`.
@@ -131,9 +131,8 @@ class IKSolver:
             gradient_tolerance: Largest |J_i^T r| / (max_j |J_j| |r|) of a free column of the
                 Jacobian at which a problem counts as stationary. In float32 1e-3 is the least
                 that can be told from rounding.
-            use_graph: Replay launches as graphs; False for objectives whose methods do more than
-                launch kernels and copies.
-
+            use_graph: Replay launches as graphs. False launches them one by one, as is done anyway
+                for objectives with code on the host.
             use_fused: Let one kernel do the whole of a Levenberg-Marquardt solve where every
                 objective is a built-in one; their analytic Jacobians serve whatever the mode. The
                 answers are the same to the tolerance of float32.
@@ -211,7 +210,7 @@ class IKSolver:
         check_array('joint_q_in', joint_q_in, shape, self.device)
         check_array('joint_q_out', joint_q_out, shape, self.device)
         self._backend.renew()
-        with hold_launches(self.device, use_graph=self._use_graph):
+        with hold_launches(self.device, use_graph=self._backend.is_replayed):
             wp.copy(self._input, joint_q_in)
             self._prepare.run()
             self._backend.step(
@@ -222,7 +221,7 @@ class IKSolver:
 
     def reset(self) -> None:
         """Start the sampler's random numbers over and forget the last solve."""
-        with hold_launches(self.device, use_graph=self._use_graph):
+        with hold_launches(self.device, use_graph=self._backend.is_replayed):
             self._backend.reset()
             self._sampler.reset()
             self.best_indices.zero_()
@@ -245,7 +244,7 @@ class IKSolver:
     def compute_costs(self, joint_q: wp.array) -> wp.array:
         """Return the squared residuals at ``joint_q``, [n_problems * n_seeds, coordinates]."""
         self._backend.renew()
-        with hold_launches(self.device, use_graph=self._use_graph):
+        with hold_launches(self.device, use_graph=self._backend.is_replayed):
             return self._backend.compute_costs(joint_q)
 
     def _allocate(self) -> None:

@@ -20,6 +20,7 @@ from ros_ik.kinematics.step_state import StepState
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
+from ros_ik.objectives.snapshot import Snapshots
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.optimal_control.kernels import search_kernels
 from ros_ik.solvers.step.arguments import checked_parts
@@ -37,6 +38,7 @@ class SearchArrays:
         u: Displacement of the variables, a buffer of shape [1, n_variables].
         row_start: First row of each barrier, [barriers + 1].
         margins: Margin of the barrier of each row, [total_rows].
+        version: Counts changes of what the barriers of the caller keep.
     """
 
     def __init__(
@@ -64,6 +66,8 @@ class SearchArrays:
         self._sample_body_q = self.body_poses(model)
         self._sample_q = wp.zeros_like(self.state.joint_q)
         self._sampling: Graph | None = None
+        self._kept = Snapshots((), self.barriers)
+        self.version = 0
 
     @property
     def n_rows(self) -> int:
@@ -75,10 +79,20 @@ class SearchArrays:
         """Return a new array of link poses, [1, body_count]."""
         return wp.zeros((1, model.body_count), dtype=wp.transformd, device=model.device)
 
+    def renew(self) -> None:
+        """Notice barriers of the caller that changed since their launches were recorded."""
+        if self._kept.are_current:
+            return
+        for barrier in self.barriers:
+            barrier.bind(self.state)
+        self._kept, self._sampling = Snapshots((), self.barriers), None
+        self.version += 1
+
     def sample(self, u: np.ndarray) -> np.ndarray:
         """Return h of every barrier row at a displacement [n_variables], a copy."""
+        self.renew()
         if self._sampling is None:
-            self._sampling = Graph(self._record_sampling, self.state.device)
+            self._sampling = Graph(self._record_sampling, self.state.device, self.barriers)
         self.u.host[0] = u
         self._sampling.launch()
         return self._values.host[0].copy()

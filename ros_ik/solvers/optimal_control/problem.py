@@ -62,9 +62,19 @@ class OptimalControlProblem:
             objective.set_batch_layout(total, int(start), 1)
         self._allocate(total, n, rows)
         self._costs.load(command)
-        self._linearisation = Graph(self._record_linearisation, state.device)
-        self._stepping = Graph(self._record_step, state.device)
-        self._evaluation = Graph(self._record_evaluation, state.device)
+        self._linearisation = Graph(
+            self._record_linearisation, state.device, arrays.barriers
+        )
+        self._stepping = Graph(self._record_step, state.device, arrays.barriers)
+        self._evaluation = Graph(
+            self._record_evaluation, state.device, arrays.barriers
+        )
+        self._version = arrays.version
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the barriers are what they were when the graphs were recorded."""
+        return self._version == self._arrays.version
 
     def load(self, command: OptimalControlCommand) -> None:
         """Write the targets and weights of a command of this structure."""

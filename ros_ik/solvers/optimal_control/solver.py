@@ -250,6 +250,7 @@ class OptimalControl:
         check_names(command, self.model)
         check_joints(command, self.model, self.group)
         key = structure_of(command)
+        self._arrays.renew()
         problem = self._problems.get(key, lambda: OptimalControlProblem(self._arrays, command))
         problem.load(command)
         return problem

@@ -186,8 +186,13 @@ class BarrierCheck:
         self._state, self._joint_q, self._mode = state, joint_q, mode
         self._evaluation = BarrierEvaluation(state, tree, barriers)
         self._allocate(tree, barriers)
-        self._graph = Graph(self._record, state.device)
+        self._graph = Graph(self._record, state.device, barriers)
         self.delta_q, self.status = self._delta_q.host, self._status.host
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the data of barriers are those that were recorded."""
+        return self._evaluation.is_current
 
     def run(self, tolerance: float) -> None:
         """Check the step in ``delta_q`` at the coordinates in the buffer, and cut it where needed.

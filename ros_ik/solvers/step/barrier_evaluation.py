@@ -19,6 +19,7 @@ from ros_ik.kinematics.stop_path import judge_function
 from ros_ik.kinematics.stop_path import PathCheck
 from ros_ik.kinematics.stop_path import SAFE
 from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.objectives.snapshot import Snapshots
 from ros_ik.solvers.graph import Graph
 
 
@@ -66,6 +67,7 @@ class BarrierEvaluation:
         self.barriers = tuple(barriers)
         for barrier in barriers:
             barrier.bind(state)
+        self._kept = Snapshots((), barriers)
         counts = [barrier.row_count for barrier in barriers]
         self.start = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
         order = tree.arrays.joint_order.numpy()
@@ -76,6 +78,11 @@ class BarrierEvaluation:
             for column, barrier in enumerate(barriers)
             if barrier.is_checked and not barrier.follows
         }
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the data of barriers are those that were recorded."""
+        return self._kept.are_current
 
     def _room(self, barrier: Barrier) -> wp.array:
         shape = self._state.n_robots, barrier.row_count
@@ -174,7 +181,12 @@ class BarrierValues:
         self._evaluation = BarrierEvaluation(state, tree, barriers)
         shape = state.n_robots, self._evaluation.n_rows
         self._values = HostBuffer(shape, state.scalar, state.device)
-        self._graph = Graph(self._record, state.device)
+        self._graph = Graph(self._record, state.device, barriers)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the data of barriers are those that were recorded."""
+        return self._evaluation.is_current
 
     def evaluate(self) -> np.ndarray:
         """Return h of every row at the coordinates in the buffer, shape [n, rows], a copy."""

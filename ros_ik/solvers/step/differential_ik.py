@@ -65,7 +65,6 @@ class DifferentialIK:
     Attributes:
         model: The model.
         group: The joints that may move.
-        settings: The settings.
         n_robots: Number of robots stepped together.
     """
 
@@ -93,7 +92,7 @@ class DifferentialIK:
         """
         self.model = model
         self.group = checked_joint_group(model, group, 'group')
-        self.settings = settings or DifferentialIKSettings()
+        self._settings = settings or DifferentialIKSettings()
         self.n_robots = n_robots
         self._n_threads = os.cpu_count() or 1 if n_threads is None else n_threads
         for name, value in (('n_robots', n_robots), ('n_threads', self._n_threads)):
@@ -193,13 +192,18 @@ class DifferentialIK:
             _write_step(delta_q, problem.first_step, problem.x[0])
         return _STATUS[problem.status.item(0)]
 
+    @property
+    def settings(self) -> DifferentialIKSettings:
+        """The settings; :meth:`set_max_iterations` changes one, others need another solver."""
+        return self._settings
+
     def set_max_iterations(self, max_iterations: int) -> None:
         """Set the bound of the dual method from the next solve on; no graph is recorded anew.
 
         Raises:
             ArgumentError: Below 1.
         """
-        self.settings = dataclasses.replace(self.settings, max_iterations=max_iterations)
+        self._settings = dataclasses.replace(self._settings, max_iterations=max_iterations)
         self._max_iterations.host[0] = max_iterations
         self._max_iterations.upload()
 
@@ -291,9 +295,6 @@ class DifferentialIK:
         """Return the residuals of each task at ``joint_q``, a list of [.., residual_dim]."""
         self._write_joint_q(joint_q)
         key = tuple(tasks)
-        known = self._residuals.peek(key)
-        if known is not None and not known.is_current:
-            self._residuals.drop(key)
         errors = self._residuals.get(
             key, lambda: StepResiduals(self._state, self._tree, self._joint_q, key)
         ).evaluate()
@@ -374,9 +375,6 @@ class DifferentialIK:
                 n_threads=self._n_threads,
             )
 
-        known = self._problems.peek(key)
-        if known is not None and not known.is_current:
-            self._problems.drop(key)
         problem = self._problems.get(key, make)
         self._recent = _Recent(_copy(tasks), _copy(limits), _copy(barriers), problem)
         return problem

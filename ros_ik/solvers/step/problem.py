@@ -26,6 +26,7 @@ from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.step_state import StepState
 from ros_ik.kinematics.step_tree import make_step_tree
 from ros_ik.limits import Limit
+from ros_ik.objectives.snapshot import Snapshots
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.step.barrier_evaluation import links_of
 from ros_ik.solvers.step.cost import evaluate_step_kernel
@@ -45,11 +46,11 @@ from ros_ik.solvers.step.small_active_set import solve_small_step_kernel
 from ros_ik.solvers.step.solve import solve_step_kernel
 from ros_ik.solvers.step.solve import step_barriers_struct
 from ros_ik.solvers.step.task import Task
+from ros_ik.solvers.step.tasks import every_objective
 from ros_ik.solvers.step.tasks import FusedTasks
 from ros_ik.solvers.step.tasks import is_fusible
 from ros_ik.solvers.step.tasks import RowTasks
 from ros_ik.solvers.step.tasks import set_up_objectives
-from ros_ik.solvers.step.tasks import snapshots
 
 
 class StepProblem:
@@ -117,18 +118,19 @@ class StepProblem:
         parts = shared_parts(state.n_robots, n_threads) if self._splits() else whole
         self._scratch = [_Scratch(self, max(size for _, size in part)) for part in parts]
         self._box_revision = Limit.changes
-        self._box_graph = Graph(self._record_constant_box, state.device)
+        self._box_graph = Graph(self._record_constant_box, state.device, self._limits)
         self.load_parameters()
+        own = [*every_objective(tasks), *self._limits, *self._barriers]
         graphs = [
-            Graph(functools.partial(self._record, scratch, part), state.device)
+            Graph(functools.partial(self._record, scratch, part), state.device, own)
             for scratch, part in zip(self._scratch, parts, strict=True)
         ]
         self._graphs = SharedGraphs(graphs, pool, n_threads)
-        self._kept = snapshots(tasks)
+        self._kept = Snapshots(every_objective(tasks), (*self._limits, *self._barriers))
 
     @property
     def is_current(self) -> bool:
-        """Whether what the objectives keep on the host is what the graphs were recorded with."""
+        """Whether the data of objectives, limits and barriers are those that were recorded."""
         return self._kept.are_current
 
     def load_regularization(self, regularization: float) -> None:
@@ -158,6 +160,8 @@ class StepProblem:
     def solve(self) -> None:
         """Solve at the coordinates in the buffer; fills ``x``, ``delta_q`` and ``status``."""
         self._graphs.launch()
+        if not self._graphs.are_replayed:
+            self._kept.leave_out_own_changes()
 
     def _record_constant_box(self) -> None:
         """Apply the limits that are the same at every state to what each step begins with."""

@@ -14,10 +14,11 @@ from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.step_state import StepState
 from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.objectives.snapshot import Snapshots
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.step.task import Task
+from ros_ik.solvers.step.tasks import every_objective
 from ros_ik.solvers.step.tasks import set_up_objectives
-from ros_ik.solvers.step.tasks import snapshots
 
 
 class StepResiduals:
@@ -49,8 +50,8 @@ class StepResiduals:
         self._start = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
         shape = (state.n_robots, int(self._start[-1]))
         self._residuals = HostBuffer(shape, wp.float64, state.device)
-        self._graph = Graph(self._record, state.device)
-        self._kept = snapshots(tasks)
+        self._graph = Graph(self._record, state.device, every_objective(tasks))
+        self._kept = Snapshots(every_objective(tasks))
 
     @property
     def is_current(self) -> bool:
@@ -60,6 +61,8 @@ class StepResiduals:
     def evaluate(self) -> list[np.ndarray]:
         """Return the residuals of each task at the coordinates in the buffer, [n, dim]."""
         self._graph.launch()
+        if not self._graph.is_replayed:
+            self._kept.leave_out_own_changes()
         ends = zip(self._start[:-1], self._start[1:], strict=True)
         return [self._residuals.host[:, first:last].copy() for first, last in ends]
 

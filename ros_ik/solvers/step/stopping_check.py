@@ -178,8 +178,13 @@ class StoppingCheck:
         # What must be finite, each in one row.
         self._given = [rows.reshape(-1) for rows in (self.delta_q, self.last, joint_q.host)]
         sweeps = n <= _MOST_SWEPT and self._evaluation.sweeps
-        self._sweep_graph = Graph(self._record_sweep, device) if sweeps else None
-        self._graph = Graph(self._record, device)
+        self._sweep_graph = Graph(self._record_sweep, device, barriers) if sweeps else None
+        self._graph = Graph(self._record, device, barriers)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the data of barriers are those that were recorded."""
+        return self._evaluation.is_current
 
     def set_acceleration(self, acceleration: np.ndarray) -> None:
         """Check with other limits from now on; no graph is recorded anew.

@@ -19,6 +19,7 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_number
 from ros_ik.kinematics.arguments import checked_numbers
+from ros_ik.kinematics.read_once import read_only
 from ros_ik.objectives import IKObjective
 from ros_ik.solvers.step.single_precision_objective import in_step_precision
 
@@ -67,8 +68,7 @@ class Task:
         """
         if isinstance(priority, bool) or not isinstance(priority, int) or priority < 1:
             raise ArgumentError(f'priority must be an integer of at least 1, got {priority}')
-        self.priority = priority
-        self.objective = in_step_precision(objective)
+        self._priority, self._objective = priority, in_step_precision(objective)
         self.version = 0
         self._gain = self._damping = math.nan
         self._weight = self._max_error = np.zeros(0)
@@ -76,6 +76,16 @@ class Task:
         self.weight = weight
         self.damping = damping
         self.max_error = max_error
+
+    @property
+    def objective(self) -> IKObjective:
+        """The objective, or what wraps it for a step; make another task for another one."""
+        return self._objective
+
+    @property
+    def priority(self) -> int:
+        """Level, 1 or more; make another task for another one."""
+        return self._priority
 
     @property
     def gain(self) -> float:
@@ -146,4 +156,4 @@ def _amounts(name: str, value: float | Sequence[float], shape: tuple[int, ...]) 
         raise ArgumentError(f'{name} must not be NaN, got {value}')
     if np.any(array < 0.0):
         raise ArgumentError(f'{name} must not be negative, got {value}')
-    return np.broadcast_to(array, shape).copy()
+    return read_only(np.broadcast_to(array, shape))

@@ -27,7 +27,6 @@ from ros_ik.objectives.record import record_struct
 from ros_ik.objectives.record import RecordKind
 from ros_ik.objectives.snapshot import note_written
 from ros_ik.objectives.snapshot import Snapshot
-from ros_ik.objectives.snapshot import Snapshots
 from ros_ik.solvers.step.arguments import checked_parts
 from ros_ik.solvers.step.cost import STEP_KINDS
 from ros_ik.solvers.step.cost import step_tasks_struct
@@ -93,12 +92,12 @@ def _set_up_objective(objective: IKObjective, state: StepState, total: int, star
     owners.kept = Snapshot(objective)
 
 
-def snapshots(tasks: Sequence[Task]) -> Snapshots:
-    """Return what the objectives of tasks are now, of wrapped ones too."""
+def every_objective(tasks: Sequence[Task]) -> list[Any]:
+    """Return the objectives of tasks, and those that they wrap."""
     objectives = [task.objective for task in tasks]
     wrapped = [_unwrapped(objective) for objective in objectives]
     inner = [one for one, given in zip(wrapped, objectives, strict=True) if one is not given]
-    return Snapshots((*objectives, *inner))
+    return [*objectives, *inner]
 
 
 def _unwrapped(objective: Any) -> Any:

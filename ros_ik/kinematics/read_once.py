@@ -1,0 +1,47 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Attributes that are read once, and arrays that are shown but not to be written."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import ClassVar
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+
+
+class ReadOnce:
+    """Base of objects with attributes that recorded launches hold: setting them again raises.
+
+    Attributes:
+        read_once: Names that may be set once, and not after a solver has read the object.
+        construction_only: Names of arguments of the constructor that are no attributes.
+    """
+
+    read_once: ClassVar[frozenset[str]] = frozenset()
+    construction_only: ClassVar[frozenset[str]] = frozenset()
+
+    _is_bound = False
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute.
+
+        Raises:
+            ArgumentError: One that is read once and has been read.
+        """
+        cls = type(self)
+        again = name in cls.read_once and (self._is_bound or name in vars(self))
+        if again or name in cls.construction_only:
+            raise ArgumentError(
+                f'{name} of {cls.__name__} is read when it is made and cannot be set; make another'
+            )
+        super().__setattr__(name, value)
+
+
+def read_only(values: np.ndarray) -> np.ndarray:
+    """Return a copy of an array that cannot be written to: a change would go nowhere."""
+    copy = np.array(values)
+    copy.flags.writeable = False
+    return copy

@@ -1,0 +1,186 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Host code of callers that a recording of launches would leave out.
+
+A recording replays launches with the arguments that they had. A method of the caller may be
+recorded where these arguments follow from its data, which :mod:`ros_ik.objectives.snapshot`
+compares, and from functions of them. It must run each time where it reads arrays or the world (a
+clock, random numbers, a file), or where it changes what it keeps. One run tells which, because
+Python reports each call of a thread to its profiler, and the data are compared before and after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterable
+import sys
+import types
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from ros_ik.objectives.ownership import ownership_of
+from ros_ik.objectives.snapshot import is_of_caller
+from ros_ik.objectives.snapshot import is_own_code
+from ros_ik.objectives.snapshot import LIBRARIES
+from ros_ik.objectives.snapshot import Snapshot
+
+# Modules whose functions return the same for the same arguments.
+_PURE = frozenset(
+    (
+        *LIBRARIES, 'math', 'cmath', 'operator', '_operator', 'itertools', 'functools',
+        '_functools', 'collections', 'typing', 'types', 'dataclasses', 'enum', 'abc', '_abc',
+        'contextlib', 'numbers',
+    )
+)  # fmt: skip
+# But for these: they read or write the world, or move an iterator on.
+_IMPURE = frozenset(('open', 'input', 'print', 'next', 'exec', 'eval'))
+# Functions of Warp that hand the content of an array to the host, and that take it from there.
+_READS = frozenset(
+    (
+        'numpy', 'list', '__array_interface__', '__cuda_array_interface__', '__array__',
+        '__dlpack__', 'to_dlpack', 'to_torch', 'to_jax', 'to_paddle',
+    )
+)  # fmt: skip
+_WRITES = frozenset(('from_numpy', 'from_torch', 'from_dlpack', 'from_jax', 'from_paddle'))
+
+
+def find_host_code(record: Callable[[], None], parts: Iterable[Any]) -> str | None:
+    """Run a function once and describe what its recording would leave out.
+
+    Args:
+        record: Function that launches kernels, which has run before.
+        parts: Objects with methods that it calls: objectives, limits, barriers.
+
+    Returns:
+        A sentence without a subject, such as "calls time.time() in Wave.compute_residuals"; None
+        where every part is of a library or nothing was found.
+    """
+    own = [part for part in parts if is_of_caller(type(part))]
+    if not own:
+        return None
+    if sys.getprofile() is not None:
+        return 'cannot be watched while a profiler runs'
+    before = [Snapshot(part, whole=True) for part in own]
+    watch = _Watch(own)
+    sys.setprofile(watch)
+    try:
+        record()
+    finally:
+        sys.setprofile(None)
+    for part, kept in zip(own, before, strict=True):
+        if changed := kept.changed():
+            ownership_of(part).written.update(changed)
+            watch.note(f'changes {_name(changed)} of {type(part).__name__}')
+    return watch.found
+
+
+class _Watch:
+    """A profiler that notes the first call of a caller's method which is no pure function."""
+
+    def __init__(self, parts: list[Any]) -> None:
+        self.found: str | None = None
+        self._parts = parts
+
+    def note(self, found: str) -> None:
+        """Keep the first thing that was found."""
+        self.found = self.found or found
+
+    def __call__(self, frame: types.FrameType, event: str, arg: Any) -> None:
+        """Look at one call."""
+        if self.found is not None:
+            return
+        if event == 'call':
+            if _is_own(frame):
+                if _draws(frame, self._parts):
+                    self.note(f'draws random numbers in {_where(frame)}')
+                return
+            caller = _own_caller(frame.f_back)
+            if caller is not None and (what := _of_python(frame)):
+                self.note(f'{what} in {_where(caller)}')
+        elif event == 'c_call':
+            caller = _own_caller(frame)
+            if caller is not None and (name := _of_c(arg)):
+                self.note(f'calls {name}() in {_where(caller)}')
+
+
+def _is_own(frame: types.FrameType) -> bool:
+    return is_own_code(frame.f_globals.get('__name__', ''))
+
+
+def _own_caller(frame: types.FrameType | None) -> types.FrameType | None:
+    """Return the caller's frame in which a call began, through NumPy and Python's library."""
+    while frame is not None and not _is_own(frame):
+        if _root(frame) in ('ros_ik', 'newton', 'warp'):
+            return None
+        frame = frame.f_back
+    return frame
+
+
+def _root(frame: types.FrameType) -> str:
+    return str(frame.f_globals.get('__name__', '')).split('.')[0]
+
+
+def _where(frame: types.FrameType) -> str:
+    code = frame.f_code
+    return str(getattr(code, 'co_qualname', code.co_name))
+
+
+def _of_python(frame: types.FrameType) -> str | None:
+    """Return what a function of a library does that cannot be recorded."""
+    module, name = str(frame.f_globals.get('__name__', '')), frame.f_code.co_name
+    root = module.split('.')[0]
+    if root == 'warp':
+        if name in _READS:
+            return f'reads an array on the host ({name})'
+        if name in _WRITES or _takes_host_data(frame, name):
+            return f'makes an array of numbers on the host ({name})'
+        return None
+    if root not in _PURE or module.startswith('numpy.random'):
+        return f'calls {module}.{name}()'
+    return None
+
+
+def _takes_host_data(frame: types.FrameType, name: str) -> bool:
+    """Return whether a method of an array brings numbers of the host to the device."""
+    given = frame.f_locals
+    if name == '__init__' and isinstance(given.get('self'), wp.array):
+        return given.get('data') is not None
+    return name == 'assign' and not isinstance(given.get('src'), wp.array)
+
+
+def _of_c(function: Any) -> str | None:
+    """Return the name of a function written in C that is no pure one."""
+    owner = getattr(function, '__self__', None)
+    module = getattr(function, '__module__', None)
+    if module is None:
+        kind = owner if isinstance(owner, type) else type(owner)
+        module = getattr(function, '__objclass__', kind).__module__
+    name = getattr(function, '__qualname__', repr(function))
+    if module == 'builtins':
+        return name if name in _IMPURE else None
+    if module.split('.')[0] in _PURE and not module.startswith('numpy.random'):
+        return None
+    return f'{module}.{name}'
+
+
+def _draws(frame: types.FrameType, parts: list[Any]) -> bool:
+    """Return whether a function uses random numbers of NumPy, whose calls no profiler sees."""
+    names = frame.f_code.co_names
+    used = [frame.f_globals[name] for name in names if name in frame.f_globals]
+    if any(value is np for value in used) and 'random' in names:
+        return True
+    used += [vars(part)[name] for part in parts for name in names if name in vars(part)]
+    owners = [getattr(value, '__self__', value) for value in used]
+    return any(
+        str(kind.__module__).startswith('numpy.random')
+        for owner in owners
+        for kind in (type(owner), owner if isinstance(owner, type) else object)
+    )
+
+
+def _name(changed: Iterable[Any]) -> str:
+    """Return the name of the first attribute or variable that changed."""
+    first = next(iter(changed))
+    return first if isinstance(first, str) else str(first[1])
