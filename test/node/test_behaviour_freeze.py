@@ -7,6 +7,7 @@ import math
 from geometry_msgs.msg import PoseStamped
 import numpy as np
 import pytest
+from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 from support.action_rig import ABORTED
 from support.action_rig import ActionUser
@@ -105,3 +106,52 @@ def test_an_action_does_not_succeed_where_the_robot_stands(client):
     assert 'follow' in result.message and result.linear_error > 0.1
     assert IkStatus.FOLLOWING_ERROR in {message.code for message in goal.feedback}
     assert math.isfinite(result.angular_error)
+
+
+def lead_of(client):
+    """Return how far the command gets ahead of a robot that freezes on its way, and the texts."""
+    client.stream('joints', None)
+    client.trigger('reset')
+    client.wait_for_rest()
+    where = measured(client)
+    # Away from the limit that is nearer.
+    goal = -1.2 if where[0] > 0.0 else 1.2
+    client.stream('joints', JointState(name=[ARM[0]], position=[goal]))
+    client.wait_for(lambda: client.sent and abs(commanded(client)[0] - where[0]) > 0.3, 'motion')
+    freeze(client, True)
+    try:
+        where, since = measured(client), len(client.sent)
+        client.statuses.clear()
+        client.spin(3.0)
+        texts = [status.text for status in client.statuses]
+        return ahead(client, where, len(client.sent) - since), texts
+    finally:
+        freeze(client, False)
+        client.stream('joints', None)
+
+
+def test_action_takes_effect_at_run_time(client):
+    for action, waits in (('stop', False), ('slow', True), ('stop', False)):
+        client.set(following_error__action=action)
+        _, texts = lead_of(client)
+        assert any('does not follow its command' in text for text in texts)
+        until = next(k for k, text in enumerate(texts) if 'does not follow its command' in text)
+        # For the one tick that notices it, or for as long as joints may stand.
+        count = sum('the command waits for' in text for text in texts[:until])
+        assert (count > 1) == waits, texts
+
+
+def test_delay_takes_effect_at_run_time(client):
+    leads = []
+    for delay in (0.1, 0.6, 0.1):
+        client.set(following_error__delay=delay)
+        leads.append(lead_of(client)[0])
+    assert leads[1] > leads[0] + 0.2 and leads[1] > leads[2] + 0.2, leads
+
+
+def test_max_takes_effect_at_run_time(client):
+    for bound in (0.0, 0.1):
+        client.set(following_error__max=[bound])
+        lead, texts = lead_of(client)
+        assert (lead > 0.5) == (bound == 0.0), lead
+        assert any('not follow' in text for text in texts) == (bound > 0.0)

@@ -46,11 +46,11 @@ ELSEWHERE = {
         'test/node/test_node_inputs.py::test_stamps_count_only_where_that_is_asked_for',
     'marker_rate': 'test/node/test_node_markers.py::test_the_rate_is_taken_over',
     'following_error.max':
-        'test/servo/test_following_error.py::test_zero_watches_nothing_and_takes_effect_at_once',
+        'test/node/test_behaviour_freeze.py::test_max_takes_effect_at_run_time',
     'following_error.delay':
-        'test/servo/test_following_error.py::test_the_lag_of_usual_controllers_is_in_order_at_any_speed',
+        'test/node/test_behaviour_freeze.py::test_delay_takes_effect_at_run_time',
     'following_error.action':
-        'test/servo/test_following_error.py::test_the_command_is_never_farther_ahead_than_max',
+        'test/node/test_behaviour_freeze.py::test_action_takes_effect_at_run_time',
 }  # fmt: skip
 effect = Effects()
 
