@@ -23,14 +23,15 @@ def real_array(name: str, value: Any) -> np.ndarray:
 
     Args:
         name: What to call them in an error.
-        value: A number, nested sequences of numbers, or an array.
+        value: A number, nested sequences of numbers, or an array of NumPy or Warp.
 
     Raises:
         ArgumentError: A string, a complex number, a truth value, None or anything else that is no
             real number, or rows of different lengths; the message names the element.
     """
     try:
-        array = np.asarray(value)
+        # Arrays of Warp, on any device, and of other libraries say how to bring them here.
+        array = np.asarray(value.numpy() if hasattr(value, 'numpy') else value)
         if array.dtype.kind in 'iuf':
             return array.astype(np.float64)
     except (TypeError, ValueError):

@@ -72,7 +72,7 @@ def checked_number(name: str, value: Any, *, positive: bool = False, finite: boo
 
 def checked_numbers(name: str, value: Any) -> np.ndarray:
     """Return a copy in float64 on the host, or raise ArgumentError naming the argument."""
-    return real_array(name, value.numpy() if isinstance(value, wp.array) else value)
+    return real_array(name, value)
 
 
 def check_memory(name: str, rows: int, bytes_per_row: int, device: wp.DeviceLike) -> None:

@@ -18,6 +18,7 @@ from ros_ik.model.collision_shapes import convex_shapes
 from ros_ik.model.flags import ShapeFlags
 from ros_ik.model.joint_type import GeoType
 from ros_ik.model.joint_type import JointType
+from ros_ik.numbers import real_array
 
 if TYPE_CHECKING:
     from ros_ik.model.model import Model
@@ -134,7 +135,8 @@ class CollisionGeometry:
         body = np.array([link_index(model, link) for link in links], dtype=int)
         count = len(body)
         center = checked_array('centers', centers, (count, 3))
-        radius = checked_array('radii', np.broadcast_to(radii, (count,)), (count,))
+        radius = np.broadcast_to(real_array('radii', radii), (count,))
+        radius = checked_array('radii', radius, (count,))
         if np.any(radius < 0.0):
             raise ArgumentError(f'radii must not be negative, got {radius.min()}')
         ends = np.zeros((count, 3))
@@ -161,7 +163,9 @@ class CollisionGeometry:
             error: How far each reaches outside of what it stands for [m]; None for 0.
             shape: Shape of the model that each stands for; None for none.
         """
+        body, radius = real_array('body', body), real_array('radius', radius)
         count = len(body)
+        ends = real_array('ends', ends).reshape(count, 2, 3)
         axis = 0.5 * (ends[:, 1] - ends[:, 0])
         half = np.linalg.norm(axis, axis=1)
         pose = np.zeros((count, 7))

@@ -36,7 +36,7 @@ class Parameter:
         Args:
             name: Name of the argument, for errors.
             values: Numbers, shape [width] or [count, width]; or a Warp array of float32 or
-                float64, shape [count, width], or [count] of vectors, quaternions, transforms.
+                float64 of those shapes, or [count] of vectors, quaternions, transforms.
             width: Numbers per row.
             count: Rows that are wanted; None for any number, at least one.
             device: Where to put them; None for the current device.
@@ -154,7 +154,10 @@ def _table(name: str, values: wp.array, width: int) -> wp.array:
     scalar = getattr(values.dtype, '_wp_scalar_type_', values.dtype)
     rows_of_vectors = scalar is not values.dtype
     length = getattr(values.dtype, '_length_', 1)
+    single = values.ndim == 1 and not rows_of_vectors and width > 1  # one row of numbers
     shape = (*values.shape, length) if rows_of_vectors or values.ndim == 1 else tuple(values.shape)
+    if single:
+        shape = 1, *values.shape
     if scalar not in (wp.float32, wp.float64) or len(shape) != 2 or shape[1] != width:
         raise ArgumentError(
             f'{name} must be float32 or float64 of shape [n, {width}], got shape {list(shape)} '
@@ -166,7 +169,9 @@ def _table(name: str, values: wp.array, width: int) -> wp.array:
         ptr=values.ptr,
         dtype=scalar,
         shape=shape,
-        strides=(values.strides[0], last),
+        strides=(values.shape[0] * values.strides[0], values.strides[0])
+        if single
+        else (values.strides[0], last),
         device=values.device,
         copy=False,
     )

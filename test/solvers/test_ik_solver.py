@@ -293,8 +293,10 @@ def test_unusable_arrays_are_named(problems):
     for name, arrays in (
         ('joint_q_in', (to_warp(problems.seeds[:-1]), q)),
         ('joint_q_out', (q, to_warp(problems.seeds[:, :-1]))),
-        ('joint_q_in', (wp.zeros(q.shape, dtype=wp.float64, device='cpu'), q)),
-        ('joint_q_in', (problems.seeds, q)),
+        ('joint_q_in', (wp.zeros(q.shape, dtype=wp.int32, device='cpu'), q)),
+        ('joint_q_in', (np.zeros(q.shape, dtype=int), q)),
+        ('joint_q_out', (q, np.zeros(q.shape, dtype=int))),
+        ('joint_q_in', (problems.seeds.tolist(), q)),
     ):
         with pytest.raises(ValueError, match=name):
             solver.step(*arrays)
@@ -319,8 +321,8 @@ def test_unusable_arrays_are_named(problems):
         IKOptimizerLM(problems.model, 0, [problems.objective()])
     with pytest.raises(ArgumentError, match='problem_idx'):
         IKOptimizerLM(problems.model, N, [problems.objective()], problem_idx=to_warp([0.0]))
-    with pytest.raises(ArgumentError, match='problem_idx must be a Warp array, got ndarray'):
-        IKOptimizerLM(problems.model, N, [problems.objective()], problem_idx=np.arange(N))
+    with pytest.raises(ArgumentError, match='problem_idx must be a Warp or NumPy array'):
+        IKOptimizerLM(problems.model, N, [problems.objective()], problem_idx=range(N))
 
 
 @pytest.mark.parametrize('optimizer', ['lm', 'lbfgs'])

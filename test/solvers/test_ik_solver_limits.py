@@ -179,7 +179,9 @@ def test_joints_with_a_quaternion_freeze_as_a_whole(kind, optimizer, use_fused):
 
 def test_unusable_masks_are_named(problems, use_fused):
     for mask in (
-        np.ones(9, dtype=bool),
+        np.ones(3, dtype=bool),
+        np.ones(9, dtype=int),
+        [True] * 9,
         wp.ones(3, dtype=wp.bool, device='cpu'),
         wp.ones(problems.model.joint_dof_count, dtype=wp.int32, device='cpu'),
     ):

@@ -152,11 +152,11 @@ def test_a_step_over_the_variables_of_the_group():
         (([3.0], np.zeros(9)), 'limits'),
         (('limits', np.zeros(9)), 'solve_ik'),
         (([PositionLimit()], [PositionLimit()], np.zeros(9)), 'barriers'),
-        (([PositionLimit()], []), 'delta_q must be a NumPy array'),
+        (([PositionLimit()], []), 'delta_q must be a NumPy or Warp array'),
         (([PositionLimit()], [], [0.0] * 9), r'delta_q must be a NumPy .* got the list \[0'),
-        (((0.0,) * 9,), 'delta_q must be a NumPy array .* got the tuple'),
-        (([PositionLimit()], [0.0] * 9), 'delta_q must be a NumPy array .* got the list'),
-        (([], [], wp.zeros(9, dtype=float, device='cpu')), 'delta_q must be a NumPy .* array'),
+        (((0.0,) * 9,), 'delta_q must be a NumPy or Warp array .* got the tuple'),
+        (([PositionLimit()], [0.0] * 9), 'delta_q must be a NumPy or Warp array .* got the list'),
+        (([], [], wp.zeros(9, dtype=int, device='cpu')), 'delta_q must be an array of floats'),
         ((PositionLimit(), np.zeros(9)), 'limits must be a sequence, got one PositionLimit'),
         ((PositionBarrier(3, [-1] * 3, [1] * 3), np.zeros(9)), 'barriers must be a sequence'),
         (([], PositionBarrier(3, [-1] * 3, [1] * 3), np.zeros(9)), 'barriers must be a sequence'),
@@ -263,7 +263,7 @@ def test_nothing_is_integrated_that_is_not_finite():
 def test_what_is_no_array_and_no_barrier_is_named():
     arm, step = Arm(), np.zeros(9)
     for joint_q in (None, HOME.tolist()):
-        with pytest.raises(ArgumentError, match='joint_q must be a NumPy array'):
+        with pytest.raises(ArgumentError, match='joint_q must be a NumPy or Warp array'):
             arm.diff.solve_ik(joint_q, arm.tasks, step)
     for barriers in (['wall'], arm.barriers[0]):
         for call in (

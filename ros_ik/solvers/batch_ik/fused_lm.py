@@ -36,6 +36,7 @@ from ros_ik.solvers.batch_ik.lm import check_damping
 from ros_ik.solvers.batch_ik.optimizer_arguments import check_array
 from ros_ik.solvers.batch_ik.optimizer_arguments import check_step
 from ros_ik.solvers.batch_ik.optimizer_arguments import check_tolerances
+from ros_ik.solvers.batch_ik.optimizer_arguments import copy_array
 from ros_ik.solvers.batch_ik.optimizer_kernels import seed_kernels
 from ros_ik.solvers.batch_ik.optimizer_recording import hold_launches
 from ros_ik.solvers.batch_ik.optimizer_recording import LAUNCHES
@@ -80,7 +81,7 @@ class IKFusedLM:
         objectives: Sequence[IKObjective],
         *,
         problem_idx: wp.array,
-        joint_dof_mask: wp.array | None,
+        joint_dof_mask: wp.array | np.ndarray | None,
         respect_limits: bool,
         cost_tolerance: float,
         gradient_tolerance: float,
@@ -125,14 +126,14 @@ class IKFusedLM:
 
     def step(
         self,
-        joint_q_in: wp.array,
-        joint_q_out: wp.array,
+        joint_q_in: wp.array | np.ndarray,
+        joint_q_out: wp.array | np.ndarray,
         iterations: int = 10,
         step_size: float = 1.0,
     ) -> None:
         """Minimise from each row; see :meth:`IKOptimizerLM.step`."""
         self._run(joint_q_in, iterations, step_size)
-        wp.copy(joint_q_out, self._joint_q)
+        copy_array(joint_q_out, self._joint_q)
 
     @property
     def is_replayed(self) -> bool:
@@ -157,12 +158,12 @@ class IKFusedLM:
             self._take_objectives()
             self._solve = Recording(self._launch, self._device, use_graph=self._use_graph)
 
-    def compute_costs(self, joint_q: wp.array) -> wp.array:
+    def compute_costs(self, joint_q: wp.array | np.ndarray) -> wp.array:
         """Return the squared residuals at ``joint_q``."""
         self._run(joint_q, 0, 1.0)
         return self.costs
 
-    def _run(self, joint_q: wp.array, iterations: int, step_size: float) -> None:
+    def _run(self, joint_q: wp.array | np.ndarray, iterations: int, step_size: float) -> None:
         check_array('joint_q', joint_q, self._joint_q.shape, self._device)
         check_step(iterations, step_size)
         rules = iterations, step_size
@@ -170,7 +171,7 @@ class IKFusedLM:
             self._rules.iterations, self._rules.step_size = rules
             self._rules_array.assign([self._rules])
         with hold_launches(self._device, use_graph=self._use_graph):
-            wp.copy(self._joint_q, joint_q)
+            copy_array(self._joint_q, joint_q)
             self._solve.run()
 
     def _launch(self) -> None:

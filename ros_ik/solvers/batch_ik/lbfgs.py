@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
@@ -49,8 +50,8 @@ class IKOptimizerLBFGS(BatchOptimizer):
         wolfe_c1: float = 1e-4,
         wolfe_c2: float = 0.9,
         *,
-        problem_idx: wp.array | None = None,
-        joint_dof_mask: wp.array | None = None,
+        problem_idx: wp.array | np.ndarray | None = None,
+        joint_dof_mask: wp.array | np.ndarray | None = None,
         respect_limits: bool = True,
         cost_tolerance: float = 1e-6,
         gradient_tolerance: float = 3e-3,
@@ -103,8 +104,8 @@ class IKOptimizerLBFGS(BatchOptimizer):
 
     def step(
         self,
-        joint_q_in: wp.array,
-        joint_q_out: wp.array,
+        joint_q_in: wp.array | np.ndarray,
+        joint_q_out: wp.array | np.ndarray,
         iterations: int = 50,
         step_size: float = 1.0,
     ) -> None:

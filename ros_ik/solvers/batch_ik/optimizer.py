@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 from typing import Protocol
 
+import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
@@ -28,6 +29,7 @@ from ros_ik.solvers.batch_ik.optimizer_arguments import check_array
 from ros_ik.solvers.batch_ik.optimizer_arguments import check_batch
 from ros_ik.solvers.batch_ik.optimizer_arguments import check_step
 from ros_ik.solvers.batch_ik.optimizer_arguments import check_tolerances
+from ros_ik.solvers.batch_ik.optimizer_arguments import copy_array
 from ros_ik.solvers.batch_ik.optimizer_arguments import problem_rows
 from ros_ik.solvers.batch_ik.optimizer_evaluation import Evaluation
 from ros_ik.solvers.batch_ik.optimizer_kernels import cost_kernels
@@ -52,8 +54,8 @@ class IKBackend(Protocol):
 
     def step(
         self,
-        joint_q_in: wp.array,
-        joint_q_out: wp.array,
+        joint_q_in: wp.array | np.ndarray,
+        joint_q_out: wp.array | np.ndarray,
         iterations: int = 10,
         step_size: float = 1.0,
     ) -> None:
@@ -69,7 +71,7 @@ class IKBackend(Protocol):
     def renew(self) -> None:
         """Take objectives back that another solver has set up for itself meanwhile."""
 
-    def compute_costs(self, joint_q: wp.array) -> wp.array:
+    def compute_costs(self, joint_q: wp.array | np.ndarray) -> wp.array:
         """Return the squared residuals at ``joint_q``."""
 
 
@@ -90,8 +92,8 @@ class BatchOptimizer(abc.ABC):
         objectives: Sequence[Any],
         jacobian_mode: IKJacobianType | str,
         *,
-        problem_idx: wp.array | None,
-        joint_dof_mask: wp.array | None,
+        problem_idx: wp.array | np.ndarray | None,
+        joint_dof_mask: wp.array | np.ndarray | None,
         respect_limits: bool,
         cost_tolerance: float,
         gradient_tolerance: float,
@@ -138,16 +140,16 @@ class BatchOptimizer(abc.ABC):
 
     def step(
         self,
-        joint_q_in: wp.array,
-        joint_q_out: wp.array,
+        joint_q_in: wp.array | np.ndarray,
+        joint_q_out: wp.array | np.ndarray,
         iterations: int = 10,
         step_size: float = 1.0,
     ) -> None:
         """Minimise the squared residuals from each row.
 
         Args:
-            joint_q_in: Seeds, float32 [n_batch, joint_coord_count].
-            joint_q_out: Output, same shape; may be ``joint_q_in``. A refused row holds its seed,
+            joint_q_in: Seeds, [n_batch, joint_coord_count]; Warp or NumPy, float32 or float64.
+            joint_q_out: Output, likewise; may be ``joint_q_in``. A refused row holds its seed,
                 or the neutral configuration when that is not finite.
             iterations: Number of iterations.
             step_size: Factor on each step.
@@ -161,20 +163,20 @@ class BatchOptimizer(abc.ABC):
         check_step(iterations, step_size)
         self.renew()
         with hold_launches(self._device, use_graph=self._is_replayed):
-            wp.copy(self._evaluation.joint_q, joint_q_in)
+            copy_array(self._evaluation.joint_q, joint_q_in)
             self._set_step_size(step_size)
             self._recordings[self._launch_begin].run()
             for _ in range(iterations):
                 self._recordings[self._launch_iteration].run()
             self._recordings[self._launch_end].run()
-            wp.copy(joint_q_out, self._evaluation.joint_q)
+            copy_array(joint_q_out, self._evaluation.joint_q)
             self._note_changes()
 
-    def compute_costs(self, joint_q: wp.array) -> wp.array:
+    def compute_costs(self, joint_q: wp.array | np.ndarray) -> wp.array:
         """Evaluate the squared residuals.
 
         Args:
-            joint_q: Coordinates, float32 [n_batch, joint_coord_count].
+            joint_q: Coordinates, [n_batch, joint_coord_count]; Warp or NumPy, float32 or float64.
 
         Returns:
             The array ``costs``, [n_batch].
@@ -185,7 +187,7 @@ class BatchOptimizer(abc.ABC):
         check_array('joint_q', joint_q, self._evaluation.joint_q.shape, self._device)
         self.renew()
         with hold_launches(self._device, use_graph=self._is_replayed):
-            wp.copy(self._evaluation.joint_q, joint_q)
+            copy_array(self._evaluation.joint_q, joint_q)
             self._recordings[self._launch_evaluation].run()
             self._note_changes()
         return self.costs

@@ -59,30 +59,61 @@ def check_step(iterations: int, step_size: float) -> None:
 
 
 def check_array(name: str, given: Any, shape: tuple[int, ...], device: wp.Device) -> None:
-    """Raise ArgumentError unless an array is float32, of this shape, on this device."""
-    if not isinstance(given, wp.array):
-        raise ArgumentError(f'{name} must be a Warp array, got {type(given).__name__}')
-    if given.dtype != wp.float32 or given.shape != shape:
+    """Raise ArgumentError unless an array is of floats, of this shape and usable on this device.
+
+    Args:
+        name: What to call it in an error.
+        given: A NumPy array, or a Warp array on the device, of float32 or float64.
+        shape: The shape it must have.
+        device: The device.
+    """
+    if isinstance(given, wp.array):
+        wrong = given.dtype not in (wp.float32, wp.float64)
+        kind = given.dtype.__name__
+    elif isinstance(given, np.ndarray):
+        wrong, kind = given.dtype not in (np.float32, np.float64), str(given.dtype)
+    else:
+        raise ArgumentError(f'{name} must be a Warp or NumPy array, got {type(given).__name__}')
+    if wrong or given.shape != shape:
         raise ArgumentError(
-            f'{name} must have shape {list(shape)} of float32, got {list(given.shape)} of '
-            f'{given.dtype.__name__}'
+            f'{name} must have shape {list(shape)} of float32 or float64, got '
+            f'{list(given.shape)} of {kind}'
         )
-    if given.device != device:
+    if isinstance(given, wp.array) and given.device != device:
         raise ArgumentError(f'{name} must be on {device}, got {given.device}')
 
 
-def problem_rows(problem_idx: wp.array | None, n_batch: int) -> np.ndarray:
+def copy_array(target: wp.array | np.ndarray, source: wp.array | np.ndarray) -> None:
+    """Copy between arrays that :func:`check_array` accepts, one of them a Warp array of float32.
+
+    A copy from or to a NumPy array cannot be part of a capture.
+    """
+    if isinstance(target, np.ndarray):
+        target[...] = source.numpy() if isinstance(source, wp.array) else source
+    elif isinstance(source, np.ndarray):
+        with np.errstate(over='ignore'):  # too large for float32 is infinite, and reported
+            target.assign(source.astype(np.float32))
+    elif target.dtype == source.dtype:
+        wp.copy(target, source)
+    else:
+        wp.utils.array_cast(source, target)
+
+
+def problem_rows(problem_idx: wp.array | np.ndarray | None, n_batch: int) -> np.ndarray:
     """Return the problem of each row on the host, checked."""
     if problem_idx is None:
         return np.arange(n_batch, dtype=np.int32)
-    if not isinstance(problem_idx, wp.array):
-        raise ArgumentError(f'problem_idx must be a Warp array, got {type(problem_idx).__name__}')
-    if problem_idx.shape != (n_batch,) or problem_idx.dtype != wp.int32:
+    if not isinstance(problem_idx, wp.array | np.ndarray):
         raise ArgumentError(
-            f'problem_idx must have shape [{n_batch}] of int32, got {list(problem_idx.shape)} of '
-            f'{problem_idx.dtype.__name__}'
+            f'problem_idx must be a Warp or NumPy array, got {type(problem_idx).__name__}'
         )
-    rows = problem_idx.numpy()
+    rows = problem_idx.numpy() if isinstance(problem_idx, wp.array) else problem_idx
+    if rows.shape != (n_batch,) or rows.dtype.kind not in 'iu':
+        raise ArgumentError(
+            f'problem_idx must have shape [{n_batch}] of int32, got {list(rows.shape)} of '
+            f'{rows.dtype}'
+        )
+    rows = rows.astype(np.int32)
     if rows.min() < 0:
         raise ArgumentError(f'problem_idx must not be negative, got {rows.min()}')
     return rows

@@ -72,7 +72,7 @@ class SearchSpace:
 
 
 def make_search_space(
-    model: Any, *, joint_dof_mask: wp.array | None = None, respect_limits: bool = True
+    model: Any, *, joint_dof_mask: wp.array | np.ndarray | None = None, respect_limits: bool = True
 ) -> SearchSpace:
     """Build the space of a model.
 
@@ -120,11 +120,13 @@ def make_search_space(
     return SearchSpace(arrays, free, frozen, lower, upper, followers)
 
 
-def _checked_mask(model: Any, mask: wp.array | None) -> np.ndarray:
+def _checked_mask(model: Any, mask: wp.array | np.ndarray | None) -> np.ndarray:
     """Return the mask on the host, all True for None."""
     n = model.joint_dof_count
     if mask is None:
         return np.ones(n, dtype=bool)
+    if isinstance(mask, np.ndarray) and mask.dtype == bool and mask.ndim == 1:
+        mask = wp.array(mask, dtype=wp.bool, device=model.device)
     if not isinstance(mask, wp.array) or mask.dtype != wp.bool or mask.shape != (n,):
         given = f'{list(mask.shape)} of {mask.dtype}' if hasattr(mask, 'dtype') else repr(mask)
         raise ArgumentError(f'joint_dof_mask must be a wp.bool array of shape [{n}], got {given}')

@@ -149,7 +149,7 @@ class Sampler:
         *,
         noise_std: float,
         rng_seed: int,
-        joint_dof_mask: wp.array | None,
+        joint_dof_mask: wp.array | np.ndarray | None,
     ) -> None:
         """Prepare the ranges.
 

@@ -31,6 +31,7 @@ from ros_ik.solvers.batch_ik.lm import IKOptimizerLM
 from ros_ik.solvers.batch_ik.optimizer import IKBackend
 from ros_ik.solvers.batch_ik.optimizer_arguments import check_array
 from ros_ik.solvers.batch_ik.optimizer_arguments import check_batch
+from ros_ik.solvers.batch_ik.optimizer_arguments import copy_array
 from ros_ik.solvers.batch_ik.optimizer_kernels import seed_kernels
 from ros_ik.solvers.batch_ik.optimizer_kernels import select_kernel
 from ros_ik.solvers.batch_ik.optimizer_recording import hold_launches
@@ -84,7 +85,7 @@ class IKSolver:
         lambda_min: float = 1e-5,
         lambda_max: float = 1e10,
         rho_min: float = 1e-3,
-        joint_dof_mask: wp.array | None = None,
+        joint_dof_mask: wp.array | np.ndarray | None = None,
         history_len: int = 10,
         h0_scale: float = 1.0,
         line_search_alphas: Sequence[float] | None = None,
@@ -117,8 +118,8 @@ class IKSolver:
             lambda_min: Least damping.
             lambda_max: Greatest damping.
             rho_min: Least gain ratio of a step that is taken.
-            joint_dof_mask: Degrees of freedom that may move, bool [joint_dof_count]; the
-                coordinates of the others keep their bits.
+            joint_dof_mask: Degrees of freedom that may move, bool [joint_dof_count], Warp or
+                NumPy; the coordinates of the others keep their bits.
             history_len: See :class:`IKOptimizerLBFGS`, as the next four.
             h0_scale: Factor on the initial inverse Hessian.
             line_search_alphas: Step lengths tried together; None for the default.
@@ -190,16 +191,17 @@ class IKSolver:
 
     def step(
         self,
-        joint_q_in: wp.array,
-        joint_q_out: wp.array,
+        joint_q_in: wp.array | np.ndarray,
+        joint_q_out: wp.array | np.ndarray,
         iterations: int = 50,
         step_size: float = 1.0,
     ) -> None:
         """Solve every problem.
 
         Args:
-            joint_q_in: Inputs that seeds are made of, float32 [n_problems, joint_coord_count].
-            joint_q_out: Output: the best of each problem, same shape; may be ``joint_q_in``.
+            joint_q_in: Inputs that seeds are made of, [n_problems, joint_coord_count]; Warp or
+                NumPy, float32 or float64.
+            joint_q_out: Output: the best of each problem, likewise; may be ``joint_q_in``.
             iterations: Iterations from each seed.
             step_size: Factor on each step of Levenberg-Marquardt.
 
@@ -211,13 +213,13 @@ class IKSolver:
         check_array('joint_q_out', joint_q_out, shape, self.device)
         self._backend.renew()
         with hold_launches(self.device, use_graph=self._backend.is_replayed):
-            wp.copy(self._input, joint_q_in)
+            copy_array(self._input, joint_q_in)
             self._prepare.run()
             self._backend.step(
                 self._seeds, self._seeds, iterations=iterations, step_size=step_size
             )
             self._select.run()
-            wp.copy(joint_q_out, self._best)
+            copy_array(joint_q_out, self._best)
 
     def reset(self) -> None:
         """Start the sampler's random numbers over and forget the last solve."""
@@ -241,7 +243,7 @@ class IKSolver:
         """:class:`SolveStatus` of every seed, int32 [n_problems * n_seeds]."""
         return self._backend.status
 
-    def compute_costs(self, joint_q: wp.array) -> wp.array:
+    def compute_costs(self, joint_q: wp.array | np.ndarray) -> wp.array:
         """Return the squared residuals at ``joint_q``, [n_problems * n_seeds, coordinates]."""
         self._backend.renew()
         with hold_launches(self.device, use_graph=self._backend.is_replayed):

@@ -9,18 +9,19 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import warp as wp
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.limits import Limit
 from ros_ik.solvers.step.task import Task
 
-_WANTED = 'must be a NumPy array of floats, into which the step is written'
+_WANTED = 'must be a NumPy or Warp array of floats, into which the step is written'
 
 
 def sorted_arguments(
     limits: Any, barriers: Any, delta_q: Any, regularization: float
-) -> tuple[Sequence[Limit], Sequence[Barrier], np.ndarray, float]:
+) -> tuple[Sequence[Limit], Sequence[Barrier], np.ndarray | wp.array, float]:
     """Tell the arguments after the tasks apart by what they are, whichever were left out.
 
     Returns:
@@ -31,7 +32,7 @@ def sorted_arguments(
     """
     found: dict[str, Any] = {'limits': (), 'barriers': (), 'delta_q': None}
     for value in (limits, barriers, delta_q):
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray | wp.array):
             found['delta_q'] = value
         elif isinstance(value, Real):
             regularization = float(value)
@@ -80,3 +81,16 @@ def checked_parts(
                 raise ArgumentError(
                     f'{name} must hold {kind.__name__} objects, got {part!r} at {k}'
                 )
+
+
+def on_host(name: str, given: Any) -> np.ndarray:
+    """Return a NumPy array, or the content of a Warp array; on the CPU they share their memory.
+
+    Raises:
+        ArgumentError: Neither.
+    """
+    if isinstance(given, wp.array):
+        return given.numpy()  # type: ignore[no-any-return]
+    if not isinstance(given, np.ndarray):
+        raise ArgumentError(f'{name} must be a NumPy or Warp array, got {type(given).__name__}')
+    return given

@@ -8,6 +8,7 @@ step written in place, and a check of the step against the barriers at q + dq.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 import dataclasses
@@ -21,6 +22,7 @@ import warp as wp
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.integrate import launch_integrate
@@ -34,6 +36,7 @@ from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.arguments import checked_parts
+from ros_ik.solvers.step.arguments import on_host
 from ros_ik.solvers.step.arguments import sorted_arguments
 from ros_ik.solvers.step.barrier_check import BarrierCheck
 from ros_ik.solvers.step.barrier_evaluation import BarrierValues
@@ -60,7 +63,8 @@ class _Recent(NamedTuple):
 class DifferentialIK:
     """Steps of one robot, or of n robots of one model, towards their tasks.
 
-    One instance belongs to one thread. Its tasks, limits and barriers belong to it.
+    One instance belongs to one thread. Its tasks, limits and barriers belong to it. Arrays may be
+    of NumPy or Warp, in float32 or float64.
 
     Attributes:
         model: The model.
@@ -126,7 +130,7 @@ class DifferentialIK:
 
     def solve_ik(
         self,
-        joint_q: np.ndarray,
+        joint_q: np.ndarray | wp.array,
         tasks: Sequence[Task],
         limits: Any = (),
         barriers: Any = (),
@@ -160,7 +164,18 @@ class DifferentialIK:
             limits, barriers, delta_q, regularization = sorted_arguments(
                 limits, barriers, delta_q, regularization
             )
-        if self._q_row is not None and getattr(joint_q, 'shape', None) == self._q_row.shape:
+            if isinstance(delta_q, wp.array):
+                return _into(
+                    delta_q,
+                    lambda step: self.solve_ik(
+                        joint_q, tasks, limits, barriers, step, regularization
+                    ),
+                )
+        if (
+            self._q_row is not None
+            and isinstance(joint_q, np.ndarray)
+            and joint_q.shape == self._q_row.shape
+        ):
             self._q_row[...] = joint_q
         else:
             self._write_joint_q(joint_q)
@@ -209,9 +224,9 @@ class DifferentialIK:
 
     def enforce_barriers(
         self,
-        joint_q: np.ndarray,
+        joint_q: np.ndarray | wp.array,
         barriers: Sequence[Barrier],
-        delta_q: np.ndarray,
+        delta_q: np.ndarray | wp.array,
         tolerance: float = 0.0,
     ) -> SolveStatus | np.ndarray:
         """Check a step against barriers at q + dq and cut what makes one worse.
@@ -230,6 +245,10 @@ class DifferentialIK:
         Raises:
             ArgumentError: A wrong shape or a negative tolerance.
         """
+        if isinstance(delta_q, wp.array):
+            return _into(
+                delta_q, lambda step: self.enforce_barriers(joint_q, barriers, step, tolerance)
+            )
         self._begin_check(joint_q, tolerance, delta_q=delta_q)
         check = self._check(barriers)
         check.delta_q[:] = delta_q
@@ -239,11 +258,11 @@ class DifferentialIK:
 
     def enforce_stopping(
         self,
-        joint_q: np.ndarray,
+        joint_q: np.ndarray | wp.array,
         barriers: Sequence[Barrier],
-        delta_q: np.ndarray,
-        last_delta_q: np.ndarray,
-        acceleration: np.ndarray,
+        delta_q: np.ndarray | wp.array,
+        last_delta_q: np.ndarray | wp.array,
+        acceleration: np.ndarray | wp.array,
         tolerance: float | None = None,
     ) -> SolveStatus | np.ndarray:
         """Check that the robot can still stop after a step, and cut the step where it cannot.
@@ -272,6 +291,15 @@ class DifferentialIK:
         Raises:
             ArgumentError: A wrong shape, a negative tolerance, an acceleration not above zero.
         """
+        if isinstance(delta_q, wp.array):
+            return _into(
+                delta_q,
+                lambda step: self.enforce_stopping(
+                    joint_q, barriers, step, last_delta_q, acceleration, tolerance
+                ),
+            )
+        last_delta_q = on_host('last_delta_q', last_delta_q)
+        acceleration = checked_numbers('acceleration', acceleration)
         if tolerance is None:
             margins = (barrier.margin for barrier in barriers)
             tolerance = max(0.0, _ROOM - min(margins, default=_ROOM))
@@ -282,7 +310,9 @@ class DifferentialIK:
         delta_q[...] = check.delta_q if joint_q.ndim == 2 else check.delta_q[0]
         return _returned(check.status, joint_q.ndim)
 
-    def barrier_values(self, joint_q: np.ndarray, barriers: Sequence[Barrier]) -> np.ndarray:
+    def barrier_values(
+        self, joint_q: np.ndarray | wp.array, barriers: Sequence[Barrier]
+    ) -> np.ndarray:
         """Return h of every barrier row, without margins, shape [.., rows], in units of h."""
         self._write_joint_q(joint_q)
         key = self._checked_barriers(barriers)
@@ -291,7 +321,9 @@ class DifferentialIK:
         ).evaluate()
         return values if joint_q.ndim == 2 else values[0]
 
-    def task_errors(self, joint_q: np.ndarray, tasks: Sequence[Task]) -> list[np.ndarray]:
+    def task_errors(
+        self, joint_q: np.ndarray | wp.array, tasks: Sequence[Task]
+    ) -> list[np.ndarray]:
         """Return the residuals of each task at ``joint_q``, a list of [.., residual_dim]."""
         self._write_joint_q(joint_q)
         key = tuple(tasks)
@@ -300,13 +332,15 @@ class DifferentialIK:
         ).evaluate()
         return errors if joint_q.ndim == 2 else [rows[0] for rows in errors]
 
-    def body_poses(self, joint_q: np.ndarray) -> np.ndarray:
+    def body_poses(self, joint_q: np.ndarray | wp.array) -> np.ndarray:
         """Return the poses x y z qx qy qz qw of all links in the world, [.., body_count, 7]."""
         self._write_joint_q(joint_q)
         self._forward_graph.launch()
         return self._body_q.host.copy() if joint_q.ndim == 2 else self._body_q.host[0].copy()
 
-    def integrate(self, joint_q: np.ndarray, delta_q: np.ndarray) -> np.ndarray:
+    def integrate(
+        self, joint_q: np.ndarray | wp.array, delta_q: np.ndarray | wp.array
+    ) -> np.ndarray:
         """Return q (+) dq, shape of ``joint_q``.
 
         Args:
@@ -317,11 +351,12 @@ class DifferentialIK:
         Raises:
             ArgumentError: A wrong shape, or what is not finite.
         """
+        joint_q, delta_q = on_host('joint_q', joint_q), checked_numbers('delta_q', delta_q)
         self._write_joint_q(joint_q)
         expected = (*joint_q.shape[:-1], self.model.joint_dof_count)
-        if np.shape(delta_q) != expected:
+        if delta_q.shape != expected:
             raise ArgumentError(
-                f'delta_q must have shape {list(expected)}, got {list(np.shape(delta_q))}'
+                f'delta_q must have shape {list(expected)}, got {list(delta_q.shape)}'
             )
         self._step.host[:] = delta_q
         self._integrate_graph.launch()
@@ -330,11 +365,10 @@ class DifferentialIK:
             raise ArgumentError(f'{name} must be finite')
         return self._next_q.host.copy() if joint_q.ndim == 2 else self._next_q.host[0].copy()
 
-    def _write_joint_q(self, joint_q: np.ndarray) -> None:
+    def _write_joint_q(self, joint_q: np.ndarray | wp.array) -> None:
         """Check the shape of the coordinates and put them into the buffer."""
         single = (self.model.joint_coord_count,)
-        if not isinstance(joint_q, np.ndarray):
-            raise ArgumentError(f'joint_q must be a NumPy array, got {type(joint_q).__name__}')
+        joint_q = on_host('joint_q', joint_q)
         if joint_q.shape != single and joint_q.shape != (self.n_robots, *single):
             raise ArgumentError(
                 f'joint_q must have shape {[*single]} or {[self.n_robots, *single]}, got '
@@ -344,7 +378,9 @@ class DifferentialIK:
             raise ArgumentError(f'joint_q must have {self.n_robots} rows, one per robot, got one')
         self._joint_q.host[:] = joint_q
 
-    def _begin_check(self, joint_q: np.ndarray, tolerance: float, **steps: np.ndarray) -> None:
+    def _begin_check(
+        self, joint_q: np.ndarray | wp.array, tolerance: float, **steps: np.ndarray
+    ) -> None:
         """Check the arguments of a check of steps and put the coordinates into the buffer."""
         if not tolerance >= 0.0:
             raise ArgumentError(f'tolerance must not be negative, got {tolerance}')
@@ -433,6 +469,17 @@ def _write_step(delta_q: np.ndarray, step: np.ndarray, variables: np.ndarray) ->
             f'delta_q must have shape {list(step.shape)} or {variables.shape[-1]} in its last '
             f'dimension, got {list(delta_q.shape)}'
         )
+
+
+def _into(
+    delta_q: wp.array, solve: Callable[[np.ndarray], SolveStatus | np.ndarray]
+) -> SolveStatus | np.ndarray:
+    """Let a Warp array be the output of a solve; on the CPU the host sees its memory."""
+    step = delta_q.numpy()
+    status = solve(step)
+    if wp.get_device(delta_q.device).is_cuda:
+        delta_q.assign(step)
+    return status
 
 
 def _returned(status: np.ndarray, ndim: int) -> SolveStatus | np.ndarray:

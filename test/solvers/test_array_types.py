@@ -1,0 +1,447 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Every public function and class takes arrays of Warp and NumPy, in float32 and float64.
+
+The oracle of each case is what it gives for NumPy in float64. What writes into arrays of the
+caller is held for more types of Warp in test/kinematics/test_warp_types.py.
+"""
+
+import numpy as np
+import pytest
+from support.ik_problems import panda
+import warp as wp
+
+import ros_ik
+from ros_ik import AccelerationLimit
+from ros_ik import BodyPairBarrier
+from ros_ik import ChainIK
+from ros_ik import CollisionChecker
+from ros_ik import CollisionGeometry
+from ros_ik import CollisionScene
+from ros_ik import CollisionShape
+from ros_ik import DifferentialIK
+from ros_ik import DlsSolver
+from ros_ik import eval_fk
+from ros_ik import fit_capsules
+from ros_ik import GaussNewtonSolver
+from ros_ik import IkChain
+from ros_ik import IKObjectiveCenterOfMass
+from ros_ik import IKObjectiveJointLimit
+from ros_ik import IKObjectiveJointPosition
+from ros_ik import IKObjectiveLookAt
+from ros_ik import IKObjectiveManipulability
+from ros_ik import IKObjectivePose
+from ros_ik import IKObjectivePosition
+from ros_ik import IKObjectiveRotation
+from ros_ik import IKObjectiveSelfDistance
+from ros_ik import IKOptimizerLBFGS
+from ros_ik import IKOptimizerLM
+from ros_ik import IKSolver
+from ros_ik import inverse_kinematics
+from ros_ik import JerkLimit
+from ros_ik import JointState
+from ros_ik import OptimalControl
+from ros_ik import OptimalControlCommandBuilder
+from ros_ik import PositionBarrier
+from ros_ik import PositionLimit
+from ros_ik import rollout
+from ros_ik import solve_path
+from ros_ik import Task
+from ros_ik import VelocityLimit
+from ros_ik import WorldCollisionBarrier
+
+TYPES = {
+    'float32': (np.float32, wp.float32, wp.vec3, wp.quat, wp.transform),
+    'float64': (np.float64, wp.float64, wp.vec3d, wp.quatd, wp.transformd),
+}
+WIDTHS = {3: 2, 4: 3, 7: 4}  # where the type of a vector stands in a row of TYPES
+
+
+class Form:
+    """One form of array: what a case makes its arguments with."""
+
+    def __init__(self, scalar, is_warp):
+        self.types, self.is_warp = TYPES[scalar], is_warp
+
+    def array(self, values):
+        """Return an array of numbers."""
+        values = np.asarray(values, dtype=self.types[0])
+        if not self.is_warp:
+            return values
+        return wp.array(values, dtype=self.types[1], device='cpu')
+
+    def vectors(self, rows):
+        """Return an array of vectors, quaternions or transforms, by the width of the rows."""
+        rows = np.asarray(rows, dtype=self.types[0])
+        if not self.is_warp:
+            return rows
+        return wp.array(rows, dtype=self.types[WIDTHS[rows.shape[-1]]], device='cpu')
+
+    def vector(self, values):
+        """Return one vector, quaternion or transform."""
+        if not self.is_warp:
+            return np.asarray(values, dtype=self.types[0])
+        return self.types[WIDTHS[len(values)]](*map(float, values))
+
+    def indices(self, values):
+        """Return an array of integers."""
+        values = np.asarray(values, dtype=np.int32)
+        return wp.array(values, dtype=wp.int32, device='cpu') if self.is_warp else values
+
+
+class Rig:
+    """A Panda between its limits, and poses of its hand."""
+
+    def __init__(self):
+        self.model = model = panda()
+        lower, upper, _, _ = model.limits64()
+        rng = np.random.default_rng(0)
+        self.q = 0.5 * (lower + upper) + 0.1 * rng.normal(size=len(lower)) * (upper - lower)
+        self.hand, self.dofs = model.body_index('panda_hand'), model.joint_dof_count
+        poses = np.zeros((1, model.body_count, 7))
+        eval_fk(model, self.q[None], poses)
+        self.pose = poses[0, self.hand]
+        self.near = self.pose + [0.1, 0.1, 0.1, 0.0, 0.0, 0.0, 0.0]
+        self.geometry = fit_capsules(model, allow_missing=True)
+        self.chain = IkChain(model, 'panda_hand')
+
+    def step(self):
+        return DifferentialIK(self.model), Task(IKObjectivePose(self.hand, self.near))
+
+    def box(self):
+        return PositionBarrier(self.hand, [-1.0] * 3, self.pose[:3] + 0.001)
+
+    def cost(self, objective):
+        """Return what IKSolver makes of an objective."""
+        solver = IKSolver(self.model, 1, [objective])
+        return solver.compute_costs(np.asarray(self.q[None])).numpy().copy()
+
+    def bounded(self, limits):
+        solver, task = self.step()
+        out = np.zeros(self.dofs)
+        solver.solve_ik(self.q, [task], limits, (), out)
+        return out
+
+
+def inverse(rig, form):
+    poses = form.vectors(rig.pose[None])
+    first = inverse_kinematics(rig.model, 'panda_hand', poses, form.array(rig.q[None]))
+    second = inverse_kinematics(rig.model, 'panda_hand', form.array(rig.pose[None])).joint_q
+    return first.joint_q, second
+
+
+def path(rig, form):
+    poses = np.tile(rig.pose, (3, 1))
+    tool = form.vector([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    found = solve_path(
+        rig.model, 'panda_hand', form.vectors(poses), form.array(rig.q), offset=tool
+    )
+    return found.joint_q
+
+
+def chain_search(rig, form):
+    solver = ChainIK(rig.model, 'panda_hand', 1)
+    return solver.solve(form.vectors(rig.pose[None]), form.array(rig.q[None])).joint_q
+
+
+def steps(rig, form):
+    found = []
+    for n, q in ((1, rig.q), (2, np.tile(rig.q, (2, 1)))):
+        solver = DifferentialIK(rig.model, n_robots=n)
+        task, out = rig.step()[1], form.array(np.zeros((*q.shape[:-1], rig.dofs)))
+        solver.solve_ik(form.array(q), [task], [PositionLimit()], (), out)
+        found.append(np.array(out.numpy() if form.is_warp else out))
+        solver.solve_ik(form.array(q), [task], out)
+        found.append(np.array(out.numpy() if form.is_warp else out))
+    return found
+
+
+def checks(rig, form):
+    solver, q = rig.step()[0], form.array(rig.q)
+    cut, stopped = (form.array(np.full(rig.dofs, step)) for step in (0.01, 1e-5))
+    solver.enforce_barriers(q, [rig.box()], cut)
+    other = rig.step()[0]
+    last = form.array(np.zeros(rig.dofs))
+    other.enforce_stopping(q, [rig.box()], stopped, last, form.array(np.ones(rig.dofs)))
+    return [array.numpy() if form.is_warp else array for array in (cut, stopped)]
+
+
+def readings(rig, form):
+    solver, task = rig.step()
+    q, step = form.array(rig.q), form.array(np.full(rig.dofs, 0.01))
+    return [
+        solver.barrier_values(q, [rig.box()]),
+        solver.task_errors(q, [task])[0],
+        solver.body_poses(q),
+        solver.integrate(q, step),
+    ]
+
+
+def ahead(rig, form):
+    solver, task = rig.step()
+    still = form.array(np.zeros(rig.dofs))
+    found = rollout(
+        solver, form.array(rig.q), [task], [PositionLimit(), VelocityLimit()],
+        [PositionBarrier(rig.hand, [-2.0] * 3, [2.0] * 3)], n_steps=2, last_delta_q=still,
+        delta_q_before=still, acceleration=form.array(np.ones(rig.dofs)),
+    )  # fmt: skip
+    return found.joint_q
+
+
+def batch(rig, form):
+    found = []
+    for optimizer, use_fused in (('lm', True), ('lm', False), ('lbfgs', True)):
+        solver = IKSolver(
+            rig.model, 1, [IKObjectivePose(rig.hand, rig.near)], optimizer=optimizer,
+            use_fused=use_fused, jacobian_mode='analytic', joint_dof_mask=mask(rig, form),
+        )  # fmt: skip
+        out = form.array(np.zeros((1, len(rig.q))))
+        costs = solver.compute_costs(form.array(rig.q[None])).numpy().copy()
+        solver.step(form.array(rig.q[None]), out, iterations=3)
+        found += [costs, np.array(out.numpy() if form.is_warp else out)]
+    return found
+
+
+def mask(rig, form):
+    free = np.arange(rig.dofs) < 5
+    return wp.array(free, dtype=wp.bool, device='cpu') if form.is_warp else free
+
+
+def optimizers(rig, form):
+    found = []
+    for kind in (IKOptimizerLM, IKOptimizerLBFGS):
+        solver = kind(
+            rig.model, 1, [IKObjectivePosition(rig.hand, [0.0] * 3, rig.near[:3])],
+            jacobian_mode='analytic', problem_idx=form.indices([0]),
+        )  # fmt: skip
+        out = form.array(np.zeros((1, len(rig.q))))
+        found.append(solver.compute_costs(form.array(rig.q[None])).numpy().copy())
+        solver.step(form.array(rig.q[None]), out, 3)
+        found.append(np.array(out.numpy() if form.is_warp else out))
+    return found
+
+
+def positions(rig, form):
+    found = []
+    for given in (form.vectors(rig.near[None, :3]), form.array(rig.near[None, :3])):
+        objective = IKObjectivePosition(rig.hand, form.vector([0.0, 0.0, 0.1]), given)
+        found.append(rig.cost(objective))
+        objective.set_target_positions(form.vectors(rig.pose[None, :3]))
+        found.append(rig.cost(objective))
+        objective.set_target_position(0, form.vector(rig.near[:3]))
+        objective.link_offset = form.vector([0.0, 0.1, 0.1])
+        objective.weight = form.array([1.0, 2.0, 3.0])
+        found.append(rig.cost(objective))
+        objective.target_positions = form.array(rig.pose[None, :3])
+        found.append(rig.cost(objective))
+    return found
+
+
+def rotations(rig, form):
+    objective = IKObjectiveRotation(
+        rig.hand, form.vector([0.0, 0.6, 0.0, 0.8]), form.vectors(rig.pose[None, 3:]),
+        weight=form.array([1.0, 2.0, 3.0]),
+    )  # fmt: skip
+    found = [rig.cost(objective)]
+    objective.set_target_rotation(0, form.vector([0.0, 1.0, 0.0, 0.0]))
+    found.append(rig.cost(objective))
+    objective.set_target_rotations(form.vectors(rig.pose[None, 3:]))
+    objective.link_offset_rotation = form.vector([0.6, 0.0, 0.0, 0.8])
+    return [*found, rig.cost(objective)]
+
+
+def poses(rig, form):
+    tool = [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]
+    found = []
+    for given in (form.vectors(rig.near[None]), form.array(rig.near), form.array(rig.near[None])):
+        objective = IKObjectivePose(
+            rig.hand, given, link_offset=form.vector(tool),
+            position_weight=form.array([1.0, 2.0, 3.0]),
+        )  # fmt: skip
+        found.append(rig.cost(objective))
+        objective.set_target_pose(0, form.vector(rig.pose))
+        found.append(rig.cost(objective))
+        objective.target_poses = form.vectors(rig.near[None])
+        objective.link_offset = form.array(tool)
+        found.append(rig.cost(objective))
+    return found
+
+
+def other_objectives(rig, form):
+    ones = form.array(np.ones(rig.dofs))
+    offset = form.vector([0.0, 0.0, 0.1])
+    made = [
+        IKObjectiveJointPosition(rig.model, form.array(rig.q + 0.1), weight=ones),
+        IKObjectiveJointPosition(rig.model, form.array(rig.q[None] + 0.2)),
+        IKObjectiveCenterOfMass(form.vectors([[0.1, 0.1, 0.4]])),
+        IKObjectiveLookAt(
+            rig.hand, form.vector([0.0, 0.0, 1.0]), form.vectors(rig.near[None, :3]),
+            link_offset=offset,
+        ),
+        IKObjectiveJointLimit(form.array(rig.q - 0.2), form.array(rig.q - 0.1), ones),
+        IKObjectiveManipulability(rig.hand, 1.0, axes=(0, 1, 2), link_offset=offset),
+        IKObjectiveSelfDistance(
+            form.indices([rig.hand, 0]), form.vectors([[0.0, 0.0, 0.0], [0.0, 0.0, 0.1]]),
+            form.array([0.1, 0.1]), form.indices([[0, 1]]), minimum_distance=form.array([2.0]),
+        ),
+    ]  # fmt: skip
+    found = [rig.cost(objective) for objective in made]
+    made[0].set_target_positions(form.array(rig.q - 0.1))
+    return [*found, rig.cost(made[0])]
+
+
+def limits(rig, form):
+    some = lambda value: form.array(np.full(rig.dofs, value))  # noqa: E731
+    given = [
+        PositionLimit(margin=some(0.001)),
+        VelocityLimit(some(0.5)),
+        AccelerationLimit(some(5.0), position_margin=some(0.001)),
+        JerkLimit(some(500.0), velocity=some(5.0)),
+    ]
+    later = [PositionLimit(), VelocityLimit(), AccelerationLimit(np.full(rig.dofs, 5.0))]
+    later.append(JerkLimit(np.full(rig.dofs, 500.0)))
+    later[0].set_margin(some(0.001))
+    later[1].velocity = some(0.5)
+    later[2].set_position_margin(some(0.001))
+    later[2].set_last_displacement(some(0.001))
+    later[2].set_target_displacement(some(0.002))
+    later[3].set_last_displacements(some(0.001), some(0.001))
+    return rig.bounded(given), rig.bounded(later)
+
+
+def tasks(rig, form):
+    task = Task(
+        IKObjectivePose(rig.hand, rig.near), weight=form.array(np.arange(1.0, 7.0)),
+        max_error=form.array([0.1, 0.2]),
+    )  # fmt: skip
+    task.weight = form.array(np.arange(2.0, 8.0))
+    out = np.zeros(rig.dofs)
+    DifferentialIK(rig.model).solve_ik(rig.q, [task], (), (), out, 1e-6)
+    return out
+
+
+def barriers(rig, form):
+    scene = CollisionScene(rig.geometry, max_obstacles=3, max_attached=1)
+    place = [0.6, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0]
+    corners = 0.05 * np.random.default_rng(1).normal(size=(20, 3))
+    scene.add_obstacle('box', CollisionShape.box(form.array([0.1, 0.2, 0.3])), form.vector(place))
+    scene.move_obstacle('box', form.array([0.5, *place[1:]]))
+    scene.add_obstacle('hull', CollisionShape.convex(form.vectors(corners)), form.vector(place))
+    scene.attach('ball', 'panda_hand', CollisionShape.sphere(0.05), form.vector(place))
+    pair = BodyPairBarrier(
+        rig.geometry, 'panda_hand', 'panda_link0', point_a=form.vector([0.0, 0.0, 0.1]),
+        point_b=form.array([0.0, 0.0, 0.0]),
+    )  # fmt: skip
+    box = PositionBarrier(rig.hand, form.array([-1.0] * 3), form.vector([1.0] * 3))
+    return DifferentialIK(rig.model).barrier_values(
+        rig.q, [WorldCollisionBarrier(scene), pair, box]
+    )
+
+
+def primitives(rig, form):
+    spheres = CollisionGeometry.from_spheres(
+        rig.model, [rig.hand], form.vectors([[0.0, 0.0, 0.1]]), form.array([0.1])
+    )
+    rods = CollisionGeometry.from_capsules(
+        rig.model, form.indices([0]), form.array([[[0.0, 0.0, 0.0], [0.0, 0.1, 0.1]]]),
+        form.array([0.1]),
+    )  # fmt: skip
+    both = spheres + rods
+    return both.pose, both.size, both.radius
+
+
+def checker(rig, form):
+    known = CollisionChecker(rig.model, 2, margin=0.01, scalar=wp.float64)
+    q = form.array(rig.q[None])
+    return known.check(q).astype(float) + 1.0, known.distances(q)[0], known.pair_distances(q)[0]
+
+
+def chain(rig, form):
+    state = JointState(form.array(rig.q), form.array(np.full(rig.dofs, 0.1)))
+    known = rig.chain
+    tool = IkChain(
+        rig.model, 'panda_hand', end_effector_offset=form.vector([0, 0, 0.1, 0, 0, 0, 1])
+    )
+    return [
+        known.get_dof_pos(state), known.get_dof_vel(state), known.get_end_effector_pose(state),
+        known.get_end_effector_vel(state), known.get_inertia_matrix(state),
+        known.get_bias_force(state), known.get_end_effector_jac(form.array(rig.q)),
+        known.get_end_point_jac(form.array(rig.q), form.array([0.0, 0.0, 0.1])),
+        tool.get_end_effector_jac(form.array(rig.q)),
+    ]  # fmt: skip
+
+
+def chain_solvers(rig, form):
+    targets = [form.array(rig.near), form.vector(rig.near), form.vectors(rig.near[None])]
+    found = []
+    for target in targets:
+        for solver in (DlsSolver(max_iter=5), GaussNewtonSolver(max_iter=2)):
+            found.append(np.ravel(solver.solve(rig.chain, form.array(rig.q), target)))
+    return found
+
+
+def motion(rig, form):
+    target = np.eye(4)
+    target[:3, 3] = [0.4, 0.1, 0.5]
+    target[1, 1] = target[2, 2] = -1.0
+    command = OptimalControlCommandBuilder()
+    command.add_cartesian_target('panda_link0', 'panda_hand', form.array(target))
+    command.set_center_of_mass_target('panda_link0', form.vector([0.1, 0.0, 0.3]), 0.01)
+    solver = OptimalControl(rig.model)
+    result = solver.solve(command.build(), form.array(rig.q), form.array(np.zeros(rig.dofs)))
+    return result.positions[-1]
+
+
+def coordinates(rig, form):
+    rig.model.set_gravity(form.vector([0.0, 0.0, -9.81]))
+    return rig.model.apply_mimic(form.array(rig.q))
+
+
+CASES = (
+    inverse, path, chain_search, steps, checks, readings, ahead, batch, optimizers, positions,
+    rotations, poses, other_objectives, limits, tasks, barriers, primitives, checker, chain,
+    chain_solvers, motion, coordinates,
+)  # fmt: skip
+# Joint by joint, a search that ends at a tolerance may end elsewhere for rounded numbers.
+LOOSE = {path: 5e-3, motion: 5e-3, batch: 5e-3, chain_search: 5e-3, inverse: 5e-3}
+
+# Held in test_warp_types.py, or without arrays of the caller.
+ELSEWHERE = {
+    'eval_bias_force', 'eval_com', 'eval_fk', 'eval_jacobian', 'eval_mass_matrix',
+    'Barrier', 'IKObjective', 'ArgumentError', 'ModelError', 'RosIkError', 'IkChainError',
+    'CommandHeaderBuilder', 'ChainIKResult', 'ChainIKSettings', 'ChainLink',
+    'DifferentialIKSettings', 'EnforceMode', 'IKJacobianType', 'IKOptimizer', 'IKSampler',
+    'JointGroup', 'JointType', 'Model', 'ModelBuilder', 'OptimalControlCommand',
+    'OptimalControlFeedback', 'OptimalControlResult', 'OptimalControlSettings', 'PathResult',
+    'RolloutResult', 'SelfCollisionBarrier', 'SolveStatus', 'StopReason', 'fit_spheres',
+}  # fmt: skip
+
+
+@pytest.fixture(scope='module')
+def rig():
+    return Rig()
+
+
+def flat(found):
+    found = found if isinstance(found, list | tuple) else [found]
+    return np.concatenate([np.ravel(np.asarray(one, dtype=np.float64)) for one in found])
+
+
+@pytest.mark.parametrize('case', CASES, ids=lambda case: case.__name__)
+def test_answers_are_the_same(rig, case):
+    expected = flat(case(rig, Form('float64', False)))
+    assert np.any(expected) and np.all(np.isfinite(expected[np.abs(expected) < 1e9]))
+    for scalar in TYPES:
+        for is_warp in (False, True):
+            found = flat(case(rig, Form(scalar, is_warp)))
+            # float32 rounds what is given, to 1e-7 of it.
+            near = LOOSE.get(case, 2e-4) if scalar == 'float32' else 1e-9
+            np.testing.assert_allclose(found, expected, rtol=near, atol=near)
+
+
+def test_nothing_is_left_out():
+    with open(__file__) as file:
+        code = file.read().split('CASES = (')[0]
+    used = code.split('TYPES = {')[1]
+    missing = {name for name in ros_ik.__all__ if name not in used} - ELSEWHERE
+    assert not missing
