@@ -34,8 +34,10 @@ _TARGET_PERIOD = 0.02
 # A target is reached when the measured pose stays this close [m, rad] for so long [s].
 _ARRIVED = (2e-4, 1e-3)
 _SETTLED = 0.2
-# A robot is at rest when no joint moves farther [rad or m] in so many joint states.
-_REST, _REST_STATES = 1e-4, 30
+# A robot is at rest when no joint moves farther [rad or m] in so many joint states, and none of so
+# many statuses says that it is held up by a delay: a busy machine has delays.
+_REST, _REST_STATES, _REST_STATUSES = 1e-4, 30, 10
+_DELAYED = (IkStatus.JOINT_STATE_STALE, IkStatus.COMMAND_STALE, IkStatus.FOLLOWING_ERROR)
 _READY_CODES = (IkStatus.OK, IkStatus.COMMAND_STALE)
 
 
@@ -105,7 +107,7 @@ class DemoClient(Node):
         self._started: float | None = None
         self._last_text = ''
         self._heard_state = False
-        self._still_states = 0
+        self._still_states = self._still_statuses = 0
         self._executor = make_executor()
         self._executor.add_node(self)
         self._pose = self.create_publisher(PoseStamped, 'ros_ik/target_pose', 1)
@@ -191,7 +193,8 @@ class DemoClient(Node):
 
     def _is_over(self, phase: Phase, elapsed: float) -> bool:
         presses = phase.demand in (Demand.PRESS_BOX, Demand.PRESS_LIMIT)
-        if presses and self._still_states < _REST_STATES:
+        rests = self._still_states >= _REST_STATES and self._still_statuses >= _REST_STATUSES
+        if presses and not rests:
             return elapsed >= PATIENCE
         return elapsed >= phase.duration
 
@@ -229,6 +232,8 @@ class DemoClient(Node):
             self._joint_q[self._coord_of[name]] = position
         moved = np.abs(self._joint_q - before).max() > _REST
         self._still_states = 0 if moved else self._still_states + 1
+        if moved:
+            self._still_statuses = 0
         self._heard_state = True
         if self._started is not None:
             self.recording.state_times.append(self._now())
@@ -244,6 +249,8 @@ class DemoClient(Node):
 
     def _on_status(self, message: IkStatus) -> None:
         self.recording.status = message
+        is_delayed = message.code in _DELAYED
+        self._still_statuses = 0 if is_delayed else self._still_statuses + 1
         if self.recording.codes:
             self.recording.codes[-1].add(message.code)
 

@@ -78,8 +78,12 @@ def test_the_command_waits_where_the_robot_stands(client):
     )
     status = client.wait_for_code(IkStatus.FOLLOWING_ERROR)
     assert not status.tasks[0].reached and status.tasks[0].measured_linear > 0.05
-    told = {s.name: s for s in client.diagnostics}['ros_ik: joint states']
-    assert int.from_bytes(told.level, 'little') == 1 and 'follow' in told.message
+
+    def is_told():
+        told = {s.name: s for s in client.diagnostics}['ros_ik: joint states']
+        return int.from_bytes(told.level, 'little') == 1 and 'follow' in told.message
+
+    client.wait_for(is_told, 'a diagnostic of it')
     # 0.65 rad without: the command went on to the target.
     np.testing.assert_array_equal(measured(client), where)
     assert ahead(client, where, 50) <= TRIAL
