@@ -157,7 +157,8 @@ class EndSearch:
             lambda: BatchRestarts(state.model, state.group, moves, command),
         )
         better = []
-        for start in batch.ends(command, self._arrays.start_q.host[0], limits)[:_MOST_RESTARTS]:
+        joint_q = self._arrays.start_q.host[0]
+        for start in batch.ends(command, joint_q, limits, worth)[:_MOST_RESTARTS]:
             other = self.search(command, problem, limits, start)
             last = limits.without_turns(other.path[-1])
             other = dataclasses.replace(other, path=[last])

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a path of configurations to a motion in time that keeps limits and barriers.
 
-Joints go straight to the goal where no barrier is in the way. Otherwise they follow the path of
-the search, with as few points as the barriers allow and as fast as they allow: the slower the
-motion, the less it cuts corners. Every knot, and every middle between knots near a barrier, is
-checked by forward kinematics.
+Joints go straight to the goal, or along a curve beside the straight way that targets ask for,
+where no barrier is in the way. Otherwise they follow the path of the search, with as few points as
+the barriers allow and as fast as they allow: the slower the motion, the less it cuts corners.
+Every knot, and every middle between knots near a barrier, is checked by forward kinematics.
 """
 
 from __future__ import annotations
@@ -24,6 +24,11 @@ from ros_ik.solvers.optimal_control.profile import follow
 from ros_ik.solvers.optimal_control.profile import positions_of
 from ros_ik.solvers.optimal_control.profile import reach
 from ros_ik.solvers.optimal_control.profile import rounded
+from ros_ik.solvers.optimal_control.spline import LEAST_RESTING
+from ros_ik.solvers.optimal_control.spline import natural_spline
+from ros_ik.solvers.optimal_control.spline import resting_spline
+from ros_ik.solvers.optimal_control.spline import spline_slopes
+from ros_ik.solvers.optimal_control.spline import spline_values
 
 # How far h may fall below zero, or further below it, by rounding [units of h].
 _TOLERANCE = 1e-9
@@ -38,6 +43,9 @@ _SPEEDS = (1.0, 0.5, 0.25)
 _CLEAR, _CLEARANCE = 0.5, 5e-4
 # How often an acceleration that cannot stop a joint before its limit is raised, and by how much.
 _RAISES, _RAISE = 40, 1.25
+# Attempts to slow a curve down to the limits, what each keeps below them, and the slope of a joint
+# that counts as none.
+_SLOWER, _SLOWDOWN, _FLAT = 20, 1.001, 1e-9
 # Halvings of the interval in which the reachable part of a way lies.
 _HALVINGS = 30
 
@@ -124,6 +132,65 @@ class MotionPlanner:
                     return _joined(first, motion)
             corners, end = corners[:-1], End.HORIZON
         return None
+
+    def curved(self, points: np.ndarray, first: Motion) -> Motion | None:
+        """Return the motion along a curve, after another motion that ends at its first point.
+
+        Args:
+            points: Displacements [k, n] at equal steps of a parameter.
+            first: What comes before, a stop.
+
+        Returns:
+            The motion, None where the curve leaves position limits or takes too few ticks.
+        """
+        limits, spacing = self._limits, 1.0 / (len(points) - 1)
+        second = natural_spline(points, spacing)
+        steep = np.maximum(np.max(np.abs(spline_slopes(points, second, spacing)), axis=0), _FLAT)
+        speed, acceleration = np.min(limits.speed / steep), np.min(limits.acceleration / steep)
+        low, high = np.minimum(limits.low, points[0]), np.maximum(limits.high, points[0])
+        for _ in range(_SLOWER):
+            passed, end = self._passed(speed, acceleration, len(first.velocities))
+            if len(passed) < LEAST_RESTING:
+                if end is End.HORIZON:
+                    return None
+                speed, acceleration = 0.5 * speed, 0.25 * acceleration
+                continue
+            x = spline_values(points, second, spacing, np.clip(passed, 0.0, 1.0))
+            x = np.clip(x, low, high)  # a spline goes a little beyond points that rest at a limit
+            if end is End.GOAL:
+                x[-1] = points[-1]
+            x, v, a = resting_spline(x, self._dt)
+            fast = float(np.max(_largest_speed(v, a, self._dt) / limits.speed))
+            hard = float(np.max(np.abs(a) / limits.acceleration))
+            if fast <= 1.0 and hard <= 1.0:
+                if np.any((x < low - _TOLERANCE) | (x > high + _TOLERANCE)):
+                    return None
+                return _joined(first, Motion(v, a, x, end, first.raised))
+            speed /= _SLOWDOWN * max(fast, np.sqrt(hard), 1.0)
+            acceleration /= _SLOWDOWN * max(hard, 1.0)
+        return None
+
+    def _passed(self, speed: float, acceleration: float, before: int) -> tuple[np.ndarray, End]:
+        """Return how much of a way is covered at each tick, and where the motion ends.
+
+        Args:
+            speed: Largest part of the way per second.
+            acceleration: Its largest change per second.
+            before: Knots of the motion before.
+        """
+        one, ticks = np.ones(1), self._max_ticks + 1 - before
+        motion = (0.0 * one, speed * one, acceleration * one, self._dt, ticks)
+        velocities, end = reach(one, *motion), End.GOAL
+        part, width = 0.0, 1.0
+        if velocities is None:
+            velocities, end = np.zeros((1, 1)), End.HORIZON
+            for _ in range(_HALVINGS):
+                width *= 0.5
+                longer = reach((part + width) * one, *motion)
+                if longer is not None:
+                    velocities, part = longer, part + width
+        velocities, accelerations = rounded(velocities, self._dt)
+        return positions_of(0.0 * one, velocities, accelerations, self._dt)[:, 0], end
 
     def starts_violated(self) -> bool:
         """Whether the start lies beyond a barrier."""
@@ -244,6 +311,14 @@ class MotionPlanner:
             if not _never_worsens(np.array([values[k], *inner, values[k + 1]]), floor):
                 return False
         return True
+
+
+def _largest_speed(v: np.ndarray, a: np.ndarray, dt: float) -> np.ndarray:
+    """Return the largest speeds of a motion whose accelerations are linear between ticks, [n]."""
+    change = np.diff(a, axis=0)
+    with np.errstate(divide='ignore', invalid='ignore'):
+        turning = np.where(a[:-1] * a[1:] < 0.0, v[:-1] - 0.5 * dt * a[:-1] ** 2 / change, 0.0)
+    return np.asarray(np.max(np.abs(np.concatenate([v, turning])), axis=0))
 
 
 def _never_worsens(values: np.ndarray, floor: float | np.ndarray) -> bool:

@@ -22,12 +22,14 @@ class TargetError:
     Attributes:
         name: The link, or the centre of mass, and where the target is given.
         rows: Rows of its residual, first and one after the last.
+        weights: Factor of each of these rows on the error [1/m, 1/rad].
         position: Distance [m], 0 where it has no weight.
         rotation: Angle [rad], 0 where it has no weight.
     """
 
     name: str
     rows: tuple[int, int]
+    weights: tuple[float, ...]
     position: float
     rotation: float
 
@@ -58,25 +60,28 @@ def target_errors(
 def _errors(command: OptimalControlCommand, residuals: np.ndarray) -> Iterator[TargetError]:
     scaling, row = command.error_scaling, 0
     for target in command.cartesian_targets:
-        place = target.ref_link_name or _WORLD
+        moves = scaling * math.sqrt(target.translation_weight)
+        turns = scaling * math.sqrt(target.rotation_weight)
         yield TargetError(
-            f'{target.link_name} in {place}',
+            f'{target.link_name} in {target.ref_link_name or _WORLD}',
             (row, row + 6),
-            _length(residuals[row : row + 3], scaling, target.translation_weight),
-            _length(residuals[row + 3 : row + 6], scaling, target.rotation_weight),
+            (moves, moves, moves, turns, turns, turns),
+            _length(residuals[row : row + 3], moves),
+            _length(residuals[row + 3 : row + 6], turns),
         )
         row += 6
     center = command.center_of_mass_target
     if center is not None:
+        moves = scaling * math.sqrt(center.weight)
         yield TargetError(
             f'centre of mass in {center.ref_link_name or _WORLD}',
             (row, row + 3),
-            _length(residuals[row : row + 3], scaling, center.weight),
+            (moves, moves, moves),
+            _length(residuals[row : row + 3], moves),
             0.0,
         )
 
 
-def _length(rows: np.ndarray, scaling: float, weight: float) -> float:
+def _length(rows: np.ndarray, weight: float) -> float:
     """Return the length of an error whose weighted components are ``rows``."""
-    factor = scaling * math.sqrt(weight)
-    return float(np.linalg.norm(rows)) / factor if factor > 0.0 else 0.0
+    return float(np.linalg.norm(rows)) / weight if weight > 0.0 else 0.0

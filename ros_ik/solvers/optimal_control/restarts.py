@@ -59,7 +59,11 @@ class BatchRestarts:
         self._out = wp.zeros((1, model.joint_coord_count), dtype=wp.float32, device=model.device)
 
     def ends(
-        self, command: OptimalControlCommand, joint_q: np.ndarray, limits: VariableLimits
+        self,
+        command: OptimalControlCommand,
+        joint_q: np.ndarray,
+        limits: VariableLimits,
+        most: float,
     ) -> list[np.ndarray]:
         """Return displacements [n_variables] of low cost, the nearest to the start first.
 
@@ -67,16 +71,17 @@ class BatchRestarts:
             command: The command.
             joint_q: Coordinates at the start [joint_coord_count].
             limits: Limits of the variables.
+            most: Cost from which on an end is of no use.
         """
         self._costs.load(command)
         start = wp.array(joint_q[None].astype(np.float32), device=self._device)
         self._solver.reset()
         self._solver.step(start, self._out, iterations=_ITERATIONS)
-        costs = self._solver.costs.numpy().astype(np.float64)
+        costs = self._solver.costs.numpy().astype(np.float64) + self._costs.constant
         u = self._solver.joint_q.numpy()[:, self._coords].astype(np.float64)
         u -= joint_q[self._coords]
         u = np.clip(limits.without_turns(u), limits.low, limits.high)
-        good = np.flatnonzero(np.isfinite(costs))
+        good = np.flatnonzero(costs < most)
         if not len(good):
             return []
         least = _MORE * float(np.min(costs[good])) + _LEAST * command.error_scaling**2

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
 import math
 
@@ -16,6 +17,7 @@ from ros_ik.solvers.optimal_control.limits import GroupLimits
 from ros_ik.solvers.optimal_control.limits import VariableLimits
 from ros_ik.solvers.optimal_control.motion import End
 from ros_ik.solvers.optimal_control.motion import Motion
+from ros_ik.solvers.optimal_control.reached import TargetError
 from ros_ik.solvers.optimal_control.search import SearchResult
 from ros_ik.solvers.optimal_control.search import StopReason
 from ros_ik.solvers.optimal_control.targets import OptimalControlCommand
@@ -53,11 +55,13 @@ class OptimalControlResult:
     Attributes:
         status: ``CONVERGED`` where every limit and barrier holds and no target is missed;
             ``UNREACHABLE`` and ``AT_LIMITS`` where targets are, named in ``missed``, the second
-            where limits or barriers hold the end back; ``RELAXED`` where the start made something
-            give way, named in ``relaxed``; ``HALTED_BY_BARRIER`` where no free motion was found;
+            where limits or barriers hold the end back; ``RELAXED`` where something gave way, named
+            in ``relaxed`` and ``left``; ``HALTED_BY_BARRIER`` where no free motion was found;
             ``NON_FINITE_INPUT`` with no knots at all. Every motion ends at rest.
         reason: Why the search stopped.
-        relaxed: What gave way, one sentence each.
+        relaxed: What the start made give way, one sentence each.
+        left: Pose and centre-of-mass targets that hold at the start and at the end and not along
+            the way, with their largest errors there, one sentence each.
         missed: Pose and centre-of-mass targets that are out of reach from where the motion ends,
             with their errors there, one sentence each. Targets that the weights of joint targets
             or a rule of the command keep from being met are not among them.
@@ -74,6 +78,7 @@ class OptimalControlResult:
     status: SolveStatus
     reason: StopReason
     relaxed: tuple[str, ...]
+    left: tuple[str, ...]
     missed: tuple[str, ...]
     times: np.ndarray
     positions: np.ndarray
@@ -90,6 +95,7 @@ def refused(model: Model, command: OptimalControlCommand) -> OptimalControlResul
         status=SolveStatus.NON_FINITE_INPUT,
         reason=StopReason.FAILED,
         relaxed=(),
+        left=(),
         missed=(),
         times=np.zeros(0),
         positions=np.zeros((0, model.joint_coord_count)),
@@ -117,6 +123,7 @@ def make_result(
     motion: Motion,
     costs: Costs,
     missed: Missed,
+    left: Sequence[TargetError],
     dt: float,
 ) -> OptimalControlResult:
     """Return the result of a search and its motion.
@@ -131,6 +138,7 @@ def make_result(
         motion: The motion of the variables.
         costs: The costs at its end.
         missed: The targets that are out of reach there.
+        left: The targets that do not hold along the motion.
         dt: Time between knots [s].
     """
     knots, hold = len(motion.velocities), command.header.control_hold_time
@@ -143,7 +151,7 @@ def make_result(
     if reason is not StopReason.FAILED and motion.end is not End.GOAL:
         reason = StopReason.LIMIT if motion.end is End.BARRIER else StopReason.TIME_HORIZON
     if status is SolveStatus.CONVERGED:
-        if relaxed:
+        if relaxed or left:
             status = SolveStatus.RELAXED
         elif missed.errors:
             status = SolveStatus.AT_LIMITS if missed.at_limits else SolveStatus.UNREACHABLE
@@ -151,6 +159,7 @@ def make_result(
         status=status,
         reason=reason,
         relaxed=relaxed,
+        left=tuple(f'left on the way: {error}' for error in left),
         missed=tuple(f'out of reach: {error}' for error in missed.errors),
         times=times,
         positions=group_limits.coordinates(joint_q, motion.positions)[rows],

@@ -33,6 +33,8 @@ from ros_ik.solvers.optimal_control.arrays import SearchArrays
 from ros_ik.solvers.optimal_control.ends import EndSearch
 from ros_ik.solvers.optimal_control.ends import Missed
 from ros_ik.solvers.optimal_control.ends import RADII
+from ros_ik.solvers.optimal_control.held import HeldTargets
+from ros_ik.solvers.optimal_control.held import HeldWays
 from ros_ik.solvers.optimal_control.limits import GroupLimits
 from ros_ik.solvers.optimal_control.limits import VariableLimits
 from ros_ik.solvers.optimal_control.motion import End
@@ -155,8 +157,11 @@ class OptimalControl:
         found, motion = self._plan(command, problem, planner, limits, velocity)
         costs = problem.costs(command, motion.positions[-1])
         missed = self._missed(command, problem, limits, found, motion)
+        ways = HeldWays(problem, command, limits, self.settings)
+        held = self._held(ways, motion.positions[0], motion.positions[-1])
+        left = ways.left(held, motion.positions)
         return make_result(
-            self.model, self._limits, limits, command, joint_q, found, motion, costs, missed,
+            self.model, self._limits, limits, command, joint_q, found, motion, costs, missed, left,
             self.dt,
         )  # fmt: skip
 
@@ -173,18 +178,19 @@ class OptimalControl:
         found = self._ends.search(command, problem, limits, origin)
         if found.reason is StopReason.FAILED:
             return found, planner.stop(velocity)
+        ways = HeldWays(problem, command, limits, self.settings)
         others = self._ends.better(command, problem, limits, found)
         for better in others:
-            motion = planner.straight(better.path[-1], velocity)
-            if planner.is_free(motion):
-                return better, dataclasses.replace(motion, crosses=planner.starts_violated())
+            motion = self._direct(planner, ways, better.path[-1], velocity)
+            if motion is not None:
+                return better, motion
         for better in others:
             around = self._around(planner, limits, better.path[-1], velocity)
             if around is not None:
                 return better, around
-        motion = planner.straight(found.path[-1], velocity)
-        if planner.is_free(motion):
-            return found, dataclasses.replace(motion, crosses=planner.starts_violated())
+        motion = self._direct(planner, ways, found.path[-1], velocity)
+        if motion is not None:
+            return found, motion
         halt = planner.stop(velocity)
         crosses = planner.starts_violated() or not planner.is_free(halt)
         for radius in RADII:
@@ -197,6 +203,29 @@ class OptimalControl:
             found, reason=StopReason.FAILED, status=SolveStatus.HALTED_BY_BARRIER
         )
         return found, dataclasses.replace(halt, crosses=crosses)
+
+    def _direct(
+        self, planner: MotionPlanner, ways: HeldWays, end: np.ndarray, velocity: np.ndarray
+    ) -> Motion | None:
+        """Return the motion to a displacement [n] that no barrier is in the way of, None for none.
+
+        Straight, or beside the straight way where targets that hold at both ends ask for it.
+        """
+        halt = planner.stop(velocity)
+        motions = [planner.straight(end, velocity)]
+        held = self._held(ways, halt.positions[-1], end)
+        if ways.left(held, motions[0].positions):
+            points = ways.way(held)
+            curved = None if points is None else planner.curved(points, halt)
+            motions = motions if curved is None else [curved, *motions]
+        for motion in motions:
+            if planner.is_free(motion):
+                return dataclasses.replace(motion, crosses=planner.starts_violated())
+        return None
+
+    def _held(self, ways: HeldWays, start: np.ndarray, end: np.ndarray) -> HeldTargets:
+        """Return the targets that hold at two displacements [n]."""
+        return ways.held(self.model, self.group, self._arrays.start_q.host[0], start, end)
 
     def _around(
         self,

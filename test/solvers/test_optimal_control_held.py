@@ -1,0 +1,188 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Targets that hold at the start and at the end hold along the way; Pinocchio measures."""
+
+import numpy as np
+import pytest
+from solvers.optimal_control_rig import check_motion
+from solvers.optimal_control_rig import DT
+from solvers.optimal_control_rig import Rig
+from solvers.optimal_control_rig import ROBOTS
+from support.robots import pin
+
+from ros_ik.barriers import PositionBarrier
+from ros_ik.solvers import inverse_kinematics
+from ros_ik.solvers import OptimalControl
+from ros_ik.solvers import OptimalControlCommandBuilder
+from ros_ik.solvers import OptimalControlSettings
+from ros_ik.solvers import StopReason
+from ros_ik.solvers.status import SolveStatus
+
+# Bent knees and elbows, which leave hands and hips room to move.
+STANCES = {
+    'talos_reduced': {'leg_{}_3': -0.4, 'leg_{}_4': 0.8, 'leg_{}_5': -0.4, 'arm_{}_4': -1.2},
+    'g1_29dof_rev_1_0': {
+        '{}_hip_pitch': -0.4, '{}_knee': 0.8, '{}_ankle_pitch': -0.4, '{}_elbow': 0.5,
+    },
+}  # fmt: skip
+HUMANOIDS = pytest.mark.parametrize('name', STANCES)
+# What counts as holding: the settings' position_tolerance and rotation_tolerance.
+HELD = (1e-3, 1e-2)
+
+
+class Standing:
+    """A humanoid on its left foot, its right foot and its centre of mass where they are."""
+
+    def __init__(self, name, seed, **options):
+        self.rig = Rig(name, seed=seed, **options)
+        q = self.rig.model.neutral_joint_q()
+        for pattern, angle in STANCES[name].items():
+            for side in ('left', 'right'):
+                joint = self.rig.model.joint_index(pattern.format(side) + '_joint')
+                q[self.rig.model.joint_q_start.numpy()[joint]] = angle
+        self.q = self.rig.moved(q, self.rig.rng.uniform(-0.03, 0.03, len(self.rig.coords)))
+        self.reference, self.foot = self.rig.pairs[2]
+        self.hands = [link for _, link in self.rig.pairs[:2]]
+        self.sole = self.pose(self.q, self.foot)
+        self.com = self.rig.center(self.q)
+
+    def pose(self, joint_q, link):
+        frames = self.rig.frames(joint_q)
+        return frames[self.reference].actInv(frames[link])
+
+    def command(self, reach, com=True, weights=(1.0, 1.0)):
+        made = OptimalControlCommandBuilder()
+        for hand in self.hands:
+            target = self.pose(self.q, hand)
+            target.translation = target.translation + self.rig.rng.uniform(-reach, reach, 3)
+            made.add_cartesian_target(self.reference, hand, target.homogeneous, 1.0, 0.0)
+        made.add_cartesian_target(self.reference, self.foot, self.sole.homogeneous, *weights)
+        if com:
+            made.set_center_of_mass_target(self.reference, self.com, 1.0)
+        return made.build()
+
+    def errors(self, joint_q):
+        """Distance and angle of the foot, distance of the centre of mass."""
+        sole = self.pose(joint_q, self.foot)
+        return (
+            np.linalg.norm(sole.translation - self.sole.translation),
+            np.linalg.norm(pin.log3(sole.rotation.T @ self.sole.rotation)),
+            np.linalg.norm(self.rig.center(joint_q) - self.com),
+        )
+
+    def worst(self, rows):
+        return np.max([self.errors(q) for q in rows], axis=0)
+
+    def knots_and_middles(self, result):
+        """Configurations at and half way between the knots."""
+        q = result.positions[:, self.rig.coords]
+        v = result.velocities[:, self.rig.dofs]
+        middles = result.positions[:-1].copy()
+        middles[:, self.rig.coords] = 0.5 * (q[:-1] + q[1:]) + DT * (v[:-1] - v[1:]) / 8.0
+        return [*result.positions, *map(self.rig.model.apply_mimic, middles)]
+
+
+@HUMANOIDS
+def test_foot_and_centre_of_mass_stay_while_the_hands_move(name):
+    standing = Standing(name, seed=2)
+    slid = 0
+    for _ in range(8):
+        result = standing.rig.solver.solve(standing.command(0.2), standing.q)
+        check_motion(standing.rig, result, standing.q)
+        straight = np.linspace(standing.q, result.positions[-1], 11)
+        if result.status is SolveStatus.UNREACHABLE or result.status is SolveStatus.AT_LIMITS:
+            continue  # the weights share what cannot be met
+        slid += np.any(standing.worst(straight)[[0, 2]] > 2e-3)
+        worst = standing.worst(standing.knots_and_middles(result))
+        assert worst[0] < HELD[0] and worst[1] < HELD[1] and worst[2] < HELD[0]
+        assert result.status is SolveStatus.CONVERGED and result.left == ()
+    assert slid >= 3  # straight ways would have left their places
+
+
+@HUMANOIDS
+def test_a_target_of_no_weight_is_not_held(name):
+    standing = Standing(name, seed=2)
+    command = standing.command(0.1, com=False, weights=(1.0, 0.0))
+    result = standing.rig.solver.solve(command, standing.q)
+    assert result.status is SolveStatus.CONVERGED
+    assert standing.worst(result.positions)[0] < HELD[0]
+    none = standing.command(0.1, com=False, weights=(0.0, 0.0))
+    result = standing.rig.solver.solve(none, standing.q)
+    # Nothing asks for a detour: joints go straight.
+    assert np.linalg.matrix_rank(result.positions - standing.q, tol=1e-6) == 1
+    assert standing.worst(result.positions)[0] > HELD[0] and result.left == ()
+
+
+def test_a_moving_start_stops_and_then_holds():
+    standing = Standing('talos_reduced', seed=4)
+    qd = np.zeros(standing.rig.model.joint_dof_count)
+    qd[standing.rig.dofs[standing.rig.names.index('arm_left_1_joint')]] = 0.5
+    result = standing.rig.solver.solve(standing.command(0.2, com=False), standing.q, qd)
+    check_motion(standing.rig, result, standing.q, qd)
+    assert result.status is SolveStatus.CONVERGED
+    assert standing.worst(standing.knots_and_middles(result))[0] < HELD[0]
+
+
+def test_a_motion_that_ends_early_holds_until_then():
+    settings = OptimalControlSettings(max_duration=0.15)
+    standing = Standing('talos_reduced', seed=2, settings=settings)
+    command = standing.command(0.25, com=False)
+    whole = Standing('talos_reduced', seed=2).rig.solver.solve(command, standing.q)
+    result = standing.rig.solver.solve(command, standing.q)
+    check_motion(standing.rig, result, standing.q)
+    assert whole.times[-1] > 0.15 and result.reason is StopReason.TIME_HORIZON
+    assert 0.12 <= result.times[-1] <= 0.15
+    assert standing.worst(standing.knots_and_middles(result))[0] < HELD[0]
+
+
+def test_barriers_hold_along_a_curve_too():
+    standing = Standing('talos_reduced', seed=2)
+    rig, hand = standing.rig, standing.hands[0]
+    command = standing.command(0.2)
+    here = standing.pose(standing.q, hand).translation
+    there = command.cartesian_targets[0].T[:3, 3]
+    low, high = np.minimum(here, there) - 5e-3, np.maximum(here, there) + 5e-3
+    barrier = PositionBarrier(
+        rig.model.body_index(hand), low, high,
+        reference_link_index=rig.model.body_index(standing.reference),
+    )  # fmt: skip
+    result = OptimalControl(rig.model, barriers=[barrier]).solve(command, standing.q)
+    check_motion(rig, result, standing.q)
+    for q in standing.knots_and_middles(result):
+        place = standing.pose(q, hand).translation
+        assert np.all(place >= low - 1e-7) and np.all(place <= high + 1e-7)
+    held = standing.worst(result.positions)
+    named = ' '.join(result.left)
+    assert (held[0] > HELD[0] or held[1] > HELD[1]) == (standing.foot in named)
+    assert (held[2] > HELD[0]) == ('centre of mass' in named)
+
+
+def test_the_status_says_what_does_not_hold():
+    """Two solutions of one pose that no way joins without leaving the pose."""
+    with pytest.MonkeyPatch.context() as patch:
+        pair = ('base_link', 'tool0')
+        patch.setitem(ROBOTS, 'ur5_robot', ('base_link:tool0', [pair], None))
+        rig = Rig('ur5_robot', seed=3)
+    q = rig.random_joint_q()
+    frame = rig.frames(q)['tool0']
+    pose = np.concatenate([frame.translation, pin.Quaternion(frame.rotation).coeffs()])
+    found = inverse_kinematics(rig.model, 'tool0', pose[None], q[None], n_solutions=4,
+                               position_tolerance=1e-6, rotation_tolerance=1e-6)  # fmt: skip
+    other = found.joint_q[0, 1]
+    made = OptimalControlCommandBuilder()
+    base = rig.frames(q)['base_link']
+    made.add_cartesian_target('base_link', 'tool0', base.actInv(frame).homogeneous, 1.0, 0.3)
+    for joint, position in zip(rig.names, other[rig.coords], strict=True):
+        made.add_joint_position_target(joint, position, 100.0)
+    result = rig.solver.solve(made.build(), q)
+    check_motion(rig, result, q)
+    assert np.allclose(result.positions[-1], other, atol=1e-3)
+    frames = [rig.frames(x)['tool0'] for x in result.positions]
+    distance = max(np.linalg.norm(f.translation - frame.translation) for f in frames)
+    angle = max(np.linalg.norm(pin.log3(f.rotation.T @ frame.rotation)) for f in frames)
+    assert result.status is SolveStatus.RELAXED and result.relaxed == ()
+    assert len(result.left) == 1
+    assert result.left[0].startswith('left on the way: tool0 in base_link by ')
+    told = [float(part.split()[0]) for part in result.left[0].split(' by ')[1].split(' and ')]
+    # Told to three digits, at a hundred knots.
+    assert told == pytest.approx([1e3 * distance, angle], rel=0.02)
