@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Sequence
 import dataclasses
 import os
@@ -37,6 +38,7 @@ class SemanticDescription:
         disabled_pairs: Pairs of links that need no collision check, each in alphabetical order.
         enabled_pairs: Pairs that need one whatever else is said.
         disabled_links: Links that need no check against any other, unless a pair is enabled.
+        robot: Name of the robot, '' where it has none.
     """
 
     groups: dict[str, SemanticGroup]
@@ -44,6 +46,51 @@ class SemanticDescription:
     disabled_pairs: frozenset[tuple[str, str]]
     enabled_pairs: frozenset[tuple[str, str]] = frozenset()
     disabled_links: frozenset[str] = frozenset()
+    robot: str = ''
+
+    def named_as(self, joints: Collection[str], links: Collection[str]) -> SemanticDescription:
+        """Return what it says with the names that a robot has.
+
+        Some documents put the name of the robot and a slash before the names of its joints and
+        links. It is left out where only the name without it is one of the robot's.
+
+        Args:
+            joints: Names of the joints of the robot.
+            links: Names of its links.
+        """
+        prefix = f'{self.robot}/'
+
+        def own(name: str, known: Collection[str]) -> str:
+            bare = name.removeprefix(prefix)
+            return bare if name not in known and bare in known else name
+
+        def pair(names: tuple[str, str]) -> tuple[str, str]:
+            first, second = sorted(own(name, links) for name in names)
+            return first, second
+
+        if not self.robot:
+            return self
+        groups = {
+            name: dataclasses.replace(
+                group,
+                joints=tuple(own(joint, joints) for joint in group.joints),
+                links=tuple(own(link, links) for link in group.links),
+                chains=tuple((own(a, links), own(b, links)) for a, b in group.chains),
+            )
+            for name, group in self.groups.items()
+        }
+        states = {
+            key: {own(joint, joints): value for joint, value in state.items()}
+            for key, state in self.states.items()
+        }
+        return dataclasses.replace(
+            self,
+            groups=groups,
+            states=states,
+            disabled_pairs=frozenset(map(pair, self.disabled_pairs)),
+            enabled_pairs=frozenset(map(pair, self.enabled_pairs)),
+            disabled_links=frozenset(own(link, links) for link in self.disabled_links),
+        )
 
     def collision_disabled(self, link1: str, link2: str, otherwise: bool = False) -> bool:
         """Tell whether two links need no collision check.
@@ -61,20 +108,26 @@ class SemanticDescription:
 
 
 def read_srdf(
-    source: str | os.PathLike[str], package_paths: Sequence[str | Path] = ()
+    source: str | os.PathLike[str],
+    package_paths: Sequence[str | Path] = (),
+    *,
+    may_name_file: bool = False,
 ) -> SemanticDescription:
-    """Read an SRDF from its text, or from a file given by a path object.
+    """Read an SRDF from its text, or from a file.
 
     Args:
-        source: The document, or the path of a file: never a string, which may come from anywhere.
+        source: The document, or the path of a file as a path object.
         package_paths: Folders in which packages are looked up.
+        may_name_file: Whether a string may be the path of a file, or its URI, too. Not where it
+            may come from anywhere.
 
     Raises:
         ModelError: As :func:`parse_srdf`, or a file that cannot be read.
     """
     try:
-        text = read_source(source, package_paths)[0] if isinstance(source, os.PathLike) else source
-        return parse_srdf(text)
+        if may_name_file or isinstance(source, os.PathLike):
+            source = read_source(source, package_paths)[0]
+        return parse_srdf(source)
     except ModelError as error:
         if error.element != 'document':
             raise
@@ -113,6 +166,7 @@ def parse_srdf(text: str) -> SemanticDescription:
             required(element, 'link', 'disable_default_collisions')
             for element in root.iterfind('disable_default_collisions')
         ),
+        robot=root.get('name', ''),
     )
 
 

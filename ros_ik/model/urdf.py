@@ -238,9 +238,7 @@ def _add_joint(builder: ModelBuilder, bodies: dict[str, int], joint: _Joint) -> 
         normal = _axis(joint.element, where)
         first, second = _plane(normal)
         friction = _friction(joint.element, where)
-        x, y, turn = (
-            DofData(_tuple(axis), friction=friction) for axis in (first, second, normal)
-        )
+        x, y, turn = (DofData(_tuple(axis), friction=friction) for axis in (first, second, normal))
         builder.add_joint_d6(**common, linear_axes=[x, y], angular_axes=[turn])
     else:
         dof = _dof(joint, where)

@@ -79,7 +79,8 @@ class UrdfMethods(Worlds):
             source: The URDF document, or the path of its file; meshes are then looked up in its
                 folder and beside its package too.
             text: The document under the name that :meth:`Model.from_urdf` has for it.
-            srdf: The SRDF document, or the path of its file as a ``pathlib.Path``.
+            srdf: The SRDF document, or the path of its file: as a ``pathlib.Path`` with ``text``,
+                in any way that ``source`` takes with that.
             package_paths: Folders in which meshes are looked up.
             package_dirs: More of them, under Newton's name.
             xform: Pose of the robot in the world, or in ``parent_body``, shape [7]; the identity
@@ -134,7 +135,10 @@ class UrdfMethods(Worlds):
             bodies_follow_joint_ordering=bodies_follow_joint_ordering,
             visuals_as_colliders=parse_visuals_as_colliders,
         )
-        semantic = read_srdf(srdf, folders) if srdf else None
+        semantic = None
+        if srdf:
+            semantic = read_srdf(srdf, folders, may_name_file=source is not None)
+            semantic = semantic.named_as(described.joint_label, described.body_label)
         described.filter_description(semantic)
         self._adapt(
             described,
