@@ -5,6 +5,8 @@ DEVICE ?= auto
 RATE ?= 100
 OUT ?= demo_output
 PYTEST_ARGS ?=
+# Files that run side by side: each starts nodes and compiles kernels on processors of its own.
+TEST_WORKERS ?= 2
 STRESS_TICKS ?= 1000000
 
 .PHONY: demo test stress lint docs setup bench bench-node clean
@@ -16,7 +18,7 @@ demo: setup
 	@tools/run python -m ros_ik.demo --robot '$(ROBOT)' --device '$(DEVICE)' --rate '$(RATE)' --output '$(OUT)'
 
 test: setup
-	@tools/run python -m pytest $(PYTEST_ARGS)
+	@tools/run python -m pytest -n $(TEST_WORKERS) --dist loadfile $(PYTEST_ARGS)
 
 # The long forms of what test/safety drives: hours. Each line of output is what one drive came to.
 stress: setup
