@@ -94,7 +94,8 @@ def test_foot_and_centre_of_mass_stay_while_the_hands_move(name):
             continue  # the weights share what cannot be met
         slid += np.any(standing.worst(straight)[[0, 2]] > 2e-3)
         worst = standing.worst(standing.knots_and_middles(result))
-        assert worst[0] < HELD[0] and worst[1] < HELD[1] and worst[2] < HELD[0]
+        # Joints go straight where that leaves a place by less than a tenth of what still holds.
+        assert np.all(worst < 0.11 * np.array([HELD[0], HELD[1], HELD[0]]))
         assert result.status is SolveStatus.CONVERGED and result.left == ()
     assert slid >= 3  # straight ways would have left their places
 

@@ -122,12 +122,15 @@ class HeldWays:
             compliance,
         )
 
-    def left(self, held: HeldTargets, positions: np.ndarray) -> tuple[TargetError, ...]:
+    def left(
+        self, held: HeldTargets, positions: np.ndarray, part: float = 1.0
+    ) -> tuple[TargetError, ...]:
         """Return the targets that do not hold along a motion, each with its largest errors.
 
         Args:
             held: What holds at its ends.
             positions: Displacements at its knots [knots, n_variables].
+            part: Part of the tolerances at which a target counts as left.
         """
         if not held.names:
             return ()
@@ -144,7 +147,7 @@ class HeldWays:
         return tuple(
             error
             for error in worst.values()
-            if error.name in held.names and not self._holds(error)
+            if error.name in held.names and not self._holds(error, part)
         )
 
     def way(self, held: HeldTargets) -> np.ndarray | None:
@@ -208,6 +211,6 @@ class HeldWays:
     def _errors(self, u: np.ndarray) -> tuple[TargetError, ...]:
         return target_errors(self._command, self._problem.residuals_at(u))
 
-    def _holds(self, error: TargetError) -> bool:
-        own = self._settings
-        return any(error.weights) and error.within(own.position_tolerance, own.rotation_tolerance)
+    def _holds(self, error: TargetError, part: float = 1.0) -> bool:
+        position, rotation = self._settings.position_tolerance, self._settings.rotation_tolerance
+        return any(error.weights) and error.within(part * position, part * rotation)

@@ -62,13 +62,9 @@ class OptimalControlProblem:
             objective.set_batch_layout(total, int(start), 1)
         self._allocate(total, n, rows)
         self._costs.load(command)
-        self._linearisation = Graph(
-            self._record_linearisation, state.device, arrays.barriers
-        )
+        self._linearisation = Graph(self._record_linearisation, state.device, arrays.barriers)
         self._stepping = Graph(self._record_step, state.device, arrays.barriers)
-        self._evaluation = Graph(
-            self._record_evaluation, state.device, arrays.barriers
-        )
+        self._evaluation = Graph(self._record_evaluation, state.device, arrays.barriers)
         self._version = arrays.version
 
     @property

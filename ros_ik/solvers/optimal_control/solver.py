@@ -54,6 +54,9 @@ from ros_ik.solvers.optimal_control.targets import OptimalControlCommand
 from ros_ik.solvers.optimal_control.targets import structure_of
 from ros_ik.solvers.status import SolveStatus
 
+# Part of the tolerances up to which joints go straight although a target that holds moves.
+_STRAIGHT = 0.1
+
 
 class OptimalControl:
     """Motions of one robot to the least cost of commands.
@@ -214,7 +217,7 @@ class OptimalControl:
         halt = planner.stop(velocity)
         motions = [planner.straight(end, velocity)]
         held = self._held(ways, halt.positions[-1], end)
-        if ways.left(held, motions[0].positions):
+        if ways.left(held, motions[0].positions, _STRAIGHT):
             points = ways.way(held)
             curved = None if points is None else planner.curved(points, halt)
             motions = motions if curved is None else [curved, *motions]
