@@ -21,6 +21,7 @@ pytestmark = pytest.mark.dds
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 110.0
+ROBOTS = ('panda', str(find_robot('ur3').urdf_path))
 
 
 def start(domain, folder, *arguments):
@@ -53,22 +54,32 @@ def children_of(pid):
     return found
 
 
-@pytest.mark.parametrize('robot', ('panda', str(find_robot('ur3').urdf_path)))
-def test_reaches_everything_and_says_so(domain, tmp_path, robot):
-    process = start(domain, tmp_path, '--robot', robot)
-    try:
-        code = process.wait(PATIENCE)
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait()
-    log = (tmp_path / 'log').read_text()
+@pytest.fixture(scope='module')
+def demos(tmp_path_factory):
+    """Yield demos that were started together, with their folders, by robot."""
+    with contextlib.ExitStack() as stack:
+        started = {}
+        for robot in ROBOTS:
+            domain, folder = stack.enter_context(reserved_domain()), tmp_path_factory.mktemp('demo')
+            started[robot] = start(domain, folder, '--robot', robot), folder
+        yield started
+        for process, _ in started.values():
+            process.send_signal(signal.SIGINT)
+            process.wait()
+
+
+@pytest.mark.parametrize('robot', ROBOTS)
+def test_reaches_everything_and_says_so(demos, robot):
+    process, folder = demos[robot]
+    code = process.wait(PATIENCE)
+    log = (folder / 'log').read_text()
     figures = json.loads(log.splitlines()[-1])
     assert code == 0, log
     assert figures['reached'] == figures['targets'] > 5
     assert figures['ticks'] > 500
     # Meshes are found where an SRDF says which links touch; what is not found is said in the log.
     assert ('not watched' in log) == ('no SRDF' in log) == (robot != 'panda')
-    assert (tmp_path / f'{figures["robot"]}.png').read_bytes().startswith(b'\x89PNG')
+    assert (folder / f'{figures["robot"]}.png').read_bytes().startswith(b'\x89PNG')
 
 
 @pytest.fixture(scope='module')

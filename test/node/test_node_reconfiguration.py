@@ -60,7 +60,7 @@ def errors_of(client):
 
 def test_it_is_reached_by_joints_where_that_is_allowed_and_not_otherwise(client):
     user = ActionUser(client, MoveToPose, 'move_to_pose')
-    goal = user.send(MoveToPose.Goal(target=target(), timeout=15.0))
+    goal = user.send(MoveToPose.Goal(target=target(), timeout=10.0))
     status, result = goal.result()
     assert status == ABORTED and not result.reached
     assert 'at rest short of the target of ee: joint' in result.message
@@ -97,6 +97,6 @@ def test_on_the_way_of_the_joints_it_can_be_cancelled_and_taken_over(client):
     status, result = goal.result()
     assert status == ABORTED and 'a pose target has taken over' in result.message
     client.call(SetMode, 'ros_ik/set_mode', SetMode.Request(mode=SetMode.Request.POSE))
-    goal = user.send(MoveToPose.Goal(**(fields | {'timeout': 30.0})))
+    goal = user.send(MoveToPose.Goal(**(fields | {'timeout': 10.0})))
     status, result = goal.result()
     assert status == ABORTED and 'mode POSE has no joint targets' in result.message
