@@ -187,3 +187,38 @@ def test_the_status_says_what_does_not_hold():
     told = [float(part.split()[0]) for part in result.left[0].split(' by ')[1].split(' and ')]
     # Told to three digits, at a hundred knots.
     assert told == pytest.approx([1e3 * distance, angle], rel=0.02)
+
+
+def test_what_holds_at_the_start_comes_before_what_is_to_be_reached():
+    """The forearm is to turn to where another solution of the tool's pose has it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(ROBOTS, 'ur5_robot', ('base_link:tool0', [('base_link', 'tool0')], None))
+        rig = Rig('ur5_robot', seed=5)
+    stayed = 0
+    for _ in range(30):
+        q = rig.random_joint_q()
+        frames = rig.frames(q)
+        base, tool = frames['base_link'], frames['tool0']
+        pose = np.concatenate([tool.translation, pin.Quaternion(tool.rotation).coeffs()])
+        found = inverse_kinematics(rig.model, 'tool0', pose[None], q[None], n_solutions=8)
+        goal = rig.frames(found.joint_q[0, found.n_found[0] - 1])['forearm_link']
+        made = OptimalControlCommandBuilder()
+        made.add_cartesian_target('base_link', 'tool0', base.actInv(tool).homogeneous, 1e3, 1e3)
+        made.add_cartesian_target(
+            'base_link', 'forearm_link', base.actInv(goal).homogeneous, 0, 0.3
+        )
+        result = rig.solver.solve(made.build(), q)
+        check_motion(rig, result, q)
+        tools = [rig.frames(x)['tool0'] for x in result.positions]
+        leaves = any(
+            np.linalg.norm(f.translation - tool.translation) > HELD[0]
+            or np.linalg.norm(pin.log3(f.rotation.T @ tool.rotation)) > HELD[1]
+            for f in tools
+        )
+        assert leaves == any('tool0' in sentence for sentence in result.left)
+        turned = base.actInv(rig.frames(result.positions[-1])['forearm_link']).rotation
+        reached = np.linalg.norm(pin.log3(turned.T @ base.actInv(goal).rotation)) < HELD[1]
+        assert reached == (not result.missed)
+        assert (result.status is SolveStatus.CONVERGED) == (reached and not leaves)
+        stayed += not leaves and not reached
+    assert stayed >= 4

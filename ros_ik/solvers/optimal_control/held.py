@@ -136,7 +136,7 @@ class HeldWays:
             return ()
         step = max(1, len(positions) // _MEASURED)
         worst: dict[str, TargetError] = {}
-        for u in positions[::step]:
+        for u in [*positions[::step], positions[-1]]:
             for error in self._errors(u):
                 before = worst.get(error.name, error)
                 worst[error.name] = dataclasses.replace(

@@ -16,6 +16,7 @@ the end is known before the motion, so it is reached without overshoot.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Sequence
 import dataclasses
 
@@ -41,6 +42,7 @@ from ros_ik.solvers.optimal_control.motion import End
 from ros_ik.solvers.optimal_control.motion import Motion
 from ros_ik.solvers.optimal_control.motion import MotionPlanner
 from ros_ik.solvers.optimal_control.problem import OptimalControlProblem
+from ros_ik.solvers.optimal_control.reached import TargetError
 from ros_ik.solvers.optimal_control.result import make_result
 from ros_ik.solvers.optimal_control.result import OptimalControlResult
 from ros_ik.solvers.optimal_control.result import refused
@@ -160,9 +162,7 @@ class OptimalControl:
         found, motion = self._plan(command, problem, planner, limits, velocity)
         costs = problem.costs(command, motion.positions[-1])
         missed = self._missed(command, problem, limits, found, motion)
-        ways = HeldWays(problem, command, limits, self.settings)
-        held = self._held(ways, motion.positions[0], motion.positions[-1])
-        left = ways.left(held, motion.positions)
+        left = self._left(HeldWays(problem, command, limits, self.settings), motion)
         return make_result(
             self.model, self._limits, limits, command, joint_q, found, motion, costs, missed, left,
             self.dt,
@@ -183,17 +183,13 @@ class OptimalControl:
             return found, planner.stop(velocity)
         ways = HeldWays(problem, command, limits, self.settings)
         others = self._ends.better(command, problem, limits, found)
-        for better in others:
-            motion = self._direct(planner, ways, better.path[-1], velocity)
-            if motion is not None:
-                return better, motion
-        for better in others:
-            around = self._around(planner, limits, better.path[-1], velocity)
-            if around is not None:
-                return better, around
-        motion = self._direct(planner, ways, found.path[-1], velocity)
-        if motion is not None:
-            return found, motion
+        choices = []
+        for choice in self._choices(planner, ways, limits, [*others, found], velocity):
+            if self._keeps(ways, choice[1]):
+                return choice
+            choices.append(choice)
+        if choices:
+            return choices[0]
         halt = planner.stop(velocity)
         crosses = planner.starts_violated() or not planner.is_free(halt)
         for radius in RADII:
@@ -206,6 +202,30 @@ class OptimalControl:
             found, reason=StopReason.FAILED, status=SolveStatus.HALTED_BY_BARRIER
         )
         return found, dataclasses.replace(halt, crosses=crosses)
+
+    def _choices(
+        self,
+        planner: MotionPlanner,
+        ways: HeldWays,
+        limits: VariableLimits,
+        ends: list[SearchResult],
+        velocity: np.ndarray,
+    ) -> Iterator[tuple[SearchResult, Motion]]:
+        """Yield free motions to ends, the best first; the last end is that of the path from here.
+
+        The others come before it also where the way to them leads past barriers.
+        """
+        for end in ends[:-1]:
+            motion = self._direct(planner, ways, end.path[-1], velocity)
+            if motion is not None:
+                yield end, motion
+        for end in ends[:-1]:
+            motion = self._around(planner, limits, end.path[-1], velocity)
+            if motion is not None:
+                yield end, motion
+        motion = self._direct(planner, ways, ends[-1].path[-1], velocity)
+        if motion is not None:
+            yield ends[-1], motion
 
     def _direct(
         self, planner: MotionPlanner, ways: HeldWays, end: np.ndarray, velocity: np.ndarray
@@ -225,6 +245,16 @@ class OptimalControl:
             if planner.is_free(motion):
                 return dataclasses.replace(motion, crosses=planner.starts_violated())
         return None
+
+    def _keeps(self, ways: HeldWays, motion: Motion) -> bool:
+        """Tell whether every target that holds at the start of a motion holds throughout."""
+        start = motion.positions[0]
+        return not ways.left(self._held(ways, start, start), motion.positions)
+
+    def _left(self, ways: HeldWays, motion: Motion) -> tuple[TargetError, ...]:
+        """Return the targets that hold at both ends of a motion and not along it."""
+        held = self._held(ways, motion.positions[0], motion.positions[-1])
+        return ways.left(held, motion.positions)
 
     def _held(self, ways: HeldWays, start: np.ndarray, end: np.ndarray) -> HeldTargets:
         """Return the targets that hold at two displacements [n]."""
