@@ -60,7 +60,8 @@ def demos(tmp_path_factory):
     with contextlib.ExitStack() as stack:
         started = {}
         for robot in ROBOTS:
-            domain, folder = stack.enter_context(reserved_domain()), tmp_path_factory.mktemp('demo')
+            domain = stack.enter_context(reserved_domain())
+            folder = tmp_path_factory.mktemp('demo')
             started[robot] = start(domain, folder, '--robot', robot), folder
         yield started
         for process, _ in started.values():
