@@ -73,7 +73,7 @@ def stop_path_struct(scalar: type) -> Any:
         nodes: wp.array(dtype=Node)
         joint_q: wp.array2d(dtype=scalar)  # [n, joint_coord_count], where the step begins
         step: wp.array2d(dtype=scalar)  # [n, joint_dof_count]
-        slowdown: wp.array2d(dtype=scalar)  # [n, joint_dof_count], s
+        slowdown: wp.array(dtype=scalar)  # [joint_dof_count], s
         horizon: wp.array(dtype=scalar)  # [n], steps of the stop
         parts: wp.array(dtype=scalar)  # [places], parts of the horizon; the first is not read
         times: wp.array2d(dtype=scalar)  # [n, places], u, ascending from 0
@@ -203,7 +203,7 @@ def place_stop_function(scalar: type) -> wp.Function:
     def place_stop(path: Path, robot: int, row: int, time: scalar):
         for dof in range(path.step.shape[1]):
             step = path.step[robot, dof]
-            way = way_after(step, path.slowdown[robot, dof], time)
+            way = way_after(step, path.slowdown[dof], time)
             path.displacement[row, dof] = wp.sign(step) * way
         for coord in range(path.q.shape[1]):
             path.q[row, coord] = path.joint_q[robot, coord]
@@ -237,7 +237,7 @@ def walk_functions(scalar: type) -> SimpleNamespace:
     @wp.func
     def joint_motion(path: Path, robot: int, row: int, dof: int, low: scalar, high: scalar):
         step = path.step[robot, dof]
-        slowdown = path.slowdown[robot, dof]
+        slowdown = path.slowdown[dof]
         theta = way_after(step, slowdown, high) - way_after(step, slowdown, low)
         S = path.joint_S_s[row, dof]
         turn = wp.length(vec3(S[3], S[4], S[5]))
@@ -306,8 +306,7 @@ def place_stops_kernel(scalar: type) -> wp.Kernel:
             place_stop(path, robot, place * n + robot, time)
         if place == path.times.shape[1] - 1:
             for dof in range(path.step.shape[1]):
-                step = path.step[robot, dof]
-                path.way[robot, dof] = way_after(step, path.slowdown[robot, dof], time)
+                path.way[robot, dof] = way_after(path.step[robot, dof], path.slowdown[dof], time)
 
     return place_stops
 
@@ -336,8 +335,8 @@ class StopPath:
             tree: Kinematic tree of the model in the type of ``state``.
             links: Links that are looked at; None for all.
             step: The step, read at each launch, [n, joint_dof_count].
-            slowdown: What each degree of freedom loses a step, read at each launch, [n,
-                joint_dof_count].
+            slowdown: What each degree of freedom loses a step, read at each launch,
+                [joint_dof_count].
             parts: Parts of the stop at whose ends there is a place, ascending to 1, after that at
                 the end of the step, which is 0.
         """

@@ -1,11 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The way out of a violation: frames that start 5 mm outside a box, placed by Pinocchio.
-
-How smooth it is tell the commands: how often the acceleration of a joint changes its sign, and
-the root mean square of the jerk, beside those of the same motion inside the box and far from its
-faces.
-"""
+"""The way out of a violation: frames that start 5 mm outside a box, placed by Pinocchio."""
 
 import os
 
@@ -23,11 +18,6 @@ COUNT = int(os.environ.get('RECOVERIES', '6'))
 # What rounding may take from a distance in a tick [m].
 ROUNDING = 2e-9
 OUTSIDE = 0.005
-# Accelerations that have a sign, as a part of the limit, and changes of it a joint and second.
-FELT, MOST_CHANGES = 0.01, 10.0
-# How far from the face motions start that are compared with: near enough to slide along it, and
-# far away [m].
-ROOMS = 0.005, 5.0
 ROBOTS = {
     'ur5_robot': (
         'base_link', ('tool0',),
@@ -57,8 +47,8 @@ class Place:
         return base.actInv(frame).translation
 
 
-def recovery(name, seed, ticks, outside=OUTSIDE):
-    """Return the distance inside a face at each tick, and the rig that went there."""
+def recovery(name, seed, ticks):
+    """Return the distance outside a face at each tick, and the rig that went there."""
     base, frames, home = ROBOTS[name]
     rng = np.random.default_rng(seed)
     start = {joint: value + rng.uniform(-0.4, 0.4) for joint, value in home.items()}
@@ -68,7 +58,7 @@ def recovery(name, seed, ticks, outside=OUTSIDE):
     model = robot_with_meshes(name)
     q, place = model.neutral_joint_q(positions=start), Place(name, base, frames[0])
     axis, sign = rng.integers(3), rng.choice([-1.0, 1.0])
-    face = place(q)[axis] + sign * outside
+    face = place(q)[axis] + sign * OUTSIDE
     corners = [np.full(3, -10.0), np.full(3, 10.0)]
     corners[0 if sign > 0.0 else 1][axis] = face
     rig = Rig(
@@ -89,19 +79,6 @@ def recovery(name, seed, ticks, outside=OUTSIDE):
     return np.array(values), rig
 
 
-def roughness(rig, ticks):
-    """Return the most changes of sign of a joint's acceleration [1/s], and RMS jerk [rad/s^3]."""
-    velocity = np.vstack([np.zeros((2, len(rig.robot.coords))), rig.speeds()[-ticks:]])
-    acceleration = np.diff(velocity, axis=0) / rig.dt
-    felt = np.abs(acceleration) > FELT * rig.robot.acceleration[rig.robot.group.variable_dof]
-    changes = [
-        np.count_nonzero(np.diff(np.sign(values[has_sign])))
-        for values, has_sign in zip(acceleration.T, felt.T, strict=True)
-    ]
-    jerk = np.diff(acceleration, axis=0) / rig.dt
-    return max(changes) / (ticks * rig.dt), np.sqrt((jerk**2).mean())
-
-
 # Where joints that move inwards took longer to stop than the others, the check of stops refused
 # step after step: distances shrank by up to 0.2 mm a tick, and it took up to 1.5 s.
 @pytest.mark.parametrize('name', ROBOTS)
@@ -113,17 +90,3 @@ def test_the_way_out_is_gone_without_a_step_back(name):
         assert np.diff(values[: out + 1]).min() >= -ROUNDING, f'seed {seed}'
         assert values[out:].min() >= -ROUNDING, f'seed {seed}: out and in again'
         rig.assert_within_limits()
-
-
-# With stops of each joint for itself the check drew steps back and forth near the face, and joints
-# whose effect on the distance changed its sign braked hard: 20 to 30 changes a second.
-@pytest.mark.parametrize('name', ROBOTS)
-def test_the_way_out_is_as_smooth_as_any_other(name):
-    ticks, ratios = 80, []
-    for seed in range(1, 1 + COUNT):
-        changes, jerk = roughness(recovery(name, seed, ticks)[1], ticks)
-        assert changes <= MOST_CHANGES, f'seed {seed}'
-        others = [roughness(recovery(name, seed, ticks, -room)[1], ticks) for room in ROOMS]
-        ratios.append(jerk / max(other for _, other in others))
-    assert max(ratios) < 2.0
-    assert np.median(ratios) < 1.4

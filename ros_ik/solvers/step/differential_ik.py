@@ -40,7 +40,6 @@ from ros_ik.solvers.step.arguments import on_host
 from ros_ik.solvers.step.arguments import sorted_arguments
 from ros_ik.solvers.step.barrier_check import BarrierCheck
 from ros_ik.solvers.step.barrier_evaluation import BarrierValues
-from ros_ik.solvers.step.bend import RowHistory
 from ros_ik.solvers.step.differential_ik_settings import DifferentialIKSettings
 from ros_ik.solvers.step.problem import StepProblem
 from ros_ik.solvers.step.residuals import StepResiduals
@@ -118,7 +117,6 @@ class DifferentialIK:
         self._known_barriers: tuple[Barrier, ...] = ()
         self._q_row = self._joint_q.host[0] if n_robots == 1 else None
         self._problems: GraphCache[StepProblem] = GraphCache()
-        self._histories: GraphCache[RowHistory] = GraphCache()
         self._residuals: GraphCache[StepResiduals] = GraphCache()
         self._values: GraphCache[BarrierValues] = GraphCache()
         self._checks: GraphCache[BarrierCheck] = GraphCache()
@@ -223,22 +221,6 @@ class DifferentialIK:
         self._settings = dataclasses.replace(self._settings, max_iterations=max_iterations)
         self._max_iterations.host[0] = max_iterations
         self._max_iterations.upload()
-
-    def continue_from(
-        self, other: DifferentialIK, barriers: Sequence[Barrier], others: Sequence[Barrier]
-    ) -> None:
-        """Go on where another solver of the same robots is: with what its last step came to.
-
-        Args:
-            other: The other solver.
-            barriers: Barriers of this solver.
-            others: The same barriers of the other one.
-        """
-        mine, theirs = self._checked_barriers(barriers), tuple(others)
-        self._history(mine).copy_from(other._history(theirs))
-        check, known = self._stops.peek(mine), other._stops.peek(theirs)
-        if check is not None and known is not None:
-            check.continue_from(known)
 
     def enforce_barriers(
         self,
@@ -425,7 +407,6 @@ class DifferentialIK:
                 self._max_iterations.array,
                 *key,
                 rules=self.settings,
-                history=self._history(key[2]),
                 pool=self._pool,
                 n_threads=self._n_threads,
             )
@@ -433,14 +414,6 @@ class DifferentialIK:
         problem = self._problems.get(key, make)
         self._recent = _Recent(_copy(tasks), _copy(limits), _copy(barriers), problem)
         return problem
-
-    def _history(self, barriers: tuple[Barrier, ...]) -> RowHistory:
-        """Return what the last solve with these barriers, whatever its tasks, found there."""
-        rows = sum(barrier.step_row_count for barrier in barriers)
-        return self._histories.get(
-            barriers,
-            lambda: RowHistory(self.n_robots, self.group.n_variables, rows, self.model.device),
-        )
 
     def _checked_barriers(self, barriers: Sequence[Barrier]) -> tuple[Barrier, ...]:
         """Return barriers as a tuple; one that comes again tick by tick is checked once."""

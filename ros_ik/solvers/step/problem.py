@@ -25,13 +25,10 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.step_state import StepState
 from ros_ik.kinematics.step_tree import make_step_tree
-from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import Limit
 from ros_ik.objectives.snapshot import Snapshots
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.step.barrier_evaluation import links_of
-from ros_ik.solvers.step.bend import make_step_history
-from ros_ik.solvers.step.bend import RowHistory
 from ros_ik.solvers.step.cost import evaluate_step_kernel
 from ros_ik.solvers.step.differential_ik_settings import DifferentialIKSettings
 from ros_ik.solvers.step.dual import make_dual_program
@@ -79,7 +76,6 @@ class StepProblem:
         barriers: Sequence[Barrier],
         *,
         rules: DifferentialIKSettings,
-        history: RowHistory,
         pool: ThreadPoolExecutor | None = None,
         n_threads: int = 1,
     ) -> None:
@@ -94,7 +90,6 @@ class StepProblem:
             limits: Hard limits.
             barriers: Barriers.
             rules: How programs are solved.
-            history: What was found at these barriers in the last solve.
             pool: Threads that share a large batch.
             n_threads: Their number.
 
@@ -105,7 +100,7 @@ class StepProblem:
         if not tasks:
             raise ArgumentError('tasks must hold at least one task')
         self._state, self._joint_q, self._rules = state, joint_q, rules
-        self._max_iterations, self._history = max_iterations, history
+        self._max_iterations = max_iterations
         self._tasks, self._barriers = tuple(tasks), tuple(barriers)
         self._limits = tuple(sorted(limits, key=lambda limit: limit.yields))
         self._revision, self._versions = -1, [-1] * len(tasks)
@@ -229,12 +224,6 @@ class StepProblem:
         self._moving_factor = wp.array(
             state.group.dof_scale[moving], dtype=wp.float64, device=device
         )
-        # How steps may change, where violations are left at a bounded speed.
-        recovers = any(np.isfinite(barrier.recovery_speed) for barrier in self._barriers)
-        self._braking = next(
-            (limit for limit in self._limits if isinstance(limit, AccelerationLimit) and recovers),
-            None,
-        )
         self._barrier_arrays = step_barriers_struct()()
         self._barrier_arrays.start = wp.array(self._barrier_start, dtype=wp.int32, device=device)
         for name, values in (
@@ -323,21 +312,15 @@ class StepProblem:
     def _record_solve(self, scratch: _Scratch, state: StepState) -> None:
         rules, variables = self._rules, self._state.group.n_variables
         kernel, of_rows = solve_step_kernel(), [self._barrier_arrays, scratch.values]
-        history = [scratch.history]
         if self._binding.shape[1] == 0 and variables <= MOST_VARIABLES:
-            kernel, of_rows, history = solve_small_step_kernel(variables), [], []
-        elif self._braking is not None:
-            with _stepping(self._braking, state):
-                scratch.history.last, scratch.history.acceleration = self._braking.last_motion()
-            scratch.history.h = state.rows(self._history.h)
-            scratch.history.J = state.rows(self._history.J)
+            kernel, of_rows = solve_small_step_kernel(variables), []
         wp.launch(
             kernel,
             dim=state.n_robots,
             inputs=[
                 *of_rows, state.dt, self._max_iterations, rules.feasibility_tolerance,
                 int(rules.warm_start), state.moving_dof, self._moving_variable,
-                self._moving_factor, scratch.program, *history, scratch.dual, state.relaxed,
+                self._moving_factor, scratch.program, scratch.dual, state.relaxed,
             ],
             outputs=[
                 state.rows(self._delta_q.array), state.rows(self._status.array),
@@ -369,7 +352,6 @@ class _Scratch:
         self.values = zeros(rows)
         self.program = make_step_program(n, variables, rows, problem._order, device)
         self.open = wp.clone(self.program.empty)
-        self.history = make_step_history(n, variables, device)
         self.dual = make_dual_program(n, variables, rows, device)
         self.projection: list[wp.array] = []
         if problem._rows is not None and problem._rows.n_levels > 1:

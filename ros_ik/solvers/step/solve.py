@@ -19,8 +19,6 @@ from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.row_bound import row_bound_function
 from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.active_set import step_active_set_function
-from ros_ik.solvers.step.bend import bend_functions
-from ros_ik.solvers.step.bend import step_history_struct
 from ros_ik.solvers.step.dual import dual_program_struct
 from ros_ik.solvers.step.dual import solve_dual_function
 from ros_ik.solvers.step.finish import finish_functions
@@ -54,13 +52,27 @@ def solve_step_kernel() -> wp.Kernel:
     Program, Dual, Barriers = step_program_struct(), dual_program_struct(), step_barriers_struct()
     solve_from_guess, solve_dual = step_active_set_function(), solve_dual_function()
     finish, row_bound = finish_functions(), row_bound_function(wp.float64)
-    History, bends = step_history_struct(), bend_functions()
-    load_last_step, bend_of, keep_rows = bends.load_last_step, bends.bend_of, bends.keep_rows
     clamp_step, finish_step = finish.clamp_step, finish.finish_step
-    zero, half = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(0.5))
+    zero = wp.constant(wp.float64(0.0))
     converged = wp.constant(int(SolveStatus.CONVERGED))
     non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
     relaxed = wp.constant(int(SolveStatus.RELAXED))
+
+    @wp.func
+    def calm_recovery(i: int, row: int, program: Program):
+        """Let what moves into a violation stop in one more step, so that a stop does not go in.
+
+        Joints take different times to stop. Where those that move out rest first, the others would
+        take back what was won, and the check of stops would refuse the step.
+        """
+        for j in range(program.order.shape[0]):
+            low = program.lower[i, j]
+            high = program.upper[i, j]
+            slowdown = wp.float64(0.5) * (high - low)  # of one step
+            if program.J[i, row, j] > zero:
+                program.lower[i, j] = wp.max(low, wp.min(high, -slowdown))
+            elif program.J[i, row, j] < zero:
+                program.upper[i, j] = wp.min(high, wp.max(low, slowdown))
 
     @wp.func
     def load_rows(
@@ -68,9 +80,7 @@ def solve_step_kernel() -> wp.Kernel:
         barriers: Barriers,
         values: wp.array2d(dtype=wp.float64),
         dt: wp.float64,
-        duration: wp.float64,
         program: Program,
-        history: History,
     ):
         for barrier in range(barriers.gain.shape[0]):
             square = wp.float64(0.0)
@@ -88,16 +98,8 @@ def solve_step_kernel() -> wp.Kernel:
                     barriers.recovery[barrier],
                     dt,
                 )
-                if inside < zero and duration > zero:
-                    bend = bend_of(
-                        i, row, barriers.start[barrier], barriers.start[barrier + 1],
-                        values[i, row], program, history,
-                    )  # fmt: skip
-                    part = wp.float64(1.0)
-                    if values[i, row] > zero:
-                        part = -inside / barriers.margin[barrier]
-                    bound = program.d[i, row] - part * half * duration * wp.min(bend, zero)
-                    program.d[i, row] = bound
+                if values[i, row] < zero and wp.isfinite(barriers.recovery[barrier]):
+                    calm_recovery(i, row, program)
                 if calm > zero:
                     for j in range(program.order.shape[0]):
                         square += program.J[i, row, j] * program.J[i, row, j]
@@ -140,7 +142,6 @@ def solve_step_kernel() -> wp.Kernel:
         variable: wp.array(dtype=wp.int32),  # [moving]
         factor: wp.array(dtype=wp.float64),  # [moving]
         program: Program,
-        history: History,
         dual: Dual,
         excluded: wp.array(dtype=wp.int32),  # [n], 1 where a limit excludes the state; cleared
         # out
@@ -150,11 +151,7 @@ def solve_step_kernel() -> wp.Kernel:
     ):
         i = wp.tid()
         n = program.order.shape[0]
-        duration = wp.float64(0.0)
-        if history.h.shape[1] > 0:
-            duration = load_last_step(i, dt, dof, variable, factor, history)
-        load_rows(i, barriers, values, dt, duration, program, history)
-        keep_rows(i, values, program, history)
+        load_rows(i, barriers, values, dt, program)
         code = int(non_finite)
         rounds[i] = 0
         if is_usable(i, program):

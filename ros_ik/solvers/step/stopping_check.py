@@ -2,17 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check that a robot which takes a step can still stop before a barrier.
 
-A step is safe where no barrier gets worse on the way to q + dq nor along one of two stops that
-could follow it: on the first every variable slows down by s = a dt^2 a step, as fast as it can; on
-the second all come to rest together, after the M steps that the slowest needs,
-
-    dq, dq (1 - 1/M), dq (1 - 2/M), ...    M = max_j |dq_j| / s_j
-
-which keeps the direction: joints that hold each other up before a barrier, or on the way out of
-it, do so until they rest. It has to end inside the position limits. A step that is not safe is
+A step is safe where no barrier gets worse on the way to q + dq nor along the stop that would
+follow it, on which every variable slows down by s = a dt^2 a step. A step that is not safe is
 drawn towards the stop that the step before it was checked for,
 
-    dq(alpha) = stop + alpha (dq - stop),    alpha in sixteenths, the largest that is safe
+    dq(alpha) = stop + alpha (dq - stop),    alpha = 1, 1/2, 1/4, 0
 
 so a robot that starts safe stays safe without ever leaving its acceleration limits: alpha = 0 is
 the rest of a path that was checked one step ago. (Sets that are safe because of stopping motions:
@@ -40,7 +34,6 @@ import warp as wp
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.step_state import StepState
@@ -53,10 +46,10 @@ from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.barrier_evaluation import BarrierEvaluation
 from ros_ik.solvers.step.barrier_evaluation import links_of
 
-# Halvings of the part of a step that is kept.
-_HALVINGS = 4
-# Rounding of coordinates [rad or m].
-_ROUNDING = 1e-9
+# Fractions of a step that are tried, in this order, before nothing is left of it.
+_FRACTIONS = np.array([1.0, 0.5, 0.25])
+# What is tried then of joints that deepen no violation.
+_FRACTIONS_OF_OTHERS = np.array([1.0, 0.25])
 # Robots up to which a sweep pays: of many one is always near something.
 _MOST_SWEPT = 8
 
@@ -67,36 +60,20 @@ def stopping_kernels(scalar: type) -> SimpleNamespace:
     """Build the kernels of one floating-point type; one thread is one robot."""
     functions = stop_functions(scalar)
     slower, steps_to_stop = functions.slower, functions.steps_to_stop
-    way_after, one = functions.way_after, wp.constant(scalar(1.0))
-
-    @wp.func
-    def duration(
-        robot: int,
-        step: wp.array2d(dtype=scalar),
-        variable_slowdown: wp.array(dtype=scalar),
-        variable_dof: wp.array(dtype=wp.int32),
-    ) -> scalar:
-        """Steps in which the slowest variable comes to rest, not rounded; at least one."""
-        longest = one
-        for variable in range(variable_dof.shape[0]):
-            size = wp.abs(step[robot, variable_dof[variable]])
-            longest = wp.max(longest, size / variable_slowdown[variable])
-        return longest
+    way_after = functions.way_after
 
     @compiled_kernel()
     def blend_with_stop(
         candidate: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
         last: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
         fraction: wp.array(dtype=scalar),  # [n]
-        together: wp.array(dtype=wp.int32),  # [n], whether variables come to rest together
         brakes: wp.array2d(dtype=wp.int32),  # [n, joint_dof_count], what stops anyway
         variable_slowdown: wp.array(dtype=scalar),  # [n_variables]
         variable_dof: wp.array(dtype=wp.int32),  # [n_variables]
         dof_variable: wp.array(dtype=wp.int32),  # [joint_dof_count]
         dof_scale: wp.array(dtype=scalar),  # [joint_dof_count]
-        dof_slowdown: wp.array(dtype=scalar),  # [joint_dof_count]
+        slowdown: wp.array(dtype=scalar),  # [joint_dof_count]
         step: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
-        slowdown: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
         horizon: wp.array(dtype=scalar),  # [n], steps until the last variable rests
         way: wp.array2d(dtype=scalar),  # [n, joint_dof_count], until then
         unsafe: wp.array2d(dtype=wp.int32),  # [n, barriers]
@@ -104,9 +81,7 @@ def stopping_kernels(scalar: type) -> SimpleNamespace:
         robot = wp.tid()
         for barrier in range(unsafe.shape[1]):
             unsafe[robot, barrier] = 0
-        before = one
-        if together[robot] != 0:
-            before = duration(robot, last, variable_slowdown, variable_dof)
+        longest = scalar(0.0)
         for dof in range(step.shape[1]):
             variable = dof_variable[dof]
             step[robot, dof] = scalar(0.0)
@@ -116,23 +91,14 @@ def stopping_kernels(scalar: type) -> SimpleNamespace:
                 part = fraction[robot]
                 if brakes[robot, source] != 0:
                     part = scalar(0.0)
-                if part < one:
+                if part < scalar(1.0):
                     stop = slower(last[robot, source], variable_slowdown[variable])
-                    if together[robot] != 0 and brakes[robot, source] == 0:
-                        stop = last[robot, source] * (one - one / before)
                     value = stop + part * (value - stop)
                 step[robot, dof] = dof_scale[dof] * value
-        after = duration(robot, step, variable_slowdown, variable_dof)
-        longest = scalar(0.0)
-        for dof in range(step.shape[1]):
-            loss = dof_slowdown[dof]
-            if together[robot] != 0 and after > one:
-                loss = wp.abs(step[robot, dof]) / after
-            slowdown[robot, dof] = loss
-            longest = wp.max(longest, steps_to_stop(step[robot, dof], loss))
+                longest = wp.max(longest, steps_to_stop(value, variable_slowdown[variable]))
         horizon[robot] = longest
         for dof in range(step.shape[1]):
-            way[robot, dof] = way_after(step[robot, dof], slowdown[robot, dof], longest + one)
+            way[robot, dof] = way_after(step[robot, dof], slowdown[dof], longest + scalar(1.0))
 
     return SimpleNamespace(blend=blend_with_stop)
 
@@ -185,7 +151,6 @@ class StoppingCheck:
 
         self._candidate, self._last, self._step = floats(n, dofs), floats(n, dofs), floats(n, dofs)
         self._fraction, self._tolerance = floats(n), floats(1)
-        self._together = HostBuffer((n,), wp.int32, device)
         self._unsafe = HostBuffer((n, max(len(barriers), 1)), wp.int32, device)
         self._may_fall = HostBuffer((n,), wp.int32, device)
         # Degrees of freedom that brake whatever the fraction, and that should.
@@ -197,8 +162,7 @@ class StoppingCheck:
         self._acceleration = b''
         self.set_acceleration(acceleration)
         links = links_of(barriers)
-        slowdown = wp.zeros_like(self._step.array)
-        path = StopPath(state, tree, links, self._step.array, slowdown, parts)
+        path = StopPath(state, tree, links, self._step.array, self._dof_slowdown.array, parts)
         self._check = PathCheck(
             path, self._tolerance.array, True, self._unsafe.array, self._cut.array
         )
@@ -207,18 +171,10 @@ class StoppingCheck:
             wp.array(group.variable_dof, dtype=wp.int32, device=device),
             state.dof_variable,
             state.dof_scale,
-            self._dof_slowdown.array,
+            path.arrays.slowdown,
         ]
-        coords = dof_coordinates(state.model)
-        self._limited = np.flatnonzero((group.dof_variable >= 0) & (coords >= 0))
-        self._limited_coords = coords[self._limited]
-        lower, upper = state.model.joint_limit_lower, state.model.joint_limit_upper
-        self._lower = lower.numpy()[self._limited] - _ROUNDING
-        self._upper = upper.numpy()[self._limited] + _ROUNDING
         self.delta_q, self.last = self._candidate.host, self._last.host
         self.status = np.zeros(n, dtype=np.int32)
-        # The steps that were found last, and whether their stops are those of all joints together.
-        self._kept, self._kept_together = np.zeros((n, dofs)), np.zeros(n, dtype=np.int32)
         # What must be finite, each in one row.
         self._given = [rows.reshape(-1) for rows in (self.delta_q, self.last, joint_q.host)]
         sweeps = n <= _MOST_SWEPT and self._evaluation.sweeps
@@ -257,10 +213,6 @@ class StoppingCheck:
         for buffer in (self._slowdown, self._dof_slowdown):
             buffer.upload()
 
-    def continue_from(self, other: 'StoppingCheck') -> None:
-        """Know as much of the last step as another check of the same robots."""
-        self._kept[:], self._kept_together[:] = other._kept, other._kept_together
-
     def run(self, tolerance: float) -> None:
         """Check the step in ``delta_q`` and draw it towards the stop as far as needed.
 
@@ -271,14 +223,12 @@ class StoppingCheck:
         self.status.fill(SolveStatus.CONVERGED.value)
         self._fraction.host.fill(1.0)
         self._brakes.host.fill(0)
-        self._together.host.fill(0)
         # Sums of squares are finite only where every number is.
         if not math.isfinite(sum([numbers.dot(numbers) for numbers in self._given])):
             self._replace_non_finite()
         if not self._is_far():
             self._look()
-        self.delta_q[:] = self._kept[:] = self._step.host
-        self._kept_together[:] = self._together.host
+        self.delta_q[:] = self._step.host
 
     def _replace_non_finite(self) -> None:
         """Let robots stop whose step, last step or coordinates are no numbers."""
@@ -298,86 +248,34 @@ class StoppingCheck:
         return not np.count_nonzero(self._may_fall.host)
 
     def _look(self) -> None:
-        """Look at the configurations ahead and draw steps towards a stop."""
-        fraction, together = self._fraction.host, self._together.host
+        """Look at the configurations ahead and draw steps towards the stop."""
+        fraction = self._fraction.host
         self._cut.host.fill(0)
         open_robots = fraction > 0.0
-        open_robots &= ~self._is_safe(open_robots)
-        if not open_robots.any():
-            return
-        self.status[open_robots] = SolveStatus.HALTED_BY_BARRIER
-        # The largest part that is safe, and which stop it is safe with.
-        found = np.zeros((2, len(fraction)))
-        self._search(open_robots, found)
-        rest = open_robots & (found[0] == 0.0)
-        if rest.any() and self._brake(rest).any():
-            self._search(rest & self._brakes.host.any(axis=1), found, whole=True)
-        fraction[open_robots] = found[0, open_robots]
-        together[open_robots] = found[1, open_robots]
-        stopping = fraction == 0.0
-        if stopping.any():
-            self._stop(stopping)
+        for tried in (_FRACTIONS, _FRACTIONS_OF_OTHERS):
+            for part in tried:
+                fraction[open_robots] = part
+                self._graph.launch()
+                open_robots &= self._unsafe.host.any(axis=1)
+                if not open_robots.any():
+                    return
+                self.status[open_robots] = SolveStatus.HALTED_BY_BARRIER
+            fraction[open_robots] = 0.0
+            if tried is _FRACTIONS:
+                open_robots &= self._brake()
+                if not open_robots.any():
+                    break
         self._graph.launch()
 
-    def _search(self, robots: np.ndarray, found: np.ndarray, *, whole: bool = False) -> None:
-        """Find the largest part of steps that is safe, to one part in 2^_HALVINGS."""
-        fraction, together = self._fraction.host, self._together.host
-        low, high = np.zeros(len(fraction)), np.ones(len(fraction))
-        for halving in range(_HALVINGS + whole):
-            middle = high if whole and halving == 0 else 0.5 * (low + high)
-            fraction[robots] = middle[robots]
-            safe = self._is_safe(robots)
-            low, high = np.where(safe, middle, low), np.where(safe, high, middle)
-            found[0, safe], found[1, safe] = fraction[safe], together[safe]
-            if (low == high)[robots].all():
-                break
-
-    def _stop(self, robots: np.ndarray) -> None:
-        """Let robots stop as was found safe when their last step was checked.
-
-        Of two stops that are not safe, because something came, the one that is over sooner.
-        """
-        self._fraction.host[robots] = 0.0
-        self._brakes.host[robots] = 0
-        known = robots & (self._kept == self.last).all(axis=1)
-        self._together.host[known] = self._kept_together[known]
-        unknown = robots & ~known
-        if unknown.any() and not self._is_safe(unknown).all():
-            self._together.host[unknown & self._unsafe.host.any(axis=1)] = 0
-
-    def _is_safe(self, robots: np.ndarray) -> np.ndarray:
-        """Return which of these robots can stop, each joint for itself or else together."""
-        together = self._together.host
-        together[robots] = 0
-        self._graph.launch()
-        unsafe = robots & self._unsafe.host.any(axis=1)
-        if unsafe.any():
-            together[unsafe] = 1
-            self._graph.launch()
-            unsafe &= self._unsafe.host.any(axis=1) | self._overruns()
-        return robots & ~unsafe
-
-    def _overruns(self) -> np.ndarray:
-        """Return which robots would leave the position limits on a stop of all joints together."""
-        step = self._step.host[:, self._limited]
-        slowdown = self._dof_slowdown.host[self._limited]
-        duration = np.maximum((np.abs(step) / slowdown).max(axis=1, initial=1.0), 1.0)
-        whole = np.floor(duration)
-        way = step * ((whole + 1.0) * (1.0 - 0.5 * whole / duration))[:, None]
-        end = self._joint_q.host[:, self._limited_coords] + way
-        over = ((step > 0.0) & (end > self._upper)) | ((step < 0.0) & (end < self._lower))
-        return over.any(axis=1)
-
-    def _brake(self, robots: np.ndarray) -> np.ndarray:
+    def _brake(self) -> np.ndarray:
         """Let joints brake that deepen a violation; return where there are any, and others."""
         group = self._state.group
         driven = np.flatnonzero(group.dof_variable >= 0)
         variable = np.zeros((len(self.status), group.n_variables), dtype=bool)
-        marked, found = np.nonzero(self._cut.host[:, driven])
-        variable[marked, group.dof_variable[driven[found]]] = True
-        some = robots & variable.any(axis=1) & ~variable.all(axis=1)
-        self._brakes.host[:, driven] = variable[:, group.dof_variable[driven]] & some[:, None]
-        return some
+        robots, found = np.nonzero(self._cut.host[:, driven])
+        variable[robots, group.dof_variable[driven[found]]] = True
+        self._brakes.host[:, driven] = variable[:, group.dof_variable[driven]]
+        return np.logical_and(variable.any(axis=1), ~variable.all(axis=1))
 
     def _record_sweep(self) -> None:
         """Launch the question whether any robot comes near a barrier."""
@@ -390,8 +288,8 @@ class StoppingCheck:
     def _record_step(self) -> None:
         """Launch what makes the step of one fraction."""
         for buffer in (
-            self._joint_q, self._candidate, self._last, self._fraction, self._together,
-            self._tolerance, self._brakes, self._cut,
+            self._joint_q, self._candidate, self._last, self._fraction, self._tolerance,
+            self._brakes, self._cut,
         ):  # fmt: skip
             buffer.upload()
         path = self._check.path.arrays
@@ -400,11 +298,9 @@ class StoppingCheck:
             dim=self._state.n_robots,
             inputs=[
                 self._candidate.array, self._last.array, self._fraction.array,
-                self._together.array, self._brakes.array, *self._group,
+                self._brakes.array, *self._group,
             ],
-            outputs=[
-                self._step.array, path.slowdown, path.horizon, path.way, self._unsafe.array,
-            ],
+            outputs=[self._step.array, path.horizon, path.way, self._unsafe.array],
             device=self._state.device,
         )  # fmt: skip
 
