@@ -65,6 +65,21 @@ def test_far_poses_are_met(arm):
         assert result.status is SolveStatus.CONVERGED and result.missed == ()
 
 
+def test_a_search_that_was_stuck_is_not_said_to_have_arrived():
+    """From here the first search ends 0.2 m short, and a second one from its end arrives."""
+    base, tip = ARMS['ur5_robot']
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(ROBOTS, 'ur5_robot', (f'{base}:{tip}', [(base, tip)], None))
+        rig = Rig('ur5_robot')
+    rig.weights = (1.0, 0.5, 0.0)
+    q, goal = rig.model.random_joint_q(2 * 731, np.random.default_rng(0))[-2:]
+    result = rig.solver.solve(aim(rig, goal, q), q)
+    check_motion(rig, result, q)
+    distance, angle = errors(rig, result.positions[-1])
+    assert distance < 1e-3 and angle < 1e-2
+    assert result.status is SolveStatus.CONVERGED
+
+
 def test_no_joint_of_another_end_is_a_whole_turn_too_far():
     base, tip = ARMS['ur5_robot']
     with pytest.MonkeyPatch.context() as patch:

@@ -57,6 +57,13 @@ class Missed:
     at_limits: bool = False
 
 
+def _holds_itself_back(command: OptimalControlCommand) -> bool:
+    """Tell whether joint targets or rules of a command may keep it from meeting its poses."""
+    weighs = any(target.weight > 0.0 for target in command.joint_position_targets)
+    rules = (command.stop_cost, command.min_delta_cost, command.patience)
+    return weighs or any(rule is not None for rule in rules)
+
+
 class EndSearch:
     """Searches for the ends of the motions of one robot from where ``arrays`` has its start."""
 
@@ -119,10 +126,9 @@ class EndSearch:
         found = self.search(bare, problem, limits, end)
         out_of_reach = {error.name for error in self._unmet(bare, problem, found.path[-1])}
         problem.load(command)
-        return Missed(
-            tuple(error for error in errors if error.name in out_of_reach),
-            found.reason is StopReason.LIMIT,
-        )
+        if _holds_itself_back(command):
+            errors = tuple(error for error in errors if error.name in out_of_reach)
+        return Missed(errors, found.reason is StopReason.LIMIT)
 
     def better(
         self,
@@ -158,7 +164,9 @@ class EndSearch:
         )
         better = []
         joint_q = self._arrays.start_q.host[0]
-        for start in batch.ends(command, joint_q, limits, worth)[:_MOST_RESTARTS]:
+        # A search that was stuck may go on from its own end.
+        starts = [end, *batch.ends(command, joint_q, limits, worth)[:_MOST_RESTARTS]]
+        for start in starts:
             other = self.search(command, problem, limits, start)
             last = limits.without_turns(other.path[-1])
             other = dataclasses.replace(other, path=[last])
