@@ -19,8 +19,8 @@ from ros_ik.solvers.optimal_control.costs import CommandCosts
 from ros_ik.solvers.optimal_control.limits import VariableLimits
 from ros_ik.solvers.optimal_control.targets import OptimalControlCommand
 
-# Seeds of a batch and iterations from each. Of 1000 poses each that Panda, UR5, Tiago and xArm7 can
-# meet, none was left.
+# Seeds of a batch and iterations from each. Of 1000 poses that each of Panda, UR5, Tiago and xArm7
+# can meet, none was left.
 _SEEDS, _ITERATIONS = 64, 60
 # Cost over the least one up to which an end is worth a search, and the least difference that
 # single precision tells from none [1 at weight 1].
