@@ -21,6 +21,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.model import poses
 from ros_ik.model.checks import checked_index
 from ros_ik.model.hull_reduction import reduced_points
+from ros_ik.model.hull_reduction import unique_rows
 from ros_ik.model.joint_type import GeoType
 from ros_ik.model.mesh_files import MeshFile
 
@@ -187,7 +188,7 @@ def _hull(where: str, vertices: np.ndarray, scale: np.ndarray) -> _Core:
         )
     if not np.all(np.isfinite(vertices)):
         raise ArgumentError(f'{where}: vertices must be finite')
-    vertices = np.unique(vertices * scale, axis=0)
+    vertices = unique_rows(vertices * scale)
     center = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0))
     points, error = reduced_points(vertices - center)
     reach = float(np.linalg.norm(points, axis=1).max())

@@ -128,10 +128,11 @@ def _centers(points: np.ndarray, steps: int) -> np.ndarray:
     center = points.mean(axis=1)
     best, least = center, np.full(len(points), np.inf)
     for step in range(steps):
-        distance = np.linalg.norm(points - center[:, None], axis=2)
-        far = np.argmax(distance, axis=1)
-        better = distance[rows, far] < least
-        least = np.where(better, distance[rows, far], least)
+        away = points - center[:, None]
+        squared = np.einsum('mnk,mnk->mn', away, away)
+        far = np.argmax(squared, axis=1)
+        better = squared[rows, far] < least
+        least = np.where(better, squared[rows, far], least)
         best = np.where(better[:, None], center, best)
         center = center + (points[rows, far] - center) / (step + 2.0)
     return best

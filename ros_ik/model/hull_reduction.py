@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ros_ik.model.growing_hull import GrowingHull
+
 # Directions in which vertices of a mesh are kept: 0.4 rad apart.
 _DIRECTIONS = 64
 # Then, so many times, so many vertices that lie outside the hull of the kept ones, with this
@@ -14,8 +16,14 @@ _ROUNDS, _PER_ROUND, _SPACING = 8, 16, 0.05
 # The distance of a vertex from a hull is known when its bounds differ by this fraction of the
 # size of the mesh. Steps seen: up to 12.
 _TOLERANCE, _MOST_STEPS = 1e-6, 40
+# So many steps in a row that bring a point nearer by less than this part of that are the last.
+_MOST_STALLS, _STALL = 6, 1e-3
+# What rounding may cost, as a part of the size.
+_ROUNDING = 1e-12
 # Vertices at a time: bounds the memory that a large mesh takes.
 _BLOCK = 8192
+# Vertices whose distances are found together, the farthest first.
+_TOGETHER = 64
 
 
 def reduced_points(points: np.ndarray) -> tuple[np.ndarray, float]:
@@ -33,9 +41,60 @@ def reduced_points(points: np.ndarray) -> tuple[np.ndarray, float]:
         return points, 0.0
     size = float(np.ptp(points, axis=0).max())
     kept = points[np.unique(np.argmax(points @ _directions(_DIRECTIONS).T, axis=0))]
+    hull = GrowingHull.around(kept)
+    if hull is None:
+        return _reduced_flat(points, kept, size)
+    outside, known = points, _TOLERANCE * size
+    for _ in range(_ROUNDS):
+        outside, height, _ = _still_outside(hull, outside, known)
+        if not len(outside):
+            return kept, known
+        found = _farthest(outside, height, _SPACING * size)
+        kept = np.concatenate([kept, found])
+        hull.add(found)
+    outside, height, bound = _still_outside(hull, outside, known)
+    # Where the foot of the height is on the triangle, no point of the hull is nearer.
+    is_exact = bound - height <= known
+    largest = float(bound[is_exact].max(initial=known))
+    largest = _largest_distance(outside[~is_exact], bound[~is_exact], kept, largest)
+    return kept, largest + _ROUNDING * size
+
+
+def _still_outside(
+    hull: GrowingHull, points: np.ndarray, known: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the points that may be farther outside than is known, and what is known of them."""
+    height, bound = hull.locate(points)
+    far = bound > known  # the hull only grows: what is inside stays inside
+    return points[far], height[far], bound[far]
+
+
+def _largest_distance(
+    points: np.ndarray, bound: np.ndarray, kept: np.ndarray, largest: float
+) -> float:
+    """Return an upper bound on the distances of points from the hull of others.
+
+    Args:
+        points: Points [m], [n, 3].
+        bound: What each distance is at most [m], [n].
+        kept: The points that span the hull [m], [k, 3].
+        largest: What the bound is at least [m].
+    """
+    order = np.argsort(-bound)
+    for first in range(0, len(order), _TOGETHER):
+        some = order[first : first + _TOGETHER]
+        if bound[some[0]] <= largest:
+            break
+        largest = max(largest, float(outside_distances(points[some], kept).max()))
+    return largest
+
+
+def _reduced_flat(
+    points: np.ndarray, kept: np.ndarray, size: float
+) -> tuple[np.ndarray, float]:
+    """Reduce points that lie almost in a plane, as :func:`reduced_points` does."""
     outside, distance = points, outside_distances(points, kept)
     for _ in range(_ROUNDS):
-        # The hull only grows: what is inside stays inside.
         far = distance > _TOLERANCE * size
         outside, distance = outside[far], distance[far]
         if not len(outside):
@@ -45,14 +104,21 @@ def reduced_points(points: np.ndarray) -> tuple[np.ndarray, float]:
     return kept, max(float(distance.max()), _TOLERANCE * size)
 
 
+def unique_rows(points: np.ndarray) -> np.ndarray:
+    """Return points [n, 3] sorted by x, y, z, each once."""
+    points = points[np.lexsort(points.T[::-1])]
+    is_new = np.ones(len(points), dtype=bool)
+    is_new[1:] = np.any(points[1:] != points[:-1], axis=1)
+    return points[is_new]
+
+
 def _farthest(points: np.ndarray, distance: np.ndarray, spacing: float) -> np.ndarray:
     """Return some points of the largest distances that are not close to each other, [k, 3]."""
+    points = points[np.argsort(-distance)]
     chosen: list[np.ndarray] = []
-    for point in points[np.argsort(-distance)]:
-        if all(np.linalg.norm(point - other) > spacing for other in chosen):
-            chosen.append(point)
-        if len(chosen) == _PER_ROUND:
-            break
+    while len(points) and len(chosen) < _PER_ROUND:
+        chosen.append(points[0])
+        points = points[np.linalg.norm(points - points[0], axis=1) > spacing]
     return np.array(chosen)
 
 
@@ -84,7 +150,7 @@ def _outside_distances(points: np.ndarray, kept: np.ndarray) -> np.ndarray:
     tolerance = _TOLERANCE * float(np.ptp(kept, axis=0).max())
     start = kept[np.argmin(((points[:, None] - kept[None]) ** 2).sum(axis=2), axis=1)]
     distance = np.linalg.norm(start - points, axis=1)
-    active = np.arange(len(points))
+    active, stalled = np.arange(len(points)), np.zeros(len(points), dtype=int)
     corners = np.repeat((start - points)[:, None], 4, axis=1)  # of the simplex, from the point
     nearest = start - points
     for _ in range(_MOST_STEPS):
@@ -98,7 +164,13 @@ def _outside_distances(points: np.ndarray, kept: np.ndarray) -> np.ndarray:
         # The slot that weighs nothing, or a copy, gives way: the simplex keeps its nearest point.
         corners = np.concatenate([corners[:, 1:], found[:, None]], axis=1)
         corners, nearest = _nearest_of_simplex(corners)
-        distance[active] = np.minimum(distance[active], np.linalg.norm(nearest, axis=1))
+        now = np.linalg.norm(nearest, axis=1)
+        # Rounding keeps the bounds of some from meeting.
+        is_nearer = now < distance[active] - _STALL * tolerance
+        stalled[active] = np.where(is_nearer, 0, stalled[active] + 1)
+        distance[active] = np.minimum(distance[active], now)
+        goes_on = stalled[active] < _MOST_STALLS
+        active, corners, nearest = active[goes_on], corners[goes_on], nearest[goes_on]
     return distance
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ros_ik.errors import ModelError
+from ros_ik.model.hull_reduction import unique_rows
 from ros_ik.model.package_paths import MeshSource
 from ros_ik.model.xml import parse_document
 from ros_ik.numbers import MAX_MAGNITUDE
@@ -78,7 +79,7 @@ def read_vertices(path: Path) -> np.ndarray:
         raise ModelError(where, 'has no vertices')
     if not np.all(np.abs(vertices) <= MAX_MAGNITUDE):
         raise ModelError(where, f'has a vertex that is not finite or beyond {MAX_MAGNITUDE:g}')
-    return np.unique(vertices, axis=0)
+    return unique_rows(vertices)
 
 
 def _check_xml(where: str, content: bytes) -> None:
@@ -113,7 +114,10 @@ def _mesh_vertices(kind: str, content: bytes) -> np.ndarray:
         return np.zeros((0, 3))
     mesh = scene.to_mesh()
     # Exporters leave points in files that no facet uses.
-    return np.asarray(mesh.vertices, dtype=np.float64)[np.unique(mesh.faces)]
+    vertices = np.asarray(mesh.vertices, dtype=np.float64)
+    is_used = np.zeros(len(vertices), dtype=bool)
+    is_used[np.asarray(mesh.faces)] = True
+    return vertices[is_used]
 
 
 def _collada_vertices(content: bytes) -> np.ndarray:

