@@ -127,7 +127,12 @@ def note_written(objective: Any, before: Mapping[str, Any]) -> None:
 
 
 class Snapshots:
-    """The host data of several objectives, and of the caller's limits and barriers."""
+    """The host data of several objectives, and of the caller's limits and barriers.
+
+    Attributes:
+        seen: ``BuiltinObjective.changes`` when all of them were last found to be as they were:
+            nothing has changed while that stays. -1 where not every change is counted.
+    """
 
     def __init__(self, objectives: Iterable[Any], parts: Iterable[Any] = ()) -> None:
         """Copy what counts now.
@@ -138,7 +143,6 @@ class Snapshots:
         """
         listed = list(objectives)
         own = [part for part in parts if is_of_caller(type(part))]
-        self._seen = BuiltinObjective.changes
         self._kept = [Snapshot(objective) for objective in listed]
         self._kept += [Snapshot(part, public_only=True) for part in own]
         # Only the setting of an attribute changes a built-in one.
@@ -146,16 +150,17 @@ class Snapshots:
             isinstance(objective, BuiltinObjective) and _module(type(objective)) == 'ros_ik'
             for objective in listed
         )
+        self.seen = BuiltinObjective.changes if self._are_counted else -1
 
     @property
     def are_current(self) -> bool:
         """Whether all of them still are as they were."""
         changes = BuiltinObjective.changes
-        if self._are_counted and self._seen == changes:
+        if self.seen == changes:
             return True
         current = all(kept.is_current for kept in self._kept)
-        if current:
-            self._seen = changes
+        if current and self._are_counted:
+            self.seen = changes
         return current
 
     def leave_out_own_changes(self) -> None:

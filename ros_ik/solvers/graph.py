@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Iterable
+import functools
 import threading
 from typing import Any
 import warnings
@@ -44,6 +45,7 @@ class Graph:
             device: Device they run on.
             parts: Objects of callers whose methods it runs: objectives, limits, barriers.
         """
+        self._replay: Callable[[], Any]
         self._device = wp.get_device(device)
         self._must_wait = self._device.is_cuda
         record()
@@ -51,7 +53,7 @@ class Graph:
         found = find_host_code(record, parts)
         self.is_replayed = found is None
         if found is not None:
-            self._record = record
+            self._replay = record
             warnings.warn(
                 f'launches are made one by one, not replayed as a graph: a method {found}',
                 RuntimeWarning,
@@ -60,14 +62,11 @@ class Graph:
             return
         with wp.ScopedCapture(device=self._device, force_module_load=False) as capture:
             record()
-        self._graph = capture.graph
+        self._replay = functools.partial(wp.capture_launch, capture.graph)
         _RECORDED.count = recorded_graphs() + 1
 
     def launch(self) -> None:
         """Replay the launches and wait for them."""
-        if self.is_replayed:
-            wp.capture_launch(self._graph)
-        else:
-            self._record()
+        self._replay()
         if self._must_wait:
             wp.synchronize_device(self._device)

@@ -17,6 +17,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.objectives.arguments import residual_count
+from ros_ik.objectives.builtin import BuiltinObjective
 from ros_ik.objectives.jacobian_type import IKJacobianType
 from ros_ik.objectives.objective import IKObjective
 from ros_ik.objectives.ownership import Layout
@@ -150,7 +151,11 @@ class IKFusedLM:
             ArgumentError: A change that the solver cannot take over, or the caller is capturing a
                 graph, in which nothing can be recorded.
         """
-        if self._kept.are_current or LAUNCHES.is_shared_here:
+        if (
+            self._kept.seen == BuiltinObjective.changes
+            or self._kept.are_current
+            or LAUNCHES.is_shared_here
+        ):
             return
         if self._device.is_capturing:
             raise ArgumentError('objectives were changed; call step() once before the capture')

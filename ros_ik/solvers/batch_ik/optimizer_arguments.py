@@ -67,6 +67,13 @@ def check_array(name: str, given: Any, shape: tuple[int, ...], device: wp.Device
         shape: The shape it must have.
         device: The device.
     """
+    if (
+        isinstance(given, wp.array)
+        and given.dtype is wp.float32
+        and given.shape == shape
+        and given.device is device
+    ):
+        return
     if isinstance(given, wp.array):
         wrong = given.dtype not in (wp.float32, wp.float64)
         kind = given.dtype.__name__
@@ -88,13 +95,13 @@ def copy_array(target: wp.array | np.ndarray, source: wp.array | np.ndarray) -> 
 
     A copy from or to a NumPy array cannot be part of a capture.
     """
-    if isinstance(target, np.ndarray):
+    if target.dtype is source.dtype:  # NumPy has no such type
+        wp.copy(target, source)  # type: ignore[arg-type]
+    elif isinstance(target, np.ndarray):
         target[...] = source.numpy() if isinstance(source, wp.array) else source
     elif isinstance(source, np.ndarray):
         with np.errstate(over='ignore'):  # too large for float32 is infinite, and reported
             target.assign(source.astype(np.float32))
-    elif target.dtype == source.dtype:
-        wp.copy(target, source)
     else:
         wp.utils.array_cast(source, target)
 

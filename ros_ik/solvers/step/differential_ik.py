@@ -32,6 +32,7 @@ from ros_ik.limits import Limit
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.model.joint_group import checked_joint_group
+from ros_ik.objectives.builtin import BuiltinObjective
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.status import SolveStatus
@@ -185,7 +186,10 @@ class DifferentialIK:
             or tasks != recent.tasks
             or limits != recent.limits
             or barriers != recent.barriers
-            or not recent.problem.is_current
+            or (
+                recent.problem.kept.seen != BuiltinObjective.changes
+                and not recent.problem.is_current
+            )
         ):
             problem = self._problem(tasks, limits, barriers)
         else:

@@ -63,6 +63,7 @@ class StepProblem:
         status: :class:`SolveStatus` codes, shape [n].
         rounds: Rounds of the active-set method, shape [n]; -1 where the dual method took over.
         regularization: Weight of |dq|^2 that is loaded.
+        kept: Data of objectives, limits and barriers that were recorded.
     """
 
     def __init__(
@@ -126,12 +127,13 @@ class StepProblem:
             for scratch, part in zip(self._scratch, parts, strict=True)
         ]
         self._graphs = SharedGraphs(graphs, pool, n_threads)
-        self._kept = Snapshots(every_objective(tasks), (*self._limits, *self._barriers))
+        self._runs_host_code = not all(graph.is_replayed for graph in graphs)
+        self.kept = Snapshots(every_objective(tasks), (*self._limits, *self._barriers))
 
     @property
     def is_current(self) -> bool:
         """Whether the data of objectives, limits and barriers are those that were recorded."""
-        return self._kept.are_current
+        return self.kept.are_current
 
     def load_regularization(self, regularization: float) -> None:
         """Bring another weight of |dq|^2 to the device."""
@@ -160,8 +162,8 @@ class StepProblem:
     def solve(self) -> None:
         """Solve at the coordinates in the buffer; fills ``x``, ``delta_q`` and ``status``."""
         self._graphs.launch()
-        if not self._graphs.are_replayed:
-            self._kept.leave_out_own_changes()
+        if self._runs_host_code:
+            self.kept.leave_out_own_changes()
 
     def _record_constant_box(self) -> None:
         """Apply the limits that are the same at every state to what each step begins with."""

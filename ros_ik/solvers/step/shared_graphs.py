@@ -33,11 +33,7 @@ def shared_parts(n: int, n_threads: int) -> list[list[tuple[int, int]]]:
 
 
 class SharedGraphs:
-    """Graphs that may run side by side, in any order.
-
-    Attributes:
-        are_replayed: Whether all of them are replayed, none run again by a method of the caller.
-    """
+    """Graphs that may run side by side, in any order."""
 
     def __init__(
         self, graphs: Sequence[Graph], pool: ThreadPoolExecutor | None, n_threads: int
@@ -50,7 +46,6 @@ class SharedGraphs:
             n_threads: Number of threads, the caller's included.
         """
         self._graphs = tuple(graphs)
-        self.are_replayed = all(graph.is_replayed for graph in graphs)
         self._pool = pool
         self._n_helpers = min(n_threads, len(graphs)) - 1 if pool is not None else 0
 
