@@ -28,8 +28,8 @@ from support.robots import pin
 from ros_ik.model.joint_type import GeoType
 
 TICKS = int(os.environ.get('SERVO_SAFETY_TICKS', '0'))
-# Robots, rates and seeds for the suite, at which faults of the past showed soon; every robot at every
-# rate for a long run.
+# Robots, rates and seeds at which faults of the past showed soon, for the suite; every robot at
+# every rate for a long run.
 SHORT = [
     ('mobile_arm', 30, 0), ('mobile_arm', 100, 0), ('mobile_arm', 250, 1000),
     ('panda', 30, 1001), ('panda', 100, 1000), ('panda', 250, 0), ('talos', 30, 1000),
