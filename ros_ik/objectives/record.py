@@ -79,3 +79,19 @@ def make_record(kind: RecordKind, weight: wp.array, **fields: Any) -> Any:
             name += '32' if value.dtype == wp.float32 else '64'
         setattr(record, name, value)
     return record
+
+
+def is_recorded(objective: Any) -> bool:
+    """Return whether a kernel may evaluate an objective by its record; set up or not.
+
+    Not where a class derived from a built-in one overrides what its record stands for.
+    """
+    if not getattr(objective, 'has_record', False):
+        return False
+    order = type(objective).__mro__
+
+    def depth(name: str) -> int:
+        return next(k for k, cls in enumerate(order) if name in vars(cls))
+
+    methods = ('compute_residuals', 'compute_jacobian_analytic')
+    return all(depth('record') <= depth(name) for name in methods)

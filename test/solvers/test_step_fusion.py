@@ -241,3 +241,36 @@ def test_a_parameter_set_between_solves_counts_at_once():
         tasks[0].weight = np.zeros(9)
         diff.solve_ik(q, tasks, second)
         np.testing.assert_allclose(second, 0.0, atol=1e-12)
+
+
+@wp.kernel
+def lift(height: wp.float64, start: int, residuals: wp.array2d(dtype=wp.float64)):
+    residuals[wp.tid(), start + 2] += height
+
+
+class Above(IKObjectivePosition):
+    """A built-in objective that a caller derives from: it aims above its target."""
+
+    def compute_residuals(self, body_q, joint_q, model, residuals, start_idx, problem_idx=None):
+        super().compute_residuals(body_q, joint_q, model, residuals, start_idx, problem_idx)
+        wp.launch(
+            lift, dim=len(body_q), inputs=[0.2, start_idx], outputs=[residuals], device='cpu'
+        )
+
+
+def test_what_a_derived_objective_overrides_counts():
+    model = load(ALL_URDFS[0])
+    q, link = model.random_joint_q(1, 0)[0], model.body_count - 1
+    steps = np.zeros((2, model.joint_dof_count))
+    target = np.array([0.3, 0.2, 0.4])
+    for objective, step in zip(
+        (
+            Above(link, (0.0, 0.0, 0.0), target),
+            IKObjectivePosition(link, (0.0, 0.0, 0.0), target + [0.0, 0.0, 0.2]),
+        ),
+        steps,
+        strict=True,
+    ):
+        DifferentialIK(model).solve_ik(q, [Task(objective)], (), (), step, 1e-3)
+    np.testing.assert_allclose(steps[0], steps[1], rtol=0.0, atol=1e-9)
+    assert np.max(np.abs(steps[0])) > 1e-2

@@ -22,6 +22,7 @@ from ros_ik.objectives.jacobian_type import IKJacobianType
 from ros_ik.objectives.objective import IKObjective
 from ros_ik.objectives.ownership import Layout
 from ros_ik.objectives.ownership import ownership_of
+from ros_ik.objectives.record import is_recorded
 from ros_ik.objectives.record import record_struct
 from ros_ik.objectives.record import RecordKind
 from ros_ik.objectives.snapshot import note_written
@@ -51,19 +52,7 @@ _DIAGONAL = (RecordKind.JOINT_POSITION, RecordKind.JOINT_LIMIT)
 def is_fusible(objectives: Sequence[Any]) -> bool:
     """Return whether every objective has a record, so that one kernel can solve for them."""
     return bool(objectives) and all(
-        isinstance(objective, IKObjective) and objective.has_record and _records_itself(objective)
-        for objective in objectives
-    )
-
-
-def _records_itself(objective: IKObjective) -> bool:
-    """Return whether a class derived from a built-in one overrides what its record stands for."""
-    order = type(objective).__mro__
-    of_record = next(k for k, cls in enumerate(order) if 'record' in vars(cls))
-    methods = ('compute_residuals', 'compute_jacobian_analytic')
-    return all(
-        of_record <= next(k for k, cls in enumerate(order) if name in vars(cls))
-        for name in methods
+        isinstance(objective, IKObjective) and is_recorded(objective) for objective in objectives
     )
 
 

@@ -23,6 +23,7 @@ from ros_ik.objectives import IKObjectiveJointLimit
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives.ownership import Layout
 from ros_ik.objectives.ownership import ownership_of
+from ros_ik.objectives.record import is_recorded
 from ros_ik.objectives.record import record_struct
 from ros_ik.objectives.record import RecordKind
 from ros_ik.objectives.snapshot import note_written
@@ -63,7 +64,7 @@ def set_up_objectives(tasks: Sequence[Task], state: StepState) -> None:
 
 def is_fusible(task: Task) -> bool:
     """Return whether the kernel of ``cost`` may know the objective; set up or not."""
-    return isinstance(task.objective, IKObjective) and task.objective.has_record
+    return isinstance(task.objective, IKObjective) and is_recorded(task.objective)
 
 
 def _set_up_objective(objective: IKObjective, state: StepState, total: int, start: int) -> None:
