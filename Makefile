@@ -1,21 +1,26 @@
-# make demo | test | stress | lint | docs | setup | bench | bench-node | clean; each sets up what it needs.
+# make demo | view | test | stress | lint | docs | setup | bench | bench-node | clean; each sets up what it needs.
 
 ROBOT ?= panda
 DEVICE ?= auto
 RATE ?= 100
 OUT ?= demo_output
+PORT ?= 8080
 PYTEST_ARGS ?=
 # Files that run side by side: each starts nodes and compiles kernels on processors of its own.
 TEST_WORKERS ?= 2
 STRESS_TICKS ?= 1000000
 
-.PHONY: demo test stress lint docs setup bench bench-node clean
+.PHONY: demo view test stress lint docs setup bench bench-node clean
 
 setup:
 	@tools/setup
 
 demo: setup
 	@tools/run python -m ros_ik.demo --robot '$(ROBOT)' --device '$(DEVICE)' --rate '$(RATE)' --output '$(OUT)'
+
+# The default robot is that of the demo; Ctrl-C ends it.
+view: setup
+	@tools/run python -m ros_ik.viewer.demo --robot '$(ROBOT)' --device '$(DEVICE)' --rate '$(RATE)' --port '$(PORT)'
 
 test: setup
 	@tools/run python -m pytest -n $(TEST_WORKERS) --dist loadfile $(PYTEST_ARGS)

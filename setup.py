@@ -41,6 +41,7 @@ setup(
         'demo': ['example-robot-data', 'matplotlib', 'PyYAML', 'xacro'],
         # With pytest here, colcon test runs the tests; those whose oracle is missing are skipped.
         'test': ['pytest', 'pytest-timeout'],
+        'viewer': ['pycollada', 'PyYAML', 'trimesh', 'viser>=1.1,<1.2'],
     },
     # Warp reads the source of kernels.
     zip_safe=False,
@@ -51,6 +52,7 @@ setup(
             'ros_ik_demo = ros_ik.demo.__main__:main',
             'ros_ik_node = ros_ik.node.ros_ik_node:main',
             'ros_ik_srdf_lines = ros_ik.node.srdf_tool:main',
+            'ros_ik_viewer = ros_ik.viewer.__main__:main',
         ],
     },
 )

@@ -26,7 +26,7 @@ def test_executables_exist(script):
 
 
 def test_there_are_executables():
-    assert len(console_scripts()) == 5
+    assert len(console_scripts()) == 6
 
 
 def test_versions_agree():

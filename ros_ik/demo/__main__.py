@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-import os
 from pathlib import Path
 import signal
 import sys
@@ -22,12 +21,13 @@ import tempfile
 
 import rclpy
 from rclpy.executors import ExternalShutdownException
-import yaml
 
 from ros_ik.demo.children import Children
 from ros_ik.demo.client import DemoClient
 from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.evaluation import evaluate
+from ros_ik.demo.nodes import choose_domain
+from ros_ik.demo.nodes import start_nodes
 from ros_ik.demo.plot import save_plot
 from ros_ik.demo.report import last_line
 from ros_ik.demo.report import succeeded
@@ -82,9 +82,7 @@ def _run(options: argparse.Namespace) -> int:
         print('fewer than six joints: positions count, orientations do not')
     if robot.files.srdf_path is None:
         print('no SRDF: collision shapes that are meshes are left out')
-    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    # A domain of its own, so that two demos on one machine do not hear each other.
-    os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 101))
+    choose_domain()
     rclpy.init(args=[])
     client = DemoClient(robot, uses_orientation=scenario.uses_orientation)
     try:
@@ -109,34 +107,17 @@ def _start(
     scenario: Scenario,
 ) -> None:
     """Start the three processes with their parameters."""
-    parameters: dict[str, dict[str, object]] = {
-        'robot_description_publisher': {
-            'urdf_path': str(robot.files.urdf_path),
-            'srdf_path': str(robot.files.srdf_path or ''),
-        },
-        'mock_robot': robot.mock_parameters(),
-        'ros_ik': {
-            'control_rate': options.rate,
-            # Enough to judge the run by; one a tick would cost this machine more than the tick.
-            'status_rate': 50.0,
-            'device': options.device,
-            'joint_group': robot.chain,
-            'ee.frame': robot.tip_link,
-            'ee.orientation_weight': 0.5 if scenario.uses_orientation else 0.0,
-            'barriers.position.demo_box.frame': robot.tip_link,
-            'barriers.position.demo_box.min': scenario.box_min.tolist(),
-            'barriers.position.demo_box.max': scenario.box_max.tolist(),
-        },
+    given = {
+        'control_rate': options.rate,
+        # Enough to judge the run by; one a tick would cost this machine more than the tick.
+        'status_rate': 50.0,
+        'device': options.device,
+        'ee.orientation_weight': 0.5 if scenario.uses_orientation else 0.0,
+        'barriers.position.demo_box.frame': robot.tip_link,
+        'barriers.position.demo_box.min': scenario.box_min.tolist(),
+        'barriers.position.demo_box.max': scenario.box_max.tolist(),
     }
-    path = folder / 'parameters.yaml'
-    nodes = {f'/**/{node}': {'ros__parameters': given} for node, given in parameters.items()}
-    path.write_text(yaml.safe_dump(nodes))
-    for module in (
-        'ros_ik.demo.robot_description_publisher',
-        'ros_ik.demo.mock_robot',
-        'ros_ik.node.ros_ik_node',
-    ):
-        children.start(module, ['--params-file', str(path)])
+    start_nodes(children, folder, robot, given)
 
 
 def _play(client: DemoClient, children: Children, scenario: Scenario) -> str:

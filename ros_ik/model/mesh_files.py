@@ -62,6 +62,23 @@ def read_vertices(path: Path) -> np.ndarray:
         ModelError: As :meth:`MeshFile.read_vertices`; also where the library is not installed.
     """
     where = f'mesh {str(path)!r}'
+    kind, content = read_content(path)
+    vertices = _facet_vertices(where, kind, content)
+    if not len(vertices):
+        raise ModelError(where, 'has no vertices')
+    if not np.all(np.abs(vertices) <= MAX_MAGNITUDE):
+        raise ModelError(where, f'has a vertex that is not finite or beyond {MAX_MAGNITUDE:g}')
+    return unique_rows(vertices)
+
+
+def read_content(path: Path) -> tuple[str, bytes]:
+    """Return the kind of a mesh file, its suffix without the dot, and its checked content.
+
+    Raises:
+        ModelError: A file that cannot be read, is too large, is of a kind that is not known, or is
+            COLLADA with entities or a document type.
+    """
+    where = f'mesh {str(path)!r}'
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ModelError(where, f'{path.suffix!r} is none of {", ".join(SUFFIXES)}')
@@ -74,12 +91,7 @@ def read_vertices(path: Path) -> np.ndarray:
         raise ModelError(where, f'has more than the {MAX_FILE_BYTES} bytes accepted')
     if suffix == '.dae':
         _check_xml(where, content)
-    vertices = _facet_vertices(where, suffix[1:], content)
-    if not len(vertices):
-        raise ModelError(where, 'has no vertices')
-    if not np.all(np.abs(vertices) <= MAX_MAGNITUDE):
-        raise ModelError(where, f'has a vertex that is not finite or beyond {MAX_MAGNITUDE:g}')
-    return unique_rows(vertices)
+    return suffix[1:], content
 
 
 def _check_xml(where: str, content: bytes) -> None:

@@ -1,0 +1,150 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A robot to try the node with: mock robot, node and page, started and ended together.
+
+    python -m ros_ik.viewer.demo --robot panda
+
+Prints the address of the page, opens it where there is a display, and runs until Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+import os
+from pathlib import Path
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import urllib.request
+import webbrowser
+
+from ros_ik.demo.children import Children
+from ros_ik.demo.demo_robot import DemoRobot
+from ros_ik.demo.nodes import choose_domain
+from ros_ik.demo.nodes import start_nodes
+from ros_ik.demo.robots import default_robot
+from ros_ik.demo.robots import mesh_environment
+from ros_ik.demo.robots import mesh_prefix
+from ros_ik.errors import ArgumentError
+from ros_ik.errors import RosIkError
+
+_HOST = '127.0.0.1'
+_PORTS_TRIED = 100
+# Time between two looks at the children [s].
+_PERIOD = 0.2
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run until interrupted; return the exit code.
+
+    Args:
+        args: Command line; None for that of the process.
+    """
+    options = _parse(args)
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    try:
+        return _run(options, ended)
+    except RosIkError as error:
+        print(f'view: {error}', file=sys.stderr)
+        return 2
+
+
+def _parse(args: Sequence[str] | None) -> argparse.Namespace:
+    summary = (__doc__ or '').splitlines()[0]
+    parser = argparse.ArgumentParser(prog='ros_ik.viewer.demo', description=summary)
+    parser.add_argument(
+        '--robot', default='', help='name, or path of a URDF or xacro file; empty: panda'
+    )
+    parser.add_argument('--device', default='auto', help="'auto', 'cpu' or 'cuda:N'")
+    parser.add_argument('--rate', type=float, default=100.0, help='rate of the control loop [Hz]')
+    parser.add_argument('--port', type=int, default=8080, help='port, or the next free one')
+    return parser.parse_args(args)
+
+
+def _run(options: argparse.Namespace, ended: threading.Event) -> int:
+    """Start everything and wait; return the exit code."""
+    robot = DemoRobot.load(options.robot or default_robot())
+    port = _free_port(options.port)
+    address = f'http://{_HOST}:{port}'
+    choose_domain()
+    parameters = {
+        'control_rate': options.rate,
+        'status_rate': 50.0,
+        'device': options.device,
+        'ee.orientation_weight': 0.5 if robot.group.n_variables >= 6 else 0.0,
+    }
+    page = {'host': _HOST, 'port': port, 'package_paths': _mesh_folders(robot)}
+    environment = mesh_environment(robot.files)
+    with tempfile.TemporaryDirectory() as folder, Children(environment) as children:
+        start_nodes(
+            children,
+            Path(folder),
+            robot,
+            parameters,
+            {'ros_ik_viewer': ('ros_ik.viewer', page)},
+        )
+        while not ended.wait(_PERIOD) and not children.fallen():
+            if _is_served(address):
+                _announce(address, robot)
+                break
+        while not ended.wait(_PERIOD) and not children.fallen():
+            pass
+        problem = children.fallen()
+    if problem:
+        print(f'view: {problem}', file=sys.stderr)
+        return 1
+    return 0
+
+
+def _announce(address: str, robot: DemoRobot) -> None:
+    domain = os.environ['ROS_DOMAIN_ID']
+    print(f'{robot.files.name}, chain {robot.chain}, ROS_DOMAIN_ID={domain}')
+    print(f'view: {address} (Ctrl-C ends it)', flush=True)
+    if os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY'):
+        webbrowser.open(address)
+
+
+def _mesh_folders(robot: DemoRobot) -> list[str]:
+    """Return where the meshes of the robot may lie: in its package, or beside it."""
+    urdf = robot.files.urdf_path
+    prefix = mesh_prefix(robot.files)
+    # <there>/<package>/urdf/<file>
+    around = [str(folder) for folder in list(urdf.parents)[:3:2]]
+    return [str(Path(prefix) / 'share'), *around] if prefix else around
+
+
+def _free_port(first: int) -> int:
+    """Return the first port from there on at which nobody listens.
+
+    Raises:
+        ArgumentError: A number that is no port, or none of a hundred is free.
+    """
+    if not 1 <= first <= 65535:
+        raise ArgumentError(f'port must be in [1, 65535], got {first}')
+    for port in range(first, min(first + _PORTS_TRIED, 65536)):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((_HOST, port))
+            except OSError:
+                continue
+            return port
+    raise ArgumentError(f'no port from {first} on is free')
+
+
+def _is_served(address: str) -> bool:
+    """Return whether the page is there."""
+    try:
+        with urllib.request.urlopen(address, timeout=1.0):
+            return True
+    except OSError:
+        return False
+
+
+if __name__ == '__main__':
+    sys.exit(main())

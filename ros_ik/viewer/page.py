@@ -1,0 +1,118 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The page: its server, its panels, and what belongs to every page whatever the robot."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from typing import Any
+
+import viser
+
+from ros_ik.viewer.requests import Requests
+
+_STOP_COLOR = (200, 30, 0)
+# Size of the panel with the stop button, and of the other one [pixels].
+_STOP_WIDTH, _PANEL_WIDTH, _GAP = 200, 340, 12
+
+
+class _LocalServer(viser.ViserServer):
+    """A server that no browser can open to the internet."""
+
+    def request_share_url(self, verbose: bool = True) -> str | None:
+        """Refuse: a robot is moved from here."""
+        return None
+
+
+class Page:
+    """The page of one viewer.
+
+    Attributes:
+        server: What draws on it.
+        requests: What the people want who look at it.
+        address: Where it is.
+    """
+
+    def __init__(self, host: str, port: int, requests: Requests) -> None:
+        """Serve it.
+
+        Args:
+            host: Address to listen at.
+            port: The port, or the first free one above it.
+            requests: Takes what people want.
+        """
+        # The library greets on the standard output; the viewer says itself where the page is.
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.server = _LocalServer(host=host, port=port, label='ros_ik', verbose=False)
+        self.requests = requests
+        self.address = f'http://{self.server.get_host()}:{self.server.get_port()}'
+        self.server.on_client_disconnect(self._on_disconnect)
+        gui = self.server.gui
+        gui.configure_theme(show_logo=False, show_share_button=False)
+        gui.main_panel.float(x=-_GAP, y=_GAP, width=_PANEL_WIDTH)
+        panel = gui.add_panel()
+        # Messages of the library appear above it.
+        panel.float(x=_GAP, y=-_GAP, width=_STOP_WIDTH)
+        with panel.add_tab('Motion'):
+            self._button('stop', 'STOP (S)', 'S', color=_STOP_COLOR)
+            self._button('pause', 'Pause (P)', 'P')
+            self._button('resume', 'Resume (O)', 'O')
+            self._button('reset', 'Reset (R)', 'R')
+        self._status = gui.add_html('')
+        self._answer = gui.add_html('')
+        self._shown = '', ''
+        with gui.add_folder('Show'):
+            self.with_ghost = gui.add_checkbox(
+                'commanded robot', True, hint='The ghost: where the node wants the robot to be.'
+            )
+            self.with_targets = gui.add_checkbox('targets', True)
+        self.server.scene.add_grid('/floor', width=4.0, height=4.0, cell_size=0.1)
+        self.server.scene.world_axes.visible = False
+
+    def show(self, status: str, answer: str) -> None:
+        """Show the status, and what the node answered last, as HTML."""
+        if status != self._shown[0]:
+            self._status.content = status
+        if answer != self._shown[1]:
+            self._answer.content = answer
+        self._shown = status, answer
+
+    def look_at(self, center: tuple[float, float, float], distance: float) -> None:
+        """Let those who open the page see a place from a distance [m]."""
+        x, y, z = center
+        camera = self.server.initial_camera
+        camera.position = x + 0.8 * distance, y + 0.45 * distance, z + 0.4 * distance
+        camera.look_at = x, y, z
+        for client in self.server.get_clients().values():
+            client.camera.position = camera.position
+            client.camera.look_at = camera.look_at
+
+    def press(self, kind: str) -> None:
+        """Do what a button does: stop, pause, resume or reset."""
+        if kind != 'resume':
+            self.requests.release_all()
+        self.requests.ask(kind)
+
+    @property
+    def status(self) -> str:
+        """The status that is shown, as HTML."""
+        return self._shown[0]
+
+    def close(self) -> None:
+        """Serve it no longer."""
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.server.stop()
+
+    def _button(self, kind: str, label: str, key: Any, **look: Any) -> None:
+        """Add a button that asks for something, and a key that does the same."""
+
+        # A coroutine runs at once, in the thread that hears the browsers.
+        async def ask(event: object) -> None:
+            self.press(kind)
+
+        self.server.gui.add_button(label, **look).on_click(ask)
+        self.server.gui.add_command(label, hotkey=key).on_trigger(ask)
+
+    async def _on_disconnect(self, client: viser.ClientHandle) -> None:
+        self.requests.release_client(client.client_id)

@@ -1,0 +1,69 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Wishes of those who look at the page, on their way to the thread that serves ROS."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+
+class Requests:
+    """The newest wish of each kind, and the targets that are held; any thread may call it."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._lock = threading.Lock()
+        self._wishes: dict[str, Any] = {}
+        self._held: dict[str, tuple[int | None, np.ndarray]] = {}
+
+    def ask(self, kind: str, value: Any = None) -> None:
+        """Ask for something; a newer wish takes the place of one of its kind."""
+        with self._lock:
+            self._wishes[kind] = value
+
+    def take(self) -> dict[str, Any]:
+        """Return the wishes since the last call, oldest kind first."""
+        with self._lock:
+            wishes, self._wishes = self._wishes, {}
+        return wishes
+
+    def hold(self, task: str, client: int | None, pose: np.ndarray) -> None:
+        """Hold the target of a task; who held it before does no longer.
+
+        Args:
+            task: Its name.
+            client: Browser that holds it.
+            pose: Pose in the world [7].
+        """
+        with self._lock:
+            self._held[task] = client, pose
+
+    def move(self, task: str, client: int | None, pose: np.ndarray) -> None:
+        """Move the target of a task, if this browser holds it."""
+        with self._lock:
+            if task in self._held and self._held[task][0] == client:
+                self._held[task] = client, pose
+
+    def release(self, task: str, client: int | None) -> None:
+        """Hold the target of a task no longer, if this browser held it."""
+        with self._lock:
+            if task in self._held and self._held[task][0] == client:
+                del self._held[task]
+
+    def release_client(self, client: int) -> None:
+        """Hold no target any more that a browser held, which has gone."""
+        with self._lock:
+            self._held = {task: held for task, held in self._held.items() if held[0] != client}
+
+    def release_all(self) -> None:
+        """Hold no target any more."""
+        with self._lock:
+            self._held.clear()
+
+    def held(self) -> dict[str, np.ndarray]:
+        """Return the poses of the targets that are held by task [7]."""
+        with self._lock:
+            return {task: pose for task, (_, pose) in self._held.items()}

@@ -1,0 +1,187 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The shapes that a robot description draws, one scene a link, read with trimesh."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+import dataclasses
+import io
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import numpy as np
+import trimesh
+
+from ros_ik.errors import ModelError
+from ros_ik.model import Model
+from ros_ik.model.joint_type import GeoType
+from ros_ik.model.mesh_files import MeshFile
+from ros_ik.model.mesh_files import read_content
+from ros_ik.model.xml import parse_document
+from ros_ik.viewer.palette import GREY
+
+# Shapes of the geometries that a description can name, for the order of its colours.
+_KNOWN = ('box', 'sphere', 'cylinder', 'capsule', 'mesh')
+_GREY = np.array([*GREY, 255]) / 255.0
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class LinkMesh:
+    """What is drawn of one link, in its frame.
+
+    Attributes:
+        link: Index of the link.
+        glb: Binary glTF of it in colour.
+        vertices: Its vertices [m], float32 [n, 3].
+        faces: Its triangles, indices of vertices, uint32 [m, 3].
+    """
+
+    link: int
+    glb: bytes
+    vertices: np.ndarray
+    faces: np.ndarray
+
+
+def read_meshes(model: Model, text: str, problems: list[str]) -> Iterator[LinkMesh]:
+    """Yield what is drawn of each link.
+
+    Visual shapes are drawn; collision shapes where a robot has no visual one.
+
+    Args:
+        model: The robot.
+        text: Its description, which has the colours.
+        problems: What cannot be drawn is added here, a sentence each.
+    """
+    groups = model.shape_collision_group.numpy()
+    # Visual shapes collide with nothing: group 0.
+    is_drawn = groups == 0 if np.any(groups == 0) else np.ones(len(groups), dtype=bool)
+    colors = _colors(text)
+    bodies, types = model.shape_body.numpy(), model.shape_type.numpy()
+    poses, scales = model.shape_transform.numpy(), model.shape_scale.numpy()
+    for link, name in enumerate(model.body_label):
+        shapes = np.flatnonzero(is_drawn & (bodies == link)).tolist()
+        given = colors.get(name, [])
+        scene = trimesh.Scene()
+        for number, shape in enumerate(shapes):
+            color = given[number] if len(given) == len(shapes) else None
+            try:
+                part = _geometry(int(types[shape]), scales[shape], model.shape_source[shape])
+            except ModelError as error:
+                problems.append(str(error))
+                continue
+            if part is None:
+                continue
+            _paint(part, color)
+            part.apply_transform(_matrix(poses[shape]))
+            scene.add_geometry(list(part.dump()))
+        if scene.geometry:
+            whole = scene.to_mesh()
+            yield LinkMesh(
+                link,
+                scene.export(file_type='glb'),
+                np.asarray(whole.vertices, dtype=np.float32),
+                np.asarray(whole.faces, dtype=np.uint32),
+            )
+
+
+def _geometry(kind: int, scale: np.ndarray, source: MeshFile | None) -> trimesh.Scene | None:
+    """Return a shape about its origin [m], None for one without a size or a file.
+
+    Raises:
+        ModelError: A mesh file that cannot be read.
+    """
+    if kind == GeoType.MESH:
+        if source is None or source.path is None:
+            return None
+        scene = _read_scene(source)
+        scene.apply_transform(np.diag([*np.asarray(scale, dtype=float), 1.0]))
+        return scene
+    if kind == GeoType.BOX:
+        part = trimesh.creation.box(extents=2.0 * scale)
+    elif kind == GeoType.SPHERE:
+        part = trimesh.creation.icosphere(subdivisions=3, radius=scale[0])
+    elif kind == GeoType.CYLINDER:
+        part = trimesh.creation.cylinder(radius=scale[0], height=2.0 * scale[1])
+    elif kind == GeoType.CAPSULE:
+        part = trimesh.creation.capsule(radius=scale[0], height=2.0 * scale[1])
+    else:
+        return None
+    return trimesh.Scene(part)
+
+
+def _read_scene(source: MeshFile) -> trimesh.Scene:
+    """Read a mesh file in m; files that it names beside it, such as pictures, are not read."""
+    where = f'mesh {source.uri!r}'
+    if source.path is None:
+        raise ModelError(where, 'not found in the package paths')
+    kind, content = read_content(source.path)
+    try:
+        scene = trimesh.load_scene(io.BytesIO(content), file_type=kind)
+        units = scene.units
+        if kind == 'dae' and units is not None:
+            scene.apply_scale(trimesh.units.unit_conversion(units, 'meters'))
+    # A reader of files raises whatever a broken one makes it stumble over.
+    except Exception as error:
+        raise ModelError(where, f'cannot be read as {kind}: {error!r}') from error
+    return scene
+
+
+def _paint(scene: trimesh.Scene, color: np.ndarray | None) -> None:
+    """Give a colour to a scene: what has none of its own, and everything where one is given."""
+    for geometry in scene.geometry.values():
+        if not isinstance(geometry, trimesh.Trimesh):
+            continue
+        own: Any = geometry.visual
+        if color is not None or not own.defined:
+            material = trimesh.visual.material.PBRMaterial(
+                baseColorFactor=_GREY if color is None else color,
+                metallicFactor=0.1,
+                roughnessFactor=0.7,
+            )
+            geometry.visual = trimesh.visual.TextureVisuals(material=material)
+
+
+def _matrix(pose: np.ndarray) -> np.ndarray:
+    """Return the matrix [4, 4] of a pose x y z qx qy qz qw."""
+    x, y, z, w = pose[3:]
+    matrix = trimesh.transformations.quaternion_matrix([w, x, y, z])
+    matrix[:3, 3] = pose[:3]
+    return matrix
+
+
+def _colors(text: str) -> dict[str, list[np.ndarray | None]]:
+    """Return the colour of each visual shape [4] by link, None where the description has none."""
+    root = parse_document(text, 'robot')
+    named = {}
+    for material in root.iterfind('material'):
+        named[material.get('name')] = _rgba(material)
+    return {
+        link.get('name', ''): [
+            _visual_color(visual, named)
+            for visual in link.iterfind('visual')
+            if any(visual.find(f'geometry/{kind}') is not None for kind in _KNOWN)
+        ]
+        for link in root.iterfind('link')
+    }
+
+
+def _visual_color(
+    visual: Element, named: dict[str | None, np.ndarray | None]
+) -> np.ndarray | None:
+    material = visual.find('material')
+    if material is None:
+        return None
+    own = _rgba(material)
+    return named.get(material.get('name')) if own is None else own
+
+
+def _rgba(material: Element) -> np.ndarray | None:
+    color = material.find('color')
+    if color is None or color.get('rgba') is None:
+        return None
+    try:
+        values = [float(word) for word in color.get('rgba', '').split()]
+    except ValueError:
+        return None
+    return np.clip(values, 0.0, 1.0) if len(values) == 4 and np.isfinite(values).all() else None

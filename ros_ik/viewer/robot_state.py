@@ -1,0 +1,102 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A described robot and where its links are, measured and commanded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import threading
+
+import numpy as np
+
+from ros_ik.demo.robot_joints import RobotJoints
+from ros_ik.kinematics import eval_fk
+from ros_ik.model import Model
+from ros_ik.viewer.robot_meshes import LinkMesh
+from ros_ik.viewer.robot_meshes import read_meshes
+
+MEASURED, COMMANDED = 0, 1
+
+
+class RobotState:
+    """A robot whose joints are measured and commanded.
+
+    Attributes:
+        model: The robot.
+        meshes: What is drawn of it.
+        problems: What cannot be drawn, a sentence each.
+        root_link: Name of the link in which poses of the world are given.
+        body_q: Poses of the links in the world, measured and commanded [2, body_count, 7].
+    """
+
+    def __init__(self, text: str, package_paths: Sequence[str], ended: threading.Event) -> None:
+        """Read a description and its meshes; takes seconds for large ones.
+
+        Args:
+            text: The description.
+            package_paths: Folders in which meshes are looked up.
+            ended: Once it is set, no further mesh is read.
+
+        Raises:
+            ModelError: The description is malformed.
+        """
+        self.model = Model.from_urdf(text, package_paths=package_paths, device='cpu')
+        self._joints = RobotJoints(self.model)
+        self._coords = dict(zip(self._joints.names, self._joints.coords.tolist(), strict=True))
+        start = self._joints.configuration({})
+        self._joint_q = np.stack([start, start])
+        self.body_q = np.zeros((2, self.model.body_count, 7))
+        self._is_known = [False, False]
+        self.update()
+        moving = set(self.model.joint_child.numpy().tolist())
+        parents = self.model.joint_parent.numpy().tolist()
+        children = self.model.joint_child.numpy().tolist()
+        on_world = [child for parent, child in zip(parents, children, strict=True) if parent < 0]
+        roots = on_world or [b for b in range(self.model.body_count) if b not in moving]
+        self.root_link = self.model.body_label[roots[0]]
+        self.problems: list[str] = []
+        self.meshes: list[LinkMesh] = []
+        for mesh in read_meshes(self.model, text, self.problems):
+            if ended.is_set():
+                return
+            self.meshes.append(mesh)
+
+    def set_joints(self, which: int, names: Sequence[str], positions: Sequence[float]) -> None:
+        """Take over positions [rad or m] by joint; unknown joints and odd numbers are left out."""
+        for name, position in zip(names, positions, strict=False):
+            coord = self._coords.get(name)
+            if coord is not None and np.isfinite(position):
+                self._joint_q[which, coord] = position
+        self._is_known[which] = True
+
+    def is_known(self, which: int) -> bool:
+        """Return whether joints were measured or commanded yet."""
+        return self._is_known[which]
+
+    def update(self) -> None:
+        """Compute the poses of the links."""
+        both = np.stack([self.model.apply_mimic(joint_q) for joint_q in self._joint_q])
+        eval_fk(self.model, both, self.body_q)
+
+    def link_pose(self, name: str) -> np.ndarray | None:
+        """Return the measured pose of a link in the world [7], None for no link of the robot."""
+        if name not in self.model.body_label:
+            return None
+        return self.body_q[MEASURED, self.model.body_label.index(name)]
+
+    @property
+    def root_pose(self) -> np.ndarray:
+        """The pose of the root link in the world [7]."""
+        return self.body_q[MEASURED, self.model.body_label.index(self.root_link)]
+
+    @property
+    def center(self) -> np.ndarray:
+        """The middle of the origins of the links [3], m."""
+        origins = self.body_q[MEASURED, :, :3]
+        return 0.5 * (origins.min(axis=0) + origins.max(axis=0))
+
+    @property
+    def radius(self) -> float:
+        """The distance from the centre to the farthest origin of a link [m], at least 0.05."""
+        away = np.linalg.norm(self.body_q[MEASURED, :, :3] - self.center, axis=1)
+        return max(float(away.max()), 0.05)
