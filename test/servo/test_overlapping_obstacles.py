@@ -58,3 +58,57 @@ def test_joints_that_an_obstacle_does_not_squeeze_go_on():
     assert moved[3:].max() > 0.005
     assert moved[:2].max() < 1e-3
     rig.assert_within_limits()
+
+
+def collar(count, radius, size, height):
+    """Return a Panda with boxes round its base, and their names."""
+    rig = BarrierRig()
+    for k in range(count):
+        angle = 2.0 * np.pi * k / count
+        place = radius * np.array([np.cos(angle), np.sin(angle), 0.0]) + [0.0, 0.0, height]
+        turned = 0.0, 0.0, np.sin(0.5 * angle), np.cos(0.5 * angle)
+        rig.add(f'box_{k}', 'box', [size, size, size], place, quaternion=turned)
+    return rig, [f'box_{k}' for k in range(count)]
+
+
+def squeezed(rig, names):
+    """Return which joints bring some link that is too near an obstacle nearer either way."""
+    oracle, start = rig.oracle, rig.q
+
+    def distances(joint, way):
+        rig.q = start.copy()
+        rig.q[rig.robot.coords[joint]] += way
+        rig._update()
+        found = [
+            [coal_distance(oracle.hulls[k], oracle._pose(k), *rig.obstacle(name))[0]
+             for name in names]
+            for k in rig._moving_shapes
+        ]  # fmt: skip
+        return np.array(found)
+
+    before, held = distances(0, 0.0), []
+    near = before < 0.02
+    for joint in range(len(rig.robot.coords)):
+        losses = [(distances(joint, way) - before)[near].min() for way in (1e-3, -1e-3)]
+        held.append(max(losses) < -ROUNDING)
+    rig.q = start
+    return np.array(held)
+
+
+# Joints that are not squeezed take the hand wherever they can.
+@pytest.mark.parametrize(
+    ('boxes', 'held'),
+    [((8, 0.1, 0.08, 0.1), 1), ((12, 0.12, 0.06, 0.15), 1), ((10, 0.1, 0.08, 0.25), 2)],
+)
+def test_a_collar_of_boxes_holds_no_joint_that_it_does_not_squeeze(boxes, held):
+    for seed in range(3):
+        rig, names = collar(*boxes)
+        free = ~squeezed(rig, names)
+        assert not free[:held].any() and free[held:].all()
+        rng, there = np.random.default_rng(seed), rig.q.copy()
+        there[rig.robot.coords[free]] += rng.uniform(-0.4, 0.4, free.sum())
+        target = rig.pose(there)
+        rig.aim(target)
+        rig.tick(150)
+        assert np.linalg.norm(rig.pose()[:3] - target[:3]) < 1e-3
+        rig.assert_within_limits()
