@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
+import functools
 import operator
 import sys
 import types
@@ -66,7 +67,7 @@ class Snapshot:
             for name in names
             if name not in self._plain
         ]
-        for place, holder, name in _outside(type(objective)):
+        for place, holder, name in _outside(objective):
             if (place, name) not in written:
                 self._others.append((place, holder, name, _frozen(holder[name], _DEPTH)))
 
@@ -210,9 +211,38 @@ def _module(kind: type) -> str:
 _Place = tuple[str, Mapping[str, Any], str]
 
 
-def _outside(kind: type) -> Iterator[_Place]:
-    """Yield where the caller's classes keep data beside the object."""
-    seen: set[types.CodeType] = set()
+def _outside(objective: Any) -> Iterator[_Place]:
+    """Yield where the caller keeps data beside an object that its methods read."""
+    seen: set[Any] = set()
+    yield from _of_class(type(objective), seen)
+    if is_of_caller(type(objective)):
+        for value in vars(objective).values():
+            yield from _of_value(value, seen, _DEPTH)
+
+
+def _of_value(value: Any, seen: set[Any], depth: int) -> Iterator[_Place]:
+    """Yield what functions and objects of the caller that are kept somewhere read."""
+    if isinstance(value, types.MethodType | functools.partial):
+        value = value.__func__ if isinstance(value, types.MethodType) else value.func
+    if isinstance(value, types.FunctionType):
+        yield from _of_function(value, seen)
+    elif depth and isinstance(value, list | tuple):
+        for item in value:
+            yield from _of_value(item, seen, depth - 1)
+    elif depth and isinstance(value, dict):
+        for item in value.values():
+            yield from _of_value(item, seen, depth - 1)
+    elif depth and is_own_code(type(value).__module__ or '') and not isinstance(value, type):
+        yield from _of_class(type(value), seen)
+        for item in getattr(value, '__dict__', {}).values():
+            yield from _of_value(item, seen, depth - 1)
+
+
+def _of_class(kind: type, seen: set[Any]) -> Iterator[_Place]:
+    """Yield the data of a class of the caller, and what its methods read."""
+    if kind in seen:
+        return
+    seen.add(kind)
     for cls in kind.__mro__:
         if not is_own_code(cls.__module__ or ''):
             continue
@@ -230,7 +260,7 @@ def _function(value: Any) -> types.FunctionType | None:
     return value if isinstance(value, types.FunctionType) else None
 
 
-def _of_function(function: types.FunctionType, seen: set[types.CodeType]) -> Iterator[_Place]:
+def _of_function(function: types.FunctionType, seen: set[Any]) -> Iterator[_Place]:
     """Yield the variables outside of a function that it reads, and what it calls reads."""
     if function.__code__ in seen or not is_own_code(function.__module__ or ''):
         return
@@ -251,7 +281,7 @@ def _of_variable(
     holder: Mapping[str, Any],
     name: str,
     names: Iterable[str],
-    seen: set[types.CodeType],
+    seen: set[Any],
 ) -> Iterator[_Place]:
     """Yield a variable, or the data in the function, module or class that it names."""
     value = holder[name]
@@ -266,12 +296,13 @@ def _of_variable(
                     yield f'{of_module}.{value.__name__}', inside, used
     elif _is_data(value):
         yield place, holder, name
+        yield from _of_value(value, seen, _DEPTH)
 
 
 def _is_data(value: Any) -> bool:
     """Whether a value is data and not code."""
     return not (
-        callable(value)
+        (callable(value) and not is_own_code(type(value).__module__ or ''))
         or isinstance(value, types.ModuleType | property | staticmethod | classmethod)
         or type(value).__name__ in ('member_descriptor', 'getset_descriptor', '_abc_data')
     )

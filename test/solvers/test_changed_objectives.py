@@ -24,7 +24,7 @@ from ros_ik.errors import ArgumentError
 nik = newton.ik
 pytestmark = pytest.mark.oracle
 N = 4
-GAIN = HELPED = 1.0
+GAIN = HELPED = KEPT = CALLED = 1.0
 
 
 @wp.kernel
@@ -52,6 +52,18 @@ def helper():
     return HELPED
 
 
+class Schedule:
+    """An object that an objective keeps; its methods read a global, it is called itself."""
+
+    def value(self):
+        return KEPT
+
+    def __call__(self):
+        return self.rate
+
+    rate = 1.0
+
+
 class Pull(IKObjective):
     """A user's objective with numbers on the host, arrays, a list, and data beside it."""
 
@@ -60,12 +72,14 @@ class Pull(IKObjective):
     def __init__(self, link, targets):
         super().__init__()
         self.link, self.targets, self.gains = link, to_warp(targets, wp.vec3), [1.0]
+        self.schedule, self.call, self.further = Schedule(), lambda: CALLED, [Schedule()]
 
     def residual_dim(self):
         return 3
 
     def compute_residuals(self, body_q, joint_q, model, residuals, start_idx, problem_idx=None):
         gain = self.gains[0] * self.factor * GAIN * helper() * Beside.gain
+        gain *= self.schedule.value() * self.call() * self.further[0]()
         wp.launch(
             pull, dim=len(body_q),
             inputs=[body_q, self.link, gain, self.targets, problem_idx, start_idx],
@@ -149,6 +163,9 @@ CHANGES = {
     'global': ('pull', lambda o, rig: globals().__setitem__('GAIN', 0.2)),
     'global of a function': ('pull', lambda o, rig: globals().__setitem__('HELPED', 0.2)),
     'number of another class': ('pull', lambda o, rig: setattr(Beside, 'gain', 0.2)),
+    'global of an object': ('pull', lambda o, rig: globals().__setitem__('KEPT', 0.2)),
+    'global of a function kept': ('pull', lambda o, rig: globals().__setitem__('CALLED', 0.2)),
+    'number of an object called': ('pull', lambda o, rig: setattr(o.further[0], 'rate', 0.2)),
     'number by an array': ('pull', lambda o, rig: o.__dict__.update(gains=np.full(2, 0.2))),
     'pose targets': ('pose', put('target_poses', lambda r: np.hstack([r[2][1], r[3][1]]))),
 }  # fmt: skip
@@ -158,7 +175,8 @@ CHANGES = {
 def restored():
     yield
     Pull.factor = 1.0
-    globals()['GAIN'] = globals()['HELPED'] = Beside.gain = 1.0
+    globals().update(GAIN=1.0, HELPED=1.0, KEPT=1.0, CALLED=1.0)
+    Beside.gain = 1.0
 
 
 def solved(solver, start):
