@@ -48,10 +48,17 @@ if TYPE_CHECKING:
     from ros_ik.objectives import IKObjectivePosition
     from ros_ik.objectives import IKObjectiveRotation
     from ros_ik.objectives import IKObjectiveSelfDistance
+    from ros_ik.solvers import all_solutions
+    from ros_ik.solvers import AllSolutions
     from ros_ik.solvers import ChainIK
     from ros_ik.solvers import ChainIKResult
     from ros_ik.solvers import ChainIKSettings
     from ros_ik.solvers import ChainLink
+    from ros_ik.solvers import closed_form
+    from ros_ik.solvers import ClosedForm
+    from ros_ik.solvers import ClosedFormFamily
+    from ros_ik.solvers import ClosedFormIK
+    from ros_ik.solvers import ClosedFormSettings
     from ros_ik.solvers import CommandHeaderBuilder
     from ros_ik.solvers import DifferentialIK
     from ros_ik.solvers import DifferentialIKSettings
@@ -79,12 +86,14 @@ if TYPE_CHECKING:
     from ros_ik.solvers import solve_path
     from ros_ik.solvers import SolveStatus
     from ros_ik.solvers import StopReason
+    from ros_ik.solvers import StructureTolerances
     from ros_ik.solvers import Task
 else:
     __getattr__, __dir__ = lazy_names(__name__, __file__)
 
 __all__ = [
     'AccelerationLimit',
+    'AllSolutions',
     'ArgumentError',
     'Barrier',
     'BodyPairBarrier',
@@ -92,6 +101,10 @@ __all__ = [
     'ChainIKResult',
     'ChainIKSettings',
     'ChainLink',
+    'ClosedForm',
+    'ClosedFormFamily',
+    'ClosedFormIK',
+    'ClosedFormSettings',
     'CollisionChecker',
     'CollisionGeometry',
     'CollisionScene',
@@ -141,9 +154,12 @@ __all__ = [
     'SelfCollisionBarrier',
     'SolveStatus',
     'StopReason',
+    'StructureTolerances',
     'Task',
     'VelocityLimit',
     'WorldCollisionBarrier',
+    'all_solutions',
+    'closed_form',
     'eval_bias_force',
     'eval_com',
     'eval_fk',

@@ -154,14 +154,16 @@ def test_braking_is_the_stop_that_is_checked(tmp_path):
 
 def test_inverse_kinematics(tmp_path):
     page = 'docs/inverse_kinematics.md'
-    names = run(page, tmp_path, until=2)
+    names = run(page, tmp_path, until=3)
     assert np.all(names['solved']) and names['path'].joint_q.shape == (5, 9)
+    assert names['form'].exact and names['every'].joint_q.shape == (5, 16, 9)
+    assert names['every'].n_found[0] > 0
     start = wp.array(names['start'] + 0.1, dtype=wp.float32, device='cpu')
     path = tmp_path / 'rest.py'
-    path.write_text(blocks(page)[2])
+    path.write_text(blocks(page)[3])
     names = runpy.run_path(str(path), names | {'joint_q': start})
     assert np.all(names['solver'].status.numpy() == SolveStatus.CONVERGED)
-    path.write_text(blocks(page)[3])
+    path.write_text(blocks(page)[4])
     names = runpy.run_path(str(path), names | {'joint_q': names['start'][0]})
     assert names['rows'].shape == (names['chain'].num_dof_pos + 2,)
 

@@ -7,6 +7,14 @@ from typing import TYPE_CHECKING
 from ros_ik.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from ros_ik.solvers.analytic.batch import all_solutions
+    from ros_ik.solvers.analytic.form import closed_form
+    from ros_ik.solvers.analytic.form import ClosedForm
+    from ros_ik.solvers.analytic.result import AllSolutions
+    from ros_ik.solvers.analytic.result import ClosedFormSettings
+    from ros_ik.solvers.analytic.solver import ClosedFormIK
+    from ros_ik.solvers.analytic.structure import ClosedFormFamily
+    from ros_ik.solvers.analytic.structure import StructureTolerances
     from ros_ik.solvers.batch_ik.enums import IKOptimizer
     from ros_ik.solvers.batch_ik.enums import IKSampler
     from ros_ik.solvers.batch_ik.lbfgs import IKOptimizerLBFGS
@@ -44,10 +52,15 @@ else:
     __getattr__, __dir__ = lazy_names(__name__, __file__)
 
 __all__ = [
+    'AllSolutions',
     'ChainIK',
     'ChainIKResult',
     'ChainIKSettings',
     'ChainLink',
+    'ClosedForm',
+    'ClosedFormFamily',
+    'ClosedFormIK',
+    'ClosedFormSettings',
     'CommandHeaderBuilder',
     'DenseQP',
     'DifferentialIK',
@@ -73,7 +86,10 @@ __all__ = [
     'RolloutResult',
     'SolveStatus',
     'StopReason',
+    'StructureTolerances',
     'Task',
+    'all_solutions',
+    'closed_form',
     'inverse_kinematics',
     'rollout',
     'solve_path',

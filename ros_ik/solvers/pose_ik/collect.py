@@ -1,48 +1,18 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Gathers what the lanes of a problem found, and verifies it.
-
-The verification goes through the joints of the model as the model has them, in float64, not
-through the folded chain that the search uses: a mistake in one of them shows as a failure.
-"""
+"""Kernel that gathers what the lanes of a problem found, and verifies it (``placement``)."""
 
 import functools
-from typing import Any
 from typing import no_type_check
 
 import warp as wp
 
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.forward import joint_transform_function
-from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.solvers.pose_ik.kernel import unit_pose_function
+from ros_ik.solvers.pose_ik.placement import placement_functions
+from ros_ik.solvers.pose_ik.placement import placement_struct
 from ros_ik.solvers.status import SolveStatus
-
-
-@no_type_check
-@functools.cache
-def placement_struct() -> Any:
-    """Return the struct of where the variables of a chain lie in the model."""
-
-    @wp.struct
-    class Placement:
-        path: wp.array(dtype=wp.int32)  # joints from the world to the link
-        root: wp.transformd  # of what the first joint of the path hangs on
-        offset: wp.transformd  # of the tool in the link
-        coordinate: wp.array(dtype=wp.int32)  # [m], of each variable
-        follower: wp.array(dtype=wp.int32)  # [mimics], coordinate that follows
-        driver: wp.array(dtype=wp.int32)  # [mimics], coordinate it follows
-        coef0: wp.array(dtype=wp.float64)  # [mimics]
-        coef1: wp.array(dtype=wp.float64)  # [mimics]
-        base: wp.array(dtype=wp.float64)  # [joint_coord_count], of the joints that do not move
-        lower: wp.array(dtype=wp.float64)  # [m]
-        upper: wp.array(dtype=wp.float64)  # [m]
-        separation: wp.float64  # [rad or m], between solutions that count as two
-        position_tolerance: wp.float64
-        rotation_tolerance: wp.float64
-
-    return Placement
 
 
 @no_type_check
@@ -51,47 +21,10 @@ def collect_kernel() -> wp.Kernel:
     """Build the kernel; it is the same for every robot."""
     Placement = placement_struct()
     Tree = tree_struct(wp.float64)
-    joint_transform = joint_transform_function(wp.float64)
     unit_pose = unit_pose_function(wp.float64)
-    rotation_log = spatial_functions(wp.float64).rotation_log
-
-    @wp.func
-    def tool_error(
-        tree: Tree,
-        placement: Placement,
-        row: int,
-        joint_q: wp.array2d(dtype=wp.float64),
-        target: wp.transformd,
-    ):
-        pose = placement.root
-        for k in range(placement.path.shape[0]):
-            joint = placement.path[k]
-            pose = pose * tree.joint_X_p[joint] * joint_transform(tree, joint, row, joint_q)
-            pose = pose * tree.joint_X_c_inverse[joint]
-        pose = pose * placement.offset
-        moved = wp.transform_get_translation(target) - wp.transform_get_translation(pose)
-        turned = wp.transform_get_rotation(target) * wp.quat_inverse(
-            wp.transform_get_rotation(pose)
-        )
-        return wp.length(moved), wp.length(rotation_log(turned))
-
-    @wp.func
-    def write_configuration(
-        placement: Placement,
-        out: int,
-        row: int,
-        slot: int,
-        solutions: wp.array3d(dtype=wp.float64),
-        joint_q: wp.array2d(dtype=wp.float64),
-    ):
-        for k in range(placement.base.shape[0]):
-            joint_q[out, k] = placement.base[k]
-        for j in range(placement.coordinate.shape[0]):
-            joint_q[out, placement.coordinate[j]] = solutions[row, slot, j]
-        for k in range(placement.follower.shape[0]):
-            joint_q[out, placement.follower[k]] = (
-                placement.coef0[k] + placement.coef1[k] * joint_q[out, placement.driver[k]]
-            )
+    functions = placement_functions()
+    tool_error, write_configuration = functions.tool_error, functions.write_configuration
+    within_limits, unsolved = functions.within_limits, functions.unsolved
 
     @wp.func
     def nearest_beyond(
@@ -138,25 +71,6 @@ def collect_kernel() -> wp.Kernel:
             if apart < placement.separation:
                 return False
         return True
-
-    @wp.func
-    def within_limits(
-        placement: Placement, out: int, joint_q: wp.array2d(dtype=wp.float64)
-    ) -> bool:
-        for j in range(placement.coordinate.shape[0]):
-            value = joint_q[out, placement.coordinate[j]]
-            if value < placement.lower[j] or value > placement.upper[j]:
-                return False
-        return True
-
-    @wp.func
-    def unsolved(placement: Placement, out: int, joint_q: wp.array2d(dtype=wp.float64)) -> int:
-        """Return AT_LIMITS where the best configuration rests against one, else UNREACHABLE."""
-        for j in range(placement.coordinate.shape[0]):
-            value = joint_q[out, placement.coordinate[j]]
-            if value <= placement.lower[j] or value >= placement.upper[j]:
-                return wp.static(int(SolveStatus.AT_LIMITS))
-        return wp.static(int(SolveStatus.UNREACHABLE))
 
     @wp.func
     def lane_of_least_cost(problem: int, lanes: int, lane_cost: wp.array(dtype=wp.float64)) -> int:

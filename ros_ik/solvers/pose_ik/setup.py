@@ -17,9 +17,9 @@ from ros_ik.kinematics.serial_chain import joints_to
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.kinematics.tree import root_pose
 from ros_ik.numbers import real_array
-from ros_ik.solvers.pose_ik.collect import placement_struct
 from ros_ik.solvers.pose_ik.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernel import search_struct
+from ros_ik.solvers.pose_ik.placement import placement_struct
 from ros_ik.solvers.pose_ik.result import ChainIKSettings
 
 if TYPE_CHECKING:

@@ -1,0 +1,353 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel of the closed forms: up to 16 candidate configurations of each pose, a thread per pose.
+
+The names are those of :class:`Chart`: axes h_i and points p_i by place, M = E_1 .. E_6 the motion
+of the tool, lengths in units of the reach. x and y are two angles that two equations fix.
+
+Three axes in one point (places 4, 5, 6 meet in c), with u = E_3(y) c and v = E_1(x)^-1 M c:
+
+    h_2 . (u - p_2) = h_2 . (v - p_2),   |u - p_2|^2 = |v - p_2|^2
+
+Then E_2 carries u to v, and R_4 R_5 R_6 is a known rotation.
+
+Three parallel axes (places 2, 3, 4 along h), with c on axis 6:
+
+    h . E_5(y) c = h . E_1(x)^-1 M c,   h . R_5(y) h_6 = h . R_1(x)^T R_M h_6
+
+Then R_2 R_3 R_4 is a rotation about h by a known angle, and a triangle gives the middle one.
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import Any
+from typing import no_type_check
+import zlib
+
+import warp as wp
+
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.solvers.analytic.circles import across
+from ros_ik.solvers.analytic.circles import both_at_once
+from ros_ik.solvers.analytic.circles import carry_angle
+from ros_ik.solvers.analytic.circles import direction_roots
+from ros_ik.solvers.analytic.circles import line_roots
+from ros_ik.solvers.analytic.circles import mat22
+from ros_ik.solvers.analytic.circles import one_then_other
+from ros_ik.solvers.analytic.circles import Pairs
+from ros_ik.solvers.analytic.circles import slope
+from ros_ik.solvers.analytic.circles import turned
+from ros_ik.solvers.analytic.circles import vec2
+from ros_ik.solvers.analytic.circles import vec3
+from ros_ik.solvers.analytic.structure import ClosedFormFamily
+from ros_ik.solvers.analytic.structure import Split
+
+# Candidates of a pose: eight of the closed form, and as many where an angle has two roots more.
+MAX_CANDIDATES = 16
+
+mat33 = wp.types.matrix((3, 3), wp.float64)
+vec6 = wp.types.vector(6, wp.float64)
+mat63 = wp.types.matrix((6, 3), wp.float64)
+
+
+@no_type_check
+@functools.cache
+def axes_struct() -> Any:
+    """Return the struct of the axes of a chart."""
+
+    @wp.struct
+    class ChartAxes:
+        directions: wp.array(dtype=wp.vec3d)  # [6], by place
+        points: wp.array(dtype=wp.vec3d)  # [6]
+        signs: wp.vec3d  # of places 2, 3, 4 along h
+        center: wp.vec3d  # c
+        order: wp.array(dtype=wp.int32)  # [6], joint of each place
+        tool: wp.transformd  # inverse of the pose of the tool with every joint at zero
+        origin: wp.vec3d  # [m]
+        reach: wp.float64  # [m]
+        opening: wp.float64  # parts roots that nearly coincide
+        loose: wp.float64  # largest miss of a near root of the quartic
+
+    return ChartAxes
+
+
+@no_type_check
+@functools.cache
+def candidates_kernel(
+    family: ClosedFormFamily, split: Split, row: int, backwards: bool, wrapped: bool
+) -> wp.Kernel:
+    """Build the kernel for one kind of chart.
+
+    It writes ``candidates`` [n_problems, 16, 6], the joints in the order of the chain within
+    half a turn of zero, and ``misses`` [n_problems, 16]: by how much the equations of each are
+    missed, over the reach; inf for places without a candidate.
+    """
+    ChartAxes = axes_struct()
+    stages = SPHERICAL if family is ClosedFormFamily.SPHERICAL else PARALLEL
+    equations, finish = stages.equations, stages.finish
+    x_first, y_first = split is Split.X_FIRST, split is Split.Y_FIRST
+    first_row, other_row = row, 1 - row
+    structure = zlib.crc32(repr((family, split, row, backwards, wrapped)).encode()) & 0x7FFFFFFF
+
+    @wp.func
+    def solve_pairs(
+        chart: ChartAxes, A: mat22, B: mat22, d: vec2, free_x: wp.float64, free_y: wp.float64
+    ):
+        if wp.static(x_first):
+            return one_then_other(
+                A[first_row], d[first_row], A[other_row], B[other_row], d[other_row],
+                free_x, free_y, chart.opening,
+            )  # fmt: skip
+        swap = bool(wp.static(y_first))
+        pairs = Pairs()
+        count = int(0)
+        if wp.static(y_first):
+            pairs, count = one_then_other(
+                B[first_row], d[first_row], B[other_row], A[other_row], d[other_row],
+                free_y, free_x, chart.opening,
+            )  # fmt: skip
+        else:
+            # Eliminate the angle whose matrix has the larger least singular value, about
+            # its determinant over its norm.
+            least_a = wp.abs(wp.determinant(A)) * wp.sqrt(wp.ddot(B, B))
+            least_b = wp.abs(wp.determinant(B)) * wp.sqrt(wp.ddot(A, A))
+            swap = least_b > least_a
+            if swap:
+                pairs, count = both_at_once(B, A, d, free_y, chart.loose, chart.opening)
+                # Its rows are (y, x).
+            else:
+                pairs, count = both_at_once(A, B, d, free_x, chart.loose, chart.opening)
+        if swap:
+            for k in range(count):
+                x = pairs[k, 1]
+                pairs[k, 1] = pairs[k, 0]
+                pairs[k, 0] = x
+        return pairs, count
+
+    @compiled_kernel()
+    def candidate_configurations(
+        chart: ChartAxes,
+        target: wp.array(dtype=wp.transformd),  # [n_problems], unit quaternions
+        seed: wp.array2d(dtype=wp.float64),  # [n_problems, 6]
+        candidates: wp.array3d(dtype=wp.float64),  # [n_problems, 16, 6]
+        misses: wp.array2d(dtype=wp.float64),  # [n_problems, 16]
+    ):
+        _structure = wp.static(structure)
+        problem = wp.tid()
+        place = wp.transformd(
+            (wp.transform_get_translation(target[problem]) - chart.origin) / chart.reach,
+            wp.normalize(wp.transform_get_rotation(target[problem])),
+        )
+        motion = place * chart.tool
+        if wp.static(backwards):
+            motion = wp.transform_inverse(motion)
+        R = wp.quat_to_matrix(wp.transform_get_rotation(motion))
+        t = wp.transform_get_translation(motion)
+        h = mat63()
+        p = mat63()
+        free = vec6()
+        for k in range(6):
+            free[k] = seed[problem, chart.order[k]]
+            direction = chart.directions[k]
+            point = chart.points[k]
+            if wp.static(wrapped and k == 0):
+                direction = R * direction
+                point = R * point + t
+            h[k] = direction
+            p[k] = point
+        moved_center = R * chart.center + t
+        A, B, d = equations(h, p, chart.center, moved_center, R)
+        free_y = free[wp.static(2 if family is ClosedFormFamily.SPHERICAL else 4)]
+        pairs, count = solve_pairs(chart, A, B, d, free[0], free_y)
+        slot = int(0)
+        k = int(0)
+        while k < count:
+            branch = int(0)
+            while branch < 2:
+                q, miss = finish(
+                    h, p, chart.center, moved_center, R, t, chart.signs, pairs[k, 0], pairs[k, 1],
+                    branch, free, chart.opening,
+                )  # fmt: skip
+                for j in range(6):
+                    angle = q[j]
+                    angle -= wp.float64(wp.TAU) * wp.round(angle / wp.float64(wp.TAU))
+                    candidates[problem, slot, chart.order[j]] = angle
+                misses[problem, slot] = pairs[k, 2] + miss
+                slot += 1
+                branch += 1
+            k += 1
+        while slot < wp.static(MAX_CANDIDATES):
+            misses[problem, slot] = wp.float64(wp.inf)
+            slot += 1
+
+    return candidate_configurations
+
+
+@no_type_check
+@wp.func
+def spherical_equations(h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33):
+    """Both equations of places 1 and 3 as A X + B Y = d."""
+    h1, h2, h3 = h[0], h[1], h[2]
+    out = moved - p[0]
+    far = c - p[2]
+    v = slope(-h1, h2, out)
+    u = slope(h3, h2, far)
+    first = wp.dot(h2, p[2] - p[0])
+    first += wp.dot(h2, h3) * wp.dot(h3, far) - wp.dot(h2, h1) * wp.dot(h1, out)
+    # Half of the squared distances to p_2: |p - p_2|^2 / 2 + |z|^2 / 2 + (p - p_2) . R z.
+    before = p[0] - p[1]
+    after = p[2] - p[1]
+    v2 = slope(-h1, before, out)
+    u2 = slope(h3, after, far)
+    half = wp.float64(0.5)
+    second = half * (wp.length_sq(after) + wp.length_sq(far))
+    second -= half * (wp.length_sq(before) + wp.length_sq(out))
+    second += wp.dot(after, h3) * wp.dot(h3, far) - wp.dot(before, h1) * wp.dot(h1, out)
+    A = mat22(v[0], v[1], v2[0], v2[1])
+    B = mat22(-u[0], -u[1], -u2[0], -u2[1])
+    return A, B, vec2(first, second)
+
+
+@no_type_check
+@wp.func
+def side_of(k: vec3) -> vec3:
+    """A unit vector at right angles to k."""
+    x = wp.cross(k, vec3(wp.float64(1.0), wp.float64(0.0), wp.float64(0.0)))
+    y = wp.cross(k, vec3(wp.float64(0.0), wp.float64(1.0), wp.float64(0.0)))
+    return wp.normalize(wp.where(wp.length_sq(x) > wp.length_sq(y), x, y))
+
+
+@no_type_check
+@wp.func
+def spherical_finish(
+    h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, signs: vec3,
+    x: wp.float64, y: wp.float64, branch: int, free: vec6, opening: wp.float64,
+):  # fmt: skip
+    """Angles of all places from those of places 1 and 3; two branches of the wrist."""
+    h1, h2, h3, h4, h5, h6 = h[0], h[1], h[2], h[3], h[4], h[5]
+    u = p[2] + turned(h3, y, c - p[2]) - p[1]
+    v = p[0] + turned(h1, -x, moved - p[0]) - p[1]
+    q2 = carry_angle(h2, u, v, free[1])
+    # Columns of Q = (R_1 R_2 R_3)^T R_M applied to h_6 and to a vector at right angles to it.
+    side = side_of(h6)
+    tip = turned(h3, -y, turned(h2, -q2, turned(h1, -x, R * h6)))
+    flag = turned(h3, -y, turned(h2, -q2, turned(h1, -x, R * side)))
+    low, high, miss = direction_roots(h5, h4, h6, tip, opening)
+    q5 = wp.where(branch == 0, low, high)
+    q4 = carry_angle(h4, turned(h5, q5, h6), tip, free[3])
+    flag = turned(h5, -q5, turned(h4, -q4, flag))
+    q6 = carry_angle(h6, side, flag, free[5])
+    return vec6(x, q2, y, q4, q5, q6), miss
+
+
+@no_type_check
+@wp.func
+def parallel_equations(h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33):
+    """Both equations of places 1 and 5 as A X + B Y = d."""
+    h1, along, h5 = h[0], h[1], h[4]
+    out = moved - p[0]
+    far = c - p[4]
+    v = slope(-h1, along, out)
+    u = slope(h5, along, far)
+    first = wp.dot(along, p[4] - p[0])
+    first += wp.dot(along, h5) * wp.dot(h5, far) - wp.dot(along, h1) * wp.dot(h1, out)
+    tip = R * h[5]
+    v2 = slope(-h1, along, tip)
+    u2 = slope(h5, along, h[5])
+    second = wp.dot(along, h5) * wp.dot(h5, h[5]) - wp.dot(along, h1) * wp.dot(h1, tip)
+    A = mat22(v[0], v[1], v2[0], v2[1])
+    B = mat22(-u[0], -u[1], -u2[0], -u2[1])
+    return A, B, vec2(first, second)
+
+
+@no_type_check
+@wp.func
+def wrist_of(
+    h: mat63, p: mat63, R: mat33, t: vec3, x: wp.float64, y: wp.float64, q6: wp.float64
+) -> vec3:
+    """Part at right angles to h of the way from p_2 to E_1^-1 M E_6^-1 E_5^-1 p_4."""
+    knee = p[4] + turned(h[4], -y, p[3] - p[4])
+    knee = p[5] + turned(h[5], -q6, knee - p[5])
+    return across(h[1], p[0] + turned(h[0], -x, R * knee + t - p[0]) - p[1])
+
+
+@no_type_check
+@wp.func
+def nearest_in_reach(
+    h: mat63, p: mat63, R: mat33, t: vec3, x: wp.float64, y: wp.float64, q6: wp.float64
+) -> wp.float64:
+    """Angle of place 6 nearest to q6 for which the triangle closes; q6 where there is none.
+
+    With axis 6 along h the squared distance that the triangle spans is c + a . (sin, cos) of it.
+    """
+    quarter = wp.float64(wp.static(0.5 * 3.141592653589793))
+    start = wp.length_sq(wrist_of(h, p, R, t, x, y, wp.float64(0.0)))
+    beside = wp.length_sq(wrist_of(h, p, R, t, x, y, quarter))
+    opposite = wp.length_sq(wrist_of(h, p, R, t, x, y, wp.float64(2.0) * quarter))
+    middle = wp.float64(0.5) * (start + opposite)
+    a = vec2(beside - middle, wp.float64(0.5) * (start - opposite))
+    upper = wp.length(across(h[1], p[2] - p[1]))
+    lower = wp.length(across(h[1], p[3] - p[2]))
+    least = (upper - lower) * (upper - lower)
+    most = (upper + lower) * (upper + lower)
+    span = middle + a[0] * wp.sin(q6) + a[1] * wp.cos(q6)
+    if span >= least and span <= most:
+        return q6
+    # A little inside, where the elbow is not quite straight.
+    inside = wp.float64(1.0e-3) * (most - least)
+    edge = wp.where(span > most, most - inside, least + inside)
+    low, high, miss = line_roots(a, edge - middle, q6, wp.float64(0.0))
+    turn = wp.float64(wp.TAU)
+    low += turn * wp.round((q6 - low) / turn)
+    high += turn * wp.round((q6 - high) / turn)
+    return wp.where(wp.abs(low - q6) < wp.abs(high - q6), low, high)
+
+
+@no_type_check
+@wp.func
+def parallel_finish(
+    h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, signs: vec3,
+    x: wp.float64, first_y: wp.float64, branch: int, free: vec6, opening: wp.float64,
+):  # fmt: skip
+    """Angles of all places from those of places 1 and 5; two branches of the triangle."""
+    h1, along, h5, h6 = h[0], h[1], h[4], h[5]
+    goal = turned(h1, -x, R * h6)
+    y = first_y
+    if wp.length_sq(across(along, goal)) < wp.float64(1.0e-6):
+        # Axis 6 is nearly along h, and the chord tells y to more digits.
+        sense = wp.where(wp.dot(along, goal) < wp.float64(0.0), wp.float64(-1.0), wp.float64(1.0))
+        low, high, _miss = direction_roots(h5, sense * along, h6, goal, opening)
+        off_low = wp.abs(wp.sin(wp.float64(0.5) * (low - y)))
+        off_high = wp.abs(wp.sin(wp.float64(0.5) * (high - y)))
+        y = wp.where(off_low < off_high, low, high)
+    tip = turned(h5, y, h6)
+    # The angle of places 2, 3 and 4 together and that of place 6. With axis 6 along h only the
+    # sum of both is fixed: place 6 is free then.
+    total = carry_angle(along, tip, goal, wp.float64(wp.inf))
+    q6 = free[5]
+    if wp.isfinite(total):
+        side = side_of(h6)
+        flag = turned(along, -total, turned(h1, -x, R * side))
+        q6 = carry_angle(h6, side, turned(h5, -y, flag), free[5])
+    else:
+        side = side_of(along)
+        q6 = nearest_in_reach(h, p, R, t, x, y, free[5])
+        back = turned(h6, -q6, turned(h5, -y, side))
+        total = carry_angle(along, side, turned(h1, -x, R * back), wp.float64(0.0))
+    wrist = wrist_of(h, p, R, t, x, y, q6)
+    upper = across(along, p[2] - p[1])
+    lower = across(along, p[3] - p[2])
+    rest = wp.length_sq(wrist) - wp.length_sq(upper) - wp.length_sq(lower)
+    low, high, miss = line_roots(
+        slope(along, upper, lower), wp.float64(0.5) * rest, wp.float64(0.0), opening
+    )
+    middle = wp.where(branch == 0, low, high)
+    reach = upper + turned(along, middle, lower)
+    first = carry_angle(along, reach, wrist, free[1] * signs[0])
+    last = total - first - middle
+    q = vec6(x, first * signs[0], middle * signs[1], last * signs[2], y, q6)
+    return q, miss
+
+
+SPHERICAL = SimpleNamespace(equations=spherical_equations, finish=spherical_finish)
+PARALLEL = SimpleNamespace(equations=parallel_equations, finish=parallel_finish)

@@ -1,0 +1,360 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Warp functions that find angles from equations linear in their sines and cosines; float64.
+
+The subproblems of Elias and Wen, "IK-Geo" (2022), as three functions: a rotation that carries one
+vector to another (their SP1), one equation a sin t + b cos t = d (SP3 and SP4), and two equations
+in two angles, A [sin x, cos x] + B [sin y, cos y] = d (SP2, SP5 and SP6). Where an equation has
+no real root the functions return the angle that misses it least, and by how much.
+"""
+
+from typing import no_type_check
+
+import warp as wp
+
+vec2 = wp.types.vector(2, wp.float64)
+vec3 = wp.types.vector(3, wp.float64)
+mat22 = wp.types.matrix((2, 2), wp.float64)
+vec5 = wp.types.vector(5, wp.float64)
+# Roots of one problem: angle, miss.
+Roots = wp.types.matrix((8, 2), wp.float64)
+# Solutions of two equations: x, y, miss.
+Pairs = wp.types.matrix((8, 3), wp.float64)
+
+# An equation whose coefficients are smaller leaves its angle free; they are rounding of numbers
+# of order one.
+_FREE = 1e-11
+# Iterations of a bracketed root search: bisection alone needs 60 for all bits.
+_ITERATIONS = 70
+
+
+@no_type_check
+@wp.func
+def across(k: vec3, v: vec3) -> vec3:
+    """Part of v at right angles to the unit vector k."""
+    return v - k * wp.dot(k, v)
+
+
+@no_type_check
+@wp.func
+def turned(k: vec3, angle: wp.float64, v: vec3) -> vec3:
+    """Rotate v by an angle about the unit vector k."""
+    s = wp.sin(angle)
+    c = wp.cos(angle)
+    along = k * wp.dot(k, v)
+    return along + (v - along) * c + wp.cross(k, v) * s
+
+
+@no_type_check
+@wp.func
+def carry_angle(k: vec3, a: vec3, b: vec3, free: wp.float64) -> wp.float64:
+    """Angle about k that carries a to b; ``free`` where one of them is along k."""
+    a_across = across(k, a)
+    b_across = across(k, b)
+    least = wp.min(wp.length_sq(a_across), wp.length_sq(b_across))
+    if least < wp.float64(wp.static(_FREE * _FREE)):
+        return free
+    return wp.atan2(wp.dot(k, wp.cross(a_across, b_across)), wp.dot(a_across, b_across))
+
+
+@no_type_check
+@wp.func
+def slope(k: vec3, h: vec3, v: vec3) -> vec2:
+    """Coefficients (of sine, of cosine) of h . R(k, t) v; the rest is (h . k) (k . v)."""
+    return vec2(wp.dot(h, wp.cross(k, v)), wp.dot(h, across(k, v)))
+
+
+@no_type_check
+@wp.func
+def line_roots(a: vec2, d: wp.float64, free: wp.float64, opening: wp.float64):
+    """Solve a . (sin t, cos t) = d; return both roots and by how much they miss.
+
+    ``opening`` parts the two roots of an equation that is met at one angle only, or just missed:
+    its square root is about half their distance.
+    """
+    r = wp.length(a)
+    if r < wp.float64(wp.static(_FREE)):
+        return free, free, wp.abs(d)
+    middle = wp.atan2(a[0], a[1])
+    room = (r - d) * (r + d)
+    miss = wp.max(wp.abs(d) - r, wp.float64(0.0))
+    half = wp.atan2(wp.sqrt(wp.max(room, opening * r * r)), d)
+    return middle - half, middle + half, miss
+
+
+@no_type_check
+@wp.func
+def direction_roots(k: vec3, a: vec3, b: vec3, goal: vec3, opening: wp.float64):
+    """Solve a . R(k, t) b = a . goal for unit vectors; return both roots and the miss.
+
+    Near t where R b is along a the sines are as small as the root of what rounding leaves of
+    1 - a . goal; the chord from a to the goal has them to all digits.
+    """
+    a_angle = wp.atan2(wp.length(wp.cross(k, a)), wp.dot(k, a))
+    b_angle = wp.atan2(wp.length(wp.cross(k, b)), wp.dot(k, b))
+    coefficients = slope(k, a, b)
+    r = wp.length(coefficients)
+    half = wp.float64(0.5)
+    two = wp.float64(2.0)
+    apart = wp.sin(half * (a_angle - b_angle))
+    sum_apart = wp.cos(half * (a_angle + b_angle))
+    # r - d and r + d, d what is left of a . goal for the angle.
+    below = half * wp.length_sq(a - goal) - two * apart * apart
+    above = half * wp.length_sq(a + goal) - two * sum_apart * sum_apart
+    room = below * above
+    miss = wp.max(-wp.min(below, above), wp.float64(0.0))
+    middle = wp.atan2(coefficients[0], coefficients[1])
+    spread = wp.atan2(wp.sqrt(wp.max(room, opening * r * r)), half * (above - below))
+    return middle - spread, middle + spread, miss
+
+
+@no_type_check
+@wp.func
+def polynomial(p: vec5, u: wp.float64) -> wp.float64:
+    return (((p[4] * u + p[3]) * u + p[2]) * u + p[1]) * u + p[0]
+
+
+@no_type_check
+@wp.func
+def derivative(p: vec5) -> vec5:
+    return vec5(
+        p[1], wp.float64(2.0) * p[2], wp.float64(3.0) * p[3], wp.float64(4.0) * p[4],
+        wp.float64(0.0),
+    )  # fmt: skip
+
+
+@no_type_check
+@wp.func
+def root_between(p: vec5, low: wp.float64, high: wp.float64) -> wp.float64:
+    """Root of p in an interval with a change of sign: Newton's method inside a bracket."""
+    slopes = derivative(p)
+    a = low
+    b = high
+    rising = polynomial(p, b) > wp.float64(0.0)
+    u = wp.float64(0.5) * (a + b)
+    n = int(0)
+    while n < wp.static(_ITERATIONS):
+        value = polynomial(p, u)
+        if (value > wp.float64(0.0)) == rising:
+            b = u
+        else:
+            a = u
+        n += 1
+        following = u - value / polynomial(slopes, u)
+        # Not between a and b, or not a number.
+        if not (following > a and following < b):
+            following = wp.float64(0.5) * (a + b)
+        if wp.abs(following - u) <= wp.float64(1.0e-15) * (wp.float64(1.0) + wp.abs(u)):
+            n = wp.static(_ITERATIONS)
+        u = following
+    return u
+
+
+@no_type_check
+@wp.func
+def next_roots(p: vec5, turns: Roots, n_turns: int, bound: wp.float64, loose: wp.float64):
+    """Roots of p in [-bound, bound] between its turning points, which are in ascending order.
+
+    A turning point where |p| over (1 + u^2)^2 is at most ``loose`` and no root lies on either
+    side is returned too, with that value as its miss.
+    """
+    roots = Roots()
+    n = int(0)
+    left = -bound
+    left_value = polynomial(p, left)
+    crossed = bool(False)
+    k = int(0)
+    while k <= n_turns:
+        right = bound
+        if k < n_turns:
+            right = wp.clamp(turns[k, 0], -bound, bound)
+        right_value = polynomial(p, right)
+        crossing = (left_value > wp.float64(0.0)) != (right_value > wp.float64(0.0))
+        size = wp.abs(left_value) / wp.pow(wp.float64(1.0) + left * left, wp.float64(2.0))
+        if crossing:
+            roots[n, 0] = root_between(p, left, right)
+            n += 1
+        elif k > 0 and not crossed and size <= loose:
+            roots[n, 0] = left
+            roots[n, 1] = size
+            n += 1
+        crossed = crossing
+        left = right
+        left_value = right_value
+        k += 1
+    return roots, n
+
+
+@no_type_check
+@wp.func
+def circle_roots(f: vec5, loose: wp.float64):
+    """Angles where f0 + f1 sin t + f2 cos t + f3 sin 2t + f4 cos 2t = 0; up to four.
+
+    In u = tan((t - t0) / 2) the function is a quartic over (1 + u^2)^2; t0 is chosen so that
+    the function is large at u = infinity. The real roots of a polynomial lie between those of
+    its derivative, so that quadratic, cubic and quartic are solved in turn, each root in a
+    bracket. Local extremes of size ``loose`` that miss zero are returned with their miss; all
+    of them where there is nothing else.
+    """
+    base = wp.float64(0.0)
+    most = wp.float64(-1.0)
+    for k in range(5):
+        t = wp.float64(wp.static(2.0 * 3.141592653589793 / 5.0)) * wp.float64(k)
+        value = f[0] + f[1] * wp.sin(t) + f[2] * wp.cos(t)
+        value += f[3] * wp.sin(wp.float64(2.0) * t) + f[4] * wp.cos(wp.float64(2.0) * t)
+        if wp.abs(value) > most:
+            most = wp.abs(value)
+            base = t
+    # t = base + pi + w, w = 2 atan(u): u at infinity is t = base.
+    s1 = -wp.sin(base)
+    c1 = -wp.cos(base)
+    s2 = wp.sin(wp.float64(2.0) * base)
+    c2 = wp.cos(wp.float64(2.0) * base)
+    sine = f[1] * c1 - f[2] * s1
+    cosine = f[1] * s1 + f[2] * c1
+    sine2 = f[3] * c2 - f[4] * s2
+    cosine2 = f[3] * s2 + f[4] * c2
+    two = wp.float64(2.0)
+    p = vec5(
+        f[0] + cosine + cosine2,
+        two * sine + wp.float64(4.0) * sine2,
+        two * f[0] - wp.float64(6.0) * cosine2,
+        two * sine - wp.float64(4.0) * sine2,
+        f[0] - cosine + cosine2,
+    )
+    roots = Roots()
+    n = int(0)
+    if most > wp.float64(0.0):
+        # Cauchy's bound of the roots.
+        bound = wp.float64(1.0) + wp.max(
+            wp.max(wp.abs(p[0]), wp.abs(p[1])), wp.max(wp.abs(p[2]), wp.abs(p[3]))
+        ) / wp.abs(p[4])
+        first = derivative(p)
+        second = derivative(first)
+        turns = Roots()
+        n_turns = int(0)
+        # Second derivative: a quadratic.
+        discriminant = second[1] * second[1] - wp.float64(4.0) * second[2] * second[0]
+        if discriminant > wp.float64(0.0):
+            half = wp.float64(-0.5) * (
+                second[1] + wp.where(second[1] < wp.float64(0.0), -wp.sqrt(discriminant),
+                                     wp.sqrt(discriminant))
+            )  # fmt: skip
+            low = half / second[2]
+            high = second[0] / half
+            turns[0, 0] = wp.min(low, high)
+            turns[1, 0] = wp.max(low, high)
+            n_turns = 2
+        # A flat turning point of the derivative counts as a root of it: it may part two roots.
+        turns, n_turns = next_roots(first, turns, n_turns, bound, wp.float64(1.0e-9) * most)
+        roots, n = next_roots(p, turns, n_turns, bound, loose)
+        if n == 0:
+            # Nowhere near zero: the extremes are where a search for the nearest pose starts.
+            roots, n = next_roots(p, turns, n_turns, bound, wp.float64(wp.inf))
+    for k in range(n):
+        roots[k, 0] = base + wp.float64(wp.PI) + two * wp.atan(roots[k, 0])
+    return roots, n
+
+
+@no_type_check
+@wp.func
+def adjugate(m: mat22) -> mat22:
+    return mat22(m[1, 1], -m[0, 1], -m[1, 0], m[0, 0])
+
+
+@no_type_check
+@wp.func
+def one_then_other(
+    a: vec2, d: wp.float64, C: vec2, D: vec2, e: wp.float64, free_first: wp.float64,
+    free_other: wp.float64, opening: wp.float64,
+):  # fmt: skip
+    """Solve a . X = d for the first angle, then C . X + D . Y = e for the other.
+
+    Returns:
+        Rows (first, other, miss), and four, their number.
+    """
+    pairs = Pairs()
+    low, high, miss = line_roots(a, d, free_first, opening)
+    for k in range(2):
+        t = wp.where(k == 0, low, high)
+        rest = e - C[0] * wp.sin(t) - C[1] * wp.cos(t)
+        other_low, other_high, other_miss = line_roots(D, rest, free_other, opening)
+        for j in range(2):
+            pairs[2 * k + j, 0] = t
+            pairs[2 * k + j, 1] = wp.where(j == 0, other_low, other_high)
+            pairs[2 * k + j, 2] = miss + other_miss
+    return pairs, int(4)
+
+
+@no_type_check
+@wp.func
+def both_at_once(
+    A: mat22, B: mat22, d: vec2, free: wp.float64, loose: wp.float64, opening: wp.float64
+):
+    """Solve A X + B Y = d for pairs (x, y) where both equations have both angles.
+
+    X = A^-1 (d - B Y) has length one where |adj(A) (d - B Y)|^2 = det(A)^2, a quartic in y. A near
+    root within ``loose`` is returned on both sides, the root of ``opening`` away.
+
+    Returns:
+        Rows (x, y, miss), and their number.
+    """
+    adj = adjugate(A)
+    det = A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]
+    g = adj * d
+    G = adj * B
+    u = vec2(G[0, 0], G[1, 0])  # of sin y
+    v = vec2(G[0, 1], G[1, 1])  # of cos y
+    two = wp.float64(2.0)
+    mean = wp.float64(0.5) * (wp.dot(u, u) + wp.dot(v, v))
+    f = vec5(
+        wp.dot(g, g) - det * det + mean, -two * wp.dot(g, u), -two * wp.dot(g, v),
+        wp.dot(u, v), wp.float64(0.5) * (wp.dot(v, v) - wp.dot(u, u)),
+    )  # fmt: skip
+    size = wp.dot(g, g) + det * det + wp.float64(2.0) * mean
+    roots, n = circle_roots(f, loose * size)
+    pairs = Pairs()
+    count = int(0)
+    # Where A is nearly singular X follows from one equation, with two roots.
+    larger = int(0)
+    if A[1, 0] * A[1, 0] + A[1, 1] * A[1, 1] > A[0, 0] * A[0, 0] + A[0, 1] * A[0, 1]:
+        larger = 1
+    a = vec2(A[larger, 0], A[larger, 1])
+    b = vec2(B[0, 0], B[0, 1])
+    if wp.ddot(A, A) < wp.float64(wp.static(_FREE * _FREE)):
+        # Neither equation has x.
+        row = wp.where(B[1, 0] * B[1, 0] + B[1, 1] * B[1, 1] > wp.length_sq(b), int(1), int(0))
+        b = vec2(B[row, 0], B[row, 1])
+        low, high, line_miss = line_roots(b, d[row], wp.float64(0.0), wp.float64(0.0))
+        for j in range(2):
+            pairs[j, 0] = free
+            pairs[j, 1] = wp.where(j == 0, low, high)
+            pairs[j, 2] = line_miss
+        return pairs, int(2)
+    regular = wp.abs(det) > wp.float64(1.0e-6) * wp.dot(a, a)
+    for k in range(2 * n):
+        near = roots[k // 2, 1] > wp.float64(0.0)
+        side = wp.float64(2 * (k % 2) - 1)
+        if (near or k % 2 == 0) and count < 7:
+            y = roots[k // 2, 0]
+            if near:
+                y += side * wp.sqrt(opening)
+            rest = d - B * vec2(wp.sin(y), wp.cos(y))
+            miss = roots[k // 2, 1] / wp.max(size, wp.float64(1.0e-300))
+            if regular:
+                X = adj * rest
+                if det < wp.float64(0.0):
+                    X = -X
+                pairs[count, 0] = wp.atan2(X[0], X[1])
+                pairs[count, 1] = y
+                pairs[count, 2] = miss
+                count += 1
+            else:
+                low, high, line_miss = line_roots(a, rest[larger], free, wp.float64(0.0))
+                pairs[count, 0] = low
+                pairs[count + 1, 0] = high
+                for j in range(2):
+                    pairs[count + j, 1] = y
+                    pairs[count + j, 2] = miss + line_miss
+                count += 2
+    return pairs, count

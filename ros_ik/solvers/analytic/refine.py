@@ -1,0 +1,387 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel that makes solutions of candidates: polished, distinct, inside the limits, sorted.
+
+Candidates come from axes that were made exact; they are polished on the chain as it is, by the
+Levenberg-Marquardt steps of the search (``pose_ik.functions``), which converge quadratically.
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import Any
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.solvers.pose_ik.functions import chain_functions
+from ros_ik.solvers.pose_ik.functions import chain_struct
+from ros_ik.solvers.pose_ik.functions import rotation_error_function
+from ros_ik.solvers.pose_ik.kernel import unit_pose_function
+from ros_ik.solvers.qp.small_system import small_system_functions
+
+# Longest step of a joint in one iteration [rad].
+_LONGEST_STEP = 0.5
+# Distances at which a twin of a nearly singular solution is looked for [rad].
+_WAYS = wp.types.vector(6, wp.float64)(0.001, 0.01, 0.03, 0.1, 0.3, 1.0)
+# Damping of the direction in which a singular configuration can move, over the trace of J^T J.
+_RIDGE = 1e-15
+
+
+@no_type_check
+@functools.cache
+def refinement_struct() -> Any:
+    """Return the struct of what is asked of solutions."""
+
+    @wp.struct
+    class Refinement:
+        position_tolerance: wp.float64  # [m], of a solution
+        rotation_tolerance: wp.float64  # [rad]
+        length: wp.float64  # [m], weight of a radian
+        slack: wp.float64  # largest miss of a candidate that is polished
+        separation: wp.float64  # [rad], between solutions that count as two
+        singular_value: wp.float64  # below it a configuration is singular
+        fold_value: wp.float64  # below it a solution may have an unseen twin; 0 for exact axes
+        at_limit: wp.float64  # [rad], a solution this far outside a limit is pulled to it
+        steps: int  # of polishing
+        all_turns: int  # 1: each turn that the limits allow, 0: that nearest to the seed
+
+    return Refinement
+
+
+@no_type_check
+@functools.cache
+def polish_functions() -> SimpleNamespace:
+    """Build the functions of one configuration of six revolute joints."""
+    slides, variables = (False,) * 6, tuple(range(6))
+    functions = chain_functions(wp.float64, slides, variables, True)
+    forward, normal_equations = functions.forward, functions.normal_equations
+    box_step, vecm = functions.box_step, functions.vecm
+    struct = chain_struct(wp.float64)
+    Chain, vec3, mat33 = struct.Chain, struct.vec3, struct.mat33
+    matmm = wp.types.matrix((6, 6), wp.float64)
+    rotation_error = rotation_error_function(wp.float64)
+    solve_all = small_system_functions(wp.float64, 6).solve_all
+    Refinement = refinement_struct()
+    one, zero = wp.float64(1.0), wp.float64(0.0)
+
+    @wp.func
+    def polish(
+        chain: Chain, refinement: Refinement, start: vecm, R_t: mat33, p_t: vec3, steps: int,
+        bounded: bool,
+    ):  # fmt: skip
+        """Return the best of some iterations, its cost, and whether it solves the pose.
+
+        Iterations end where rounding does, a thousandth of the tolerances. ``bounded`` keeps
+        the joints inside their limits, where the start is.
+        """
+        q = start
+        best = start
+        best_cost = wp.float64(wp.inf)
+        H = matmm()
+        g = vecm()
+        solves = bool(False)
+        stalled = int(0)
+        # A pose inside reach is met at once or not: each step is taken, even one that leads away.
+        # The nearest to a pose outside is crept up to, by steps that lead nearer.
+        progress = wp.where(bounded, wp.float64(0.999999), wp.float64(0.25))
+        caution = wp.float64(0.1)
+        step = int(0)
+        while step <= steps:
+            axes, pivots, R, p = forward(chain, q)
+            e_p = p_t - p
+            e_r = rotation_error(R, R_t)
+            off = wp.length(e_p)
+            turn = wp.length(e_r)
+            L = refinement.length
+            cost = wp.float64(0.5) * (off * off + L * L * turn * turn)
+            stalled += 1
+            nearer = cost < best_cost
+            if nearer:
+                if cost < progress * best_cost:
+                    stalled = 0
+                caution = wp.max(wp.float64(0.5) * caution, wp.float64(0.01))
+                best = q
+                best_cost = cost
+                solves = off <= refinement.position_tolerance
+                solves = solves and turn <= refinement.rotation_tolerance
+            else:
+                caution *= wp.float64(4.0)
+            fine = off <= wp.float64(0.001) * refinement.position_tolerance
+            fine = fine and turn <= wp.float64(0.001) * refinement.rotation_tolerance
+            # Rounding ends the progress of a solution; others may cross a slow stretch.
+            if fine or step == steps or (solves and stalled > 1) or stalled > 8:
+                step = steps
+            else:
+                if nearer or not bounded:
+                    H, g = normal_equations(chain, axes, pivots, p, e_p, e_r, one, L)
+                damping = wp.float64(0.1) * cost
+                if bounded:
+                    damping = caution * best_cost
+                damping += wp.float64(wp.static(_RIDGE)) * wp.trace(H)
+                d = vecm()
+                if bounded:
+                    q = best
+                    low = vecm()
+                    high = vecm()
+                    for j in range(6):
+                        low[j] = chain.lower[j] - best[j]
+                        high[j] = chain.upper[j] - best[j]
+                    d = box_step(H, g, damping, low, high)
+                else:
+                    d = solve_all(H, g, damping)
+                longest = wp.max(wp.max(d), -wp.min(d))
+                if longest > wp.float64(wp.static(_LONGEST_STEP)):
+                    d *= wp.float64(wp.static(_LONGEST_STEP)) / longest
+                q += d
+                if bounded:
+                    for j in range(6):
+                        q[j] = wp.clamp(q[j], chain.lower[j], chain.upper[j])
+            step += 1
+        return best, best_cost, solves
+
+    @wp.func
+    def weakest_direction(chain: Chain, q: vecm, R_t: mat33, length: wp.float64):
+        """Return the unit motion that moves the tool least, and its singular value over L."""
+        axes, pivots, R, p = forward(chain, q)
+        H, g = normal_equations(chain, axes, pivots, p, vec3(), vec3(), one, length)
+        damping = wp.float64(wp.static(_RIDGE)) * wp.trace(H)
+        x = vecm()
+        for j in range(6):
+            x[j] = one + wp.float64(0.3) * wp.float64(j)
+        for _ in range(3):
+            x = wp.normalize(solve_all(H, x, damping))
+        # solve_all reads the lower triangle; H is filled there only.
+        energy = zero
+        for i in range(6):
+            energy += H[i, i] * x[i] * x[i]
+            for j in range(wp.static(i)):
+                energy += wp.float64(2.0) * H[i, j] * x[i] * x[j]
+        return x, wp.sqrt(wp.max(energy, zero)) / length
+
+    return SimpleNamespace(
+        polish=polish, weakest_direction=weakest_direction, nearest_turns=functions.nearest_turns,
+        vecm=vecm, Chain=Chain, Refinement=Refinement,
+    )  # fmt: skip
+
+
+@no_type_check
+@functools.cache
+def refine_kernel() -> wp.Kernel:
+    """Build the kernel; it is the same for every arm of six revolute joints."""
+    functions = polish_functions()
+    polish, weakest_direction = functions.polish, functions.weakest_direction
+    nearest_turns, vecm = functions.nearest_turns, functions.vecm
+    Chain, Refinement = functions.Chain, functions.Refinement
+    unit_pose = unit_pose_function(wp.float64)
+    Turns = wp.types.vector(6, wp.int32)
+
+    @wp.func
+    def read(problem: int, slot: int, values: wp.array3d(dtype=wp.float64)) -> vecm:
+        q = vecm()
+        for j in range(6):
+            q[j] = values[problem, slot, j]
+        return q
+
+    @wp.func
+    def is_new(
+        q: vecm, problem: int, count: int, separation: wp.float64,
+        branches: wp.array3d(dtype=wp.float64),
+    ) -> bool:  # fmt: skip
+        """Whether q differs from the first ``count`` branches by more than whole turns."""
+        for k in range(count):
+            apart = wp.float64(0.0)
+            for j in range(6):
+                change = q[j] - branches[problem, k, j]
+                change -= wp.float64(wp.TAU) * wp.round(change / wp.float64(wp.TAU))
+                apart = wp.max(apart, wp.abs(change))
+            if apart < separation:
+                return False
+        return True
+
+    @wp.func
+    def outside(chain: Chain, q: vecm) -> wp.float64:
+        """Largest distance of a joint to the interval of its limits."""
+        most = wp.float64(0.0)
+        for j in range(6):
+            most = wp.max(most, wp.max(chain.lower[j] - q[j], q[j] - chain.upper[j]))
+        return most
+
+    @wp.func
+    def clamped(chain: Chain, q: vecm) -> vecm:
+        inside = q
+        for j in range(6):
+            inside[j] = wp.clamp(q[j], chain.lower[j], chain.upper[j])
+        return inside
+
+    @wp.func
+    def insert(
+        q: vecm, branch: int, problem: int, count: int, seed: wp.array2d(dtype=wp.float64),
+        solutions: wp.array3d(dtype=wp.float64), distances: wp.array2d(dtype=wp.float64),
+        branch_of: wp.array2d(dtype=wp.int32),
+    ) -> int:  # fmt: skip
+        """Put a solution where its distance to the seed belongs; return their number."""
+        distance = wp.float64(0.0)
+        for j in range(6):
+            change = q[j] - seed[problem, j]
+            distance += change * change
+        room = solutions.shape[1]
+        at = wp.min(count, room)
+        while at > 0 and distances[problem, at - 1] > distance:
+            if at < room:
+                distances[problem, at] = distances[problem, at - 1]
+                branch_of[problem, at] = branch_of[problem, at - 1]
+                for j in range(6):
+                    solutions[problem, at, j] = solutions[problem, at - 1, j]
+            at -= 1
+        if at < room:
+            distances[problem, at] = distance
+            branch_of[problem, at] = branch
+            for j in range(6):
+                solutions[problem, at, j] = q[j]
+        return count + 1
+
+    # Loops over the joints unroll.
+    @compiled_kernel(max_unroll=16)
+    def refine(
+        chain: Chain,
+        wide: Chain,  # the same with limits wider by refinement.at_limit
+        refinement: Refinement,
+        target: wp.array(dtype=wp.transformd),  # [n_problems], of the tool in the world
+        seed: wp.array2d(dtype=wp.float64),  # [n_problems, 6]
+        candidates: wp.array3d(dtype=wp.float64),  # [n_problems, 16, 6], overwritten
+        misses: wp.array2d(dtype=wp.float64),  # [n_problems, 16]
+        solutions: wp.array3d(dtype=wp.float64),  # [n_problems, max_solutions, 6]
+        distances: wp.array2d(dtype=wp.float64),  # [n_problems, max_solutions]
+        branch_of: wp.array2d(dtype=wp.int32),  # [n_problems, max_solutions]
+        directions: wp.array3d(dtype=wp.float64),  # [n_problems, max_solutions, 6]
+        singular: wp.array2d(dtype=wp.int32),  # [n_problems, max_solutions]
+        n_exist: wp.array(dtype=wp.int32),  # [n_problems], solutions inside the limits
+        n_branches: wp.array(dtype=wp.int32),  # [n_problems], solutions whatever the limits
+    ):
+        problem = wp.tid()
+        pose, valid = unit_pose(problem, target, seed)
+        R_t = wp.quat_to_matrix(wp.transform_get_rotation(pose))
+        p_t = wp.transform_get_translation(pose)
+        branches = int(0)
+        count = int(0)
+        slot = int(0)
+        best = vecm()
+        best_cost = wp.float64(wp.inf)
+        # A first pass over candidates without limits; a second, where it found nothing inside
+        # them, for the nearest configuration inside.
+        while valid and slot < candidates.shape[1]:
+            if misses[problem, slot] <= refinement.slack:
+                start = read(problem, slot, candidates)
+                q, _cost, solves = polish(
+                    chain, refinement, start, R_t, p_t, refinement.steps, False
+                )
+                if solves and is_new(q, problem, branches, refinement.separation, candidates):
+                    # Places up to this one have been read.
+                    for j in range(6):
+                        change = candidates[problem, branches, j]
+                        candidates[problem, slot, j] = change
+                        candidates[problem, branches, j] = q[j]
+                    misses[problem, slot] = misses[problem, branches]
+                    branches += 1
+            slot += 1
+        # Where two branches of nearby exact axes meet, those of the arm itself may lie farther
+        # apart than both candidates: walk along the weakest direction to look for the twin.
+        branch = int(0)
+        while branch < branches and refinement.fold_value > wp.float64(0.0):
+            q = read(problem, branch, candidates)
+            x, value = weakest_direction(chain, q, R_t, refinement.length)
+            side = int(0)
+            while side < wp.static(2 * len(_WAYS)) and value < refinement.fold_value:
+                way = wp.float64(_WAYS[side // 2]) * wp.float64(1 - 2 * (side % 2))
+                twin, _cost, solves = polish(
+                    chain, refinement, q + way * x, R_t, p_t, refinement.steps, False
+                )
+                if (
+                    solves
+                    and branches < candidates.shape[1]
+                    and is_new(twin, problem, branches, refinement.separation, candidates)
+                ):
+                    for j in range(6):
+                        turn = wp.float64(wp.TAU)
+                        candidates[problem, branches, j] = twin[j] - turn * wp.round(
+                            twin[j] / turn
+                        )
+                    branches += 1
+                side += 1
+            branch += 1
+        branch = int(0)
+        while branch < branches:
+            q = read(problem, branch, candidates)
+            q = nearest_turns(wide, q, problem, seed)
+            off = outside(chain, q)
+            fits = off <= wp.float64(0.0)
+            if off > wp.float64(0.0) and off <= refinement.at_limit:
+                q, _cost, fits = polish(
+                    chain, refinement, clamped(chain, q), R_t, p_t, refinement.steps, True
+                )
+            if fits and refinement.all_turns == 0:
+                count = insert(q, branch, problem, count, seed, solutions, distances, branch_of)
+            elif fits:
+                # Turns of the joints are the digits of a number.
+                whole = vecm()
+                lowest = Turns()
+                choices = Turns()
+                combinations = int(1)
+                for j in range(6):
+                    choices[j] = 1
+                    if wp.isfinite(chain.lower[j]) and wp.isfinite(chain.upper[j]):
+                        down = int(wp.floor((q[j] - chain.lower[j]) / wp.float64(wp.TAU)))
+                        lowest[j] = -down
+                        up = int(wp.floor((chain.upper[j] - q[j]) / wp.float64(wp.TAU)))
+                        choices[j] = 1 + down + up
+                    combinations *= choices[j]
+                code = int(0)
+                while code < combinations:
+                    rest = code
+                    for j in range(6):
+                        whole[j] = q[j] + wp.float64(wp.TAU) * wp.float64(
+                            lowest[j] + rest % choices[j]
+                        )
+                        rest = rest // choices[j]
+                    count = insert(
+                        whole, branch, problem, count, seed, solutions, distances, branch_of
+                    )
+                    code += 1
+            branch += 1
+        if valid and count == 0:
+            for j in range(6):
+                best[j] = seed[problem, j]
+            best, best_cost, solves = polish(
+                chain, refinement, clamped(chain, best), R_t, p_t, 10, True
+            )
+            slot = int(0)
+            while slot < candidates.shape[1]:
+                if wp.isfinite(misses[problem, slot]):
+                    start = read(problem, slot, candidates)
+                    start = clamped(chain, nearest_turns(wide, start, problem, seed))
+                    q, cost, solves = polish(chain, refinement, start, R_t, p_t, 10, True)
+                    if cost < best_cost:
+                        best = q
+                        best_cost = cost
+                slot += 1
+            best, best_cost, solves = polish(chain, refinement, best, R_t, p_t, 400, True)
+            count = insert(best, 0, problem, 0, seed, solutions, distances, branch_of)
+            if not solves:
+                count = 0
+        written = wp.min(wp.max(count, 1), solutions.shape[1])
+        for k in range(written):
+            if valid:
+                x, value = weakest_direction(
+                    chain, read(problem, k, solutions), R_t, refinement.length
+                )
+                flag = int(0)
+                if value < refinement.singular_value:
+                    flag = 1
+                singular[problem, k] = flag
+                for j in range(6):
+                    directions[problem, k, j] = x[j] * wp.float64(flag)
+        n_exist[problem] = count
+        n_branches[problem] = branches
+
+    return refine

@@ -1,0 +1,283 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Closed-form solver for batches of one size; everything is allocated at construction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+from typing import Any
+from typing import TYPE_CHECKING
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import check_memory
+from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.model import Model
+from ros_ik.model.checks import checked_pose
+from ros_ik.model.checks import link_index
+from ros_ik.model.poses import pose_rows
+from ros_ik.model.rotations import quaternion_from_matrix
+from ros_ik.numbers import MAX_MAGNITUDE
+from ros_ik.solvers.analytic.candidates import axes_struct
+from ros_ik.solvers.analytic.candidates import candidates_kernel
+from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
+from ros_ik.solvers.analytic.form import folded_chain
+from ros_ik.solvers.analytic.form import recognised
+from ros_ik.solvers.analytic.refine import refine_kernel
+from ros_ik.solvers.analytic.refine import refinement_struct
+from ros_ik.solvers.analytic.result import AllSolutions
+from ros_ik.solvers.analytic.result import ClosedFormSettings
+from ros_ik.solvers.analytic.structure import Axes
+from ros_ik.solvers.analytic.structure import Chart
+from ros_ik.solvers.analytic.structure import joint_axes
+from ros_ik.solvers.analytic.verify import verify_kernel
+from ros_ik.solvers.graph import Graph
+from ros_ik.solvers.pose_ik.setup import checked_rows
+from ros_ik.solvers.pose_ik.setup import make_chain
+from ros_ik.solvers.pose_ik.setup import make_placement
+
+if TYPE_CHECKING:
+    from ros_ik.model import JointGroup
+
+# Equations of an exact structure miss a root of their own by the rounding of some hundred
+# operations; those of a structure that nearly fits by a multiple of the root of its deviation, as
+# the angles of the first stage are off by so much where two branches meet.
+_EXACT_SLACK, _SLACK_FACTOR = 1e-8, 30.0
+# Branches that meet for an exact structure are about the root of the deviation apart for one that
+# nearly fits, and so is the least singular value there.
+_FOLD_FACTOR, _MOST_FOLD = 5.0, 0.1
+# A solution this far outside a limit is pulled to it, where that keeps the tolerances [rad].
+_AT_LIMIT = 1e-5
+
+
+class ClosedFormIK:
+    """Every solution of poses of one link, for arms that have a closed form.
+
+    Attributes:
+        model: The model.
+        link: Link whose frame reaches the poses.
+        chain: The chain to it.
+        form: Its closed form.
+        settings: Tolerances.
+        n_problems: Poses per solve.
+        max_solutions: Most solutions returned per pose.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        link: str | int,
+        n_problems: int = 1,
+        max_solutions: int = 16,
+        *,
+        joint_group: JointGroup | str | Sequence[str] | None = None,
+        joint_q: np.ndarray | None = None,
+        offset: np.ndarray | None = None,
+        all_turns: bool = False,
+        settings: ClosedFormSettings | None = None,
+    ) -> None:
+        """Recognise the structure, compile and allocate.
+
+        Args:
+            model: The model.
+            link: Name or index of the link whose frame is to reach the poses.
+            n_problems: Poses per solve.
+            max_solutions: Most solutions returned per pose, those nearest to the seed.
+            joint_group: Joints that may move, a group or what :meth:`Model.joint_group` takes;
+                None for every joint between world and link.
+            joint_q: Configuration that holds the other joints, shape [joint_coord_count]; None
+                for the neutral one.
+            offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
+            all_turns: Return each turn of a joint that its limits allow as a solution of its
+                own; otherwise the turn nearest to the seed. Joints without limits have that one.
+            settings: Tolerances.
+
+        Raises:
+            ArgumentError: A chain without a closed form, with the reason; an unknown link, a size
+                below one.
+        """
+        checked_count('n_problems', n_problems, 1)
+        checked_count('max_solutions', max_solutions, 1)
+        settings = ClosedFormSettings() if settings is None else settings
+        if not isinstance(settings, ClosedFormSettings):
+            raise ArgumentError(f'settings must be ClosedFormSettings, got {settings!r}')
+        self.chain, held = folded_chain(model, link, joint_group, joint_q, offset)
+        index = link_index(model, link, least=0)
+        self.model, self.link = model, model.body_label[index]
+        self.form, chart = recognised(model, self.chain, settings.structure)
+        if chart is None:
+            raise ArgumentError(
+                f'poses of link {self.link!r} have no closed form: {self.form.reason}; '
+                'inverse_kinematics searches'
+            )
+        self.settings, self.n_problems, self.max_solutions = settings, n_problems, max_solutions
+        bytes_per_problem = 56 * MAX_CANDIDATES + 140 * max_solutions
+        bytes_per_problem += 8 * model.joint_coord_count * max_solutions
+        check_memory('n_problems', n_problems, bytes_per_problem, model.device)
+        self._device = wp.get_device(model.device)
+        axes = joint_axes(self.chain)
+        position = settings.position_tolerance * min(1.0, axes.reach)
+        self._placement = make_placement(
+            model, index, self.chain, held, checked_pose('offset', offset),
+            (position, settings.rotation_tolerance), settings.separation,
+        )  # fmt: skip
+        self._chart = _chart_arrays(chart, axes, self.form.exact, self._device)
+        self._refinement = _refinement(settings, axes.reach, position, self.form, all_turns)
+        self._chain_arrays = make_chain(self.chain, self._device)
+        wide = dataclasses.replace(
+            self.chain, lower=self.chain.lower - _AT_LIMIT, upper=self.chain.upper + _AT_LIMIT
+        )
+        self._wide_arrays = make_chain(wide, self._device)
+        self._tree = kinematic_tree(model, wp.float64)
+        self._kernel = candidates_kernel(
+            chart.family, chart.split, chart.row, chart.backwards, chart.wrapped
+        )
+        self._allocate()
+        self._graph = Graph(self._launch, self._device)
+        self._default_seed = 0.5 * np.sum(self.chain.sampling_range(), axis=0)
+
+    def solve(self, poses: np.ndarray, seeds: np.ndarray | None = None) -> AllSolutions:
+        """Find every configuration that brings the tool to each pose.
+
+        Args:
+            poses: Targets in the world, shape [n_problems, 7], x y z qx qy qz qw. A row that is
+                no pose gets NON_FINITE_INPUT: a number that is not finite or beyond 1e9, a
+                quaternion whose norm is outside [0.99, 1.01].
+            seeds: Configurations to be near to, shape [n_problems, joint_coord_count]; None for
+                the middle of the limits. A number that is not finite or beyond 1e9 gives the row
+                NON_FINITE_INPUT.
+
+        Returns:
+            The solutions; the arrays are views that the next solve overwrites.
+
+        Raises:
+            ArgumentError: A wrong shape or type.
+        """
+        self._poses.host[:] = pose_rows(checked_rows('poses', poses, self.n_problems, 7))
+        if seeds is None:
+            self._seeds.host[:] = self._default_seed
+        else:
+            rows = checked_rows('seeds', seeds, self.n_problems, self.model.joint_coord_count)
+            rows = rows[:, self.chain.coordinates]
+            self._seeds.host[:] = np.where(np.abs(rows) <= MAX_MAGNITUDE, rows, np.nan)
+        self._graph.launch()
+        n, s, exist = self.n_problems, self.max_solutions, self._n_exist.host
+        places = np.arange(s)
+        return AllSolutions(
+            joint_q=self._joint_q.host.reshape(n, s, -1),
+            n_found=np.minimum(exist, s),
+            n_exist=exist,
+            status=self._status.host,
+            position_error=self._position_error.host,
+            rotation_error=self._rotation_error.host,
+            singular=(self._singular.host > 0) & (places < np.maximum(exist, 1)[:, None]),
+            free_direction=self._directions.host,
+        )
+
+    def _launch(self) -> None:
+        """Enqueue the three kernels and the copies."""
+        self._poses.upload()
+        self._seeds.upload()
+        problem = [self._poses.array, self._seeds.array]
+        candidates = [self._candidates, self._misses]
+        wp.launch(
+            self._kernel, dim=self.n_problems, inputs=[self._chart, *problem],
+            outputs=candidates, device=self._device,
+        )  # fmt: skip
+        wp.launch(
+            refine_kernel(),
+            dim=self.n_problems,
+            inputs=[self._chain_arrays, self._wide_arrays, self._refinement, *problem],
+            outputs=[
+                *candidates, self._solutions, self._distances, self._branch_of,
+                self._directions.array, self._singular.array, self._n_exist.array,
+                self._n_branches,
+            ],
+            device=self._device,
+        )  # fmt: skip
+        wp.launch(
+            verify_kernel(),
+            dim=self.n_problems,
+            inputs=[
+                self._tree.arrays, self._placement, *problem, self._solutions,
+                self._n_exist.array, self._n_branches,
+            ],
+            outputs=[
+                self._joint_q.array, self._position_error.array, self._rotation_error.array,
+                self._status.array,
+            ],
+            device=self._device,
+        )  # fmt: skip
+        for buffer in self._outputs:
+            buffer.download()
+
+    def _allocate(self) -> None:
+        n, s, device = self.n_problems, self.max_solutions, self._device
+        self._poses = HostBuffer((n,), wp.transformd, device)
+        self._seeds = HostBuffer((n, 6), wp.float64, device)
+        self._candidates = wp.zeros((n, MAX_CANDIDATES, 6), dtype=wp.float64, device=device)
+        self._misses = wp.zeros((n, MAX_CANDIDATES), dtype=wp.float64, device=device)
+        self._solutions = wp.zeros((n, s, 6), dtype=wp.float64, device=device)
+        self._distances = wp.zeros((n, s), dtype=wp.float64, device=device)
+        self._branch_of = wp.zeros((n, s), dtype=wp.int32, device=device)
+        self._n_branches = wp.zeros(n, dtype=wp.int32, device=device)
+        self._joint_q = HostBuffer((n * s, self.model.joint_coord_count), wp.float64, device)
+        self._n_exist = HostBuffer((n,), wp.int32, device)
+        self._status = HostBuffer((n,), wp.int32, device)
+        self._position_error = HostBuffer((n, s), wp.float64, device)
+        self._rotation_error = HostBuffer((n, s), wp.float64, device)
+        self._singular = HostBuffer((n, s), wp.int32, device)
+        self._directions = HostBuffer((n, s, 6), wp.float64, device)
+        self._outputs = [
+            self._joint_q, self._n_exist, self._status, self._position_error,
+            self._rotation_error, self._singular, self._directions,
+        ]  # fmt: skip
+
+
+def _chart_arrays(chart: Chart, axes: Axes, exact: bool, device: wp.DeviceLike) -> Any:
+    """Return a chart as the struct that its kernel takes."""
+    arrays = axes_struct()()
+    arrays.directions = wp.array(chart.directions, dtype=wp.vec3d, device=device)
+    arrays.points = wp.array(chart.points, dtype=wp.vec3d, device=device)
+    arrays.order = wp.array(np.array(chart.order), dtype=wp.int32, device=device)
+    arrays.signs = wp.vec3d(*chart.signs)
+    arrays.center = wp.vec3d(*chart.center)
+    arrays.origin = wp.vec3d(*axes.origin)
+    arrays.reach = axes.reach
+    arrays.tool = wp.transform_inverse(_transform(axes.tool))
+    arrays.opening = 0.0 if exact else 4.0 * chart.deviation
+    arrays.loose = _slack(exact, chart.deviation)
+    return arrays
+
+
+def _slack(exact: bool, deviation: float) -> float:
+    return _EXACT_SLACK if exact else _SLACK_FACTOR * deviation**0.5
+
+
+def _refinement(
+    settings: ClosedFormSettings, reach: float, position: float, form: Any, all_turns: bool
+) -> Any:
+    """Return what is asked of solutions as the struct that the kernel takes."""
+    refinement = refinement_struct()()
+    refinement.position_tolerance = position
+    refinement.rotation_tolerance = settings.rotation_tolerance
+    refinement.length = settings.length * reach
+    refinement.slack = _slack(form.exact, form.deviation)
+    refinement.separation = settings.separation
+    refinement.singular_value = settings.singular_value
+    if not form.exact:
+        refinement.fold_value = min(_MOST_FOLD, _FOLD_FACTOR * form.deviation**0.5)
+    refinement.at_limit = _AT_LIMIT
+    refinement.steps = settings.max_steps
+    refinement.all_turns = int(all_turns)
+    return refinement
+
+
+def _transform(matrix: np.ndarray) -> Any:
+    """Return a homogeneous matrix as a transform."""
+    return wp.transformd(*matrix[:3, 3], *quaternion_from_matrix(matrix[:3, :3]))

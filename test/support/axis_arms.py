@@ -1,0 +1,197 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Arms of six revolute joints made of directions and points of their axes, of every structure."""
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ros_ik.model import Model
+
+# Roll, pitch and yaw of the tool in the last link [rad].
+_TOOL_TURN = (0.3, -0.2, 0.1)
+
+# What makes a structure: ('meet', joints) and ('parallel', joints), counted from 0.
+STRUCTURES = {
+    'wrist': [('meet', (3, 4, 5))],
+    'wrist, 2 parallel 3': [('meet', (3, 4, 5)), ('parallel', (1, 2))],
+    'wrist, 1 parallel 2': [('meet', (3, 4, 5)), ('parallel', (0, 1))],
+    'wrist, 1 meets 2': [('meet', (3, 4, 5)), ('meet', (0, 1))],
+    'wrist, 2 meets 3': [('meet', (3, 4, 5)), ('meet', (1, 2))],
+    'wrist, 1 meets 2 parallel 3': [
+        ('meet', (3, 4, 5)), ('meet', (0, 1)), ('parallel', (1, 2)),
+    ],
+    'shoulder': [('meet', (0, 1, 2))],
+    'shoulder, 4 parallel 5': [('meet', (0, 1, 2)), ('parallel', (3, 4))],
+    '2, 3, 4 meet': [('meet', (1, 2, 3))],
+    '3, 4, 5 meet': [('meet', (2, 3, 4))],
+    '2, 3, 4 parallel': [('parallel', (1, 2, 3))],
+    '2, 3, 4 parallel, 5 meets 6': [('parallel', (1, 2, 3)), ('meet', (4, 5))],
+    '2, 3, 4 parallel, 5 parallel 6': [('parallel', (1, 2, 3)), ('parallel', (4, 5))],
+    '3, 4, 5 parallel': [('parallel', (2, 3, 4))],
+    '3, 4, 5 parallel, 1 meets 2': [('parallel', (2, 3, 4)), ('meet', (0, 1))],
+    '1, 2, 3 parallel': [('parallel', (0, 1, 2))],
+    '1, 2, 3 parallel, 5 meets 6': [('parallel', (0, 1, 2)), ('meet', (4, 5))],
+    '1, 2, 3 parallel, 4 meets 5': [('parallel', (0, 1, 2)), ('meet', (3, 4))],
+    '4, 5, 6 parallel': [('parallel', (3, 4, 5))],
+}  # fmt: skip
+
+
+def random_axes(structure, rng, right_angles=False):
+    """Return directions and points [6, 3] of axes and the tool [3] of a random arm.
+
+    Args:
+        structure: A key of STRUCTURES.
+        rng: Random generator.
+        right_angles: Whether axes point along x, y or z, as those of real arms do.
+    """
+    while True:
+        h = rng.normal(size=(6, 3))
+        if right_angles:
+            h = np.eye(3)[rng.integers(3, size=6)]
+        h /= np.linalg.norm(h, axis=1, keepdims=True)
+        p = np.cumsum(rng.uniform(-0.5, 0.5, size=(6, 3)), axis=0)
+        for kind, joints in STRUCTURES[structure]:
+            group = list(joints)
+            if kind == 'meet':
+                p[group] = p[group[-1]]
+            else:
+                h[group] = h[group[0]] * rng.choice([-1.0, 1.0], size=(len(group), 1))
+        if _regular(structure, h):
+            return h, p, p[5] + rng.uniform(-0.3, 0.3, size=3)
+
+
+def _regular(structure, h):
+    """Whether neighbours are parallel only where the structure says so."""
+    parallel = {
+        pair
+        for kind, joints in STRUCTURES[structure]
+        if kind == 'parallel'
+        for pair in zip(joints, joints[1:], strict=False)
+    }
+    return all(
+        (k, k + 1) in parallel or np.linalg.norm(np.cross(h[k], h[k + 1])) > 0.2 for k in range(5)
+    )
+
+
+def arm(h, p, tool, limits=None, base=(0.0, 0.0, 0.0), scale=1.0):
+    """Return the model of an arm with link 'tool'; joints have no limits unless given [rad].
+
+    Args:
+        h: Directions of the axes with every joint at zero, shape [6, 3].
+        p: Points on them [m], shape [6, 3].
+        tool: Position of the tool [m], [3].
+        limits: Lower and upper limits [rad], each [6].
+        base: Roll, pitch and yaw of the base [rad].
+        scale: Factor on every length.
+    """
+    parts = ['<robot name="arm"><link name="world"/><link name="l0"/>']
+    roll, pitch, yaw = (repr(float(angle)) for angle in base)
+    parts.append(
+        f'<joint name="base" type="fixed"><origin rpy="{roll} {pitch} {yaw}"/>'
+        '<parent link="world"/><child link="l0"/></joint>'
+    )
+    before = np.zeros(3)
+    for k, (axis, point) in enumerate(zip(h, p, strict=True)):
+        kind, limit = 'continuous', ''
+        if limits is not None:
+            kind = 'revolute'
+            low, high = (repr(float(side[k])) for side in limits)
+            limit = f'<limit lower="{low}" upper="{high}" effort="1" velocity="1"/>'
+        parts.append(
+            f'<link name="l{k + 1}"/><joint name="j{k + 1}" type="{kind}">'
+            f'<origin xyz="{_numbers(scale * (point - before))}"/>'
+            f'<axis xyz="{_numbers(axis)}"/>{limit}'
+            f'<parent link="l{k}"/><child link="l{k + 1}"/></joint>'
+        )
+        before = point
+    parts.append(
+        '<link name="tool"/><joint name="tip" type="fixed">'
+        f'<origin xyz="{_numbers(scale * (tool - before))}" rpy="{_numbers(_TOOL_TURN)}"/>'
+        '<parent link="l6"/><child link="tool"/></joint></robot>'
+    )
+    return Model.from_urdf(''.join(parts), device='cpu')
+
+
+def tool_poses(h, p, tool, q):
+    """Return poses [n, 7] of the tool by a product of exponentials in NumPy, q [n, 6]."""
+    R, t, _, _ = _motions(h, p, q)
+    turn = Rotation.from_euler('xyz', _TOOL_TURN).as_matrix()
+    position = R @ tool + t
+    return np.hstack([position, Rotation.from_matrix(R @ turn).as_quat()])
+
+
+def jacobians(h, p, tool, q):
+    """Return Jacobians [n, 6, 6] of the tool, linear rows first."""
+    R, t, axes, points = _motions(h, p, q)
+    arms = (R @ tool + t)[:, None] - points
+    return np.concatenate([np.cross(axes, arms), axes], axis=2).swapaxes(1, 2)
+
+
+def newton(h, p, tool, pose, starts, iterations=60):
+    """Return the configurations that solve a pose, of damped Newton steps from many starts.
+
+    Args:
+        h: Directions of the axes, shape [6, 3].
+        p: Points on them, shape [6, 3].
+        tool: Position of the tool, [3].
+        pose: The pose, [7].
+        starts: Configurations, shape [n, 6].
+        iterations: Steps from each.
+
+    Returns:
+        Distinct solutions within half a turn of zero, shape [k, 6].
+    """
+    q, goal = starts.copy(), Rotation.from_quat(pose[3:])
+    for _ in range(iterations):
+        error = _errors(h, p, tool, q, pose, goal)
+        J = jacobians(h, p, tool, q)
+        damping = 1e-3 * np.sum(error**2, axis=1)[:, None, None] * np.eye(6) + 1e-14 * np.eye(6)
+        step = np.linalg.solve(
+            J.swapaxes(1, 2) @ J + damping, (J.swapaxes(1, 2) @ error[:, :, None])
+        )[:, :, 0]
+        q += step * np.minimum(1.0, 0.5 / np.maximum(np.abs(step).max(axis=1), 1e-9))[:, None]
+    q = q[np.abs(_errors(h, p, tool, q, pose, goal)).max(axis=1) < 1e-9]
+    return distinct(wrapped(q))
+
+
+def distinct(q, separation=1e-4):
+    """Return the rows of q [n, 6] that differ by more than whole turns."""
+    found = np.zeros((0, 6))
+    for row in q:
+        if not has(found, row, separation):
+            found = np.vstack([found, row])
+    return found
+
+
+def has(found, q, separation=1e-4):
+    """Whether a configuration is among others [n, 6], up to whole turns."""
+    return bool(np.any(np.abs(wrapped(found - q)).max(axis=1, initial=0.0) < separation))
+
+
+def wrapped(angle):
+    """Return angles within half a turn of zero."""
+    return angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
+
+
+def _errors(h, p, tool, q, pose, goal):
+    """Return errors [n, 6] of the tool, position [m] and rotation vector [rad] in the world."""
+    reached = tool_poses(h, p, tool, q)
+    turn = goal * Rotation.from_quat(reached[:, 3:]).inv()
+    return np.hstack([pose[:3] - reached[:, :3], turn.as_rotvec()])
+
+
+def _motions(h, p, q):
+    """Return R [n, 3, 3], t [n, 3] of E_1 .. E_6, axes and points of all joints, [n, 6, 3]."""
+    n = len(q)
+    R, t = np.tile(np.eye(3), (n, 1, 1)), np.zeros((n, 3))
+    axes, points = np.zeros((n, 6, 3)), np.zeros((n, 6, 3))
+    for k in range(6):
+        axes[:, k], points[:, k] = R @ h[k], R @ p[k] + t
+        turn = Rotation.from_rotvec(q[:, k, None] * h[k]).as_matrix()
+        t = t + np.einsum('nij,nj->ni', R, p[k] - turn @ p[k])
+        R = R @ turn
+    return R, t, axes, points
+
+
+def _numbers(vector):
+    return ' '.join(repr(float(value)) for value in vector)
