@@ -17,6 +17,7 @@ from ros_ik.barriers.collision_table import CollisionRows
 from ros_ik.barriers.collision_table import CollisionTable
 from ros_ik.barriers.pair_measurement import is_convex
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.read_once import ReadOnce
 from ros_ik.model import Model
 from ros_ik.model.checks import checked_index
 from ros_ik.model.checks import checked_pose
@@ -55,7 +56,7 @@ class _Carried:
     touched: frozenset[int]
 
 
-class CollisionScene:
+class CollisionScene(ReadOnce):
     """A robot's primitives with room for obstacles and carried objects.
 
     Several barriers of one or several solvers may share a scene; what is added, moved or removed
@@ -68,6 +69,8 @@ class CollisionScene:
         max_attached: Most carried objects at a time.
         rows: All primitives: those of the robot, carried objects, obstacles.
     """
+
+    read_once = frozenset(('geometry', 'max_obstacles', 'max_attached'))
 
     def __init__(
         self,

@@ -18,6 +18,8 @@ from ros_ik.kinematics.collision_arguments import checked_margins
 from ros_ik.kinematics.collision_arguments import checked_pairs
 from ros_ik.kinematics.collision_kernels import collision_kernels
 from ros_ik.kinematics.gjk import shape_arrays
+from ros_ik.kinematics.read_once import read_only
+from ros_ik.kinematics.read_once import ReadOnce
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model.checks import checked_index
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 _SAMPLES, _SEED = 200, 0
 
 
-class CollisionChecker:
+class CollisionChecker(ReadOnce):
     """Checks up to n configurations of a model in one launch.
 
     Meshes count as convex hulls, planes as half-spaces; see :class:`ConvexShapes`. A
@@ -49,6 +51,8 @@ class CollisionChecker:
         ignored_shapes: Names of the shapes without a size in memory.
         shapes: The shapes of the checked pairs.
     """
+
+    read_once = frozenset(('model', 'n', 'scalar', 'pairs', 'margin', 'shapes'))
 
     def __init__(
         self,
@@ -85,8 +89,8 @@ class CollisionChecker:
         self.ignored_shapes = tuple(model.shape_label[k] for k in self.shapes.ignored)
         planes = model.shape_type.numpy()[asked] == GeoType.PLANE
         known = np.all(np.isin(asked, self.shapes.shapes), axis=1) & ~np.all(planes, axis=1)
-        self.pairs, self.ignored_pairs = asked[known], asked[~known]
-        self.margin = margins[known]
+        self.pairs, self.ignored_pairs = read_only(asked[known]), asked[~known]
+        self.margin = read_only(margins[known])
         self._allocate()
 
     def _allocate(self) -> None:

@@ -17,9 +17,12 @@ import warp as wp
 from ros_ik import AccelerationLimit
 from ros_ik import Barrier
 from ros_ik import BodyPairBarrier
+from ros_ik import ChainIK
+from ros_ik import CollisionChecker
 from ros_ik import CollisionScene
 from ros_ik import DifferentialIK
 from ros_ik import fit_capsules
+from ros_ik import IkChain
 from ros_ik import IKObjectiveCenterOfMass
 from ros_ik import IKObjectiveJointLimit
 from ros_ik import IKObjectiveJointPosition
@@ -394,6 +397,31 @@ def test_of_barriers_of_the_caller_in_optimal_control(rig):
     np.testing.assert_allclose(np.diff(found), [-0.5, 1.5], atol=1e-12)
 
 
-def test_of_solvers(rig):
-    with pytest.raises(AttributeError):
-        DifferentialIK(rig.model).settings = None
+def solvers_of(rig):
+    return (
+        DifferentialIK(rig.model),
+        IKSolver(rig.model, 1, [rig.objective(IKObjectivePose)]),
+        IKSolver(rig.model, 1, [rig.objective(IKObjectivePose)], use_fused=False)._backend,
+        ChainIK(rig.model, 'panda_hand', 1),
+        IkChain(rig.model, 'panda_hand'),
+        OptimalControl(rig.model),
+        CollisionChecker(rig.model, 1),
+        CollisionScene(rig.geometry),
+    )
+
+
+@pytest.mark.parametrize('k', range(8))
+def test_of_solvers(rig, k):
+    solver = solvers_of(rig)[k]
+    assert len(solver.read_once) > 1
+    for name in solver.read_once:
+        with pytest.raises(ArgumentError, match=f'{name} of {type(solver).__name__}'):
+            setattr(solver, name, getattr(solver, name))
+        shown = getattr(solver, name)
+        if isinstance(shown, np.ndarray) and shown.size:
+            with pytest.raises(ValueError, match='read-only'):
+                shown[...] = 0.0
+    for name in ('settings', 'dt'):  # of any class, where there is one
+        if hasattr(solver, name):
+            with pytest.raises(REFUSED):
+                setattr(solver, name, None)

@@ -21,6 +21,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
 from ros_ik.kinematics.arguments import checked_model
+from ros_ik.kinematics.read_once import ReadOnce
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.objectives.arguments import checked_objectives
 from ros_ik.objectives.jacobian_type import IKJacobianType
@@ -75,7 +76,7 @@ class IKBackend(Protocol):
         """Return the squared residuals at ``joint_q``."""
 
 
-class BatchOptimizer(abc.ABC):
+class BatchOptimizer(ReadOnce, abc.ABC):
     """Base of the optimizers; see :class:`IKOptimizerLM` and :class:`IKOptimizerLBFGS`.
 
     Attributes:
@@ -84,6 +85,8 @@ class BatchOptimizer(abc.ABC):
         costs: Squared residuals r^T r of the last solve, float32 [n_batch]; inf where it refused.
         status: :class:`SolveStatus` codes of the last solve, int32 [n_batch].
     """
+
+    read_once = frozenset(('model', 'n_batch'))
 
     def __init__(
         self,

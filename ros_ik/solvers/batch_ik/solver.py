@@ -18,6 +18,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
 from ros_ik.kinematics.arguments import checked_model
 from ros_ik.kinematics.arguments import checked_number
+from ros_ik.kinematics.read_once import ReadOnce
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.objectives.arguments import checked_objectives
 from ros_ik.objectives.jacobian_type import IKJacobianType
@@ -41,7 +42,7 @@ from ros_ik.solvers.batch_ik.optimizer_space import make_search_space
 from ros_ik.solvers.batch_ik.samplers import Sampler
 
 
-class IKSolver:
+class IKSolver(ReadOnce):
     """Solves ``n_problems`` problems of one model, each from ``n_seeds`` seeds, keeping the best.
 
     The status of a problem, a :class:`SolveStatus` code, is that of its best seed:
@@ -67,6 +68,8 @@ class IKSolver:
             ``status.numpy()``.
         best_indices: Seed that was kept, int32 [n_problems].
     """
+
+    read_once = frozenset(('model', 'n_problems', 'n_seeds', 'device'))
 
     def __init__(
         self,

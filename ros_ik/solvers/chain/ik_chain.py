@@ -24,6 +24,8 @@ from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
 from ros_ik.kinematics.named_model import named_model
+from ros_ik.kinematics.read_once import read_only
+from ros_ik.kinematics.read_once import ReadOnce
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import poses
@@ -64,7 +66,7 @@ class ChainLink:
 ChainData = np.ndarray | JointState
 
 
-class IkChain:
+class IkChain(ReadOnce):
     """A chain of revolute, prismatic and fixed joints from a start link to an end link.
 
     ``data`` below is an array of coordinates [*, joint_coord_count] or a :class:`JointState`, any
@@ -76,6 +78,8 @@ class IkChain:
         path: The joints of the chain.
         offset: Pose of the end effector in the end link, x y z i j k w.
     """
+
+    read_once = frozenset(('model', 'path', 'offset', 'tree'))
 
     def __init__(
         self,
@@ -104,7 +108,7 @@ class IkChain:
         """
         self.model = model = named_model(model)
         self.path = chain_path(model, end_link, start_link)
-        self.offset = _pose('end_effector_offset', end_effector_offset)
+        self.offset = read_only(_pose('end_effector_offset', end_effector_offset))
         self.tree = kinematic_tree(model, wp.float64)
         moving = np.zeros((model.joint_dof_count, 1))
         moving[link_dofs(model, self.path.bodies[-1])] = 1.0

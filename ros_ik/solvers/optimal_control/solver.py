@@ -26,6 +26,7 @@ from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_number
 from ros_ik.kinematics.arguments import checked_numbers
+from ros_ik.kinematics.read_once import ReadOnce
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.model.joint_group import checked_joint_group
@@ -60,7 +61,7 @@ from ros_ik.solvers.status import SolveStatus
 _STRAIGHT = 0.1
 
 
-class OptimalControl:
+class OptimalControl(ReadOnce):
     """Motions of one robot to the least cost of commands.
 
     One instance belongs to one thread. Its barriers belong to it. Commands of one structure (the
@@ -72,6 +73,8 @@ class OptimalControl:
         dt: Time between knots [s].
         settings: The settings.
     """
+
+    read_once = frozenset(('model', 'dt', 'group', 'settings'))
 
     def __init__(
         self,

@@ -20,6 +20,7 @@ import warp as wp
 from ros_ik.kinematics.arguments import checked_count
 from ros_ik.kinematics.collisions import CollisionChecker
 from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.read_once import ReadOnce
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.solvers.graph import Graph
@@ -103,7 +104,7 @@ class RowChecker:
             self.checker.launch(joint_q[rows], collides[rows], first=first)
 
 
-class ChainSearch:
+class ChainSearch(ReadOnce):
     """Search for batches of up to one size; all is allocated and compiled at construction.
 
     Attributes:
@@ -121,6 +122,8 @@ class ChainSearch:
         collides: 1 for solutions that collide, [n_problems * n_solutions]; None without a checker.
         iterations: Iterations of each lane, [n_problems * lanes].
     """
+
+    read_once = frozenset(('problem', 'settings', 'n_problems', 'n_solutions'))
 
     def __init__(
         self,

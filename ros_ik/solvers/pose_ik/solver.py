@@ -15,6 +15,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import check_memory
+from ros_ik.kinematics.read_once import read_only
 from ros_ik.kinematics.serial_chain import serial_chain
 from ros_ik.model import Model
 from ros_ik.model.checks import checked_array
@@ -53,6 +54,10 @@ class ChainIK(ChainSearch):
             int [n_pairs, 2]; none without ``check_collisions``.
         collision_margins: Distance that the shapes of each must keep [m], [n_pairs].
     """
+
+    read_once = ChainSearch.read_once | {
+        'model', 'link', 'chain', 'collision_pairs', 'collision_margins',
+    }  # fmt: skip
 
     def __init__(
         self,
@@ -128,11 +133,11 @@ class ChainIK(ChainSearch):
         problem = ChainProblem(model, index, self.chain, held, tool, tolerances)
         threads = thread_count(model, n_threads)
         checker = None
-        self.collision_pairs, self.collision_margins = np.zeros((0, 2), dtype=int), np.zeros(0)
+        pairs, margins = np.zeros((0, 2), dtype=int), np.zeros(0)
         if check_collisions:
             pairs, margins = chain_pairs(problem, collision_pairs, collision_margin)
             checker = RowChecker(model, pairs, margins, threads)
-            self.collision_pairs, self.collision_margins = pairs, margins
+        self.collision_pairs, self.collision_margins = read_only(pairs), read_only(margins)
         super().__init__(
             problem, n_problems, n_solutions, settings, n_lanes=n_lanes, n_threads=threads,
             checker=checker,

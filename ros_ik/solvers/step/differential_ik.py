@@ -26,6 +26,7 @@ from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.integrate import launch_integrate
+from ros_ik.kinematics.read_once import ReadOnce
 from ros_ik.kinematics.step_state import StepState
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.limits import Limit
@@ -61,7 +62,7 @@ class _Recent(NamedTuple):
     problem: StepProblem
 
 
-class DifferentialIK:
+class DifferentialIK(ReadOnce):
     """Steps of one robot, or of n robots of one model, towards their tasks.
 
     One instance belongs to one thread. Its tasks, limits and barriers belong to it. Arrays may be
@@ -72,6 +73,8 @@ class DifferentialIK:
         group: The joints that may move.
         n_robots: Number of robots stepped together.
     """
+
+    read_once = frozenset(('model', 'group', 'n_robots'))
 
     def __init__(
         self,
