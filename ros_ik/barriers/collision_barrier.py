@@ -140,9 +140,10 @@ class CollisionBarrier(Barrier):
             super().launch_rows(box, values, jacobian, start)
             return
         state = self._state
+        motion = [state.joint_S_s, self._dofs, self._variable, self._scale, self._moves]
         self._measurement.launch_rows(
             state.body_q,
-            [state.joint_S_s, self._dofs, self._variable, self._scale, self._moves],
+            [*motion, self._leader],
             [*box, self.margin, self.recovery_speed, state.dt],
             self._chosen(state.body_q),
             values,
@@ -215,6 +216,7 @@ class CollisionBarrier(Barrier):
         for body in range(model.body_count):
             self._moves_host[body + 1] = np.isin(active, link_dofs(model, body))
         self._moves = wp.array(self._moves_host, dtype=wp.int32, device=device)
+        self._leader = wp.array(self._leaders(), dtype=wp.int32, device=device)
         self._dofs = wp.array(active, dtype=wp.int32, device=device)
         self._variable = wp.array(group.dof_variable[active], dtype=wp.int32, device=device)
         self._scale = wp.array(group.dof_scale[active], dtype=state.scalar, device=device)
@@ -229,6 +231,15 @@ class CollisionBarrier(Barrier):
             d_max=self.d_max,
             convex=scene.is_convex,
         )
+
+    def _leaders(self) -> list[int]:
+        """Return for each link the first that the same variables move, one with primitives."""
+        count = len(self._moves_host) - 1
+        carries = np.isin(np.arange(count), self.scene.geometry.body)
+        first: dict[bytes, int] = {}
+        for body in (*np.flatnonzero(carries), *np.flatnonzero(~carries)):
+            first.setdefault(self._moves_host[body + 1].tobytes(), int(body))
+        return [first[moved.tobytes()] for moved in self._moves_host[1:]]
 
     def _work(self, body_q: wp.array) -> Any:
         """Return the work space of poses: that of the state, or of its part, or of others."""

@@ -154,7 +154,7 @@ class PairMeasurement:
 
         Args:
             body_q: Link poses in the world, [n, body_count].
-            motion: joint_S_s, dofs, variable, scale, moves; see the kernel.
+            motion: joint_S_s, dofs, variable, scale, moves, leader; see the kernel.
             step: Its box, the gains, which of them counts, margin, recovery speed and duration.
             work: Work space for n robots; half of its rows are for violated pairs.
             values: Output, [n, total_rows].

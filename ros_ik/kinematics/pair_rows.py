@@ -12,9 +12,9 @@ h / -least; pairs that are violated already have rows of their own, those first 
 push deepest, so that they never take the place of others.
 
 The middle of the box moves the centre of a shape by its drift, and no point of it by more than an
-extra beside that. A value falls by no more than the way w, the difference of
-the drifts of both shapes and both extras: pairs with d(h) <= -w, and pairs that could not touch
-sooner than those that have all rows already, are not even measured.
+extra beside that; links that the same variables move are one body for it. A value falls by no more
+than the way w, the difference of the drifts of both shapes and both extras: pairs with d(h) <= -w,
+and pairs that could not touch sooner than those that have all rows already, are not even measured.
 """
 
 from typing import no_type_check
@@ -127,6 +127,7 @@ def pair_rows_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
         variable: wp.array(dtype=wp.int32),  # [n_active]
         scale: wp.array(dtype=scalar),  # [n_active]
         moves: wp.array2d(dtype=wp.int32),  # [body_count + 1, n_active], row 0 is the world
+        leader: wp.array(dtype=wp.int32),  # [body_count], first link that moves as one with it
         lower: wp.array2d(dtype=scalar),  # [n, n_variables], the box of the step
         upper: wp.array2d(dtype=scalar),  # [n, n_variables]
         gain: wp.array(dtype=scalar),  # [barriers]
@@ -152,19 +153,21 @@ def pair_rows_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
             work.pair[robot, row] = -1
         widest = scalar(0.0)
         for body in range(body_q.shape[1]):
-            drift, turn, slip, twisted = motion_of_link(
-                robot, body, wp.transform_get_translation(body_q[robot, body]), joint_S_s, dofs,
-                variable, scale, moves, lower, upper,
-            )  # fmt: skip
-            links[robot, body, 0] = drift
-            links[robot, body, 1] = turn
-            links[robot, body, 2] = vec3(slip, twisted, wp.length(turn))
+            if data.counts[3] > 0 and leader[body] == body:
+                drift, turn, slip, twisted = motion_of_link(
+                    robot, body, wp.transform_get_translation(body_q[robot, body]), joint_S_s,
+                    dofs, variable, scale, moves, lower, upper,
+                )  # fmt: skip
+                links[robot, body, 0] = drift
+                links[robot, body, 1] = turn
+                links[robot, body, 2] = vec3(slip, twisted, wp.length(turn))
         for k in range(data.counts[0]):
             shape = data.used[k]
             body = data.shapes.body[shape]
             drift = vec3()
             extra = scalar(0.0)
             if body >= 0:
+                body = leader[body]
                 arm = work.center[robot, shape] - wp.transform_get_translation(body_q[robot, body])
                 reach = wp.max(data.shapes.bound[shape] - data.shapes.radius[shape], scalar(0.0))
                 spread = links[robot, body, 2]
