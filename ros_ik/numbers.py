@@ -18,6 +18,11 @@ from ros_ik.errors import ArgumentError
 MAX_MAGNITUDE = 1e9
 
 
+def host_array(value: Any) -> np.ndarray:
+    """Return an array of NumPy: of sequences, of NumPy, or of Warp on any device."""
+    return np.asarray(value.numpy() if hasattr(value, 'numpy') else value)
+
+
 def real_array(name: str, value: Any) -> np.ndarray:
     """Return real numbers as a new float64 array; integers are converted.
 
@@ -30,8 +35,7 @@ def real_array(name: str, value: Any) -> np.ndarray:
             real number, or rows of different lengths; the message names the element.
     """
     try:
-        # Arrays of Warp, on any device, and of other libraries say how to bring them here.
-        array = np.asarray(value.numpy() if hasattr(value, 'numpy') else value)
+        array = host_array(value)
         if array.dtype.kind in 'iuf':
             return array.astype(np.float64)
     except (TypeError, ValueError):

@@ -33,6 +33,7 @@ from ros_ik.limits.limit import ScaledLimit
 from ros_ik.limits.limit import STATE_TOLERANCE
 from ros_ik.limits.limit import write_rows
 from ros_ik.limits.limit import yield_function
+from ros_ik.numbers import host_array
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.step_state import StepState
@@ -195,7 +196,7 @@ class AccelerationLimit(ScaledLimit):
                 'velocity needs the duration of a step, which the first solve gives; use '
                 'set_last_displacement before it'
             )
-        self.set_last_displacement(self._dt * np.asarray(velocity, dtype=np.float64))
+        self.set_last_displacement(self._dt * np.asarray(host_array(velocity), dtype=np.float64))
 
     def set_target_displacement(self, displacement: np.ndarray) -> None:
         """Brake in time for a target as well, until :meth:`clear_target_displacement`.

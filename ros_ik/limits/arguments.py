@@ -12,6 +12,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_numbers
+from ros_ik.numbers import host_array
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
@@ -66,7 +67,7 @@ def finite_array(name: str, values: np.ndarray) -> np.ndarray:
     Raises:
         ArgumentError: Not finite; it names the argument.
     """
-    array = np.asarray(values, dtype=np.float64)
+    array = np.asarray(host_array(values), dtype=np.float64)
     # A sum of squares, which is quicker, is finite only where every number is; it may overflow.
     if not math.isfinite(np.vdot(array, array)) and not np.isfinite(array).all():
         raise ArgumentError(f'{name} must be finite, got {values}')

@@ -13,6 +13,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.model.checks import checked_array
 from ros_ik.model.hull_reduction import reduced_points
 from ros_ik.model.joint_type import GeoType
+from ros_ik.numbers import host_array
 
 # Most points that a hull is reduced to; see hull_reduction.
 MOST_POINTS = 256
@@ -85,7 +86,7 @@ class CollisionShape:
         Raises:
             ArgumentError: Not finite numbers of shape [n, 3].
         """
-        given = np.asarray(vertices, dtype=np.float64)
+        given = np.asarray(host_array(vertices), dtype=np.float64)
         if given.ndim != 2 or given.shape[1] != 3 or not len(given):
             raise ArgumentError(f'vertices must have shape [n, 3], got {list(given.shape)}')
         if not np.all(np.isfinite(given)):

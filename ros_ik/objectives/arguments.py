@@ -14,6 +14,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
 from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.model.poses import norm_fault
+from ros_ik.numbers import host_array
 
 
 def checked_vector(name: str, value: Any, length: int) -> np.ndarray:
@@ -103,7 +104,7 @@ def residual_count(objective: Any) -> int:
 
 def checked_links(name: str, links: Any, body_count: int, least: int = 0) -> np.ndarray:
     """Return body indices as int32 [n] that lie in [least, body_count), or raise."""
-    indices = np.atleast_1d(np.asarray(links))
+    indices = np.atleast_1d(host_array(links))
     if indices.ndim != 1 or not np.issubdtype(indices.dtype, np.integer):
         raise ArgumentError(f'{name} must be body indices, got {links}')
     if np.any(indices < least) or np.any(indices >= body_count):

@@ -9,12 +9,15 @@ caller is held for more types of Warp in test/kinematics/test_warp_types.py.
 import numpy as np
 import pytest
 from support.ik_problems import panda
+from support.robots import urdf_text
 import warp as wp
 
 import ros_ik
 from ros_ik import AccelerationLimit
+from ros_ik import all_solutions
 from ros_ik import BodyPairBarrier
 from ros_ik import ChainIK
+from ros_ik import ClosedFormIK
 from ros_ik import CollisionChecker
 from ros_ik import CollisionGeometry
 from ros_ik import CollisionScene
@@ -40,6 +43,7 @@ from ros_ik import IKSolver
 from ros_ik import inverse_kinematics
 from ros_ik import JerkLimit
 from ros_ik import JointState
+from ros_ik import Model
 from ros_ik import OptimalControl
 from ros_ik import OptimalControlCommandBuilder
 from ros_ik import PositionBarrier
@@ -128,6 +132,18 @@ def inverse(rig, form):
     first = inverse_kinematics(rig.model, 'panda_hand', poses, form.array(rig.q[None]))
     second = inverse_kinematics(rig.model, 'panda_hand', form.array(rig.pose[None])).joint_q
     return first.joint_q, second
+
+
+def closed(rig, form):
+    arm = Model.from_urdf(urdf_text('ur5_robot'), device='cpu')
+    q = np.linspace(-1.0, 1.0, arm.joint_coord_count)
+    poses = np.zeros((1, arm.body_count, 7))
+    eval_fk(arm, q[None], poses)
+    pose = poses[0, arm.body_index('wrist_3_link')]
+    found = all_solutions(arm, 'wrist_3_link', form.vectors(pose[None]), form.array(q))
+    known = ClosedFormIK(arm, 'wrist_3_link', 1, 16)
+    other = known.solve(form.array(pose[None]), form.array(q[None]))
+    return found.joint_q[0, : found.n_found[0]], other.joint_q[0, : other.n_found[0]]
 
 
 def path(rig, form):
@@ -398,17 +414,19 @@ def coordinates(rig, form):
 
 
 CASES = (
-    inverse, path, chain_search, steps, checks, readings, ahead, batch, optimizers, positions,
-    rotations, poses, other_objectives, limits, tasks, barriers, primitives, checker, chain,
-    chain_solvers, motion, coordinates,
+    inverse, closed, path, chain_search, steps, checks, readings, ahead, batch, optimizers,
+    positions, rotations, poses, other_objectives, limits, tasks, barriers, primitives, checker,
+    chain, chain_solvers, motion, coordinates,
 )  # fmt: skip
 # Joint by joint, a search that ends at a tolerance may end elsewhere for rounded numbers.
-LOOSE = {path: 5e-3, motion: 5e-3, batch: 5e-3, chain_search: 5e-3, inverse: 5e-3}
+LOOSE = {closed: 5e-3, path: 5e-3, motion: 5e-3, batch: 5e-3, chain_search: 5e-3, inverse: 5e-3}
 
 # Held in test_warp_types.py, or without arrays of the caller.
 ELSEWHERE = {
     'eval_bias_force', 'eval_com', 'eval_fk', 'eval_jacobian', 'eval_mass_matrix',
-    'Barrier', 'IKObjective', 'ArgumentError', 'ModelError', 'RosIkError', 'IkChainError',
+    'AllSolutions', 'ClosedForm', 'ClosedFormFamily', 'ClosedFormSettings', 'StructureTolerances',
+    'closed_form', 'Barrier', 'IKObjective', 'ArgumentError', 'ModelError', 'RosIkError',
+    'IkChainError',
     'CommandHeaderBuilder', 'ChainIKResult', 'ChainIKSettings', 'ChainLink',
     'DifferentialIKSettings', 'EnforceMode', 'IKJacobianType', 'IKOptimizer', 'IKSampler',
     'JointGroup', 'JointType', 'Model', 'ModelBuilder', 'OptimalControlCommand',

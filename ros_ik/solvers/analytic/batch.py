@@ -11,6 +11,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
+from ros_ik.numbers import host_array
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.solver import ClosedFormIK
@@ -67,11 +68,11 @@ def all_solutions(
         ArgumentError: A chain without a closed form, with the reason; a wrong shape, type or
             size, an unknown link, or a free or ball joint among those that may move.
     """
-    targets = np.atleast_2d(np.asarray(poses))
+    targets = np.atleast_2d(host_array(poses))
     n = len(targets)
     if n == 0:
         raise ArgumentError('poses must have at least one row, got none')
-    starts = None if seeds is None else np.asarray(seeds)
+    starts = None if seeds is None else host_array(seeds)
     if starts is not None:
         if starts.ndim == 1:
             starts = np.broadcast_to(starts, (n, len(starts)))

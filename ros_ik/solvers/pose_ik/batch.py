@@ -11,6 +11,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
+from ros_ik.numbers import host_array
 from ros_ik.solvers.pose_ik.result import ChainIKResult
 from ros_ik.solvers.pose_ik.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.solver import ChainIK
@@ -85,13 +86,13 @@ def inverse_kinematics(
             memory, because the files of meshes were not found; the message names it.
         ModelError: A mesh file that cannot be read.
     """
-    targets = np.atleast_2d(np.asarray(poses))
+    targets = np.atleast_2d(host_array(poses))
     n = len(targets)
     if n == 0:
         raise ArgumentError('poses must have at least one row, got none')
     starts = None
     if seeds is not None:
-        starts = np.asarray(seeds)
+        starts = host_array(seeds)
         if starts.ndim == 1:
             starts = np.broadcast_to(starts, (n, len(starts)))
         if len(starts) != n:
