@@ -39,6 +39,12 @@ ARGUMENTS = [
         description='Start RViz if it is installed.',
     ),
     DeclareLaunchArgument(
+        'viewer',
+        default_value='false',
+        choices=['true', 'false'],
+        description='Show the node in the browser; needs viser and trimesh.',
+    ),
+    DeclareLaunchArgument(
         'log_level', default_value='info', description='debug, info, warn, error or fatal.'
     ),
 ]
@@ -70,6 +76,7 @@ def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             namespace=namespace,
             params_file=str(parameters),
             log_level=LaunchConfiguration('log_level'),
+            viewer=LaunchConfiguration('viewer'),
         ),
         include(
             'robot_view.launch.py',

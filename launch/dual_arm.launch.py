@@ -42,6 +42,12 @@ ARGUMENTS = [
         description='Start RViz if it is installed.',
     ),
     DeclareLaunchArgument(
+        'viewer',
+        default_value='false',
+        choices=['true', 'false'],
+        description='Show the node in the browser; needs viser and trimesh.',
+    ),
+    DeclareLaunchArgument(
         'log_level', default_value='info', description='debug, info, warn, error or fatal.'
     ),
 ]
@@ -87,6 +93,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             namespace=namespace,
             params_file=LaunchConfiguration('params_file'),
             log_level=LaunchConfiguration('log_level'),
+            viewer=LaunchConfiguration('viewer'),
         ),
         include(
             'robot_view.launch.py',

@@ -3,9 +3,11 @@
 """Starts the ros_ik node with a parameter file."""
 
 from launch.actions import DeclareLaunchArgument
+from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 from launch.substitutions import PathJoinSubstitution
 from launch_ros.actions import LifecycleNode
+from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
@@ -40,6 +42,17 @@ ARGUMENTS = [
         choices=['true', 'false'],
         description='Start the node again two seconds after it died.',
     ),
+    DeclareLaunchArgument(
+        'viewer',
+        default_value='false',
+        choices=['true', 'false'],
+        description='Show the node in the browser; needs viser and trimesh.',
+    ),
+    DeclareLaunchArgument(
+        'viewer_port',
+        default_value='8080',
+        description='Port of the page on this machine, or the first free one above it.',
+    ),
 ]
 
 
@@ -65,4 +78,14 @@ def generate_launch_description() -> LaunchDescription:
         output='screen',
         emulate_tty=True,
     )
-    return LaunchDescription([*ARGUMENTS, node])
+    viewer = Node(
+        package='ros_ik',
+        executable='ros_ik_viewer',
+        namespace=LaunchConfiguration('namespace'),
+        parameters=[
+            {'port': ParameterValue(LaunchConfiguration('viewer_port'), value_type=int)}
+        ],
+        condition=IfCondition(LaunchConfiguration('viewer')),
+        output='screen',
+    )
+    return LaunchDescription([*ARGUMENTS, node, viewer])

@@ -85,6 +85,6 @@ def test_the_library_solves_a_pose_with_what_it_requires(installed, tmp_path):
 def test_extras_are_those_of_the_documents(installed):
     _, requirements = installed
     extras = {re.search(r'extra == [\'"](\w+)', r)[1] for r in requirements if 'extra ==' in r}
-    assert extras == {'meshes', 'demo', 'test'}
+    assert extras == {'meshes', 'demo', 'viewer', 'test'}
     # colcon test runs pytest for packages that ask for it.
     assert any(r.startswith('pytest') and 'test' in r for r in requirements)

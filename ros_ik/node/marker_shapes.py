@@ -129,6 +129,11 @@ def barrier_color(value: float) -> ColorRGBA:
     return color(min(1.0, 2.0 - 2.0 * part), min(1.0, 2.0 * part), 0.0, 1.0)
 
 
+def barrier_room(shade: ColorRGBA) -> float:
+    """Return the part of the way from red to green of a colour of :func:`barrier_color`."""
+    return 0.5 * shade.g if shade.g < 1.0 else 1.0 - 0.5 * shade.r
+
+
 def _solid(kind: int, size: Sequence[float] | np.ndarray) -> Marker:
     x, y, z = (float(length) for length in size)
     return Marker(type=kind, scale=Vector3(x=x, y=y, z=z))

@@ -4,17 +4,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import contextlib
+import functools
 import io
+import re
 from typing import Any
 
 import viser
+import websockets.asyncio.server
 
 from ros_ik.viewer.requests import Requests
 
+_LOCAL_HOSTS = ('127.0.0.1', 'localhost', '::1')
+_LOCAL_ORIGIN = re.compile(r'http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?')
 _STOP_COLOR = (200, 30, 0)
 # Size of the panel with the stop button, and of the other one [pixels].
-_STOP_WIDTH, _PANEL_WIDTH, _GAP = 200, 340, 12
+_STOP_WIDTH, _PANEL_WIDTH, _GAP = 230, 340, 12
+
+
+@contextlib.contextmanager
+def _own_origins(host: str) -> Iterator[None]:
+    """Let servers that start meanwhile refuse the pages of other sites.
+
+    A page from anywhere that is open in a browser of this machine may open a connection to it.
+    The library does not look at where a connection comes from, its own library can.
+
+    Args:
+        host: Address to listen at; at any but this machine's own, names are not known.
+    """
+    serve = websockets.asyncio.server.serve
+    if host in _LOCAL_HOSTS:
+        # Programs that are no browsers send no origin.
+        websockets.asyncio.server.serve = functools.partial(  # type: ignore[misc, assignment]
+            serve, origins=[None, _LOCAL_ORIGIN]
+        )
+    try:
+        yield
+    finally:
+        websockets.asyncio.server.serve = serve  # type: ignore[misc]
 
 
 class _LocalServer(viser.ViserServer):
@@ -44,7 +72,8 @@ class Page:
         """
         # The library greets on the standard output; the viewer says itself where the page is.
         with contextlib.redirect_stdout(io.StringIO()):
-            self.server = _LocalServer(host=host, port=port, label='ros_ik', verbose=False)
+            with _own_origins(host):
+                self.server = _LocalServer(host=host, port=port, label='ros_ik', verbose=False)
         self.requests = requests
         self.address = f'http://{self.server.get_host()}:{self.server.get_port()}'
         self.server.on_client_disconnect(self._on_disconnect)
@@ -65,6 +94,11 @@ class Page:
         with gui.add_folder('Show'):
             self.with_ghost = gui.add_checkbox(
                 'commanded robot', True, hint='The ghost: where the node wants the robot to be.'
+            )
+            self.with_pairs = gui.add_checkbox(
+                'closest pairs',
+                True,
+                hint='Blue: far from the margin of the barrier. Red: the margin is used up.',
             )
             self.with_targets = gui.add_checkbox('targets', True)
         self.server.scene.add_grid('/floor', width=4.0, height=4.0, cell_size=0.1)

@@ -54,7 +54,7 @@ class TargetGizmos:
         handle = self._server.scene.add_transform_controls(
             f'/targets/{task}', scale=size, depth_test=False, opacity=0.9
         )
-        self._server.scene.add_label(f'/targets/{task}/name', task)
+        self._server.scene.add_label(f'/targets/{task}/name', task, anchor='bottom-right')
         handle.on_update(functools.partial(self._on_update, task))
         return handle
 

@@ -26,6 +26,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 from std_srvs.srv import Trigger
+from visualization_msgs.msg import MarkerArray
 
 from ros_ik.demo.process import describe
 from ros_ik.demo.robot_description_publisher import LATCHED
@@ -35,7 +36,9 @@ from ros_ik.model import poses
 from ros_ik.node.package_paths import package_paths
 from ros_ik.node.pose_messages import fill_pose
 from ros_ik.node.pose_messages import pose_numbers
+from ros_ik.viewer.obstacles import Obstacles
 from ros_ik.viewer.page import Page
+from ros_ik.viewer.pairs_view import PairsView
 from ros_ik.viewer.requests import Requests
 from ros_ik.viewer.robot_state import COMMANDED
 from ros_ik.viewer.robot_state import MEASURED
@@ -44,6 +47,7 @@ from ros_ik.viewer.robot_view import RobotView
 from ros_ik.viewer.status_text import status_html
 from ros_ik.viewer.target_gizmos import TargetGizmos
 from ros_ik_interfaces.msg import IkStatus
+from ros_ik_interfaces.msg import ObstacleArray
 
 PARAMETERS = (
     ('node', 'ros_ik', Parameter.Type.STRING, 'name of the ros_ik node, in this namespace'),
@@ -87,6 +91,8 @@ class ViewerNode(Node):
         requests: What people asked for and was not done yet.
         robot: The robot that is drawn, None before the first description.
         robot_view: How it is drawn, None before that.
+        obstacles: The obstacles that people put there.
+        pairs_view: The closest pairs.
         targets: Poses of the tasks' frames in the world as last measured [7], by task.
     """
 
@@ -126,6 +132,14 @@ class ViewerNode(Node):
         except OSError as error:
             raise ArgumentError(f'the page cannot be served: {error}') from error
         self._gizmos = TargetGizmos(self.page.server, self.requests)
+        self.obstacles = Obstacles(self.page.server)
+        self.pairs_view = PairsView(self.page.server)
+        self._markers: Subscription | None = None
+        self._marker_message: MarkerArray | None = None
+        self._marker_time = 0.0
+        self._obstacle_publisher = self.create_publisher(
+            ObstacleArray, f'{self._node_name}/obstacles', LATCHED
+        )
         services = {name: kind for kind, name, _ in _SERVICES.values()}
         self._clients_by_service: dict[str, Client] = {
             name: self.create_client(kind, f'{self._node_name}/{name}')
@@ -205,6 +219,8 @@ class ViewerNode(Node):
             least, most = _GIZMO_SIZES
             size = float(np.clip(_GIZMO_PART * self.robot.radius, least, most))
             self._gizmos.update(wanted, size)
+            self._draw_pairs()
+        self._send_obstacles()
 
     def _exchange_robot(self) -> None:
         """Read a new description in a thread of its own, and draw the robot that was read."""
@@ -266,6 +282,41 @@ class ViewerNode(Node):
                 poses.multiply(poses.inverse(self.robot.root_pose), pose).tolist(),
             )
             self._target_publishers[task].publish(message)
+
+    def _send_obstacles(self) -> None:
+        """Publish the obstacles of the page that have changed."""
+        if self.robot is None:
+            return
+        from_world = poses.inverse(self.robot.root_pose)
+        message = self.obstacles.take_message(from_world, self.robot.root_link)
+        if message is not None:
+            self._obstacle_publisher.publish(message)
+
+    def _draw_pairs(self) -> None:
+        """Draw the closest pairs; the node makes markers only while somebody listens."""
+        is_wanted = self.page.with_pairs.value
+        if is_wanted and self._markers is None:
+            self._markers = self.create_subscription(
+                MarkerArray, f'{self._node_name}/markers', self._on_markers, 1
+            )
+        elif not is_wanted and self._markers is not None:
+            self.destroy_subscription(self._markers)
+            self._markers = self._marker_message = None
+            self.pairs_view.clear()
+        message, self._marker_message = self._marker_message, None
+        if message is None:
+            if time.monotonic() - self._marker_time > _SILENCE:
+                self.pairs_view.clear()
+            return
+        frame = message.markers[0].header.frame_id if message.markers else ''
+        base = self.robot.link_pose(frame) if self.robot else None
+        if base is None:
+            self.pairs_view.clear()
+        else:
+            self.pairs_view.show(message, base)
+
+    def _on_markers(self, message: MarkerArray) -> None:
+        self._marker_message, self._marker_time = message, time.monotonic()
 
     def _call(self, kind: str) -> None:
         """Call the service of a button."""

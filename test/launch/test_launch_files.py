@@ -51,4 +51,5 @@ def test_ros_ik_launch_has_the_arguments_of_the_interface():
     (path,) = (path for path in LAUNCH_FILES if path.name == 'ros_ik.launch.py')
     assert set(arguments(load(path))) == {
         'namespace', 'params_file', 'use_sim_time', 'autostart', 'log_level', 'use_respawn',
+        'viewer', 'viewer_port',
     }  # fmt: skip

@@ -18,6 +18,8 @@ from support.ros_rig import ros_rig
 from support.viewer_rig import free_port
 from support.viewer_rig import viewed_panda
 
+from ros_ik.node.marker_shapes import barrier_color
+from ros_ik.node.marker_shapes import barrier_room
 from ros_ik.viewer.requests import Requests
 from ros_ik_interfaces.msg import IkStatus
 
@@ -100,6 +102,12 @@ def test_status_is_shown_in_words(fresh):
     assert 'tick at' in viewer.page.status
 
 
+@pytest.mark.parametrize('value', [-0.1, 0.0, 0.02, 0.05, 0.07, 0.1, 0.4])
+def test_colours_of_pairs_say_what_is_left_of_the_margin(value):
+    shade = barrier_color(value)
+    assert barrier_room(shade) == pytest.approx(np.clip(value / 0.1, 0.0, 1.0))
+
+
 def test_a_browser_that_goes_lets_go_of_what_it_held():
     requests = Requests()
     pose = np.zeros(7)
@@ -119,6 +127,39 @@ def test_only_the_browser_that_took_hold_last_moves_a_target():
     requests.release('ee', 2)
     requests.move('ee', 2, np.full(7, 4.0))
     assert requests.held() == {}
+
+
+def test_obstacles_are_added_resized_dragged_and_removed(fresh):
+    client, viewer = fresh
+    # Beyond the hand, which then has to stop in front of it.
+    goal = shifted(viewer, (0.0, 0.3, 0.0))
+    name = viewer.obstacles.add('box')
+    viewer.obstacles.resize(name, (0.6, 0.1, 0.6))
+    viewer.obstacles.move(name, goal)
+    client.wait_for(lambda: viewer.pairs_view.count > 0, 'lines of closest pairs')
+    viewer.requests.hold('ee', 7, goal)
+    client.wait_for(lambda: name in client.status.limiting_pair_b, 'obstacle in the status')
+    client.wait_for_code(IkStatus.SLOWED_BY_BARRIER, IkStatus.STATIONARY)
+    assert name in viewer.page.status or name in client.status.limiting_pair_b
+    far = shifted(viewer, (0.0, 1.0, 0.0))
+    viewer.obstacles.move(name, far)
+    client.wait_for(lambda: np.abs(hand(client) - goal[:3]).max() < 2e-3, 'arrival')
+    viewer.obstacles.remove(name)
+    client.wait_for(lambda: name not in client.status.limiting_pair_b, 'removal')
+    assert viewer.obstacles.placed == {}
+
+
+def test_pages_of_other_sites_are_refused(rig):
+    import viser
+    from websockets.exceptions import InvalidStatus
+    from websockets.sync.client import connect
+
+    _, viewer = rig
+    address = viewer.page.address.replace('http', 'ws')
+    protocol = f'viser-v{viser.__version__}'
+    connect(address, origin=viewer.page.address, subprotocols=[protocol]).close()
+    with pytest.raises(InvalidStatus, match='403'):
+        connect(address, origin='http://example.org:8080', subprotocols=[protocol])
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
