@@ -14,8 +14,18 @@ from typing import Any
 import viser
 import websockets.asyncio.server
 
+from ros_ik.viewer.jog import Jog
 from ros_ik.viewer.requests import Requests
+from ros_ik_interfaces.srv import SetMode
 
+# Kinds of commands by what the page calls them.
+MODES = {
+    'auto': SetMode.Request.AUTO,
+    'pose': SetMode.Request.POSE,
+    'twist': SetMode.Request.TWIST,
+    'joint': SetMode.Request.JOINT,
+    'hold': SetMode.Request.HOLD,
+}
 _LOCAL_HOSTS = ('127.0.0.1', 'localhost', '::1')
 _LOCAL_ORIGIN = re.compile(r'http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?')
 _STOP_COLOR = (200, 30, 0)
@@ -60,6 +70,7 @@ class Page:
         server: What draws on it.
         requests: What the people want who look at it.
         address: Where it is.
+        jog: Joint targets and velocities that people want.
     """
 
     def __init__(self, host: str, port: int, requests: Requests) -> None:
@@ -88,6 +99,14 @@ class Page:
             self._button('pause', 'Pause (P)', 'P')
             self._button('resume', 'Resume (O)', 'O')
             self._button('reset', 'Reset (R)', 'R')
+            mode = gui.add_dropdown(
+                'mode', tuple(MODES), initial_value='auto', hint='The kind of command that counts.'
+            )
+
+        async def on_mode(event: object) -> None:
+            self.requests.ask('mode', mode.value)
+
+        mode.on_update(on_mode)
         self._status = gui.add_html('')
         self._answer = gui.add_html('')
         self._shown = '', ''
@@ -101,6 +120,7 @@ class Page:
                 hint='Blue: far from the margin of the barrier. Red: the margin is used up.',
             )
             self.with_targets = gui.add_checkbox('targets', True)
+        self.jog = Jog(self.server)
         self.server.scene.add_grid('/floor', width=4.0, height=4.0, cell_size=0.1)
         self.server.scene.world_axes.visible = False
 
@@ -126,6 +146,7 @@ class Page:
         """Do what a button does: stop, pause, resume or reset."""
         if kind != 'resume':
             self.requests.release_all()
+            self.jog.release()
         self.requests.ask(kind)
 
     @property
@@ -150,3 +171,4 @@ class Page:
 
     async def _on_disconnect(self, client: viser.ClientHandle) -> None:
         self.requests.release_client(client.client_id)
+        self.jog.release(client.client_id)

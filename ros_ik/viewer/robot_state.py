@@ -73,6 +73,21 @@ class RobotState:
         """Return whether joints were measured or commanded yet."""
         return self._is_known[which]
 
+    def has_joint(self, name: str) -> bool:
+        """Return whether a joint with one coordinate has this name."""
+        return name in self._coords
+
+    def limits(self, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the lower and the upper position limits of joints [rad or m], one each."""
+        starts = self.model.joint_qd_start.numpy()
+        dofs = [int(starts[self.model.joint_index(name)]) for name in names]
+        lower, upper, _, _ = self.model.limits64()
+        return lower[dofs], upper[dofs]
+
+    def positions(self, names: Sequence[str]) -> dict[str, float]:
+        """Return the measured positions [rad or m] of joints by name."""
+        return {name: float(self._joint_q[MEASURED, self._coords[name]]) for name in names}
+
     def update(self) -> None:
         """Compute the poses of the links."""
         both = np.stack([self.model.apply_mimic(joint_q) for joint_q in self._joint_q])

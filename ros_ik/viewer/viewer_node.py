@@ -15,6 +15,7 @@ import time
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import TwistStamped
 import numpy as np
 from rclpy.client import Client
 from rclpy.node import Node
@@ -37,6 +38,7 @@ from ros_ik.node.package_paths import package_paths
 from ros_ik.node.pose_messages import fill_pose
 from ros_ik.node.pose_messages import pose_numbers
 from ros_ik.viewer.obstacles import Obstacles
+from ros_ik.viewer.page import MODES
 from ros_ik.viewer.page import Page
 from ros_ik.viewer.pairs_view import PairsView
 from ros_ik.viewer.requests import Requests
@@ -48,6 +50,7 @@ from ros_ik.viewer.status_text import status_html
 from ros_ik.viewer.target_gizmos import TargetGizmos
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import ObstacleArray
+from ros_ik_interfaces.srv import SetMode
 
 PARAMETERS = (
     ('node', 'ros_ik', Parameter.Type.STRING, 'name of the ros_ik node, in this namespace'),
@@ -80,6 +83,7 @@ _SERVICES: dict[str, tuple[Any, str, Any]] = {
     'pause': (SetBool, 'pause', SetBool.Request(data=True)),
     'resume': (SetBool, 'pause', SetBool.Request(data=False)),
     'reset': (Trigger, 'reset', Trigger.Request()),
+    'mode': (SetMode, 'set_mode', None),
 }
 
 
@@ -89,6 +93,7 @@ class ViewerNode(Node):
     Attributes:
         page: The page.
         requests: What people asked for and was not done yet.
+        answer: What the node answered last, as HTML.
         robot: The robot that is drawn, None before the first description.
         robot_view: How it is drawn, None before that.
         obstacles: The obstacles that people put there.
@@ -126,7 +131,7 @@ class ViewerNode(Node):
         self._pose_listeners: dict[str, Subscription] = {}
         self._target_publishers: dict[str, Publisher] = {}
         self._pending: dict[str, tuple[float, Any]] = {}
-        self._answer = ''
+        self.answer = ''
         try:
             self.page = Page(self._value('host'), self._value('port'), self.requests)
         except OSError as error:
@@ -139,6 +144,10 @@ class ViewerNode(Node):
         self._marker_time = 0.0
         self._obstacle_publisher = self.create_publisher(
             ObstacleArray, f'{self._node_name}/obstacles', LATCHED
+        )
+        self._twist_publishers: dict[str, Publisher] = {}
+        self._joint_publisher = self.create_publisher(
+            JointState, f'{self._node_name}/target_joints', 1
         )
         services = {name: kind for kind, name, _ in _SERVICES.values()}
         self._clients_by_service: dict[str, Client] = {
@@ -201,13 +210,16 @@ class ViewerNode(Node):
             self._target_publishers[task] = self.create_publisher(
                 PoseStamped, f'{self._node_name}/{task}/target_pose', 1
             )
+            self._twist_publishers[task] = self.create_publisher(
+                TwistStamped, f'{self._node_name}/{task}/target_twist', 1
+            )
         except ValueError as error:
             self.get_logger().warning(f'task {task!r} cannot be followed: {error}')
 
     def _draw(self) -> None:
         """Do what people asked for, and draw a picture."""
-        for kind in self.requests.take():
-            self._call(kind)
+        for kind, value in self.requests.take().items():
+            self._call(kind, value)
         self._exchange_robot()
         if self.robot is None or self.robot_view is None:
             return
@@ -227,7 +239,7 @@ class ViewerNode(Node):
         if self._reader is not None and not self._reader.is_alive():
             self._reader = None
             if isinstance(self._read, str):
-                self._answer = _sentence(self._read)
+                self.answer = _sentence(self._read)
                 self.get_logger().error(self._read)
             elif self._read is not None:
                 self._show_robot(self._read)
@@ -282,6 +294,34 @@ class ViewerNode(Node):
                 poses.multiply(poses.inverse(self.robot.root_pose), pose).tolist(),
             )
             self._target_publishers[task].publish(message)
+        self._send_jog()
+
+    def _send_jog(self) -> None:
+        """Publish the joint target and the velocity that are wanted."""
+        stamp = self.get_clock().now().to_msg()
+        goal = self.page.jog.goal()
+        if goal:
+            joints = JointState(name=list(goal), position=list(goal.values()))
+            joints.header.stamp = stamp
+            self._joint_publisher.publish(joints)
+        task, twist = self.page.jog.twist()
+        if twist is not None and self.robot is not None:
+            message = TwistStamped()
+            message.header.frame_id, message.header.stamp = self.robot.root_link, stamp
+            linear, angular = message.twist.linear, message.twist.angular
+            linear.x, linear.y, linear.z = twist[:3].tolist()
+            angular.x, angular.y, angular.z = twist[3:].tolist()
+            self._twist_publishers[task].publish(message)
+
+    def _offer_jog(self) -> None:
+        """Let sliders and buttons be those of the robot and the node."""
+        if self.robot is None or self._status is None:
+            return
+        names = [name for name in self._status.joint_names if self.robot.has_joint(name)]
+        lower, upper = self.robot.limits(names)
+        self.page.jog.offer(list(self.targets), names, lower, upper)
+        if self.robot.is_known(MEASURED):
+            self.page.jog.follow(self.robot.positions(names))
 
     def _send_obstacles(self) -> None:
         """Publish the obstacles of the page that have changed."""
@@ -318,9 +358,11 @@ class ViewerNode(Node):
     def _on_markers(self, message: MarkerArray) -> None:
         self._marker_message, self._marker_time = message, time.monotonic()
 
-    def _call(self, kind: str) -> None:
-        """Call the service of a button."""
+    def _call(self, kind: str, value: Any) -> None:
+        """Call the service of a button; the mode has a value."""
         _, name, request = _SERVICES[kind]
+        if kind == 'mode':
+            request = SetMode.Request(mode=MODES[value])
         client = self._clients_by_service[name]
         since, waiting = self._pending.pop(kind, (0.0, None))
         if waiting is not None and not waiting.done():
@@ -329,7 +371,7 @@ class ViewerNode(Node):
                 return
             client.remove_pending_request(waiting)
         if not client.service_is_ready():
-            self._answer = _sentence(f'{kind}: there is no service {client.srv_name}')
+            self.answer = _sentence(f'{kind}: there is no service {client.srv_name}')
             return
         future = client.call_async(request)
         self._pending[kind] = time.monotonic(), future
@@ -339,13 +381,14 @@ class ViewerNode(Node):
         response = future.result()
         if response is not None:
             done = 'done' if response.success else 'refused'
-            self._answer = _sentence(f'{kind}: {response.message or done}')
+            self.answer = _sentence(f'{kind}: {response.message or done}')
 
     def _show_status(self) -> None:
         is_fresh = time.monotonic() - self._status_time < _SILENCE
         status = self._status if is_fresh else None
         name = self.resolve_topic_name(self._node_name)
-        self.page.show(status_html(status, name), self._answer)
+        self._offer_jog()
+        self.page.show(status_html(status, name), self.answer)
 
 
 def _sentence(text: str) -> str:

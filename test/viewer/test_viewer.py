@@ -96,6 +96,43 @@ def test_pause_and_resume(fresh):
     client.wait_for_text('waiting for a target')
 
 
+def test_a_slider_moves_one_joint_until_it_arrives(fresh):
+    client, viewer = fresh
+    before = client.positions()
+    jog = viewer.page.jog
+    client.wait_for(lambda: jog.goal() or jog.set_goal('panda_joint7', 0.5), 'sliders')
+    client.wait_for(lambda: not jog.goal(), 'arrival')
+    client.wait_for_rest()
+    after = client.positions()
+    assert after['panda_joint7'] == pytest.approx(0.5, abs=5e-3)
+    assert after['panda_joint4'] == pytest.approx(before['panda_joint4'], abs=5e-3)
+
+
+def test_a_velocity_counts_while_its_button_is_held(fresh):
+    client, viewer = fresh
+    start, jog = hand(client), viewer.page.jog
+
+    def push():
+        jog.push(2, -1.0)
+        return hand(client)[2] < start[2] - 0.02
+
+    client.wait_for(push, 'motion downwards')
+    client.wait_for(lambda: jog.twist()[1] is None, 'end of the push')
+    client.wait_for_rest()
+    assert hand(client)[0] == pytest.approx(start[0], abs=5e-3)
+
+
+def test_mode_is_set(fresh):
+    client, viewer = fresh
+    viewer.requests.ask('mode', 'joint')
+    viewer.requests.hold('ee', 7, shifted(viewer, (0.0, 0.1, 0.0)))
+    client.wait_for(lambda: 'mode' in viewer.answer, 'answer')
+    client.wait_for_ticks(50)
+    assert not client.status.tasks[0].active
+    viewer.requests.ask('mode', 'auto')
+    client.wait_for(lambda: client.status.tasks[0].active, 'target that counts')
+
+
 def test_status_is_shown_in_words(fresh):
     client, viewer = fresh
     client.wait_for(lambda: 'waiting for a target' in viewer.page.status, 'status on the page')

@@ -1,0 +1,142 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Sliders for joint targets, and buttons that mean a velocity while they are held."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+import functools
+import threading
+import time
+
+import numpy as np
+import viser
+
+# A slider that nobody moves follows its joint in steps of this [rad or m].
+_STILL = 1e-3
+# A joint target has arrived where every joint is as near as this [rad or m].
+_ARRIVED = 2e-3
+# A button that was not heard of for so long is held no longer [s]; while it is, so often [Hz].
+_HELD_TIME, _HOLD_RATE = 0.25, 20.0
+_AXES = ('x', 'y', 'z', 'about x', 'about y', 'about z')
+# Range of sliders of joints without limits [rad or m].
+_UNBOUNDED = np.pi
+
+
+class Jog:
+    """The controls; any thread may call it."""
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        """Add those that need no robot."""
+        self._server, self._lock = server, threading.RLock()
+        self._sliders: dict[str, viser.GuiSliderHandle[float]] = {}
+        self._goal: dict[str, float] = {}
+        self._goal_client: int | None = None
+        self._twist = np.zeros(6)
+        self._twist_time = -_HELD_TIME
+        gui = server.gui
+        self._joints = gui.add_folder('Joints', expand_by_default=False)
+        with gui.add_folder('Velocity', expand_by_default=False):
+            self._task = gui.add_dropdown('task', ('',), initial_value='')
+            self._speed = gui.add_slider('m/s', 0.01, 0.5, 0.01, 0.05)
+            self._turn = gui.add_slider('rad/s', 0.05, 1.5, 0.05, 0.3)
+            for row, axis in enumerate(_AXES):
+                for sign, mark in ((1.0, '+'), (-1.0, '-')):
+                    button = gui.add_button(f'{mark} {axis}', hint='moves while it is held')
+                    push = functools.partial(self._on_hold, row, sign)
+                    button.on_hold(callback_hz=_HOLD_RATE)(push)
+
+    def offer(
+        self, tasks: Sequence[str], names: Sequence[str], lower: np.ndarray, upper: np.ndarray
+    ) -> None:
+        """Offer tasks for velocities and joints for targets.
+
+        Args:
+            tasks: Names of the frame tasks.
+            names: The commanded joints.
+            lower: Their lower limits [rad or m], one each; without one not finite.
+            upper: Their upper limits.
+        """
+        with self._lock:
+            if tuple(tasks) != self._task.options and tasks:
+                self._task.options = tuple(tasks)
+                self._task.value = tasks[0]
+            if list(names) == list(self._sliders):
+                return
+            for slider in self._sliders.values():
+                slider.remove()
+            self._goal, self._sliders = {}, {}
+            with self._joints:
+                for name, low, high in zip(names, lower.tolist(), upper.tolist(), strict=True):
+                    low = low if abs(low) < 1e3 else -_UNBOUNDED
+                    high = high if abs(high) < 1e3 else _UNBOUNDED
+                    slider = self._server.gui.add_slider(
+                        name, low, high, 1e-3, float(np.clip(0.0, low, high))
+                    )
+                    slider.on_update(functools.partial(self._on_slide, name))
+                    self._sliders[name] = slider
+
+    def follow(self, positions: Mapping[str, float]) -> None:
+        """Let the sliders follow the measured joints, and end a target that has arrived.
+
+        Args:
+            positions: rad or m by joint.
+        """
+        with self._lock:
+            goal = self._goal
+            if goal and all(abs(goal[n] - positions.get(n, np.inf)) < _ARRIVED for n in goal):
+                self._goal = {}
+            if self._goal:
+                return
+            for name, slider in self._sliders.items():
+                if name in positions and abs(slider.value - positions[name]) > _STILL:
+                    slider.value = float(np.clip(positions[name], slider.min, slider.max))
+
+    def set_goal(self, name: str, position: float, client: int | None = None) -> None:
+        """Want a joint at a position [rad or m], and those that have none where they are."""
+        with self._lock:
+            if not self._goal:
+                self._goal = {joint: slider.value for joint, slider in self._sliders.items()}
+            if name in self._goal:
+                self._goal[name], self._goal_client = position, client
+
+    def push(self, row: int, sign: float) -> None:
+        """Want a velocity for a moment: along or about axis x, y, z, in rows 0 to 5."""
+        with self._lock:
+            self._twist = np.zeros(6)
+            self._twist[row] = sign * (self._speed.value if row < 3 else self._turn.value)
+            self._twist_time = time.monotonic()
+
+    def release(self, client: int | None = None) -> None:
+        """Want nothing any more.
+
+        Args:
+            client: The browser that has gone; None for everything whoever wanted it.
+        """
+        with self._lock:
+            if client is None or client == self._goal_client:
+                self._goal = {}
+            if client is None:
+                self._twist_time = -_HELD_TIME
+
+    def goal(self) -> dict[str, float]:
+        """Return the joint target [rad or m], empty for none."""
+        with self._lock:
+            return dict(self._goal)
+
+    def twist(self) -> tuple[str, np.ndarray | None]:
+        """Return a task and the velocity wanted now [6], m/s and rad/s; None for none."""
+        with self._lock:
+            if time.monotonic() - self._twist_time > _HELD_TIME or not self._task.value:
+                return '', None
+            return self._task.value, self._twist
+
+    # Coroutines run in the order of events, in the one thread that hears the browsers.
+    async def _on_slide(self, name: str, event: viser.GuiEvent) -> None:
+        # Without a browser it is the viewer that moved the slider.
+        if event.client is not None:
+            self.set_goal(name, float(event.target.value), event.client.client_id)
+
+    async def _on_hold(self, row: int, sign: float, event: object) -> None:
+        self.push(row, sign)
