@@ -170,6 +170,25 @@ def test_the_tool_on_the_first_axis_and_all_joints_at_zero():
         assert distance.max() < TOLERANCE and angle.max() < TOLERANCE
 
 
+@pytest.mark.parametrize(
+    'structure',
+    [name for name in STRUCTURES if STRUCTURES[name][0][0] == 'meet']
+    + ['2, 3, 4 parallel, 5 meets 6', '3, 4, 5 parallel, 1 meets 2'],
+)
+def test_quarter_turns_of_arms_with_right_angles(structure):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        axes = random_axes(structure, rng, right_angles=True)
+        q = 0.5 * np.pi * rng.integers(-1, 3, (100, 6)) + rng.choice([0.0, 0.0, 1e-9], (100, 6))
+        poses = tool_poses(*axes, q)
+        result = all_solutions(arm(*axes), 'tool', poses, seeds=0.1 * np.arange(6))
+        assert np.all(result.status == SolveStatus.CONVERGED)
+        assert result.position_error.max() < TOLERANCE and result.rotation_error.max() < TOLERANCE
+        apart = np.abs(wrapped(result.joint_q - q[:, None])).max(axis=2)
+        apart[np.arange(16) >= result.n_found[:, None]] = np.inf
+        assert np.all((apart.min(axis=1) < 1e-3) | result.singular.any(axis=1))
+
+
 @pytest.mark.parametrize('scale', [1e-3, 100.0])
 @pytest.mark.parametrize('structure', ['2, 3, 4 parallel, 5 meets 6', 'wrist'])
 def test_small_and_large_arms(structure, scale):

@@ -42,6 +42,8 @@ from ros_ik.solvers.analytic.circles import vec3
 from ros_ik.solvers.analytic.structure import ClosedFormFamily
 from ros_ik.solvers.analytic.structure import Split
 
+# Most Newton steps on a double root: each halves its error, 1e-8 at first.
+_SHARPENING = 30
 # Candidates of a pose: eight of the closed form, and as many where an angle has two roots more.
 MAX_CANDIDATES = 16
 
@@ -87,6 +89,7 @@ def candidates_kernel(
     equations, finish = stages.equations, stages.finish
     x_first, y_first = split is Split.X_FIRST, split is Split.Y_FIRST
     first_row, other_row = row, 1 - row
+    known = (Split.JOINT, Split.X_FIRST, Split.Y_FIRST).index(split)
     structure = zlib.crc32(repr((family, split, row, backwards, wrapped)).encode()) & 0x7FFFFFFF
 
     @wp.func
@@ -166,7 +169,7 @@ def candidates_kernel(
             while branch < 2:
                 q, miss = finish(
                     h, p, chart.center, moved_center, R, t, chart.signs, pairs[k, 0], pairs[k, 1],
-                    branch, free, chart.opening,
+                    branch, free, chart.opening, known,
                 )  # fmt: skip
                 for j in range(6):
                     angle = q[j]
@@ -221,7 +224,7 @@ def side_of(k: vec3) -> vec3:
 @wp.func
 def spherical_finish(
     h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, signs: vec3,
-    x: wp.float64, y: wp.float64, branch: int, free: vec6, opening: wp.float64,
+    x: wp.float64, y: wp.float64, branch: int, free: vec6, opening: wp.float64, known: int,
 ):  # fmt: skip
     """Angles of all places from those of places 1 and 3; two branches of the wrist."""
     h1, h2, h3, h4, h5, h6 = h[0], h[1], h[2], h[3], h[4], h[5]
@@ -305,21 +308,80 @@ def nearest_in_reach(
 
 @no_type_check
 @wp.func
+def nearest_root(k: vec3, a: vec3, b: vec3, goal: vec3, angle: wp.float64) -> wp.float64:
+    """Root of a . R(k, t) b = a . goal, unit vectors, that is nearest to an angle."""
+    low, high, _miss = direction_roots(k, a, b, goal, wp.float64(0.0))
+    off_low = wp.abs(wp.sin(wp.float64(0.5) * (low - angle)))
+    off_high = wp.abs(wp.sin(wp.float64(0.5) * (high - angle)))
+    return wp.where(off_low < off_high, low, high)
+
+
+@no_type_check
+@wp.func
+def sharpened(
+    h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, first_x: wp.float64, first_y: wp.float64,
+    known: int,
+):  # fmt: skip
+    """Return x and y to the last digits where axis 6 is nearly along h.
+
+    There both sides of the second equation are cosines of small angles, and the root of their
+    rounding is left in what they give. Chords from h keep all digits: the unknown angle follows
+    from the known one (``known``: 1 for x, 2 for y), or both (0) by Newton's method on
+    |h - R_1^T R_M h_6|^2 = |h - R_5 h_6|^2 and the first equation.
+    """
+    x = first_x
+    y = first_y
+    along = h[1]
+    raw = R * h[5]
+    goal = turned(h[0], -x, raw)
+    near = wp.length_sq(across(along, goal)) < wp.float64(1.0e-6)
+    if wp.dot(along, goal) < wp.float64(0.0):
+        along = -along
+    if near and known == 2:
+        x = nearest_root(-h[0], along, raw, turned(h[4], y, h[5]), x)
+    half = wp.float64(0.5)
+    least = wp.float64(wp.inf)
+    next_x = x
+    next_y = y
+    n = int(0)
+    while near and known == 0 and n < wp.static(_SHARPENING):
+        goal = turned(h[0], -next_x, raw)
+        tip = turned(h[4], next_y, h[5])
+        out = turned(h[0], -next_x, moved - p[0])
+        far = turned(h[4], next_y, c - p[4])
+        first = wp.dot(along, p[4] + far - p[0] - out)
+        first_of_x = wp.dot(along, wp.cross(h[0], out))
+        first_of_y = wp.dot(along, wp.cross(h[4], far))
+        second = half * wp.length_sq(along - tip) - half * wp.length_sq(along - goal)
+        second_of_x = -wp.dot(along, wp.cross(h[0], goal))
+        second_of_y = -wp.dot(along, wp.cross(h[4], tip))
+        det = first_of_x * second_of_y - first_of_y * second_of_x
+        merit = wp.abs(first) + wp.sqrt(wp.abs(second))
+        n += 1
+        if merit < least and wp.abs(det) > wp.float64(1.0e-15):
+            least = merit
+            x = next_x
+            y = next_y
+            next_x += (second * first_of_y - first * second_of_y) / det
+            next_y += (first * second_of_x - second * first_of_x) / det
+        else:
+            n = wp.static(_SHARPENING)
+    if near and known != 2:
+        y = nearest_root(h[4], along, h[5], turned(h[0], -x, raw), y)
+    return x, y
+
+
+@no_type_check
+@wp.func
 def parallel_finish(
     h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, signs: vec3,
-    x: wp.float64, first_y: wp.float64, branch: int, free: vec6, opening: wp.float64,
+    first_x: wp.float64, first_y: wp.float64, branch: int, free: vec6, opening: wp.float64,
+    known: int,
 ):  # fmt: skip
     """Angles of all places from those of places 1 and 5; two branches of the triangle."""
     h1, along, h5, h6 = h[0], h[1], h[4], h[5]
+    x, y = sharpened(h, p, c, moved, R, first_x, first_y, known)
     goal = turned(h1, -x, R * h6)
-    y = first_y
-    if wp.length_sq(across(along, goal)) < wp.float64(1.0e-6):
-        # Axis 6 is nearly along h, and the chord tells y to more digits.
-        sense = wp.where(wp.dot(along, goal) < wp.float64(0.0), wp.float64(-1.0), wp.float64(1.0))
-        low, high, _miss = direction_roots(h5, sense * along, h6, goal, opening)
-        off_low = wp.abs(wp.sin(wp.float64(0.5) * (low - y)))
-        off_high = wp.abs(wp.sin(wp.float64(0.5) * (high - y)))
-        y = wp.where(off_low < off_high, low, high)
     tip = turned(h5, y, h6)
     # The angle of places 2, 3 and 4 together and that of place 6. With axis 6 along h only the
     # sum of both is fixed: place 6 is free then.

@@ -12,10 +12,13 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.spatial import sincos_function
+
 vec2 = wp.types.vector(2, wp.float64)
 vec3 = wp.types.vector(3, wp.float64)
 mat22 = wp.types.matrix((2, 2), wp.float64)
 vec5 = wp.types.vector(5, wp.float64)
+sincos = sincos_function(wp.float64)
 # Roots of one problem: angle, miss.
 Roots = wp.types.matrix((8, 2), wp.float64)
 # Solutions of two equations: x, y, miss.
@@ -39,10 +42,9 @@ def across(k: vec3, v: vec3) -> vec3:
 @wp.func
 def turned(k: vec3, angle: wp.float64, v: vec3) -> vec3:
     """Rotate v by an angle about the unit vector k."""
-    s = wp.sin(angle)
-    c = wp.cos(angle)
+    sc = sincos(angle)
     along = k * wp.dot(k, v)
-    return along + (v - along) * c + wp.cross(k, v) * s
+    return along + (v - along) * sc[1] + wp.cross(k, v) * sc[0]
 
 
 @no_type_check

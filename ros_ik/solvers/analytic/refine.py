@@ -22,6 +22,9 @@ from ros_ik.solvers.qp.small_system import small_system_functions
 
 # Longest step of a joint in one iteration [rad].
 _LONGEST_STEP = 0.5
+# Growth in a step of inverse iteration below which the least singular value is above 0.003 even if
+# the start has a share of 1e-3 of its direction only.
+_REGULAR = 1e2
 # Distances at which a twin of a nearly singular solution is looked for [rad].
 _WAYS = wp.types.vector(6, wp.float64)(0.001, 0.01, 0.03, 0.1, 0.3, 1.0)
 # Damping of the direction in which a singular configuration can move, over the trace of J^T J.
@@ -141,16 +144,24 @@ def polish_functions() -> SimpleNamespace:
         return best, best_cost, solves
 
     @wp.func
-    def weakest_direction(chain: Chain, q: vecm, R_t: mat33, length: wp.float64):
-        """Return the unit motion that moves the tool least, and its singular value over L."""
+    def weakest_direction(chain: Chain, q: vecm, length: wp.float64):
+        """Return the unit motion that moves the tool least, and its singular value over L.
+
+        Of configurations far from singular both are those of one step of inverse iteration.
+        """
         axes, pivots, R, p = forward(chain, q)
         H, g = normal_equations(chain, axes, pivots, p, vec3(), vec3(), one, length)
         damping = wp.float64(wp.static(_RIDGE)) * wp.trace(H)
         x = vecm()
         for j in range(6):
             x[j] = one + wp.float64(0.3) * wp.float64(j)
-        for _ in range(3):
-            x = wp.normalize(solve_all(H, x, damping))
+        before = wp.length(x)
+        x = solve_all(H, x, damping)
+        grown = wp.length(x)
+        x /= grown
+        if grown > wp.float64(wp.static(_REGULAR)) * before / (length * length):
+            for _ in range(2):
+                x = wp.normalize(solve_all(H, x, damping))
         # solve_all reads the lower triangle; H is filled there only.
         energy = zero
         for i in range(6):
@@ -290,7 +301,7 @@ def refine_kernel() -> wp.Kernel:
         branch = int(0)
         while branch < branches and refinement.fold_value > wp.float64(0.0):
             q = read(problem, branch, candidates)
-            x, value = weakest_direction(chain, q, R_t, refinement.length)
+            x, value = weakest_direction(chain, q, refinement.length)
             side = int(0)
             while side < wp.static(2 * len(_WAYS)) and value < refinement.fold_value:
                 way = wp.float64(_WAYS[side // 2]) * wp.float64(1 - 2 * (side % 2))
@@ -372,9 +383,7 @@ def refine_kernel() -> wp.Kernel:
         written = wp.min(wp.max(count, 1), solutions.shape[1])
         for k in range(written):
             if valid:
-                x, value = weakest_direction(
-                    chain, read(problem, k, solutions), R_t, refinement.length
-                )
+                x, value = weakest_direction(chain, read(problem, k, solutions), refinement.length)
                 flag = int(0)
                 if value < refinement.singular_value:
                     flag = 1
