@@ -32,14 +32,14 @@ def free_port():
 
 
 @contextlib.contextmanager
-def viewer_in_process(domain, *parameters):
+def viewer_in_process(domain, *parameters, namespace='/'):
     """Yield a viewer that is served by a thread of this process."""
     from ros_ik.viewer.viewer_node import ViewerNode
 
     share = f'{mesh_prefix(find_robot("panda"))}/share'
     values = [f'port:={free_port()}', f'package_paths:=["{share}"]', *parameters]
     words = [word for value in values for word in ('-p', value)]
-    rclpy.init(args=['--ros-args', *words], domain_id=domain)
+    rclpy.init(args=['--ros-args', '-r', f'__ns:={namespace}', *words], domain_id=domain)
     executor, ended = make_executor(), threading.Event()
     viewer = ViewerNode()
     executor.add_node(viewer)

@@ -93,13 +93,48 @@ def test_a_dragged_target_moves_the_robot(open_page):
     assert moved > 0.01
 
 
+def test_an_obstacle_in_the_path_stops_the_robot_and_is_named(open_page):
+    client, viewer, page = open_page
+    start = viewer.targets['ee'].copy()
+    goal = start + np.array([0.0, 0.3, 0.0, 0.0, 0.0, 0.0, 0.0])
+    name = viewer.obstacles.add('box')
+    viewer.obstacles.resize(name, (0.3, 0.05, 0.3))
+    viewer.obstacles.move(name, goal)
+    viewer.requests.hold('ee', None, goal)
+    client.wait_for_code(IkStatus.STATIONARY, text=name)
+    wait_until(lambda: name in page.find_element('tag name', 'body').text, 'name on the page')
+    pictures = os.environ.get('VIEWER_PICTURES')
+    if pictures:
+        page.save_screenshot(f'{pictures}/viewer_panda.png')
+    viewer.obstacles.remove(name)
+    client.wait_for(lambda: np.abs(viewer.targets['ee'] - goal).max() < 5e-3, 'arrival')
+    viewer.requests.hold('ee', None, start)
+    client.wait_for(lambda: np.abs(viewer.targets['ee'] - start).max() < 5e-3, 'way back')
+    viewer.requests.release_all()
+
+
+def test_two_pages_agree(open_page):
+    client, viewer, page = open_page
+    first = page.current_window_handle
+    page.switch_to.new_window('window')
+    page.get(viewer.page.address)
+    wait_until(lambda: len(viewer.page.server.get_clients()) == 2, 'second page')
+    wait_until(lambda: 'STOP' in page.page_source, 'second page drawn')
+    button(page, 'STOP').click()
+    client.wait_for_code(IkStatus.STOPPED)
+    wait_until(lambda: 'Stopped' in page.page_source, 'stop on the second page')
+    page.close()
+    page.switch_to.window(first)
+    wait_until(lambda: 'Stopped' in page.page_source, 'stop on the first page')
+    client.trigger('reset')
+    client.wait_for_text('waiting for a target')
+    wait_until(lambda: len(viewer.page.server.get_clients()) == 1, 'end of the second page')
+
+
 def test_stop_button_stops(open_page):
     client, _, page = open_page
     stop = button(page, 'STOP')
     assert stop.is_displayed()
-    pictures = os.environ.get('VIEWER_PICTURES')
-    if pictures:
-        page.save_screenshot(f'{pictures}/viewer_panda.png')
     stop.click()
     client.wait_for_code(IkStatus.STOPPED)
     button(page, 'Reset').click()
