@@ -357,6 +357,18 @@ def test_large_batches_and_one_pose_agree():
         assert np.allclose(single.joint_q[0, 0], q[k], atol=1e-6)
 
 
+def test_a_solver_keeps_nothing_of_the_last_pose():
+    axes = UR_H, UR_P, UR_TOOL
+    solver = ClosedFormIK(arm(*axes), 'tool')
+    q = np.array([[0.3, -0.8, 1.2, -0.5, 0.0, 0.2], [0.3, -0.8, 1.2, -0.5, 0.9, 0.2]])
+    singular, regular = tool_poses(*axes, q)
+    assert solver.solve(singular[None]).singular.any()
+    assert not solver.solve(np.full((1, 7), np.nan)).singular.any()
+    again = solver.solve(regular[None])
+    assert not again.singular.any() and not again.free_direction.any()
+    assert planted_missing(again, q[1:]) == 0
+
+
 def test_arms_without_a_closed_form_are_refused_with_the_reason():
     with pytest.raises(ArgumentError, match='has 7 joints, more than the 6'):
         all_solutions(robot('panda'), 'panda_hand_tcp', np.zeros(7))

@@ -380,16 +380,19 @@ def refine_kernel() -> wp.Kernel:
             count = insert(best, 0, problem, 0, seed, solutions, distances, branch_of)
             if not solves:
                 count = 0
-        written = wp.min(wp.max(count, 1), solutions.shape[1])
-        for k in range(written):
-            if valid:
+        written = int(0)
+        if valid:
+            written = wp.min(wp.max(count, 1), solutions.shape[1])
+        for k in range(solutions.shape[1]):
+            flag = int(0)
+            x = vecm()
+            if k < written:
                 x, value = weakest_direction(chain, read(problem, k, solutions), refinement.length)
-                flag = int(0)
                 if value < refinement.singular_value:
                     flag = 1
-                singular[problem, k] = flag
-                for j in range(6):
-                    directions[problem, k, j] = x[j] * wp.float64(flag)
+            singular[problem, k] = flag
+            for j in range(6):
+                directions[problem, k, j] = x[j] * wp.float64(flag)
         n_exist[problem] = count
         n_branches[problem] = branches
 

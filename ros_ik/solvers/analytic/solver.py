@@ -167,7 +167,6 @@ class ClosedFormIK:
             self._seeds.host[:] = np.where(np.abs(rows) <= MAX_MAGNITUDE, rows, np.nan)
         self._graph.launch()
         n, s, exist = self.n_problems, self.max_solutions, self._n_exist.host
-        places = np.arange(s)
         return AllSolutions(
             joint_q=self._joint_q.host.reshape(n, s, -1),
             n_found=np.minimum(exist, s),
@@ -175,7 +174,7 @@ class ClosedFormIK:
             status=self._status.host,
             position_error=self._position_error.host,
             rotation_error=self._rotation_error.host,
-            singular=(self._singular.host > 0) & (places < np.maximum(exist, 1)[:, None]),
+            singular=self._singular.host > 0,
             free_direction=self._directions.host,
         )
 
