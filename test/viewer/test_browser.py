@@ -3,6 +3,7 @@
 """The page in headless Chromium: what people see and do."""
 
 import os
+import time
 
 import numpy as np
 import pytest
@@ -105,6 +106,10 @@ def test_an_obstacle_in_the_path_stops_the_robot_and_is_named(open_page):
     wait_until(lambda: name in page.find_element('tag name', 'body').text, 'name on the page')
     pictures = os.environ.get('VIEWER_PICTURES')
     if pictures:
+        # What the library says of a browser without a graphics card.
+        for notice in page.find_elements('css selector', '.mantine-Notification-closeButton'):
+            notice.click()
+        time.sleep(2.0)
         page.save_screenshot(f'{pictures}/viewer_panda.png')
     viewer.obstacles.remove(name)
     client.wait_for(lambda: np.abs(viewer.targets['ee'] - goal).max() < 5e-3, 'arrival')
