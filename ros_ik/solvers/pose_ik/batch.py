@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,9 +13,14 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
 from ros_ik.numbers import host_array
+from ros_ik.solvers.analytic.batch import all_solutions
+from ros_ik.solvers.analytic.form import closed_form
+from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.pose_ik.result import ChainIKResult
 from ros_ik.solvers.pose_ik.result import ChainIKSettings
+from ros_ik.solvers.pose_ik.setup import check_tolerances
 from ros_ik.solvers.pose_ik.solver import ChainIK
+from ros_ik.solvers.status import SolveStatus
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
@@ -23,6 +29,10 @@ if TYPE_CHECKING:
 # Solutions of a solver; larger requests are split: at about 300 bytes this bounds its memory to
 # 20 MB. The answers themselves come on top.
 MAX_BATCH = 65_536
+
+_METHODS = ('search', 'closed_form', 'auto')
+# What the search is asked for once more.
+_UNSOLVED = (SolveStatus.UNREACHABLE, SolveStatus.AT_LIMITS, SolveStatus.NUMERICAL_FAILURE)
 
 
 def inverse_kinematics(
@@ -42,6 +52,7 @@ def inverse_kinematics(
     offset: np.ndarray | None = None,
     settings: ChainIKSettings | None = None,
     n_threads: int | None = None,
+    method: str = 'search',
 ) -> ChainIKResult:
     """Find configurations inside the joint limits that bring a link to poses.
 
@@ -76,14 +87,20 @@ def inverse_kinematics(
         offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
         settings: How to search.
         n_threads: CPU threads that share a batch; None for one per core.
+        method: 'search'; 'closed_form' for :func:`all_solutions`, to 1e-10 m and rad, of which
+            those nearest to the seed are returned; 'auto' for the closed form where the chain
+            has an exact one and the request fits it, and the search for the poses that it leaves
+            unsolved and for everything else. The closed form fits requests with two finite
+            tolerances and without check_collisions; ``settings`` steer the search alone.
 
     Returns:
         The answers, in the order of the poses.
 
     Raises:
-        ArgumentError: A wrong shape, type or size, an unknown link, a chain that has a free or
-            ball joint among those that may move, or a shape to check that has no geometry in
-            memory, because the files of meshes were not found; the message names it.
+        ArgumentError: A wrong shape, type or size, an unknown method, 'closed_form' for a chain
+            or a request that it does not fit, with the reason; an unknown link, a chain that has
+            a free or ball joint among those that may move, or a shape to check that has no
+            geometry in memory, because the files of meshes were not found; the message names it.
         ModelError: A mesh file that cannot be read.
     """
     targets = np.atleast_2d(host_array(poses))
@@ -97,6 +114,34 @@ def inverse_kinematics(
             starts = np.broadcast_to(starts, (n, len(starts)))
         if len(starts) != n:
             raise ArgumentError(f'seeds must have one row per pose ({n}), got {len(starts)}')
+    if method not in _METHODS:
+        raise ArgumentError(f'method must be one of {", ".join(_METHODS)}, got {method!r}')
+    if method != 'search':
+        check_tolerances(position_tolerance, rotation_tolerance)
+        form = closed_form(model, link, joint_group, joint_q=joint_q, offset=offset)
+        reason = form.reason
+        if np.isinf(position_tolerance) or np.isinf(rotation_tolerance):
+            reason = 'a tolerance is infinite; closed forms solve whole poses'
+        if check_collisions:
+            reason = 'check_collisions searches on; closed forms check no collisions'
+        if method == 'closed_form' and reason:
+            raise ArgumentError(f'method closed_form: {reason}')
+        if not reason and (method == 'closed_form' or form.exact):
+            count = checked_count('n_solutions', n_solutions, 1)
+            found = all_solutions(
+                model, link, targets, starts, count, joint_group, joint_q=joint_q, offset=offset
+            )
+            result = _as_chain_result(found, count)
+            left = np.isin(result.status, _UNSOLVED)
+            if method == 'auto' and left.any():
+                rest = inverse_kinematics(
+                    model, link, targets[left], None if starts is None else starts[left],
+                    position_tolerance, rotation_tolerance, n_solutions, joint_group=joint_group,
+                    joint_q=joint_q, offset=offset, settings=settings, n_threads=n_threads,
+                )  # fmt: skip
+                for field in dataclasses.fields(result):
+                    getattr(result, field.name)[left] = getattr(rest, field.name)
+            return result
     solver: ChainIK | None = None
     parts: list[ChainIKResult] = []
     most = max(1, MAX_BATCH // checked_count('n_solutions', n_solutions, 1))
@@ -123,3 +168,15 @@ def inverse_kinematics(
         part = solver.solve(targets[rows], None if starts is None else starts[rows])
         parts.append(part.copy())
     return ChainIKResult.concatenate(parts)
+
+
+def _as_chain_result(found: AllSolutions, n_solutions: int) -> ChainIKResult:
+    """Return solutions in the layout of the search."""
+    place: int | slice = slice(None) if n_solutions > 1 else 0
+    return ChainIKResult(
+        joint_q=found.joint_q[:, place].copy(),
+        status=found.status.copy(),
+        n_found=found.n_found.copy(),
+        position_error=found.position_error[:, place].copy(),
+        rotation_error=found.rotation_error[:, place].copy(),
+    )
