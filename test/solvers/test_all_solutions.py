@@ -15,6 +15,7 @@ from support.axis_arms import tool_poses
 from support.axis_arms import wrapped
 from support.robots import ALL_URDFS
 from support.robots import load
+import warp as wp
 
 from ros_ik import all_solutions
 from ros_ik import ClosedFormIK
@@ -355,6 +356,18 @@ def test_large_batches_and_one_pose_agree():
         assert np.array_equal(single.joint_q[0], together.joint_q[k])
         assert single.n_found[0] == together.n_found[k]
         assert np.allclose(single.joint_q[0, 0], q[k], atol=1e-6)
+
+
+def test_arrays_of_warp_are_taken():
+    axes = UR_H, UR_P, UR_TOOL
+    q = np.array([[0.3, -0.8, 1.2, -0.5, 0.9, 0.2]])
+    poses = tool_poses(*axes, q)
+    plain = all_solutions(arm(*axes), 'tool', poses, q)
+    given = all_solutions(
+        arm(*axes), 'tool', wp.array(poses, dtype=wp.transformd, device='cpu'),
+        wp.array(q, dtype=wp.float64, device='cpu'),
+    )  # fmt: skip
+    assert np.array_equal(given.joint_q, plain.joint_q)
 
 
 def test_a_solver_keeps_nothing_of_the_last_pose():
