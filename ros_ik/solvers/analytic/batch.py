@@ -12,7 +12,6 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
 from ros_ik.numbers import host_array
-from ros_ik.numbers import host_array
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.solver import ClosedFormIK
