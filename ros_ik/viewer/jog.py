@@ -61,7 +61,7 @@ class Jog:
         with self._lock:
             if tuple(tasks) != self._task.options and tasks:
                 self._task.options = tuple(tasks)
-                self._task.value = tasks[0]
+                self._task.value = tasks[0]  # type: ignore[misc]
             if list(names) == list(self._sliders):
                 return
             for slider in self._sliders.values():
@@ -91,7 +91,7 @@ class Jog:
                 return
             for name, slider in self._sliders.items():
                 if name in positions and abs(slider.value - positions[name]) > _STILL:
-                    slider.value = float(np.clip(positions[name], slider.min, slider.max))
+                    slider.value = float(np.clip(positions[name], slider.min, slider.max))  # type: ignore[misc]
 
     def set_goal(self, name: str, position: float, client: int | None = None) -> None:
         """Want a joint at a position [rad or m], and those that have none where they are."""

@@ -113,7 +113,7 @@ class Obstacles:
         async def on_select(event: object) -> None:
             with self._lock:
                 if self._selected.value in self.placed:
-                    self._size.value = self.placed[self._selected.value].size
+                    self._size.value = self.placed[self._selected.value].size  # type: ignore[misc]
 
         add.on_click(on_add)
         remove.on_click(on_remove)
@@ -208,9 +208,9 @@ class Obstacles:
     def _list(self, selected: str) -> None:
         """Offer the obstacles that there are, with one of them selected."""
         self._selected.options = tuple(self.placed) or ('',)
-        self._selected.value = selected
+        self._selected.value = selected  # type: ignore[misc]
         if selected:
-            self._size.value = self.placed[selected].size
+            self._size.value = self.placed[selected].size  # type: ignore[misc]
 
     async def _on_drag(self, name: str, event: viser.TransformControlsEvent) -> None:
         with self._lock:
