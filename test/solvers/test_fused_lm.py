@@ -292,3 +292,25 @@ def _step_kernel():
         bounded_step(work, wp.tid(), damping)
 
     return take
+
+
+@pytest.mark.parametrize('name', ['panda', 'ur5_robot', 'talos_full_v2'])
+@pytest.mark.parametrize('part', [0.2, 0.6])
+def test_a_penalty_inside_the_limits_moves_joints_that_nothing_else_moves(name, part):
+    model = robot(name)
+    lower, upper = (np.asarray(bounds) for bounds in model.limits64()[:2])
+    lower, upper = np.clip(lower, -3.0, 3.0), np.clip(upper, -3.0, 3.0)
+    middle = 0.5 * (lower + upper)
+    inner = [(middle + part * (bound - middle)).astype(np.float32) for bound in (lower, upper)]
+    start = model.random_joint_q(N, np.random.default_rng(4)).astype(np.float32)
+    found = {}
+    for use_fused in (True, False):
+        penalty = IKObjectiveJointLimit(*(wp.array(bound) for bound in inner), weight=1.0)
+        solver = IKSolver(model, n_problems=N, objectives=[penalty], use_fused=use_fused)
+        joint_q = wp.array(start)
+        solver.step(joint_q, joint_q, iterations=60)
+        found[use_fused] = joint_q.numpy()
+        assert np.all(solver.status.numpy() == 0)
+    outside = np.maximum(inner[0] - found[True], found[True] - inner[1])
+    assert outside.max() < 1e-5
+    np.testing.assert_allclose(found[True], found[False], atol=1e-4)

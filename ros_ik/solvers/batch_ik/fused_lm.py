@@ -279,19 +279,28 @@ def _leave_out_joints(tree: KinematicTree, model: Any, records: list[Any]) -> No
     tree.arrays.joint_order = wp.array(kept, dtype=wp.int32, device=tree.device)
 
 
+def _is_of_limits(model: Any, record: Any) -> bool:
+    """Return whether a record is a penalty on the limits of the model itself, read from there."""
+    return (
+        record.kind == RecordKind.JOINT_LIMIT
+        and record.target32.ptr == model.joint_limit_lower.ptr
+        and record.upper32.ptr == model.joint_limit_upper.ptr
+    )
+
+
 def _elimination(
     model: Any, records: list[Any], unknown: np.ndarray, respect_limits: bool
 ) -> Elimination:
     """Return an order of the unknowns in which limbs stay apart.
 
-    Inside hard limits a penalty on limits moves nothing.
+    A penalty on the limits that are held anyway moves nothing.
     """
     n = model.joint_dof_count
     coupled = np.zeros((n, n), dtype=bool)
     for record in records:
         of_record = unknown[record.chain_dof.numpy()]
         of_record = np.unique(of_record[of_record >= 0])
-        if record.kind == RecordKind.JOINT_LIMIT and respect_limits:
+        if respect_limits and _is_of_limits(model, record):
             continue
         if record.kind in _DIAGONAL:
             coupled[of_record, of_record] = True
