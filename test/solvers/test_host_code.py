@@ -23,6 +23,7 @@ from ros_ik import DifferentialIK
 from ros_ik import IKObjective
 from ros_ik import IKSolver
 from ros_ik import Task
+from ros_ik.errors import ArgumentError
 
 N = 3
 CLOCK = types.SimpleNamespace(now=0.0)
@@ -275,3 +276,29 @@ def test_pure_functions_are_recorded(rig, function):
         step = DifferentialIK(model, n_robots=N)
         step.solve_ik(start, [Task(objective)], (), (), np.zeros((N, model.joint_dof_count)))
     assert solver._backend.is_replayed
+
+
+class OnTheHost(Pull):
+    """Writes its residuals on the host, where a tape sees nothing."""
+
+    def compute_residuals(self, body_q, joint_q, model, residuals, start_idx, problem_idx=None):
+        rows = residuals.numpy()
+        rows[:, start_idx : start_idx + 3] = joint_q.numpy()[:, :3] - self.targets.numpy()
+        residuals.assign(rows)
+
+
+@pytest.mark.filterwarnings('ignore:launches are made one by one')
+@pytest.mark.parametrize('optimizer', ['lm', 'lbfgs'])
+def test_residuals_of_the_host_need_a_jacobian_of_the_caller(optimizer):
+    model = panda()
+    named = 'OnTheHost.compute_residuals launches no kernel'
+    joint_q = wp.zeros((N, model.joint_coord_count), dtype=float)
+    with pytest.raises(ArgumentError, match=named):
+        solver = IKSolver(model, n_problems=N, objectives=[OnTheHost()], optimizer=optimizer,
+                          jacobian_mode='mixed')  # fmt: skip
+        solver.step(joint_q, joint_q, iterations=5)
+    step = np.zeros(model.joint_dof_count)
+    with pytest.raises(ArgumentError, match=named):
+        DifferentialIK(model, '').solve_ik(
+            np.zeros(model.joint_coord_count), [Task(OnTheHost(), gain=0.5)], [], [], step
+        )

@@ -213,7 +213,7 @@ class Evaluation:
         self.residuals.zero_()
         with tape:
             tape.record_func(self._launch_chain_rule, [self._dq, self.body_q, self.joint_q])
-            self._launch_objectives(self.joint_q, self.body_q, self.residuals, self._maps)
+            self._record_objectives(tape)
             flat = self.residuals.flatten()
         tape.outputs = [flat]  # type: ignore[attr-defined]
         for objective, offset, analytic in zip(
@@ -245,6 +245,30 @@ class Evaluation:
             objective.compute_residuals(
                 body_q, joint_q, self._model, residuals, offset, problem_idx=rows
             )
+
+    def _record_objectives(self, tape: wp.Tape) -> None:
+        """Evaluate the objectives on a tape.
+
+        Raises:
+            ArgumentError: One without an analytic Jacobian has residuals that no kernel wrote.
+        """
+        for objective, offset, rows, analytic in zip(
+            self._objectives, self._offsets, self._maps, self._analytic, strict=True
+        ):
+            before = len(tape.launches)
+            objective.compute_residuals(
+                self.body_q, self.joint_q, self._model, self.residuals, offset, problem_idx=rows
+            )
+            if analytic or len(tape.launches) > before:
+                continue
+            # Residuals that nothing was launched for stay zero, or come from the host.
+            last = offset + objective.residual_dim()
+            if self.residuals.numpy()[:, offset:last].any():
+                name = type(objective).__name__
+                raise ArgumentError(
+                    f'{name}.compute_residuals launches no kernel, so that its Jacobian cannot be '
+                    'found automatically; give it compute_jacobian_analytic'
+                )
 
     def _prepare_tape(self) -> None:
         device = self._tree.device
