@@ -9,6 +9,8 @@ where something is different. What is written into arrays in place needs no comp
 
 from __future__ import annotations
 
+import array
+from collections import deque
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -51,6 +53,8 @@ class Snapshot:
             public_only: Whether to leave attributes out whose names begin with an underscore.
         """
         self._objective, self._public_only = objective, public_only
+        self._methods = _methods(type(objective))
+        self._hidden = self._methods & vars(objective).keys()
         written = {*_OF_SOLVERS, *(() if whole else ownership_of(objective).written)}
         is_ours = public_only or _module(type(objective)) == 'ros_ik'
         names = [
@@ -75,7 +79,10 @@ class Snapshot:
     def is_current(self) -> bool:
         """Whether all of it still is as it was."""
         try:
-            if self._read(vars(self._objective)) != self._kept:
+            values = vars(self._objective)
+            if self._read(values) != self._kept:
+                return False
+            if self._methods and self._methods & values.keys() != self._hidden:
                 return False
             return all(
                 _frozen(holder[name], _DEPTH) == kept for _, holder, name, kept in self._others
@@ -234,7 +241,7 @@ def _of_value(value: Any, seen: set[Any], depth: int) -> Iterator[_Place]:
             yield from _of_value(item, seen, depth - 1)
     elif depth and is_own_code(type(value).__module__ or '') and not isinstance(value, type):
         yield from _of_class(type(value), seen)
-        for item in getattr(value, '__dict__', {}).values():
+        for item in _attributes(value).values():
             yield from _of_value(item, seen, depth - 1)
 
 
@@ -248,10 +255,26 @@ def _of_class(kind: type, seen: set[Any]) -> Iterator[_Place]:
             continue
         for name, value in list(vars(cls).items()):
             function = _function(value)
+            place = f'{cls.__module__}.{cls.__qualname__}'
             if function is not None:
+                # Another one may take its place.
+                yield place, vars(cls), name
                 yield from _of_function(function, seen)
             elif not name.startswith('__') and _is_data(value):
-                yield f'{cls.__module__}.{cls.__qualname__}', vars(cls), name
+                yield place, vars(cls), name
+                yield from _of_value(value, seen, _DEPTH)
+
+
+def _methods(kind: type) -> frozenset[str]:
+    """Return the names of methods of a class of the caller, which its objects may hide."""
+    if not is_of_caller(kind):
+        return frozenset()
+    return frozenset(
+        name
+        for cls in kind.__mro__
+        for name, value in vars(cls).items()
+        if isinstance(value, types.FunctionType)
+    )
 
 
 def _function(value: Any) -> types.FunctionType | None:
@@ -265,6 +288,10 @@ def _of_function(function: types.FunctionType, seen: set[Any]) -> Iterator[_Plac
     if function.__code__ in seen or not is_own_code(function.__module__ or ''):
         return
     seen.add(function.__code__)
+    where = f'{function.__module__}.{function.__qualname__}'
+    for name in ('__defaults__', '__kwdefaults__'):
+        if getattr(function, name):
+            yield where, {name: getattr(function, name)}, name
     names, variables = function.__code__.co_names, function.__globals__
     for name in names:
         if name in variables:
@@ -272,8 +299,7 @@ def _of_function(function: types.FunctionType, seen: set[Any]) -> Iterator[_Plac
     for k, cell in enumerate(function.__closure__ or ()):
         held = _Cell(cell)
         if len(held):
-            place = f'{function.__module__}.{function.__qualname__}[{k}]'
-            yield from _of_variable(place, held, 'cell_contents', names, seen)
+            yield from _of_variable(f'{where}[{k}]', held, 'cell_contents', names, seen)
 
 
 def _of_variable(
@@ -316,8 +342,21 @@ def _frozen(value: Any, depth: int) -> Any:
         return id(value), value.shape, str(value.dtype), value.tobytes()
     if hasattr(type(value), '_wp_scalar_type_'):  # a vector, a matrix, a transform
         return type(value), np.array(value, dtype=np.float64).tobytes()
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | deque):
         return type(value), tuple(_frozen(item, depth) for item in value)
+    if isinstance(value, bytearray | array.array):
+        return type(value), bytes(value)
+    if hasattr(type(value), '_cls') and hasattr(value._cls, 'vars'):  # a struct of Warp
+        fields = (getattr(value, name) for name in value._cls.vars)
+        return _Same(value), tuple(_frozen(field, depth) for field in fields)
+    if isinstance(value, types.MethodType) and depth:
+        return _Same(value.__func__), _frozen(value.__self__, depth - 1)
+    if isinstance(value, functools.partial) and depth:
+        parts = value.func, value.args, value.keywords
+        return functools.partial, tuple(_frozen(part, depth - 1) for part in parts)
+    if isinstance(value, types.ModuleType) and is_own_code(value.__name__) and depth:
+        inside = {name: item for name, item in vars(value).items() if name[:2] != '__'}
+        return _Same(value), _frozen(inside, min(depth - 1, 1))
     if isinstance(value, set | frozenset):
         return type(value), frozenset(value)
     if isinstance(value, dict):
@@ -325,8 +364,19 @@ def _frozen(value: Any, depth: int) -> Any:
     # Not into models, devices and tapes, nor into other objectives.
     is_the_callers = is_own_code(type(value).__module__ or '') and _is_data(value)
     if is_the_callers and depth and not hasattr(value, 'compute_residuals'):
-        return _Same(value), _frozen(getattr(value, '__dict__', {}), depth - 1)
+        return _Same(value), _frozen(_attributes(value), depth - 1)
     return _Same(value)
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    """Return the attributes of an object, those in slots too."""
+    slots = {
+        name: getattr(value, name)
+        for cls in type(value).__mro__
+        for name, kind in vars(cls).items()
+        if isinstance(kind, types.MemberDescriptorType) and hasattr(value, name)
+    }
+    return {**slots, **getattr(value, '__dict__', {})}
 
 
 class _Same:

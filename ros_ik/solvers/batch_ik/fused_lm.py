@@ -281,11 +281,10 @@ def _leave_out_joints(tree: KinematicTree, model: Any, records: list[Any]) -> No
 
 def _is_of_limits(model: Any, record: Any) -> bool:
     """Return whether a record is a penalty on the limits of the model itself, read from there."""
-    return (
-        record.kind == RecordKind.JOINT_LIMIT
-        and record.target32.ptr == model.joint_limit_lower.ptr
-        and record.upper32.ptr == model.joint_limit_upper.ptr
-    )
+    if record.kind != RecordKind.JOINT_LIMIT or record.target32 is None:
+        return False
+    lower, upper = model.joint_limit_lower, model.joint_limit_upper
+    return record.target32.ptr == lower.ptr and record.upper32.ptr == upper.ptr
 
 
 def _elimination(
