@@ -4,6 +4,7 @@
 
 import contextlib
 import io
+import os
 import shutil
 import socket
 import threading
@@ -70,7 +71,9 @@ def viewed_panda(folder, description, **parameters):
 
 @contextlib.contextmanager
 def browser():
-    """Yield headless Chromium; the test is skipped where it is not installed."""
+    """Yield headless Chromium; the test is skipped where it is not asked for or not installed."""
+    if 'BROWSER_TESTS' not in os.environ:
+        pytest.skip('a browser that draws by the processor needs one for itself: BROWSER_TESTS=1')
     selenium = pytest.importorskip('selenium.webdriver', reason='selenium is not installed')
     from selenium.webdriver.chrome.service import Service
 
