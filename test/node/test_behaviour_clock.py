@@ -74,6 +74,8 @@ def rest_of_motion(client):
     client.wait_for(lambda: not any(client.sent[-1][1].points[0].velocities), 'rest')
     motion = motion_of(client)
     motion.assert_at_rest()
+    # Commands may be heard after the statuses that were sent after them, and would move the robot.
+    client.wait_for_silence()
     return motion
 
 
