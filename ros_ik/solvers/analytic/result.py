@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 import dataclasses
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from ros_ik.kinematics.arguments import checked_count
 from ros_ik.kinematics.arguments import checked_number
 from ros_ik.solvers.analytic.structure import StructureTolerances
+from ros_ik.solvers.pose_ik.batch_result import BatchResult
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +54,7 @@ class ClosedFormSettings:
 
 
 @dataclasses.dataclass(frozen=True)
-class AllSolutions:
+class AllSolutions(BatchResult):
     """Every solution of n poses, s places each, nearest to the seed first.
 
     The arrays of a :class:`ClosedFormIK` are overwritten by its next solve.
@@ -84,18 +84,3 @@ class AllSolutions:
     rotation_error: np.ndarray
     singular: np.ndarray
     free_direction: np.ndarray
-
-    def copy(self) -> AllSolutions:
-        """Return a result whose arrays the solver does not overwrite."""
-        return AllSolutions(*(array.copy() for array in self._arrays()))
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[AllSolutions]) -> AllSolutions:
-        """Return the results of several batches as one."""
-        if len(parts) == 1:
-            return parts[0]
-        columns = zip(*(part._arrays() for part in parts), strict=True)
-        return cls(*(np.concatenate(arrays) for arrays in columns))
-
-    def _arrays(self) -> tuple[np.ndarray, ...]:
-        return tuple(getattr(self, field.name) for field in dataclasses.fields(self))

@@ -1,16 +1,16 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""How a chain is searched, and what is found."""
+"""Settings of the search for configurations of a chain, and its results."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 import dataclasses
 
 import numpy as np
 
 from ros_ik.kinematics.arguments import checked_count
 from ros_ik.kinematics.arguments import checked_number
+from ros_ik.solvers.pose_ik.batch_result import BatchResult
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,7 +55,7 @@ class ChainIKSettings:
 
 
 @dataclasses.dataclass(frozen=True)
-class ChainIKResult:
+class ChainIKResult(BatchResult):
     """Answers to n problems; arrays of a :class:`ChainIK` are overwritten by its next solve.
 
     Attributes:
@@ -77,18 +77,3 @@ class ChainIKResult:
     n_found: np.ndarray
     position_error: np.ndarray
     rotation_error: np.ndarray
-
-    def copy(self) -> ChainIKResult:
-        """Return a result whose arrays the solver does not overwrite."""
-        return ChainIKResult(*(array.copy() for array in self._arrays()))
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[ChainIKResult]) -> ChainIKResult:
-        """Return the results of several batches as one."""
-        if len(parts) == 1:
-            return parts[0]
-        columns = zip(*(part._arrays() for part in parts), strict=True)
-        return cls(*(np.concatenate(arrays) for arrays in columns))
-
-    def _arrays(self) -> tuple[np.ndarray, ...]:
-        return tuple(getattr(self, field.name) for field in dataclasses.fields(self))
