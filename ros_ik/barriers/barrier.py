@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class StepBox(NamedTuple):
-    """What a barrier needs to know of a step to choose its rows.
+    """Data of a step by which a barrier chooses its rows.
 
     Attributes:
         lower: Least step of each variable, shape [n, n_variables].

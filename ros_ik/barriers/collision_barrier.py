@@ -153,7 +153,7 @@ class CollisionBarrier(Barrier):
 
     @property
     def _ranks(self) -> bool:
-        """Whether there is a choice of rows to make."""
+        """True where rows are chosen among more pairs than there are rows."""
         return self.ranks_rows and self.n_collision_pairs is not None
 
     def closest_pairs(self) -> list[list[tuple[str, str]]]:

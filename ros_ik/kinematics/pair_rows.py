@@ -28,7 +28,7 @@ from ros_ik.kinematics.pair_slopes import write_slopes_function
 from ros_ik.kinematics.row_bound import row_bound_function
 from ros_ik.kinematics.spatial import spatial_functions
 
-# What stands for no bound on a variable [rad or m].
+# A bound on a variable [rad or m] that stands for none.
 _ANYWHERE = 1e6
 # Slope |J| [m/rad] that is only rounding: the pair does not move.
 _STILL = 1e-9

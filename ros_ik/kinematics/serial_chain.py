@@ -66,7 +66,7 @@ class SerialChain:
 
     @property
     def is_direct(self) -> bool:
-        """Whether each joint is a variable itself, in order: none follows another one."""
+        """True where each joint is a variable itself, in order: none follows another one."""
         own = self.variables == tuple(range(len(self.slides)))
         return own and not np.any(self.coef0) and bool(np.all(self.coef1 == 1.0))
 

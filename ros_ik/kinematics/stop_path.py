@@ -44,15 +44,15 @@ from ros_ik.kinematics.tree import tree_struct
 if TYPE_CHECKING:
     from ros_ik.kinematics.step_state import StepState
 
-# What a violated value may lose from place to place: programs keep their rows to 1e-10, and that
+# Largest loss of a violated value from place to place: programs keep their rows to 1e-10, and that
 # must not hold the joints that have nothing to do with the violation [units of h].
 ROUNDING = 1e-9
-# What a value may lose between two places, for there a bound decides [units of h].
+# Largest loss of a value between two places, where a bound decides [units of h].
 BETWEEN = 1e-6
 # Places that are looked at for one value, and how often an interval is halved for it, and for one
 # that is violated already.
 MOST_PLACES, MOST_HALVINGS, MOST_VIOLATED_HALVINGS = 256, 128, 12
-# What is found of a value; SHRINKS is WORSE of one that is below the floor already.
+# Findings on a value; SHRINKS is WORSE of one that is below the floor already.
 SAFE, UNPROVEN, WORSE, SHRINKS = 0, 1, 2, 3
 
 
@@ -385,7 +385,7 @@ class StopPath:
 
 @dataclasses.dataclass
 class PathCheck:
-    """What barriers judge paths by, and what they write.
+    """Inputs by which barriers judge paths, and their outputs.
 
     Attributes:
         path: The paths.

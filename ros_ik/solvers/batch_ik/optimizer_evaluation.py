@@ -213,7 +213,7 @@ class Evaluation:
         self.residuals.zero_()
         with tape:
             tape.record_func(self._launch_chain_rule, [self._dq, self.body_q, self.joint_q])
-            self._record_objectives(tape)
+            self._launch_objectives(self.joint_q, self.body_q, self.residuals, self._maps, tape)
             flat = self.residuals.flatten()
         tape.outputs = [flat]  # type: ignore[attr-defined]
         for objective, offset, analytic in zip(
@@ -239,36 +239,23 @@ class Evaluation:
         )  # fmt: skip
 
     def _launch_objectives(
-        self, joint_q: wp.array, body_q: wp.array, residuals: wp.array, maps: list[wp.array]
+        self,
+        joint_q: wp.array,
+        body_q: wp.array,
+        residuals: wp.array,
+        maps: list[wp.array],
+        tape: wp.Tape | None = None,
     ) -> None:
-        for objective, offset, rows in zip(self._objectives, self._offsets, maps, strict=True):
+        """Evaluate the objectives; on a tape, check that it sees those it is to differentiate."""
+        for objective, offset, rows, analytic in zip(
+            self._objectives, self._offsets, maps, self._analytic, strict=True
+        ):
+            before = 0 if tape is None else len(tape.launches)
             objective.compute_residuals(
                 body_q, joint_q, self._model, residuals, offset, problem_idx=rows
             )
-
-    def _record_objectives(self, tape: wp.Tape) -> None:
-        """Evaluate the objectives on a tape.
-
-        Raises:
-            ArgumentError: One without an analytic Jacobian has residuals that no kernel wrote.
-        """
-        for objective, offset, rows, analytic in zip(
-            self._objectives, self._offsets, self._maps, self._analytic, strict=True
-        ):
-            before = len(tape.launches)
-            objective.compute_residuals(
-                self.body_q, self.joint_q, self._model, self.residuals, offset, problem_idx=rows
-            )
-            if analytic or len(tape.launches) > before:
-                continue
-            # Residuals that nothing was launched for stay zero, or come from the host.
-            last = offset + objective.residual_dim()
-            if self.residuals.numpy()[:, offset:last].any():
-                name = type(objective).__name__
-                raise ArgumentError(
-                    f'{name}.compute_residuals launches no kernel, so that its Jacobian cannot be '
-                    'found automatically; give it compute_jacobian_analytic'
-                )
+            if tape is not None and not analytic and len(tape.launches) == before:
+                _check_zero(objective, residuals, offset)
 
     def _prepare_tape(self) -> None:
         device = self._tree.device
@@ -335,6 +322,20 @@ class Evaluation:
         objective.init_buffers(model=self._model, jacobian_mode=mode)
         note_written(objective, before)
         owners.kept = Snapshot(objective)
+
+
+def _check_zero(objective: Any, residuals: wp.array, offset: int) -> None:
+    """Check that residuals for which nothing was launched are zero: else they come from the host.
+
+    Raises:
+        ArgumentError: They are not.
+    """
+    if residuals.numpy()[:, offset : offset + objective.residual_dim()].any():
+        name = type(objective).__name__
+        raise ArgumentError(
+            f'{name}.compute_residuals launches no kernel, so that its Jacobian cannot be '
+            'found automatically; give it compute_jacobian_analytic'
+        )
 
 
 def _target_count(objective: Any, n_problems: int) -> int:
