@@ -13,10 +13,10 @@ MANIFEST = ElementTree.parse(HERE / 'package.xml').getroot()
 NAME = MANIFEST.findtext('name')
 
 
-def data(folder: str, pattern: str) -> tuple[str, list[str]]:
-    """Return the files of a folder and where they are installed."""
+def data(folder: str, pattern: str, target: str = '') -> tuple[str, list[str]]:
+    """Return where the files of a folder are installed, and the files."""
     files = sorted(path.relative_to(HERE).as_posix() for path in (HERE / folder).glob(pattern))
-    return f'share/{NAME}/{folder}', files
+    return target or f'share/{NAME}/{folder}', files
 
 
 setup(
@@ -32,7 +32,11 @@ setup(
         data('launch', '*.launch.py'),
         data('config', '*.yaml'),
         data('config', '*.rviz'),
+        data('config/robots', '*.yaml'),
+        data('config/examples', '*'),
         data('config/sros2', '*.xml'),
+        # For `ros2 run`, which looks for executables there.
+        data('examples/node', '*.py', target=f'lib/{NAME}'),
     ],
     # What the library needs; package.xml names the ROS packages.
     install_requires=['defusedxml', 'numpy', 'transforms3d', 'warp-lang>=1.19'],
@@ -47,12 +51,13 @@ setup(
     zip_safe=False,
     entry_points={
         'console_scripts': [
-            'mock_robot = ros_ik.demo.mock_robot:main',
-            'robot_description_publisher = ros_ik.demo.robot_description_publisher:main',
-            'ros_ik_demo = ros_ik.demo.__main__:main',
-            'ros_ik_node = ros_ik.node.ros_ik_node:main',
-            'ros_ik_srdf_lines = ros_ik.node.srdf_tool:main',
-            'ros_ik_viewer = ros_ik.viewer.__main__:main',
+            'mock_robot = ros_ik.programs:mock_robot',
+            'robot_description_publisher = ros_ik.programs:robot_description_publisher',
+            'ros_ik_demo = ros_ik.programs:ros_ik_demo',
+            'ros_ik_node = ros_ik.programs:ros_ik_node',
+            'ros_ik_setup = ros_ik.programs:ros_ik_setup',
+            'ros_ik_srdf_lines = ros_ik.programs:ros_ik_srdf_lines',
+            'ros_ik_viewer = ros_ik.programs:ros_ik_viewer',
         ],
     },
 )

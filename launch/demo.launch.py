@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Starts the ros_ik node with a mock robot to try it on, and RViz where it is installed."""
+"""Starts the ros_ik node with a mock robot that moves by itself, and RViz where there is one."""
 
 from pathlib import Path
 import tempfile
@@ -20,6 +20,7 @@ import yaml
 from launch import LaunchContext
 from launch import LaunchDescription
 from launch import LaunchDescriptionEntity
+from ros_ik.demo.demo_robot import COMMAND_TOPIC
 from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.robots import default_robot
 from ros_ik.demo.robots import mesh_prefix
@@ -30,6 +31,18 @@ ARGUMENTS = [
         default_value='',
         description='Name of a robot, or a URDF or xacro file. Empty: panda where '
         'example-robot-data is installed, else six_axis, the arm of this package.',
+    ),
+    DeclareLaunchArgument(
+        'params_file',
+        default_value='',
+        description='YAML file for ros_ik and mock_robot, as those in config/examples. Empty: the '
+        'node moves one chain of the robot.',
+    ),
+    DeclareLaunchArgument(
+        'tour',
+        default_value='true',
+        choices=['true', 'false'],
+        description='Move the robot by itself for half a minute; without a params_file only.',
     ),
     DeclareLaunchArgument('namespace', default_value='', description='Namespace of every node.'),
     DeclareLaunchArgument(
@@ -58,23 +71,32 @@ def include(name: str, **arguments: object) -> IncludeLaunchDescription:
 
 def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return the nodes for the robot that was asked for."""
-    robot = DemoRobot.load(LaunchConfiguration('robot').perform(context) or default_robot())
+    robot_name = LaunchConfiguration('robot').perform(context) or default_robot()
+    robot = DemoRobot.load(robot_name)
     namespace = LaunchConfiguration('namespace')
-    parameters = write_parameters(robot)
+    params_file = LaunchConfiguration('params_file').perform(context)
+    mock: list[object] = [{'command_topic': COMMAND_TOPIC}, params_file]
+    nodes: list[LaunchDescriptionEntity] = []
+    if not params_file:
+        written = write_parameters(robot)
+        if LaunchConfiguration('tour').perform(context) == 'true':
+            nodes.append(tour(robot_name, namespace))
+        nodes.append(RegisterEventHandler(OnShutdown(on_shutdown=lambda *_: written.unlink())))
+        params_file, mock = str(written), [robot.mock_parameters()]
     return [
+        *nodes,
         AppendEnvironmentVariable('AMENT_PREFIX_PATH', mesh_prefix(robot.files)),
-        RegisterEventHandler(OnShutdown(on_shutdown=lambda *_: parameters.unlink())),
         Node(
             package='ros_ik',
             executable='mock_robot',
             namespace=namespace,
             output='screen',
-            parameters=[robot.mock_parameters()],
+            parameters=mock,
         ),
         include(
             'ros_ik.launch.py',
             namespace=namespace,
-            params_file=str(parameters),
+            params_file=params_file,
             log_level=LaunchConfiguration('log_level'),
             viewer=LaunchConfiguration('viewer'),
         ),
@@ -87,6 +109,17 @@ def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             rviz=LaunchConfiguration('rviz'),
         ),
     ]
+
+
+def tour(robot_name: str, namespace: LaunchConfiguration) -> Node:
+    """Return what moves the robot once, and then says what to try next."""
+    return Node(
+        package='ros_ik',
+        executable='ros_ik_demo',
+        namespace=namespace,
+        output='screen',
+        arguments=['--running', '--robot', robot_name],
+    )
 
 
 def write_parameters(robot: DemoRobot) -> Path:

@@ -16,8 +16,11 @@ from tools import interface_documents
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / 'docs'
-DOCUMENTS = sorted([*DOCS.glob('*.md'), ROOT / 'README.md', ROOT / 'CONTRIBUTING.md'])
-BY_NAME = pytest.mark.parametrize('path', DOCUMENTS, ids=lambda path: path.name)
+OTHERS = 'README.md', 'CONTRIBUTING.md', 'examples/README.md'
+DOCUMENTS = sorted([*DOCS.glob('*.md'), *(ROOT / name for name in OTHERS)])
+BY_NAME = pytest.mark.parametrize(
+    'path', DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT))
+)
 # The others are about the library, whose names look alike.
 OF_THE_NODE = (
     'README.md',
@@ -84,7 +87,7 @@ def test_the_tables_of_tuning_name_parameters():
     rows = re.findall(r'^\| [^|]+ \| ([^|]+) \|', prose(DOCS / 'tuning.md'), flags=re.MULTILINE)
     named = [word for row in rows for word in re.findall(r'`([^`]+)`', row)]
     assert len(named) > 40
-    assert set(named) <= _PARAMETERS
+    assert {word.partition(':')[0] for word in named} <= _PARAMETERS
 
 
 def flat(values, section=''):
@@ -103,6 +106,37 @@ def test_the_example_of_two_arms_is_valid():
     settings = read_settings(values)
     assert [task.name for task in settings.tasks] == ['left_hand', 'right_hand']
     assert [len(output.joints) for output in settings.outputs] == [7, 7]
+
+
+def parameter_files():
+    """Return the parameter files for the node that documents show, with the name of each."""
+    found = []
+    for path in DOCUMENTS:
+        for block in re.findall(r'^ *```yaml\n(.*?)^ *```', path.read_text(), re.S | re.M):
+            values = yaml.safe_load(block)
+            if isinstance(values, dict) and '/**' in values:
+                found.append((path.name, flat(values['/**']['ros__parameters'])))
+    return found
+
+
+def test_parameter_files_in_documents_are_valid():
+    files = parameter_files()
+    assert {'README.md', 'migration.md'} <= {name for name, _ in files}
+    for name, values in files:
+        # A part of a file needs no frame.
+        values = {'ee.frame': 'tool0', **values}
+        assert not list(unknown_parameters(values, expand_parameters(values))), name
+        read_settings(values)
+
+
+def test_the_migrated_file_does_what_that_of_servo_did():
+    (values,) = (values for name, values in parameter_files() if name == 'migration.md')
+    settings, default = read_settings(values), read_settings({'ee.frame': 'panda_link8'})
+    assert settings.command_in_type == 'unitless'
+    # The names and defaults of Servo.
+    for scale in ('scale_linear', 'scale_rotational', 'scale_joint'):
+        assert getattr(settings, scale) == getattr(default, scale)
+    assert settings.outputs[0].publish_velocities and settings.period == 0.01
 
 
 def status_codes():

@@ -3,6 +3,7 @@
 """The wheel that pip makes of the clone, with what it requires and nothing else."""
 
 from importlib import metadata
+import os
 from pathlib import Path
 import re
 import shutil
@@ -31,6 +32,11 @@ eval_fk(model, q, poses)
 result = inverse_kinematics(model, 'tool0', poses[:, model.body_index('tool0')])
 print('status', result.status[0], 'rclpy' in sys.modules)
 """
+
+# Those that need more than the library does.
+PROGRAMS = [
+    'mock_robot', 'robot_description_publisher', 'ros_ik_demo', 'ros_ik_node', 'ros_ik_viewer',
+]  # fmt: skip
 
 
 @pytest.fixture(scope='module')
@@ -80,6 +86,30 @@ def test_the_library_solves_a_pose_with_what_it_requires(installed, tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert 'status 0 False' in done.stdout, done.stdout
+
+
+def test_examples_are_there_for_ros2_run(tmp_path):
+    # pip leaves the folder lib alone with --target; colcon asks for this as well.
+    command = [sys.executable, 'setup.py', '--quiet', 'install_data', '--install-dir', tmp_path]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    examples = {path.name for path in (ROOT / 'examples' / 'node').glob('*.py')}
+    # What `ros2 run` finds: executables in lib/<package>.
+    found = {path.name for path in (tmp_path / 'lib/ros_ik').iterdir() if os.access(path, os.X_OK)}
+    assert 'stream_poses.py' in examples and examples <= found
+
+
+@pytest.mark.parametrize('program', PROGRAMS)
+def test_a_program_names_the_package_that_it_misses(installed, tmp_path, program):
+    folder, requirements = installed
+    site = site_of(tmp_path, requirements)
+    code = f'import sys; sys.path[:0] = sys.argv[1:3]; from ros_ik.programs import {program}'
+    done = subprocess.run(
+        [sys.executable, '-I', '-S', '-c', f'{code}; sys.exit({program}())', folder, site],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    (sentence,) = done.stderr.splitlines()
+    assert re.fullmatch(rf'{program} needs [a-z_]+: (pip install|install ROS 2) .*', sentence)
 
 
 def test_extras_are_those_of_the_documents(installed):

@@ -12,7 +12,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 LAYERS = [
     'lazy_names', 'errors', 'numbers', 'settings', 'model', 'kinematics', 'objectives', 'limits',
-    'barriers', 'solvers', 'servo', 'planning', 'node', 'demo', 'viewer',
+    'barriers', 'solvers', 'servo', 'planning', 'node', 'demo', 'viewer', 'programs',
+    'setup_assistant',
 ]  # fmt: skip
 ROS_PACKAGES = ('node', 'demo', 'viewer')
 ROS_MODULES = {

@@ -26,7 +26,7 @@ def test_executables_exist(script):
 
 
 def test_there_are_executables():
-    assert len(console_scripts()) == 6
+    assert len(console_scripts()) == 7
 
 
 def test_versions_agree():
@@ -74,6 +74,7 @@ def test_python_files_have_a_header():
         ),
     ]
     for path in files:
-        assert path.read_text().startswith(
+        text = path.read_text().removeprefix('#!/usr/bin/env python3\n')
+        assert text.startswith(
             '# Copyright 2026 The ros_ik developers\n# SPDX-License-Identifier: Apache-2.0\n'
         ), path

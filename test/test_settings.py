@@ -164,6 +164,18 @@ def test_the_shipped_file_holds_the_defaults():
     assert read_settings({**given, **FRAME}) == read_settings(FRAME)
 
 
+def test_no_key_of_the_shipped_file_stands_twice():
+    # Most readers of YAML keep the last one and say nothing.
+    def check(node):
+        if isinstance(node, yaml.MappingNode):
+            keys = [key.value for key, _ in node.value]
+            assert len(set(keys)) == len(keys), keys
+            for _, value in node.value:
+                check(value)
+
+    check(yaml.compose(yaml_text()))
+
+
 def test_no_parameter_is_a_section_of_others():
     # YAML, and `ros2 param dump`, can have one or the other under a name.
     names = {entry.name for entry in SCHEMA}

@@ -5,15 +5,20 @@
     python -m ros_ik.demo --robot panda
 
 Starts a publisher of the robot description, a mock robot and the node, each in a process of its
-own, plays about 20 s of targets, judges what the robot measured, and writes a table, a picture
+own, plays half a minute of targets, judges what the robot measured, and writes a table, a picture
 and, as the last line, one JSON object. The exit code is 0 where every phase met its demand, the
 box and the limits held, and no trajectory was refused; missed deadlines are counted only.
+
+With ``--running`` it moves a robot whose node runs already, as demo.launch.py has it, and judges
+nothing: without the box, and with the next commands to try at the end.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from collections.abc import Sequence
+import contextlib
 from pathlib import Path
 import signal
 import sys
@@ -21,6 +26,7 @@ import tempfile
 
 import rclpy
 from rclpy.executors import ExternalShutdownException
+from rclpy.utilities import remove_ros_args
 
 from ros_ik.demo.children import Children
 from ros_ik.demo.client import DemoClient
@@ -40,6 +46,12 @@ from ros_ik.errors import RosIkError
 
 # Longest wait for the first start, with every kernel to compile [s].
 _START_TIMEOUT = 90.0
+# Phases that show a box, which a node that runs already does not have.
+_OF_THE_BOX = ('box', 'back', 'out of reach')
+_NEXT = """The robot is yours. Try next, each in a terminal of its own:
+  ros2 run ros_ik keyboard.py                   # drive the tool with the keys
+  ros2 run ros_ik obstacles.py                  # a ball that swings past it
+  ros2 topic echo /ros_ik/status --field text   # what the node does, in words"""
 # The mock robot counts its refusals once a second [s].
 _SETTLE_TIME = 1.2
 
@@ -52,14 +64,15 @@ def main(args: Sequence[str] | None = None) -> int:
     """
     options = _parse(args)
     try:
-        return _run(options)
+        return _tour(options) if options.running else _run(options)
     except RosIkError as error:
         print(f'demo: {error}', file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        return 128 + signal.SIGINT
+        # A tour may be broken off at any time.
+        return 0 if options.running else 128 + signal.SIGINT
     except ExternalShutdownException:
-        return 128 + signal.SIGTERM
+        return 0 if options.running else 128 + signal.SIGTERM
 
 
 def _parse(args: Sequence[str] | None) -> argparse.Namespace:
@@ -70,7 +83,11 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument('--rate', type=float, default=100.0, help='rate of the control loop [Hz]')
     parser.add_argument('--output', type=Path, default='demo_output', help='folder of the picture')
     parser.add_argument('--seed', type=int, default=0, help='seed of the random targets')
-    return parser.parse_args(args)
+    parser.add_argument('--running', action='store_true', help='move a robot that runs already')
+    words = sys.argv[1:] if args is None else list(args)
+    options = parser.parse_args(remove_ros_args(words))
+    options.ros_arguments = words
+    return options
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -81,22 +98,53 @@ def _run(options: argparse.Namespace) -> int:
     if not scenario.uses_orientation:
         print('fewer than six joints: positions count, orientations do not')
     if robot.files.srdf_path is None:
-        print('no SRDF: collision shapes that are meshes are left out')
+        print('no SRDF: collision shapes that are meshes are left out, and so are ball and fold')
     choose_domain()
-    rclpy.init(args=[])
-    client = DemoClient(robot, uses_orientation=scenario.uses_orientation)
-    try:
+    with _made_client(options, robot, scenario, []) as client:
         environment = mesh_environment(robot.files)
         with tempfile.TemporaryDirectory() as folder, Children(environment) as children:
             _start(children, Path(folder), options, robot, scenario)
             problem = _play(client, children, scenario)
-    finally:
-        client.close()
-        rclpy.try_shutdown()
     if problem:
         print(f'demo: {problem}', file=sys.stderr)
         return 1
     return _conclude(options, robot, scenario, client)
+
+
+@contextlib.contextmanager
+def _made_client(
+    options: argparse.Namespace, robot: DemoRobot, scenario: Scenario, ros_arguments: Sequence[str]
+) -> Iterator[DemoClient]:
+    """Yield a client on the graph, and take it off afterwards."""
+    rclpy.init(args=list(ros_arguments))
+    client = DemoClient(
+        robot,
+        uses_orientation=scenario.uses_orientation,
+        ball_radius=scenario.ball_radius,
+        control_rate=options.rate,
+    )
+    try:
+        yield client
+    finally:
+        client.close()
+        rclpy.try_shutdown()
+
+
+def _tour(options: argparse.Namespace) -> int:
+    """Play what needs no box on a node that runs, and say what may come next."""
+    robot = DemoRobot.load(options.robot)
+    scenario = make_scenario(robot, options.seed)
+    phases = [phase for phase in scenario.phases if phase.name not in _OF_THE_BOX]
+    with _made_client(options, robot, scenario, options.ros_arguments) as client:
+        problem = client.wait_until_ready(_START_TIMEOUT, lambda: '', lambda text: None)
+        for number, phase in enumerate([] if problem else phases, start=1):
+            print(f'[{number:2}/{len(phases)}] {phase.name}: {phase.expectation}', flush=True)
+            client.play(phase)
+    if problem:
+        print(f'demo: {problem}', file=sys.stderr)
+        return 1
+    print(_NEXT, flush=True)
+    return 0
 
 
 def _start(
@@ -112,7 +160,6 @@ def _start(
         # Enough to judge the run by; one a tick would cost this machine more than the tick.
         'status_rate': 50.0,
         'device': options.device,
-        'ee.orientation_weight': 0.5 if scenario.uses_orientation else 0.0,
         'barriers.position.demo_box.frame': robot.tip_link,
         'barriers.position.demo_box.min': scenario.box_min.tolist(),
         'barriers.position.demo_box.max': scenario.box_max.tolist(),
@@ -147,7 +194,12 @@ def _conclude(
     print()
     print(table(evaluation))
     picture = options.output / f'{name}.png'
-    title = f'{name}: {figures["reached"]} of {figures["targets"]} targets reached'
+    title = (
+        f'{name}: {figures["reached"]} of {figures["targets"]} targets reached, '
+        'nothing touched, no limit passed'
+        if succeeded(figures, evaluation)
+        else f'{name}: {figures["reached"]} of {figures["targets"]} targets reached'
+    )
     save_plot(picture, title, robot, scenario, recording, evaluation)
     print(f'\npicture: {picture}')
     print(last_line(figures), flush=True)

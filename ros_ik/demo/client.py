@@ -15,12 +15,14 @@ import numpy as np
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
 from ros_ik.demo.demo_robot import COMMAND_TOPIC
 from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.mock_robot import STATUS_SUFFIX
 from ros_ik.demo.poses import pose_errors
+from ros_ik.demo.robot_description_publisher import LATCHED
 from ros_ik.demo.robot_joints import RobotJoints
 from ros_ik.demo.scenario import CIRCLE_TIME
 from ros_ik.demo.scenario import Demand
@@ -28,6 +30,8 @@ from ros_ik.demo.scenario import PATIENCE
 from ros_ik.demo.scenario import Phase
 from ros_ik.node.executor import make_executor
 from ros_ik_interfaces.msg import IkStatus
+from ros_ik_interfaces.msg import Obstacle
+from ros_ik_interfaces.msg import ObstacleArray
 
 # Period of the targets [s]: 50 Hz, well inside the node's command_timeout.
 _TARGET_PERIOD = 0.02
@@ -38,6 +42,10 @@ _SETTLED = 0.2
 # many statuses says that it is held up by a delay: a busy machine has delays.
 _REST, _REST_STATES, _REST_STATUSES = 1e-4, 30, 10
 _DELAYED = (IkStatus.JOINT_STATE_STALE, IkStatus.COMMAND_STALE, IkStatus.FOLLOWING_ERROR)
+# Longest time that the ball moves on for one status [s].
+_BALL_STRIDE = 0.05
+# Time in which a robot that is to move has begun to [s].
+_LEAST_WAY = 1.0
 _READY_CODES = (IkStatus.OK, IkStatus.COMMAND_STALE)
 
 
@@ -64,6 +72,8 @@ class Recording:
         status: Last status.
         rejected: Trajectories that the robot refused.
         codes: Status codes seen in each phase.
+        barriers: Barriers that the node named in each phase.
+        balls: (time, place in the root link [m]) of the ball while it is there.
     """
 
     state_times: list[float] = dataclasses.field(default_factory=list)
@@ -75,6 +85,8 @@ class Recording:
     status: IkStatus | None = None
     rejected: int = 0
     codes: list[set[int]] = dataclasses.field(default_factory=list)
+    barriers: list[set[str]] = dataclasses.field(default_factory=list)
+    balls: list[tuple[float, np.ndarray]] = dataclasses.field(default_factory=list)
 
 
 class DemoClient(Node):
@@ -89,12 +101,17 @@ class DemoClient(Node):
         robot: DemoRobot,
         *,
         uses_orientation: bool,
+        ball_radius: float,
+        control_rate: float,
     ) -> None:
         """Connect to the node.
 
         Args:
             robot: The robot.
             uses_orientation: Whether the orientation counts for arriving.
+            ball_radius: Radius of the ball [m].
+            control_rate: Rate of the node [Hz]: the ball moves in its time, so that the delays of
+                a busy machine do not let it run into a robot that cannot know.
         """
         super().__init__('ros_ik_demo')
         self.recording = Recording()
@@ -112,6 +129,12 @@ class DemoClient(Node):
         self._executor.add_node(self)
         self._pose = self.create_publisher(PoseStamped, 'ros_ik/target_pose', 1)
         self._joints = self.create_publisher(JointState, 'ros_ik/target_joints', 1)
+        self._ball_radius, self._period = ball_radius, 1.0 / control_rate
+        # Time of the ball, which the robot had for giving way [s].
+        self._ball_time = 0.0
+        self._obstacles = self.create_publisher(ObstacleArray, 'ros_ik/obstacles', LATCHED)
+        self._freeze = self.create_client(SetBool, 'mock_robot/freeze')
+        self._frozen = False
         self.create_subscription(
             JointState, 'joint_states', self._on_state, qos_profile_sensor_data
         )
@@ -156,13 +179,17 @@ class DemoClient(Node):
         record = PhaseRecord(phase, self._now())
         self.recording.phases.append(record)
         self.recording.codes.append(set())
+        self.recording.barriers.append(set())
         next_target, settled_since, sent = record.start, math.inf, 0
+        self._ball_time = 0.0
         while not self._is_over(phase, (now := self._now()) - record.start):
             if now >= next_target:
                 next_target += _TARGET_PERIOD
+                self._disturb(phase, now - record.start)
                 last = self._send(phase, now - record.start, sent)
                 sent += 1
-                if phase.demand is not Demand.REACH or not last or not self._has_arrived(phase):
+                ends = phase.demand in (Demand.REACH, Demand.WAIT) and not self._frozen
+                if not ends or not last or not self._has_arrived(phase):
                     settled_since = math.inf
                 elif settled_since == math.inf:
                     settled_since = now
@@ -170,6 +197,8 @@ class DemoClient(Node):
                 break
             self._executor.spin_once(timeout_sec=max(0.0, next_target - self._now()))
         record.end = self._now()
+        if phase.ball is not None:
+            self._obstacles.publish(ObstacleArray(obstacles=[Obstacle(operation=Obstacle.CLEAR)]))
 
     def settle(self, duration: float) -> None:
         """Listen for a while [s]: the robot's last count of refusals is still to come."""
@@ -186,17 +215,41 @@ class DemoClient(Node):
         """Return whether joint states arrive and every target topic has its listener."""
         listeners = [p.get_subscription_count() for p in (self._pose, self._joints)]
         senders = self.count_publishers(COMMAND_TOPIC)
-        return self._heard_state and min(listeners) > 0 and senders > 0
+        return (
+            self._heard_state and min(listeners) > 0 and senders > 0
+            and self._obstacles.get_subscription_count() > 0 and self._freeze.service_is_ready()
+        )  # fmt: skip
 
     def _now(self) -> float:
         return time.monotonic() - (self._started or 0.0)
 
     def _is_over(self, phase: Phase, elapsed: float) -> bool:
-        presses = phase.demand in (Demand.PRESS_BOX, Demand.PRESS_LIMIT)
-        rests = self._still_states >= _REST_STATES and self._still_statuses >= _REST_STATUSES
-        if presses and not rests:
-            return elapsed >= PATIENCE
+        if phase.ball is not None:
+            return self._ball_time >= phase.duration or elapsed >= PATIENCE
+        if phase.demand in (Demand.PRESS_BOX, Demand.PRESS_LIMIT, Demand.REFUSE):
+            rests = self._still_states >= _REST_STATES and self._still_statuses >= _REST_STATUSES
+            return elapsed >= PATIENCE or (rests and elapsed >= _LEAST_WAY)
         return elapsed >= phase.duration
+
+    def _disturb(self, phase: Phase, elapsed: float) -> None:
+        """Move the ball, and hold the robot or let it go, as the phase has it."""
+        if phase.ball is not None:
+            part = self._ball_time / phase.duration
+            index = min(int(part * len(phase.ball)), len(phase.ball) - 1)
+            place = phase.ball[index]
+            ball = Obstacle(
+                id='ball', type=Obstacle.SPHERE, dimensions=[self._ball_radius]
+            )
+            ball.header.frame_id = self._frame_id
+            at = ball.pose.position
+            at.x, at.y, at.z = (float(v) for v in place)
+            self._obstacles.publish(ObstacleArray(obstacles=[ball]))
+            self.recording.balls.append((self._now(), place))
+        if phase.frozen is not None:
+            frozen = phase.frozen[0] <= elapsed < phase.frozen[1]
+            if frozen != self._frozen:
+                self._freeze.call_async(SetBool.Request(data=frozen))
+                self._frozen = frozen
 
     def _send(self, phase: Phase, elapsed: float, count: int) -> bool:
         """Send one target; return whether it is the last one of the phase."""
@@ -248,11 +301,17 @@ class DemoClient(Node):
         self.recording.velocities.append(np.array(message.velocity)[order])
 
     def _on_status(self, message: IkStatus) -> None:
+        before = self.recording.status
         self.recording.status = message
         is_delayed = message.code in _DELAYED
+        if before is not None and not is_delayed:
+            # A machine that stands still for a moment must not let the ball leap.
+            passed = self._period * (message.ticks - before.ticks)
+            self._ball_time += min(max(passed, 0.0), _BALL_STRIDE)
         self._still_statuses = 0 if is_delayed else self._still_statuses + 1
         if self.recording.codes:
             self.recording.codes[-1].add(message.code)
+            self.recording.barriers[-1].add(message.limiting_barrier)
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:

@@ -60,6 +60,11 @@ class DemoRobot:
         return cls(files, text, model, chain, tip, group, home)
 
     @property
+    def uses_orientation(self) -> bool:
+        """True where the chain has joints enough to control the orientation too."""
+        return bool(self.group.n_variables >= 6)
+
+    @property
     def tip(self) -> int:
         """Index of the last link of the chain."""
         return self.model.body_index(self.tip_link)

@@ -15,6 +15,7 @@ from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.poses import pose_errors
 from ros_ik.demo.scenario import Demand
 from ros_ik.demo.scenario import Scenario
+from ros_ik_interfaces.msg import IkStatus
 
 # What the demo demands of a reachable target [m, rad], of the box [m] and of the limits.
 REACHED = (1e-3, math.radians(0.5))
@@ -24,6 +25,14 @@ _POSITION_TOLERANCE = 1e-6
 _PRESSED = 0.02
 # A limit counts as reached below this [rad or m]: the node's default margin and a little.
 _LIMIT_REACHED = 0.025
+# The robot has given way to the ball beyond this, has folded up below that [chain lengths].
+_ASIDE, _FOLDED = 0.02, 0.1
+# Status codes for a robot that stands still; on a busy machine delays come first.
+_BLOCKED = {
+    IkStatus.FOLLOWING_ERROR, IkStatus.JOINT_STATE_STALE, IkStatus.DEADLINE_MISSED
+}  # fmt: skip
+# Joint states from one measurement of distances to the next; how long a ball counts [s].
+_EVERY, _BALL_STAYS = 4, 0.05
 # Rounding of a step divided by its duration, relative.
 _VELOCITY_TOLERANCE = 1e-9
 
@@ -41,6 +50,7 @@ class PhaseResult:
         linear: Distance to the last target at the end [m].
         angular: Angle to it [rad], NaN where the orientation does not count.
         least_barrier: Least distance to a face of the box [m].
+        least_clearance: Least distance to the ball or of two links [m], NaN where not measured.
     """
 
     name: str
@@ -51,6 +61,7 @@ class PhaseResult:
     linear: float
     angular: float
     least_barrier: float
+    least_clearance: float
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -63,6 +74,9 @@ class Evaluation:
         tip_poses: Measured poses of the tip [n, 7].
         barrier: Distance to the nearest face at each [m].
         limit_violations: Measured or commanded values outside position or velocity limits.
+        clearance_times: Times at which distances of the robot were measured [s], [k].
+        to_itself: Least distance of two links at each [m], [k], NaN where it is not known.
+        to_ball: Distance to the ball at each [m], [k], NaN where there is none.
     """
 
     phases: tuple[PhaseResult, ...]
@@ -70,11 +84,20 @@ class Evaluation:
     tip_poses: np.ndarray
     barrier: np.ndarray
     limit_violations: int
+    clearance_times: np.ndarray
+    to_itself: np.ndarray
+    to_ball: np.ndarray
 
     @property
     def min_barrier(self) -> float:
         """Least distance to a face of the box over the run [m]."""
         return float(self.barrier.min())
+
+    @property
+    def min_clearance(self) -> float:
+        """Least distance to the ball or of two links over the run [m], NaN if not measured."""
+        measured = np.concatenate([self.to_itself, self.to_ball])
+        return float(np.nanmin(measured)) if np.isfinite(measured).any() else math.nan
 
 
 def evaluate(robot: DemoRobot, scenario: Scenario, recording: Recording) -> Evaluation:
@@ -91,12 +114,56 @@ def evaluate(robot: DemoRobot, scenario: Scenario, recording: Recording) -> Eval
         [tip_poses[:, :3] - scenario.box_min, scenario.box_max - tip_poses[:, :3]], axis=1
     )
     barrier = inside.min(axis=1)
+    clearances = _measure(scenario, recording, times, states)
     results = tuple(
-        _judge(record, robot, times, states, tip_poses, barrier, scenario)
-        for record in recording.phases
-    )
+        _judge(
+            record, robot, times, states, tip_poses, barrier, scenario, clearances, codes, named
+        )
+        for record, codes, named in zip(
+            recording.phases, recording.codes, recording.barriers, strict=True
+        )
+    )  # fmt: skip
     violations = _limit_violations(robot, recording, states)
-    return Evaluation(results, times, tip_poses, barrier, violations)
+    return Evaluation(
+        results, times, tip_poses, barrier, violations,
+        clearances.times, clearances.to_itself, clearances.to_ball,
+    )  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Clearances:
+    """Distances at some of the joint states, and the two links that were nearest."""
+
+    times: np.ndarray
+    to_itself: np.ndarray
+    to_ball: np.ndarray
+    links: list[list[str]]
+
+    def least(self, start: float, end: float) -> float:
+        """Return the least distance between two times [m], NaN where there is none."""
+        during = (self.times >= start) & (self.times <= end)
+        measured = np.concatenate([self.to_itself[during], self.to_ball[during]])
+        return float(np.nanmin(measured)) if np.isfinite(measured).any() else math.nan
+
+
+def _measure(
+    scenario: Scenario, recording: Recording, times: np.ndarray, states: np.ndarray
+) -> _Clearances:
+    """Measure the robot's distances to itself and to the ball."""
+    if scenario.clearance is None:
+        nothing = np.full(len(times), math.nan)
+        return _Clearances(times, nothing, nothing, [])
+    chosen = np.arange(0, len(times), _EVERY)
+    times, states = times[chosen], states[chosen]
+    places = np.full((len(times), 3), math.nan)
+    if recording.balls:
+        sent = np.array([time for time, _ in recording.balls])
+        latest = np.searchsorted(sent, times) - 1
+        # The ball is there from its first message until a moment after its last one.
+        there = (latest >= 0) & (times - sent[latest] < _BALL_STAYS)
+        places[there] = np.array([place for _, place in recording.balls])[latest[there]]
+    to_itself, links = scenario.clearance.to_itself(states)
+    return _Clearances(times, to_itself, scenario.clearance.to_ball(states, places), links)
 
 
 def _judge(
@@ -107,8 +174,11 @@ def _judge(
     tip_poses: np.ndarray,
     barrier: np.ndarray,
     scenario: Scenario,
+    clearances: _Clearances,
+    codes: set[int],
+    barriers: set[str],
 ) -> PhaseResult:
-    """Judge one phase by the last state measured in it."""
+    """Judge one phase by the last state measured in it, and by the distances in it."""
     phase = record.phase
     during = (times >= record.start) & (times <= record.end)
     last = int(np.flatnonzero(during)[-1])
@@ -124,16 +194,30 @@ def _judge(
     # Joint targets fix the orientation of any chain.
     counts = scenario.uses_orientation or phase.joints is not None
     least = float(barrier[during].min())
-    if phase.demand is Demand.REACH:
+    clear = clearances.least(record.start, record.end)
+    if phase.demand in (Demand.REACH, Demand.WAIT):
         met = linear <= REACHED[0] and (angular <= REACHED[1] or not counts)
+        if phase.demand is Demand.WAIT and not codes & _BLOCKED:
+            met = False
         verdict = phase.expectation if met else f'not {phase.expectation}'
+    elif phase.demand is Demand.GIVE_WAY:
+        aside = float(np.linalg.norm(tip_poses[during, :3] - target[:3], axis=1).max())
+        met = clear > 0.0 and aside > _ASIDE * scenario.size
+        verdict = (
+            f'{phase.expectation} by {1e3 * aside:.0f} mm and stays {1e3 * clear:.0f} mm apart'
+        )
+    elif phase.demand is Demand.REFUSE:
+        nearest = int(np.searchsorted(clearances.times, record.end)) - 1
+        left, (first, second) = clearances.to_itself[nearest], clearances.links[nearest]
+        met = bool(clear > 0.0 and left < _FOLDED * scenario.size and 'self_collision' in barriers)
+        verdict = f'{phase.expectation} {1e3 * left:.0f} mm before {first} meets {second}'
     elif phase.demand is Demand.PRESS_BOX:
         met = least <= _PRESSED * scenario.size
         verdict = f'{phase.expectation}, {1e3 * least:.2f} mm inside'
     elif phase.demand is Demand.PRESS_LIMIT:
         left = _least_way_to_limit(robot, states[during], phase.joints or {})
         met = 0.0 <= left <= _LIMIT_REACHED
-        verdict = f'{phase.expectation}, {left:.4f} rad or m before it'
+        verdict = f'{phase.expectation}, {left:.3f} rad or m before it'
     else:
         met, verdict = True, phase.expectation
     return PhaseResult(
@@ -145,6 +229,7 @@ def _judge(
         linear,
         angular if counts else math.nan,
         least,
+        clear,
     )
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Picture of a run: targets and achieved positions, joints against limits, distance to the box."""
+"""Picture of a run: the robot with the way of its tool in space, curves, and what they show."""
 
 from __future__ import annotations
 
@@ -12,12 +12,31 @@ import numpy as np
 from ros_ik.demo.client import Recording
 from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.evaluation import Evaluation
+from ros_ik.demo.robot_picture import RobotPicture
+from ros_ik.demo.scenario import Demand
 from ros_ik.demo.scenario import Scenario
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from mpl_toolkits.mplot3d import Axes3D
 
-_AXES = (('x', '#d62728'), ('y', '#2ca02c'), ('z', '#1f77b4'))
+# Colours that colour-blind eyes tell apart (Okabe and Ito).
+_BLUE, _ORANGE, _GREEN, _RED, _GREY = '#0072b2', '#e69f00', '#009e73', '#d55e00', '#8a8f98'
+_AXES = (('x', _RED), ('y', _GREEN), ('z', _BLUE))
+# Captions by phase; the verdict of the phase completes the sentence.
+_NOTICES = {
+    Demand.GIVE_WAY: 'A ball pushes against the hand, which',
+    Demand.REFUSE: 'Told to fold into itself, it',
+    Demand.WAIT: 'The robot is blocked for a second: the command',
+    Demand.PRESS_BOX: 'Told to leave its box, it is',
+    Demand.PRESS_LIMIT: 'Told to pass a limit,',
+}
+_NAMED = {
+    'circle': 'A circle is',
+    'NaN': 'Every second target is NaN:',
+    'out of reach': 'A target far out of reach:',
+}
 
 
 def save_plot(
@@ -43,54 +62,162 @@ def save_plot(
     matplotlib.use('Agg')
     from matplotlib import pyplot
 
-    figure, (place, joints, barrier) = pyplot.subplots(
-        3, 1, figsize=(13, 11), sharex=True, height_ratios=(3, 3, 1.6), layout='constrained'
-    )
-    figure.suptitle(title, fontsize=13)
+    figure = pyplot.figure(figsize=(16, 9.5))
+    figure.suptitle(title, fontsize=15, x=0.02, ha='left', weight='bold')
+    grid = figure.add_gridspec(
+        3, 1, height_ratios=(1.3, 1.0, 1.2), left=0.54, right=0.985, bottom=0.06, top=0.93,
+        hspace=0.12,
+    )  # fmt: skip
+    space = figure.add_axes((-0.01, 0.34, 0.5, 0.62), projection='3d')
+    _draw_space(space, robot, scenario, recording, evaluation)
+    _write_notices(figure, evaluation)
+    place = figure.add_subplot(grid[0])
+    joints = figure.add_subplot(grid[1], sharex=place)
+    distances = figure.add_subplot(grid[2], sharex=place)
     _plot_positions(place, recording, evaluation, scenario)
     _plot_joints(joints, robot, recording)
-    barrier.plot(evaluation.times, 1e3 * evaluation.barrier, color='#444444', linewidth=1.2)
-    barrier.axhline(0.0, color='#d62728', linewidth=1.0)
-    barrier.set_ylabel('distance to\nthe box [mm]')
-    barrier.set_xlabel('time [s]')
-    for axes in (place, joints, barrier):
+    _plot_distances(distances, evaluation)
+    for axes in (place, joints, distances):
         _shade_phases(axes, recording)
         axes.grid(alpha=0.25)
         axes.margins(x=0.0)
-    for record in recording.phases:
-        place.annotate(
-            record.phase.name, (0.5 * (record.start + record.end), 1.01), rotation=35, fontsize=8,
-            xycoords=('data', 'axes fraction'), ha='left', va='bottom', annotation_clip=False,
-        )  # fmt: skip
+        axes.tick_params(labelbottom=axes is distances)
+    _number_phases(place, recording)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
+    figure.savefig(path, dpi=100)
     pyplot.close(figure)
+
+
+def _draw_space(
+    axes: Axes3D,
+    robot: DemoRobot,
+    scenario: Scenario,
+    recording: Recording,
+    evaluation: Evaluation,
+) -> None:
+    """Draw the robot at home and giving way, the way of its tool, the box and the ball."""
+    picture = RobotPicture(robot)
+    way = evaluation.tip_poses[:, :3]
+    axes.plot(*way.T, color=_BLUE, linewidth=1.0, label='way of the tool')
+    targets = np.array(
+        [r.phase.poses[-1, :3] for r in recording.phases
+         if r.phase.demand is Demand.REACH and r.phase.poses is not None]
+    )  # fmt: skip
+    axes.scatter(*targets.T, color=_BLUE, s=18, label='targets')
+    _draw_box(axes, scenario.box_min, scenario.box_max)
+    shown = [way.min(axis=0), way.max(axis=0), *picture.bones(robot.home).reshape(-1, 3)]
+    if np.isfinite(evaluation.to_ball).any():
+        nearest = int(np.nanargmin(evaluation.to_ball))
+        time = evaluation.clearance_times[nearest]
+        index = max(int(np.searchsorted([t for t, _ in recording.balls], time)) - 1, 0)
+        first, center = recording.balls[0][1], recording.balls[index][1]
+        _draw_ball(axes, center, scenario.ball_radius)
+        outside = center + scenario.ball_radius * _unit(first - center)
+        axes.quiver(*first, *(outside - first), color=_RED, linewidth=3, arrow_length_ratio=0.5)
+        state = int(np.searchsorted(recording.state_times, time))
+        aside = recording.states[state]
+        _draw_robot(axes, picture, aside, _GREY, 1.0)
+        moved = picture.triangles(robot.home) - picture.triangles(aside)
+        _draw_robot(
+            axes, picture, robot.home, _ORANGE, 0.25,
+            np.linalg.norm(moved, axis=2).max(axis=1) > 0.2 * scenario.ball_radius,
+        )  # fmt: skip
+        axes.plot([], [], 'o', color=_RED, label='ball, where it comes nearest')
+        axes.plot([], [], 's', color=_GREY, label='robot at that moment')
+        axes.plot([], [], 's', color=_ORANGE, alpha=0.5, label='robot before and after')
+        shown += [center - scenario.ball_radius, center + scenario.ball_radius]
+    else:
+        _draw_robot(axes, picture, robot.home, _GREY, 1.0)
+    _frame(axes, np.array(shown))
+    axes.get_figure().legend(
+        *axes.get_legend_handles_labels(), loc='lower left', bbox_to_anchor=(0.015, 0.305),
+        fontsize=9, frameon=False, ncols=3,
+    )  # fmt: skip
+
+
+def _unit(vector: np.ndarray) -> np.ndarray:
+    return vector / max(float(np.linalg.norm(vector)), 1e-9)
+
+
+def _draw_robot(
+    axes: Axes3D,
+    picture: RobotPicture,
+    joint_q: np.ndarray,
+    color: str,
+    alpha: float,
+    chosen: np.ndarray | slice = slice(None),
+) -> None:
+    """Draw the chosen triangles where there are some, else lines from link to link."""
+    from mpl_toolkits.mplot3d.art3d import Line3DCollection
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    triangles = picture.triangles(joint_q)[chosen]
+    if len(triangles):
+        axes.add_collection3d(
+            Poly3DCollection(triangles, facecolors=color, alpha=alpha, shade=alpha == 1.0)
+        )
+    else:
+        lines = picture.bones(joint_q)
+        axes.add_collection3d(Line3DCollection(lines, colors=color, linewidths=5, alpha=alpha))
+
+
+def _draw_box(axes: Axes3D, low: np.ndarray, high: np.ndarray) -> None:
+    """Draw the edges of the box that the tool may not leave."""
+    corners = np.array(np.meshgrid(*zip(low, high, strict=True), indexing='ij')).reshape(3, -1).T
+    for a in range(8):
+        for b in (a ^ 1, a ^ 2, a ^ 4):
+            if a < b:
+                axes.plot(*corners[[a, b]].T, '--', color='#555555', linewidth=0.9)
+    axes.plot([], [], '--', color='#555555', label='box for the tool')
+
+
+def _draw_ball(axes: Axes3D, center: np.ndarray, radius: float) -> None:
+    u, v = np.meshgrid(np.linspace(0, 2 * np.pi, 25), np.linspace(0, np.pi, 13))
+    unit = np.stack([np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)])
+    axes.plot_surface(*(center[:, None, None] + radius * unit), color=_RED, alpha=0.9)
+
+
+def _frame(axes: Axes3D, points: np.ndarray) -> None:
+    """Show all points at one scale, without the walls of the diagram."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
+    axes.set_aspect('equal')
+    axes.view_init(elev=18, azim=-58)
+    axes.set_axis_off()
+
+
+def _write_notices(figure: Figure, evaluation: Evaluation) -> None:
+    """Write what happened in each phase, with the numbers that stand above the curves."""
+    lines = []
+    for number, phase in enumerate(evaluation.phases, start=1):
+        begins = _NOTICES.get(phase.demand) or _NAMED.get(phase.name)
+        if begins is not None or not phase.met:
+            lines.append((number, f'{begins or phase.name} {phase.verdict}', phase.met))
+    figure.text(0.02, 0.285, 'What to notice', fontsize=12, weight='bold')
+    for row, (number, text, met) in enumerate(lines):
+        height = 0.255 - 0.026 * row
+        figure.text(
+            0.033, height, str(number), fontsize=10, ha='right', weight='bold', color=_BLUE
+        )
+        figure.text(0.04, height, text, fontsize=10, color='black' if met else _RED)
 
 
 def _plot_positions(
     axes: Axes, recording: Recording, evaluation: Evaluation, scenario: Scenario
 ) -> None:
-    """Targets as dots, achieved positions as lines, faces of the box as dashes."""
+    """Targets as dots, measured positions as lines."""
     times = np.array([time for time, _ in recording.targets])
     targets = np.array([pose for _, pose in recording.targets])
     bottom, top = scenario.box_min.min(), scenario.box_max.max()
-    reach = 0.25 * (top - bottom)
+    reach = 0.12 * (top - bottom)
     for axis, (label, colour) in enumerate(_AXES):
         near = (targets[:, axis] > bottom - reach) & (targets[:, axis] < top + reach)
         axes.plot(times[near], targets[near, axis], '.', color=colour, markersize=2.5, alpha=0.35)
-        axes.plot(
-            evaluation.times,
-            evaluation.tip_poses[:, axis],
-            color=colour,
-            label=f'{label} achieved',
-        )
-        for face in (scenario.box_min[axis], scenario.box_max[axis]):
-            axes.axhline(face, color=colour, linestyle='--', linewidth=0.8, alpha=0.6)
+        axes.plot(evaluation.times, evaluation.tip_poses[:, axis], color=colour, label=label)
     axes.plot([], [], '.', color='#777777', label='target')
-    axes.plot([], [], '--', color='#777777', label='face of the box')
     axes.set_ylim(bottom - reach, top + reach)
-    axes.set_ylabel('position of the tip [m]')
-    axes.legend(loc='lower right', ncols=5, fontsize=8)
+    axes.set_ylabel('tool [m]')
+    axes.legend(loc='upper right', ncols=4, fontsize=8)
 
 
 def _plot_joints(axes: Axes, robot: DemoRobot, recording: Recording) -> None:
@@ -100,12 +227,47 @@ def _plot_joints(axes: Axes, robot: DemoRobot, recording: Recording) -> None:
     joints = zip(robot.group.joint_names, robot.coords, robot.group.variable_dof, strict=True)
     for name, coord, dof in joints:
         low, high = max(lower[dof], -np.pi), min(upper[dof], np.pi)
-        axes.plot(recording.state_times, (states[:, coord] - low) / (high - low), label=name)
+        axes.plot(
+            recording.state_times, (states[:, coord] - low) / (high - low), label=name,
+            linewidth=1.1,
+        )  # fmt: skip
     for limit in (0.0, 1.0):
-        axes.axhline(limit, color='#d62728', linewidth=1.0)
-    axes.set_ylim(-0.06, 1.3)
-    axes.set_ylabel('joint position\n(0, 1: its limits)')
-    axes.legend(loc='upper right', ncols=5, fontsize=7)
+        axes.axhline(limit, color=_RED, linewidth=1.4)
+    axes.set_ylim(-0.06, 1.06)
+    axes.set_ylabel('joints\n(0 and 1: their limits)')
+
+
+def _plot_distances(axes: Axes, evaluation: Evaluation) -> None:
+    """Distances that must stay above zero: to the box, of the links, to the ball."""
+    curves = (
+        (evaluation.times, evaluation.barrier, 'tool to the box', '#555555'),
+        (evaluation.clearance_times, evaluation.to_itself, 'robot to itself', _BLUE),
+        (evaluation.clearance_times, evaluation.to_ball, 'robot to the ball', _RED),
+    )
+    for times, values, label, colour in curves:
+        if np.isfinite(values).any():
+            axes.plot(times, 1e3 * values, color=colour, label=label, linewidth=1.6)
+            if values is evaluation.barrier:
+                continue
+            nearest = int(np.nanargmin(values))
+            axes.annotate(
+                f'{1e3 * values[nearest]:.0f} mm', (times[nearest], 1e3 * values[nearest]),
+                (0, 14), textcoords='offset points', color=colour, weight='bold', ha='center',
+            )  # fmt: skip
+    axes.axhline(0.0, color='black', linewidth=1.6)
+    axes.set_ylim(bottom=-8.0)
+    axes.set_ylabel('distance [mm]\n(none may reach 0)')
+    axes.set_xlabel('time [s]')
+    axes.legend(loc='upper right', ncols=3, fontsize=8)
+
+
+def _number_phases(axes: Axes, recording: Recording) -> None:
+    """Write the number of each phase above the curves."""
+    for number, record in enumerate(recording.phases, start=1):
+        axes.annotate(
+            str(number), (0.5 * (record.start + record.end), 1.01), fontsize=9, color=_BLUE,
+            weight='bold', xycoords=('data', 'axes fraction'), ha='center', va='bottom',
+        )  # fmt: skip
 
 
 def _shade_phases(axes: Axes, recording: Recording) -> None:

@@ -17,8 +17,9 @@ from ros_ik.demo.scenario import Demand
 def table(evaluation: Evaluation) -> str:
     """Return the phases as text, one line each."""
     lines = [
-        f'{"phase":<14}{"time s":>7}  {"error mm":>9}  {"error deg":>9}  {"box mm":>8}  result',
-        '-' * 88,
+        f'{"phase":<14}{"time s":>7}  {"error mm":>9}  {"error deg":>9}  {"box mm":>8}  '
+        f'{"clear mm":>8}  result',
+        '-' * 99,
     ]
     lines += [_line(phase) for phase in evaluation.phases]
     return '\n'.join(lines)
@@ -26,12 +27,13 @@ def table(evaluation: Evaluation) -> str:
 
 def _line(phase: PhaseResult) -> str:
     angle = '-' if math.isnan(phase.angular) else f'{math.degrees(phase.angular):.3f}'
+    clear = '-' if math.isnan(phase.least_clearance) else f'{1e3 * phase.least_clearance:.1f}'
     result = phase.verdict if phase.met else f'FAILED: {phase.verdict}'
     if phase.least_barrier < -BARRIER_TOLERANCE:
         result = f'LEFT THE BOX: {phase.verdict}'
     return (
         f'{phase.name:<14}{phase.seconds:>7.1f}  {1e3 * phase.linear:>9.3f}  {angle:>9}  '
-        f'{1e3 * phase.least_barrier:>8.2f}  {result}'
+        f'{1e3 * phase.least_barrier:>8.2f}  {clear:>8}  {result}'
     )
 
 
@@ -47,7 +49,8 @@ def summary(
         evaluation: What came of the run.
         recording: What was heard.
     """
-    demanded = [phase for phase in evaluation.phases if phase.demand is Demand.REACH]
+    demands = (Demand.REACH, Demand.WAIT)
+    demanded = [phase for phase in evaluation.phases if phase.demand in demands]
     distances = [phase.linear for phase in demanded]
     angles = [phase.angular for phase in demanded if not math.isnan(phase.angular)]
     status = recording.status
@@ -67,9 +70,15 @@ def summary(
         'max_reached_error_mm': round(1e3 * max(distances, default=0.0), 4),
         'max_reached_error_deg': round(math.degrees(max(angles, default=0.0)), 4),
         'min_barrier_m': round(evaluation.min_barrier, 6),
+        'min_clearance_m': _known(evaluation.min_clearance),
         'limit_violations': evaluation.limit_violations,
         'rejected_trajectories': recording.rejected,
     }
+
+
+def _known(value: float) -> float | None:
+    """Return a number that JSON has, None for NaN."""
+    return None if math.isnan(value) else round(value, 6)
 
 
 def succeeded(figures: dict[str, object], evaluation: Evaluation) -> bool:
@@ -78,6 +87,7 @@ def succeeded(figures: dict[str, object], evaluation: Evaluation) -> bool:
         all(phase.met for phase in evaluation.phases)
         and figures['reached'] == figures['targets']
         and float(figures['min_barrier_m']) >= -BARRIER_TOLERANCE  # type: ignore[arg-type]
+        and not evaluation.min_clearance <= 0.0
         and figures['limit_violations'] == 0
         and figures['rejected_trajectories'] == 0
     )

@@ -15,11 +15,13 @@ import functools
 import numpy as np
 
 from ros_ik.barriers import PositionBarrier
+from ros_ik.demo.clearance import Clearance
 from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.trial import Trial
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics import eval_fk
 
-N_POSES = 5
+N_POSES = 3
 # Distance of random configurations from home [rad; m for sliding joints as part of their range].
 _SPREAD = 0.35
 # Distance kept from the position limits while drawing, more than the node's own margin [rad or m].
@@ -27,7 +29,16 @@ _MARGIN = 0.05
 _DRAWS = 60
 # Distance of the box from every reachable target, in lengths of the chain.
 _CLEARANCE = 0.06
-CIRCLE_TIME = 4.0
+CIRCLE_TIME = 3.0
+# Radius of the ball, and room to give way to it; where it starts, from where before the tool it is
+# slow, and how far it comes beyond the place where it touches the tool at rest [chain lengths].
+_BALL_RADIUS, _ROOM, _FAR, _SLOW, _PUSH = 0.07, 0.15, 0.25, 0.03, 0.03
+_BALL_TIME = 4.4
+# Configurations among which one is looked for in which the robot meets itself, and ways to them.
+_FOLDS, _WAYS = 768, 12
+_FROZEN = 0.3, 1.3
+# Links that come nearer than this may hold each other back [m]: capsules hold their meshes.
+_APART = 0.06
 # Longest time to reach a target or a rest [s]: 2 s do, unless the machine does much else.
 PATIENCE = 20.0
 
@@ -38,6 +49,9 @@ class Demand(enum.Enum):
     REACH = 'reach'  # the last target, and the phase ends when it is reached
     PRESS_BOX = 'press the box'
     PRESS_LIMIT = 'press a joint limit'
+    GIVE_WAY = 'give way to the ball'
+    REFUSE = 'refuse to collide with itself'
+    WAIT = 'wait for a robot that stands still, then reach the last target'
     STAY_INSIDE = 'stay inside'
 
 
@@ -53,6 +67,8 @@ class Phase:
         joints: Joint targets [rad or m] by name instead of poses.
         demand: What the robot must show.
         nan_messages: Whether poses full of NaN are mixed in.
+        ball: Where the ball is in the root link [m], [n, 3], over the duration; None for none.
+        frozen: From when to when the robot stands still, as in a protective stop [s].
     """
 
     name: str
@@ -62,6 +78,8 @@ class Phase:
     joints: dict[str, float] | None = None
     demand: Demand = Demand.STAY_INSIDE
     nan_messages: bool = False
+    ball: np.ndarray | None = None
+    frozen: tuple[float, float] | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -74,6 +92,9 @@ class Scenario:
         box_max: Upper corner [m], shape [3].
         uses_orientation: Whether the chain has joints enough to control the orientation too.
         size: Length of the stretched chain [m].
+        ball_radius: Radius of the ball [m].
+        clearance: Measures distances; None where no SRDF says which links touch by design, and
+            the run then has neither ball nor self-collision.
     """
 
     phases: tuple[Phase, ...]
@@ -81,6 +102,8 @@ class Scenario:
     box_max: np.ndarray
     uses_orientation: bool
     size: float
+    ball_radius: float
+    clearance: Clearance | None
 
 
 def make_scenario(robot: DemoRobot, seed: int) -> Scenario:
@@ -93,19 +116,29 @@ def make_scenario(robot: DemoRobot, seed: int) -> Scenario:
     Raises:
         ArgumentError: No reachable targets were found around home.
     """
-    uses_orientation = robot.group.n_variables >= 6
+    uses_orientation = robot.uses_orientation
     trial = Trial(robot, uses_orientation=uses_orientation)
     start = trial.pose(robot.home)
     poses = _reachable_poses(robot, trial, np.random.default_rng(seed))
     size = _chain_length(robot)
     radius, circle = _circle(trial, robot.home, start, size)
+    clearance = None
+    if robot.files.srdf_path is not None:
+        clearance = Clearance(robot, _BALL_RADIUS * size)
+    fold = None if clearance is None else _fold(robot, trial, clearance)
     around = np.concatenate([poses[:, :3], circle[:, :3], start[None, :3]])
+    if fold is not None:
+        around = np.concatenate([around, fold[1]])
+    # Room to give way to the ball, which comes from outside.
+    outward = _outward(robot, start)
+    around = np.concatenate([around, start[None, :3] - _ROOM * size * outward])
     box_min, box_max = (
         around.min(axis=0) - _CLEARANCE * size,
         around.max(axis=0) + _CLEARANCE * size,
     )
     beyond = _beyond_box(robot, trial, box_min, box_max, size)
-    blocked, joint, limit = _reachable_limit(robot, trial, box_min, box_max)
+    blocked, joint, limit = _reachable_limit(robot, trial, box_min, box_max, clearance)
+    stops = 'is held before' if blocked else 'stops at'
     home_joints = robot.named(robot.home)
     far = start + np.array([20.0 * size, 0, 0, 0, 0, 0, 0])
     reach = [
@@ -116,25 +149,112 @@ def make_scenario(robot: DemoRobot, seed: int) -> Scenario:
     # Back by pose: straight through the box, where a way in joint space may run into a face.
     go_back = functools.partial(Phase, poses=start[None], demand=Demand.REACH)
     go_home = functools.partial(Phase, joints=home_joints, demand=Demand.REACH)
+    special = []
+    if clearance is not None:
+        ball = _ball(robot, clearance, start, outward, size)
+        special += [
+            Phase(
+                'ball', 'gives way', _BALL_TIME, start[None], demand=Demand.GIVE_WAY, ball=ball
+            ),
+            go_back('ball gone', 'returned', PATIENCE),
+        ]
+    if fold is not None:
+        special += [
+            Phase(
+                'fold up', 'stops', PATIENCE, joints=robot.named(fold[0]), demand=Demand.REFUSE
+            ),
+            go_home('unfold', 'reached by joints', PATIENCE),
+        ]
     phases: tuple[Phase, ...] = (
         *reach,
         Phase('circle', followed, CIRCLE_TIME + PATIENCE, circle, demand=Demand.REACH),
+        *special,
         Phase('box', 'held at the face', 2.5, poses=beyond[None], demand=Demand.PRESS_BOX),
         go_back('back', 'reached', PATIENCE),
         go_home('home', 'reached by joints', PATIENCE),
         Phase(
-            'joint limit', f'{joint} stops at its limit', 2.5, joints={joint: limit},
+            'joint limit', f'{joint} {stops} its limit', 2.5, joints={joint: limit},
             demand=Demand.STAY_INSIDE if blocked else Demand.PRESS_LIMIT,
         ),
         go_home('home again', 'reached by joints', PATIENCE),
         Phase(
-            'NaN', 'dropped, the good target reached', PATIENCE, poses[:1],
+            'NaN', 'they are dropped, the good one is reached', PATIENCE, poses[:1],
             demand=Demand.REACH, nan_messages=True,
         ),
-        Phase('out of reach', 'held inside box and limits', 1.5, poses=far[None]),
+        Phase(
+            'blocked', 'waits, then the target is reached', PATIENCE, poses[1:2],
+            demand=Demand.WAIT, frozen=_FROZEN,
+        ),
+        Phase('out of reach', 'the robot stays inside box and limits', 1.5, poses=far[None]),
         go_back('return', 'reached', PATIENCE),
     )  # fmt: skip
-    return Scenario(phases, box_min, box_max, uses_orientation, size)
+    radius = _BALL_RADIUS * size
+    return Scenario(phases, box_min, box_max, uses_orientation, size, radius, clearance)
+
+
+def _outward(robot: DemoRobot, start: np.ndarray) -> np.ndarray:
+    """Return the horizontal direction [3] from the base of the chain to the tool."""
+    base = robot.model.body_index(robot.chain.partition(':')[0])
+    body_q = np.zeros((1, robot.model.body_count, 7))
+    eval_fk(robot.model, robot.home[None], body_q)
+    away = np.append((start - body_q[0, base])[:2], 0.0)
+    length = float(np.linalg.norm(away))
+    return away / length if length > 1e-3 else np.array([1.0, 0.0, 0.0])
+
+
+def _ball(
+    robot: DemoRobot, clearance: Clearance, start: np.ndarray, outward: np.ndarray, size: float
+) -> np.ndarray:
+    """Return the way of the ball [n, 3]: from outside slowly against the tool, and back."""
+    ways = np.linspace(0.0, _FAR * size, 100)
+    places = start[:3] + np.outer(ways, outward)
+    distances = clearance.to_ball(np.tile(robot.home, (len(ways), 1)), places)
+    touching = float(ways[distances <= 0.0].max(initial=0.0))
+    slow, end = touching + _SLOW * size, touching - _PUSH * size
+    times = [0.0, 0.14, 0.7, 0.8, 1.0]
+    way = np.interp(np.linspace(0.0, 1.0, 200), times, [_FAR * size, slow, end, end, _FAR * size])
+    return start[:3] + np.outer(way, outward)
+
+
+def _fold(
+    robot: DemoRobot, trial: Trial, clearance: Clearance
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return a configuration in which the robot meets itself, and places of the tip on the way.
+
+    It is the one, of random positions of some joints, on the way to which that happens soonest.
+
+    Returns:
+        Coordinates [joint_coord_count] and places [n, 3]; None where none was found.
+    """
+    lower, upper, velocity, _ = robot.model.limits64()
+    dofs, home = robot.group.variable_dof, robot.home
+    low, high = np.maximum(lower[dofs], -np.pi) + _MARGIN, np.minimum(upper[dofs], np.pi) - _MARGIN
+    folded = np.zeros((0, len(home)))
+    # The fewer joints move, the less a robot slides along itself, far from where it met itself.
+    for moving in (3, len(dofs)):
+        rng, ends = np.random.default_rng(0), np.tile(home, (_FOLDS, 1))
+        drawn = rng.uniform(low, high, (_FOLDS, len(dofs)))
+        moves = rng.random((_FOLDS, len(dofs))).argsort(axis=1) < moving
+        ends[:, robot.coords] = np.where(moves, drawn, home[robot.coords])
+        ends = np.array([robot.model.apply_mimic(end) for end in ends])
+        folded = ends[clearance.to_itself(ends)[0] <= 0.0][:_WAYS]
+        if len(folded):
+            break
+    parts = np.linspace(0.0, 1.0, 30)
+    found = []
+    for end in folded:
+        way = home + parts[:, None] * (end - home)
+        first = int(np.argmax(clearance.to_itself(way)[0] <= 0.0))
+        times = np.abs(end - home)[robot.coords] / np.maximum(velocity[dofs], 1e-3)
+        # Joints that need less time may be there sooner.
+        soon = home.copy() + np.zeros_like(way)
+        done = np.minimum(parts[:, None] * times.max() / np.maximum(times, 1e-3), 1.0)
+        soon[:, robot.coords] += done * (end - home)[robot.coords]
+        found.append((float(parts[first] * times.max()), np.concatenate([soon, way])))
+    if not found:
+        return None
+    _, ways = min(found, key=lambda choice: choice[0])
+    return ways[-1], np.array([trial.pose(joint_q)[:3] for joint_q in ways])
 
 
 def _reachable_poses(robot: DemoRobot, trial: Trial, rng: np.random.Generator) -> np.ndarray:
@@ -231,13 +351,17 @@ def _targets_outside(
 
 
 def _reachable_limit(
-    robot: DemoRobot, trial: Trial, box_min: np.ndarray, box_max: np.ndarray
+    robot: DemoRobot,
+    trial: Trial,
+    box_min: np.ndarray,
+    box_max: np.ndarray,
+    clearance: Clearance | None,
 ) -> tuple[bool, str, float]:
-    """Return the joint that is soonest at a limit without leaving the box.
+    """Return the joint that is soonest at a limit without leaving the box or folding up.
 
     Returns:
-        Whether the box stops it all the same, because every joint would leave the box or none has
-        a limit; its name; and a target beyond its limit.
+        Whether it is stopped all the same, because every joint would do either or none has a
+        limit; its name; and a target beyond its limit.
     """
     lower, upper, velocity, _ = robot.model.limits64()
     group, home = robot.group, robot.home
@@ -246,7 +370,10 @@ def _reachable_limit(
         for limit, sign in ((lower[dof], -1.0), (upper[dof], 1.0)):
             if np.isfinite(limit):
                 way = np.linspace(home[coord], limit, 20)
-                leaves = any(
+                rows = np.tile(home, (len(way), 1))
+                rows[:, coord] = way
+                meets = clearance is not None and clearance.to_itself(rows)[0].min() < _APART
+                leaves = meets or any(
                     np.any(place < box_min) or np.any(place > box_max)
                     for place in (_tip_at(robot, trial, coord, q) for q in way)
                 )

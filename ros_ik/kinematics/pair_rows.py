@@ -6,10 +6,11 @@ Of a row J x >= d in the box l <= x <= u of a step, the least that it can come t
 
     least = sum_k min(J_k l_k, J_k u_k)
 
-With least >= d no step in the box breaks the row: it is left out, and nothing changes. So does a
-pair that the step cannot move, J = 0. Of the others come first those that could touch soonest,
-h / -least; pairs that are violated already have rows of their own, those first that the step could
-push deepest, so that they never take the place of others.
+With least >= d no step in the box breaks the row: it is left out, and nothing changes. So is that
+of a pair that the step cannot move, J = 0. Of the others come first those that could touch
+soonest, h / -least. Pairs that are violated already have rows of their own, so that they never
+take the place of others, and keep them until they are not, for steps are calmer while there are
+any; those come first that the step could push deepest.
 
 The middle of the box moves the centre of a shape by its drift, and no point of it by more than an
 extra beside that; links that the same variables move are one body for it. A value falls by no more
@@ -208,11 +209,12 @@ def pair_rows_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
                 h = distance - data.d_min
                 length = wp.sqrt(square)
                 bound = row_bound(h - margin, length, gain[barrier], recovery, dt)
-                if length > scalar(wp.static(_STILL)) and least < bound:
+                violated = h < -scalar(wp.static(_TOUCHING))
+                if length > scalar(wp.static(_STILL)) and (violated or least < bound):
                     first = int(0)
                     last = n_free
                     key = wp.max(h, scalar(0.0)) / wp.max(-least, scalar(wp.static(_STILL)))
-                    if h < -scalar(wp.static(_TOUCHING)):
+                    if violated:
                         first = n_free
                         last = n_rows
                         key = least

@@ -237,6 +237,13 @@ class AccelerationLimit(ScaledLimit):
             device=state.device,
         )  # fmt: skip
 
+    def last_motion(self) -> tuple[wp.array, wp.array]:
+        """Return the last step [n, joint_dof_count] and the accelerations [joint_dof_count].
+
+        Both are on the device and are read at each launch.
+        """
+        return self._state.rows(self._last_step.array), self._device_acceleration.array
+
     def _write_range(self, state: 'StepState', margin: np.ndarray) -> None:
         """Bring the positions at which braking ends to the device."""
         low, high = position_bounds('position_margin', margin, state.model, state.group)

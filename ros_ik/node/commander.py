@@ -25,6 +25,7 @@ from ros_ik.node.transforms import Nowhere
 from ros_ik.node.transforms import Place
 from ros_ik.servo import Command
 from ros_ik.servo import JointTarget
+from ros_ik.servo import JointVelocityTarget
 from ros_ik.servo import Mode
 from ros_ik.servo import PoseTarget
 from ros_ik.servo import Rejection
@@ -36,7 +37,10 @@ from ros_ik.servo import TwistTarget
 from ros_ik.settings import Settings
 
 _BLIND = (StatusCode.WAITING_FOR_JOINT_STATES, StatusCode.JOINT_STATE_STALE)
-_KINDS = {PoseTarget: 'pose', TwistTarget: 'twist', JointTarget: 'joint'}
+_KINDS = {
+    PoseTarget: 'pose', TwistTarget: 'twist', JointTarget: 'joint',
+    JointVelocityTarget: 'joint velocity',
+}  # fmt: skip
 # A goal that is cancelled ends after this time even where the robot does not come to rest [s].
 _REST_TIMEOUT = 1.5
 # A tick that was under way when a command was given says nothing about it [s].

@@ -202,7 +202,14 @@ class ControlLoop:
             if not self.gate.open(pause):
                 self._collector.collect_within(pause)
             self._count_missed(self._schedule.wait())
+        self._stop_velocities()
         self.gate.open(math.inf)
+
+    def _stop_velocities(self) -> None:
+        """End the motion of robots that are driven by velocities, where it has not ended."""
+        publishers = self._publishers.get()
+        if publishers is not None:
+            publishers.stop_velocities()
 
     def _tick(self, started: float) -> None:
         """Make one tick; whatever happens in it, the thread goes on."""
@@ -222,6 +229,7 @@ class ControlLoop:
             self._running, self._resting = None, True
             self._failures = 0
             self.output = self._idle_output
+            self._stop_velocities()
             self._report_waiting(started)
         else:
             try:
@@ -265,6 +273,8 @@ class ControlLoop:
         now = self._ros_nanoseconds()
         if publishers is not None and output.publish:
             publishers.publish_command(output, controlled.templates, now)
+        else:
+            self._stop_velocities()
         if self._many_missed and output.code == StatusCode.OK:
             output.code = StatusCode.DEADLINE_MISSED
             output.text += f'; more than {_MISSED_PART:.0%} of the deadlines were missed'
@@ -315,8 +325,9 @@ class ControlLoop:
         self._publish(output, 0, started, '')
 
     def _fail(self, controlled: Controlled, error: Exception, started: float) -> None:
-        """Hold: nothing is sent, and the last point that was sent ends at rest."""
+        """Hold: nothing but velocity zero is sent, and trajectories that were sent end at rest."""
         self._failures += 1
+        self._stop_velocities()
         if self._failures >= _MOST_FAILURES:
             self.failed = controlled
         self._resting = True

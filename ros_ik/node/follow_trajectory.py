@@ -25,6 +25,7 @@ from ros_ik.node.outputs import duration
 from ros_ik.node.outputs import stamp_of
 from ros_ik.node.trajectory_goal import read_goal
 from ros_ik.servo import JointTarget
+from ros_ik.servo import JointVelocityTarget
 from ros_ik.servo import Mode
 from ros_ik.servo import Rejection
 from ros_ik.servo.approach import braking_distance
@@ -161,7 +162,7 @@ class FollowTrajectoryMotion(ActionMotion):
         command = self._commander.command
         return (*command.poses, *command.twists)
 
-    def _present(self) -> JointTarget | None:
+    def _present(self) -> JointTarget | JointVelocityTarget | None:
         return self._commander.command.joints
 
     def _put(self, target: JointTarget | None) -> None:

@@ -22,6 +22,8 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 
 from ros_ik.node.actions import Actions
+from ros_ik.node.bond import ManagerBond
+from ros_ik.node.bond import missing_bond
 from ros_ik.node.commander import Commander
 from ros_ik.node.control_loop import Controlled
 from ros_ik.node.control_loop import ControlLoop
@@ -85,6 +87,7 @@ class IkNode(GuardedNode, StreamNode):
         self._job: Job
         self._generation = 0
         self._active = False
+        self._bond: ManagerBond | None = None
         # Why the servo before was given up, until the node is active again.
         self._failure = ''
         self._given = NodeParameters(self, self._on_settings)
@@ -155,6 +158,7 @@ class IkNode(GuardedNode, StreamNode):
         self._planning.release()
         self._actions.end('the node shuts down')
         self._loop.finish()
+        self._end_bond()
         self._drops.log()
         self._markers.end()
         return self._source.end(timeout=0.1)
@@ -169,8 +173,9 @@ class IkNode(GuardedNode, StreamNode):
         settings = self._given.settings
         if settings is None:
             return self._refuse('; '.join(self._given.errors))
-        if missing_package(settings):
-            return self._refuse(missing_package(settings))
+        missing = missing_package(settings) or missing_bond(settings)
+        if missing:
+            return self._refuse(missing)
         timeout = settings.robot_description_timeout
         if self._built is None and not self._source.error:
             built = self._source.wait(timeout)
@@ -192,6 +197,9 @@ class IkNode(GuardedNode, StreamNode):
         if self._failure:
             self._note_failure('')
         self._inputs.activate(True)  # type: ignore[union-attr]
+        period = self._given.settings.bond_heartbeat_period  # type: ignore[union-attr]
+        if period > 0.0:
+            self._bond = ManagerBond(self, period)
         return _SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -200,6 +208,7 @@ class IkNode(GuardedNode, StreamNode):
         self._actions.abort('the node is deactivated')
         self._inputs.activate(False)  # type: ignore[union-attr]
         self._await_rest()
+        self._end_bond()
         return _SUCCESS
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -431,6 +440,7 @@ class IkNode(GuardedNode, StreamNode):
     def _release(self) -> None:
         """Give up the model, the topics and the services."""
         self._active = False
+        self._end_bond()
         self._note_failure('')
         self._inbox.controlled.put(None)
         self._servo = None
@@ -444,6 +454,12 @@ class IkNode(GuardedNode, StreamNode):
         self._await_rest()
         if publishers is not None:
             publishers.destroy()
+
+    def _end_bond(self) -> None:
+        """Tell the lifecycle manager, where there is a bond, that it ends in order."""
+        bond, self._bond = self._bond, None
+        if bond is not None:
+            bond.end()
 
     def _await_rest(self) -> None:
         give_up = time.monotonic() + _REST_TIMEOUT

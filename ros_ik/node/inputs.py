@@ -69,7 +69,9 @@ class Inputs:
         self.transforms = Transforms(node, settings.use_tf)
         receipt = Receipt(now, node.get_clock(), inbox.settings)
         command = inbox.command
-        self._targets = TargetTopics(node, settings, command, receipt, self.transforms, drops)
+        self._targets = TargetTopics(
+            node, settings, inbox.settings, command, receipt, self.transforms, drops
+        )
         self._obstacles = ObstacleTopic(node, settings, command, self.transforms, drops)
         self._services = ControlServices(node, command, self._targets.forget_unread)
         self._stop_request = subscribe(

@@ -27,6 +27,7 @@ from ros_ik.node.reasons import why_frame
 from ros_ik.node.reasons import why_numbers
 from ros_ik.node.transforms import Nowhere
 from ros_ik.servo import JointTarget
+from ros_ik.servo import JointVelocityTarget
 from ros_ik.servo import Mode
 from ros_ik.servo import PoseTarget
 from ros_ik.servo import Rejection
@@ -193,7 +194,7 @@ class MoveToPoseMotion(ActionMotion):
             self._task, place.link, given[:3], given[3:], commander.now(), lasting=True
         )
         if isinstance(target, Rejection):
-            text = why_numbers(pose_numbers(pose), header.frame_id)
+            text = why_numbers(target, pose_numbers(pose), header.frame_id)
             raise GoalError(target, f'target: {text}')
         reference = commander.servo.robot.task_references[self._task]
         if target.frame_link == reference:
@@ -242,7 +243,7 @@ class MoveToPoseMotion(ActionMotion):
             return (*command.poses, *command.twists)
         return (command.joints, *command.twists[self._task : self._task + 1])
 
-    def _present(self) -> PoseTarget | JointTarget | None:
+    def _present(self) -> PoseTarget | JointTarget | JointVelocityTarget | None:
         if self._way is not None:
             return self._commander.command.joints
         poses = self._commander.command.poses

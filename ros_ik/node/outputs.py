@@ -3,8 +3,8 @@
 """Commands as each kind of controller takes them, in bytes that are filled in place.
 
 joint_trajectory_controller takes a JointTrajectory, forward_position_controller a
-Float64MultiArray with one position per joint in its order. Neither looks for NaN: nothing that is
-not finite is ever published.
+Float64MultiArray with one position per joint in its order, forward_velocity_controller one with
+velocities. None of them looks for NaN: nothing that is not finite is ever published.
 """
 
 from __future__ import annotations
@@ -117,10 +117,48 @@ class ArrayMessage:
         return math.isfinite(self._positions.dot(self._positions))
 
 
-OutputMessage = TrajectoryMessage | ArrayMessage
-_MESSAGES: dict[str, type[TrajectoryMessage] | type[ArrayMessage]] = {
+class VelocityMessage:
+    """The velocities of one output, corrected by the measured positions.
+
+        v = clip(v_command + k (q_command - q_measured), -v_max, v_max)
+
+    A robot that is driven by velocities alone would drift away from its command.
+
+    Attributes:
+        serialized: The message, with the last command that was filled in.
+    """
+
+    kind = Float64MultiArray
+
+    def __init__(self, layout: TrajectoryLayout) -> None:
+        """Make room for the velocities."""
+        self._layout = layout
+        mark = Marks().take(len(layout.joint_names))
+        self.serialized = SerializedMessage(Float64MultiArray(data=mark))
+        self._velocities = self.serialized.numbers(mark)
+
+    def fill(self, output: ServoOutput, nanoseconds: int) -> bool:
+        """Take a command at a time [ns]; return whether all of it is finite."""
+        layout, velocities = self._layout, self._velocities
+        output.joint_qd.take(layout.dofs, out=velocities, mode='clip')
+        if output.measured_q is not None:
+            lack = (output.joint_q - output.measured_q)[layout.coords]
+            velocities += layout.position_gain * lack
+            np.clip(velocities, -layout.speeds, layout.speeds, out=velocities)
+        return math.isfinite(velocities.dot(velocities))
+
+    def stop(self) -> bool:
+        """Take zero for a command; return whether the one before was another."""
+        moved = bool(np.count_nonzero(self._velocities))
+        self._velocities[:] = 0.0
+        return moved
+
+
+OutputMessage = TrajectoryMessage | ArrayMessage | VelocityMessage
+_MESSAGES: dict[str, type[TrajectoryMessage] | type[ArrayMessage] | type[VelocityMessage]] = {
     'joint_trajectory': TrajectoryMessage,
     'float64_multi_array': ArrayMessage,
+    'float64_multi_array_velocities': VelocityMessage,
 }
 
 

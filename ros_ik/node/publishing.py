@@ -20,6 +20,7 @@ from ros_ik.node.outputs import fill_all
 from ros_ik.node.outputs import LATEST
 from ros_ik.node.outputs import output_message
 from ros_ik.node.outputs import output_publisher
+from ros_ik.node.outputs import VelocityMessage
 from ros_ik.node.pose_messages import fill_pose
 from ros_ik.node.serialized import Marks
 from ros_ik.node.serialized import SerializedMessage
@@ -47,6 +48,8 @@ class CommandPublishers:
             for task in settings.tasks
         ]
         self._state = node.create_publisher(JointState, '~/command_state', LATEST)
+        # The messages that hold the last command.
+        self._sent: CommandTemplates | None = None
 
     def templates(self, servo: Servo) -> CommandTemplates:
         """Return the messages of one servo."""
@@ -60,14 +63,27 @@ class CommandPublishers:
         Where one of them would get a number that is not finite, nobody gets anything, and the
         output says so.
         """
+        self._sent = templates
         if not fill_all(templates.commands, output, nanoseconds):
             output.code = StatusCode.NON_FINITE_BLOCKED
             output.text = 'a command that is not finite was not published'
+            self.stop_velocities()
             return
         for publisher, template in zip(self._commands, templates.commands, strict=True):
             publisher.publish(template.serialized.to_bytes())
         if self._state.get_subscription_count():
             self._state.publish(templates.state_bytes(output, nanoseconds))
+
+    def stop_velocities(self) -> None:
+        """Publish zero to controllers of velocities that were sent anything else last.
+
+        A velocity goes on until the next one: a tick without a command ends it here.
+        """
+        if self._sent is None:
+            return
+        for publisher, template in zip(self._commands, self._sent.commands, strict=True):
+            if isinstance(template, VelocityMessage) and template.stop():
+                publisher.publish(template.serialized.to_bytes())
 
     def wants_poses(self) -> bool:
         """Return whether somebody listens to the measured poses."""
@@ -84,7 +100,8 @@ class CommandPublishers:
                 publisher.publish(message.to_bytes(task.current_pose, nanoseconds))
 
     def destroy(self) -> None:
-        """Remove the publishers from the node."""
+        """Remove the publishers from the node; nothing that moves by velocities goes on."""
+        self.stop_velocities()
         for publisher in (*self._commands, *self._poses, self._state):
             self._node.destroy_publisher(publisher)
 

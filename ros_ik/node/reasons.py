@@ -7,9 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ros_ik.model.poses import pose_fault
+from ros_ik.node.samples import JointSample
 from ros_ik.numbers import is_bounded
 from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.servo import Rejection
+from ros_ik.servo.velocity_units import FULL_DEFLECTION
 from ros_ik.servo.world import FARTHEST
 from ros_ik.servo.world import ObstacleKind
 from ros_ik.servo.world import ObstacleOperation
@@ -32,8 +34,10 @@ def why_frame(frame_id: str, text: str) -> str:
     return f'frame {frame_id!r}: {text}'
 
 
-def why_numbers(numbers: Sequence[float], frame_id: str) -> str:
+def why_numbers(reason: Rejection, numbers: Sequence[float], frame_id: str) -> str:
     """Return why seven numbers of a pose, six of a velocity or three of a point are refused."""
+    if reason is Rejection.BEYOND_SCALE:
+        return _beyond_scale(_NAMES[len(numbers)], numbers)
     if len(numbers) == 7:
         fault = pose_fault(numbers)
     else:
@@ -41,26 +45,34 @@ def why_numbers(numbers: Sequence[float], frame_id: str) -> str:
     return fault or why_frame(frame_id, 'it is no link of the model')
 
 
-def why_joints(
-    reason: Rejection, names: Sequence[str], positions: Sequence[float], known: Sequence[str]
-) -> str:
-    """Return why positions of joints are refused.
+def why_joints(reason: Rejection, sample: JointSample, known: Sequence[str]) -> str:
+    """Return why positions or velocities of joints are refused.
 
     Args:
         reason: What the reader of targets found.
-        names: Names of the joints.
-        positions: Their positions.
+        sample: What came.
         known: Names of the joints that may be commanded.
     """
-    if reason in _NUMBERS:
-        return number_fault([f'joint {name!r}' for name in names], positions)
+    names = sample.names
+    if reason in _NUMBERS or reason is Rejection.BEYOND_SCALE:
+        fault = _beyond_scale if reason is Rejection.BEYOND_SCALE else number_fault
+        return fault([f'joint {name!r}' for name in names], sample.velocities or sample.positions)
     if reason is Rejection.REPEATED_JOINT:
         name = next(name for k, name in enumerate(names) if name in names[:k])
         return f'joint {name!r} is named twice'
     if reason is Rejection.UNKNOWN_JOINT:
         name = next(name for name in names if name not in known)
         return f'{name!r} is none of the controlled joints: {", ".join(known)}'
-    return f'it has {len(names)} names and {len(positions)} positions'
+    positions, velocities = len(sample.positions), len(sample.velocities)
+    return f'it has {len(names)} names, {positions} positions and {velocities} velocities'
+
+
+def _beyond_scale(names: Sequence[str], values: Sequence[float]) -> str:
+    """Return which number of a unitless velocity lies outside [-1, 1]."""
+    for name, value in zip(names, values, strict=False):
+        if abs(value) > FULL_DEFLECTION:
+            return f"{name} must lie within -1 and 1 (command_in_type 'unitless'), got {value:g}"
+    return f'it has {len(names)} names and {len(values)} velocities'
 
 
 def why_obstacle(reason: Rejection, request: ObstacleRequest) -> str:

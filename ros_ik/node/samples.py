@@ -41,6 +41,11 @@ class Stamp(NamedTuple):
     sec: int
     nanosec: int
 
+    @property
+    def seconds(self) -> float | None:
+        """The time [s]; None for zero, which says nothing."""
+        return self.sec + 1e-9 * self.nanosec if self.sec or self.nanosec else None
+
 
 class StampedSample(NamedTuple):
     """Numbers in a frame.
@@ -58,19 +63,21 @@ class StampedSample(NamedTuple):
 
 
 class JointSample(NamedTuple):
-    """Positions of joints.
+    """Positions or velocities of joints.
 
     Attributes:
         frame_id: '': joints are given in no frame, whatever their header says.
         stamp: Time of the header.
         names: Names of the joints.
         positions: As many as the message has [rad or m].
+        velocities: As many as the message has [rad/s or m/s] where it has no positions.
     """
 
     frame_id: str
     stamp: Stamp
     names: tuple[str, ...]
     positions: Sequence[float]
+    velocities: Sequence[float] = ()
 
 
 def _stamped_reader(
@@ -149,8 +156,9 @@ class JointReader:
                 self._layouts = [layout, *self._layouts[: _MOST_LAYOUTS - 1]]
         stamp = message.header.stamp
         return JointSample(
-            '', Stamp(stamp.sec, stamp.nanosec), tuple(message.name), message.position
-        )
+            '', Stamp(stamp.sec, stamp.nanosec), tuple(message.name), message.position,
+            () if message.position else message.velocity,
+        )  # fmt: skip
 
 
 class _JointLayout:
@@ -181,7 +189,8 @@ class _JointLayout:
         end = begin + _SIZE * (len(filled) - 1 - max(k for k, mark in enumerate(filled) if mark))
         self._fixed.append((begin, end, buffer[begin:end]))
         self._least = end
-        self._positions = struct.Struct(f'<{len(filled[0])}d')
+        self._has_positions = bool(filled[0])
+        self._numbers = struct.Struct(f'<{len(filled[0] or filled[1])}d')
         self._start = arrays[0][0]
 
     def fits(self, data: bytes) -> bool:
@@ -193,4 +202,24 @@ class _JointLayout:
     def read(self, data: bytes) -> JointSample:
         """Return what a serialized message that fits says."""
         stamp = Stamp._make(_STAMP.unpack_from(data, _BODY))
-        return JointSample('', stamp, self._names, self._positions.unpack_from(data, self._start))
+        numbers = self._numbers.unpack_from(data, self._start)
+        if self._has_positions:
+            return JointSample('', stamp, self._names, numbers)
+        return JointSample('', stamp, self._names, (), numbers)
+
+
+def read_jog(kind: type, data: bytes) -> JointSample:
+    """Return the velocities of a serialized control_msgs/JointJog, and nothing else of it.
+
+    Args:
+        kind: Type of the messages.
+        data: The bytes.
+
+    Raises:
+        RuntimeError: It cannot be read.
+    """
+    message = deserialize_message(data, kind)
+    stamp = message.header.stamp
+    return JointSample(
+        '', Stamp(stamp.sec, stamp.nanosec), tuple(message.joint_names), (), message.velocities
+    )

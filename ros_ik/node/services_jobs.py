@@ -30,15 +30,26 @@ class Job:
 
     Attributes:
         work: Answers it; called in the thread of the jobs.
-        answer: Takes what ``work`` returns; called once, in any thread.
-        refuse: Takes the reason where there is no answer; called once instead, in any thread.
+        on_answer: Takes what ``work`` returns; called in any thread.
+        on_refusal: Takes the reason where there is no answer; called instead, in any thread.
         budget: Its time.
     """
 
     work: Callable[[Planner, Budget], Any]
-    answer: Callable[[Any], None]
-    refuse: Callable[[str], None]
+    on_answer: Callable[[Any], None]
+    on_refusal: Callable[[str], None]
     budget: Budget
+    _open: threading.Lock = dataclasses.field(default_factory=threading.Lock, init=False)
+
+    def answer(self, result: Any) -> None:
+        """Pass on the result, unless there was an answer or a refusal before."""
+        if self._open.acquire(blocking=False):
+            self.on_answer(result)
+
+    def refuse(self, reason: str) -> None:
+        """Pass on why there is no result, unless there was an answer or a refusal before."""
+        if self._open.acquire(blocking=False):
+            self.on_refusal(reason)
 
 
 class Jobs:
@@ -73,8 +84,7 @@ class Jobs:
         self._planner: Planner | None = None
         self._error = ''
         self._ending = ''
-        self._thread = threading.Thread(target=self._run, name='jobs', daemon=True)
-        self._thread.start()
+        threading.Thread(target=self._run, name='jobs', daemon=True).start()
 
     def submit(self, job: Job) -> None:
         """Queue a request, or refuse it at once."""
@@ -114,15 +124,15 @@ class Jobs:
         """Take over the obstacles before the next request."""
         self._world = world
 
-    def end(self, reason: str, timeout: float) -> None:
-        """Refuse everything and end the thread; returns when it has ended or after ``timeout``."""
+    def end(self, reason: str) -> None:
+        """Refuse everything, and let the thread end as soon as what runs notices."""
         with self._news:
             self._ending = reason
-            dropped = self._drop(reason)
+            running = [] if self._running is None else [self._running]
+            dropped = running + self._drop(reason)
             self._news.notify()
         for job in dropped:
             job.refuse(reason)
-        self._thread.join(timeout)
 
     def _drop(self, reason: str) -> list[Job]:
         """Cancel what runs; return what waits, which is forgotten."""

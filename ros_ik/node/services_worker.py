@@ -70,8 +70,8 @@ _TYPES = {
     'solve_optimal': SolveOptimal,
     **services_moveit.service_types(),
 }
-# Times of an end in order [s]: a request notices, its answer leaves, the process is gone.
-_NOTICE, _FAREWELL, _LAST = 0.3, 0.2, 0.8
+# Times of an end in order [s]: the last answers leave, the process is gone.
+_FAREWELL, _LAST = 0.5, 0.8
 # Time between two lines in the log on errors in callbacks [s].
 _LOG_PERIOD = 5.0
 _ENDING = 'the node shuts down or is cleaned up'
@@ -253,7 +253,7 @@ def main() -> int:
     threading.Thread(target=_read, args=(pipe, sink, node.jobs, ended), daemon=True).start()
     spin_until(executor, ended, node.on_fault)
     signal.setitimer(signal.ITIMER_REAL, _LAST)
-    node.jobs.end(_ENDING, _NOTICE)
+    node.jobs.end(_ENDING)
     give_up = time.monotonic() + _FAREWELL
     while node.pending and time.monotonic() < give_up:
         executor.spin_once(timeout_sec=_FAREWELL)

@@ -36,7 +36,7 @@ class SrdfLines:
 
 
 def touching_sentences(servo: Servo) -> list[str]:
-    """Return what the log says of pairs that are not watched."""
+    """Return what the log says of pairs of links that touch."""
     shapes, found = servo.robot.shapes, []
     for pairs, what in (
         (shapes.near, 'wherever the robot is; ~/srdf_lines writes them for an SRDF'),
@@ -45,4 +45,13 @@ def touching_sentences(servo: Servo) -> list[str]:
         if pairs:
             names = listed(' - '.join(pair) for pair in pairs)
             found.append(f'{len(pairs)} pairs of links have shapes that touch {what}: {names}')
+    if shapes.often:
+        margin = servo.robot.settings.barriers_self_collision_margin
+        names = listed(' - '.join(pair) for pair in shapes.often)
+        found.append(
+            f'{len(shapes.often)} pairs of links are nearer than {margin:g} m at half of all '
+            f'configurations or more, and may only move apart there: {names}. Where they cannot '
+            'meet, name them in the SRDF or in collision.ignore_pairs; else lower '
+            'barriers.self_collision.margin'
+        )
     return found

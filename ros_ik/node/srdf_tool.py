@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 import sys
 
+import warp as wp
+
 from ros_ik.errors import RosIkError
 from ros_ik.model import Model
 from ros_ik.node.package_paths import package_paths
@@ -30,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help='a folder that holds packages with meshes, beside those of AMENT_PREFIX_PATH',
     )  # fmt: skip
     given = parser.parse_args(arguments)
+    # Standard output is for the lines.
+    wp.config.log_level = wp.LOG_ERROR
     try:
         model = Model.from_urdf(
             given.urdf.read_text(encoding='utf-8'),

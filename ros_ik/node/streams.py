@@ -18,6 +18,7 @@ from typing import Any
 
 from rclpy.exceptions import InvalidHandle
 from rclpy.lifecycle import LifecycleNode
+from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 
@@ -27,7 +28,7 @@ _LATELY, _LOOK_PERIOD = 1.0, 0.01
 
 
 class Stream:
-    """A subscription of a :class:`StreamNode` that no executor serves.
+    """A subscription that no executor serves, of a node that :class:`LeavesStreams`.
 
     Attributes:
         heard: When a reading last found a message [s], -inf before.
@@ -35,7 +36,7 @@ class Stream:
 
     def __init__(
         self,
-        node: StreamNode,
+        node: Node,
         kind: type,
         topic: str,
         receive: Callable[[bytes], None],
@@ -116,13 +117,18 @@ class StreamRound:
                 stream.read(now)
 
 
-class StreamNode(LifecycleNode):
-    """A lifecycle node whose streams are left alone by executors."""
+class LeavesStreams:
+    """Mixin of nodes whose streams are left alone by executors; it comes before the node."""
 
     @property
     def subscriptions(self) -> Iterator[Subscription]:
         """Return the subscriptions that an executor is to serve: all but those of streams."""
-        return (each for each in super().subscriptions if each.callback is not _left_alone)
+        every: Iterator[Subscription] = super().subscriptions  # type: ignore[misc]
+        return (each for each in every if each.callback is not _left_alone)
+
+
+class StreamNode(LeavesStreams, LifecycleNode):
+    """A lifecycle node with streams."""
 
 
 def _left_alone(data: Any) -> None:

@@ -27,6 +27,7 @@ from ros_ik.node.reasons import why_numbers
 from ros_ik.node.receipt import Receipt
 from ros_ik.node.samples import JointReader
 from ros_ik.node.samples import JointSample
+from ros_ik.node.samples import read_jog
 from ros_ik.node.samples import read_point
 from ros_ik.node.samples import read_pose
 from ros_ik.node.samples import read_twist
@@ -37,10 +38,19 @@ from ros_ik.node.transforms import Nowhere
 from ros_ik.node.transforms import Place
 from ros_ik.node.transforms import Transforms
 from ros_ik.servo import Command
+from ros_ik.servo import JointTarget
+from ros_ik.servo import JointVelocityTarget
 from ros_ik.servo import Rejection
 from ros_ik.servo import TargetReader
 from ros_ik.servo.robot import ControlledRobot
+from ros_ik.servo.velocity_units import frame_speeds
+from ros_ik.servo.velocity_units import joint_speeds
 from ros_ik.settings import Settings
+
+try:
+    from control_msgs.msg import JointJog
+except ImportError:
+    JointJog = None
 
 Sample = StampedSample | JointSample
 Change = Callable[[Command], Command]
@@ -58,6 +68,7 @@ class TargetTopics:
         self,
         node: StreamNode,
         settings: Settings,
+        in_force: Mailbox[Settings | None],
         command: Mailbox[Command],
         receipt: Receipt,
         transforms: Transforms,
@@ -67,7 +78,8 @@ class TargetTopics:
 
         Args:
             node: The node.
-            settings: Settings in force.
+            settings: Settings at the start.
+            in_force: Settings in force when a target comes.
             command: What is asked for, changed here.
             receipt: Says when a message counts as received.
             transforms: Finds frames.
@@ -75,12 +87,16 @@ class TargetTopics:
         """
         self._node, self._command, self._drops = node, command, drops
         self._receipt, self._transforms = receipt, transforms
+        self._settings, self._in_force = settings, in_force
         self._reader: TargetReader | None = None
         self._task_count = len(settings.tasks)
         self.pose_topics = [f'{task.name}/target_pose' for task in settings.tasks]
         self._by_topic: dict[str, Stream] = {}
         self._pose_stream('target_pose', 0)
         self._stream(JointState, JointReader(), 'target_joints', self._joints)
+        if JointJog is not None:
+            read = functools.partial(read_jog, JointJog)
+            self._stream(JointJog, read, 'target_joint_jog', self._joints)
         self._stream(PointStamped, read_point, 'target_com', self._center_of_mass)
         for index, task in enumerate(settings.tasks):
             self._pose_stream(f'{task.name}/target_pose', index)
@@ -139,7 +155,7 @@ class TargetTopics:
             f'~/{topic}',
             functools.partial(self._receive, topic, change, what),
             self._drops,
-            most_bytes=JOINTS_BYTES if kind is JointState else TARGET_BYTES,
+            most_bytes=JOINTS_BYTES if kind in (JointState, JointJog) else TARGET_BYTES,
             read=read,
         )
 
@@ -191,7 +207,9 @@ class TargetTopics:
         given = sample.numbers
         if place.pose is not None:
             given = place.moved_pose(np.array(given)).tolist()
-        target = reader.pose(task, place.link, given[:3], given[3:], received)
+        target = reader.pose(
+            task, place.link, given[:3], given[3:], received, stamp=sample.stamp.seconds
+        )
         if isinstance(target, Rejection):
             return target
         self.pose_topics[task] = topic
@@ -200,9 +218,11 @@ class TargetTopics:
     def _twist(
         self, reader: TargetReader, task: int, sample: StampedSample, place: Place, received: float
     ) -> Change | Rejection:
+        numbers = frame_speeds(sample.numbers, self._in_force.get() or self._settings)
+        if isinstance(numbers, Rejection):
+            return numbers
         linear, angular = (
-            place.turned(np.array(part)).tolist()
-            for part in (sample.numbers[:3], sample.numbers[3:])
+            place.turned(np.array(part)).tolist() for part in (numbers[:3], numbers[3:])
         )
         target = reader.twist(task, place.link, linear, angular, received)
         if isinstance(target, Rejection):
@@ -221,14 +241,26 @@ class TargetTopics:
     def _joints(
         self, reader: TargetReader, sample: JointSample, place: Place, received: float
     ) -> Change | Rejection:
-        target = reader.joints(sample.names, sample.positions, received)
+        target: JointTarget | JointVelocityTarget | Rejection
+        if sample.velocities:
+            target = self._joint_velocities(reader, sample, received)
+        else:
+            target = reader.joints(sample.names, sample.positions, received)
         if isinstance(target, Rejection):
             return target
         return lambda command: dataclasses.replace(command, joints=target)
+
+    def _joint_velocities(
+        self, reader: TargetReader, sample: JointSample, received: float
+    ) -> JointVelocityTarget | Rejection:
+        velocities = joint_speeds(sample.velocities, self._in_force.get() or self._settings)
+        if isinstance(velocities, Rejection):
+            return velocities
+        return reader.joint_velocities(sample.names, velocities, received)
 
 
 def _why(reason: Rejection, sample: Sample, reader: TargetReader) -> str:
     """Return why a target is refused, for people."""
     if isinstance(sample, JointSample):
-        return why_joints(reason, sample.names, sample.positions, reader.joint_names)
-    return why_numbers(sample.numbers, sample.frame_id)
+        return why_joints(reason, sample, reader.joint_names)
+    return why_numbers(reason, sample.numbers, sample.frame_id)

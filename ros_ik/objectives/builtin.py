@@ -153,8 +153,12 @@ class PositionTargetObjective(BuiltinObjective):
 
     @property
     def target_positions(self) -> wp.array:
-        """The targets on the device, shape [n_problems, 3]; the next solve reads them."""
-        return self._targets.array
+        """The targets on the device; the next solve reads them.
+
+        The Warp array that was given, so long as it is on the device of the solver, else one of
+        shape [n_problems, 3].
+        """
+        return self._targets.given
 
     @target_positions.setter
     def target_positions(self, values: Any) -> None:

@@ -26,6 +26,8 @@ class Parameter:
     Attributes:
         name: Name of the argument, for errors.
         array: The numbers on the device, shape [count, width].
+        given: The Warp array that the caller gave while it is where the solve reads, else
+            ``array``; both share their memory.
     """
 
     def __init__(
@@ -48,11 +50,11 @@ class Parameter:
         self._buffer: HostBuffer | None = None
         if isinstance(values, wp.array):
             self.array = _table(name, values, width)
-            self._source = values  # its memory lives as long as the view of it
+            self.given = values  # its memory lives as long as the view of it
         else:
             table = _host_table(name, values, width)
             self._buffer = _filled(table, device)
-            self.array = self._buffer.array
+            self.given = self.array = self._buffer.array
         if not len(self) or (count is not None and len(self) != count):
             raise ArgumentError(
                 f'{name} must have shape [{"n" if count is None else count}, {width}], '
@@ -75,10 +77,10 @@ class Parameter:
         if self.array.device == wp.get_device(device):
             return
         if self._buffer is None:
-            self.array = self.array.to(device)
+            self.given = self.array = self.array.to(device)
         else:
             self._buffer = _filled(self.read(), device)
-            self.array = self._buffer.array
+            self.given = self.array = self._buffer.array
 
     def read(self) -> np.ndarray:
         """Return a copy in float64, shape [count, width]."""

@@ -180,8 +180,12 @@ class IKObjectiveRotation(BuiltinObjective):
 
     @property
     def target_rotations(self) -> wp.array:
-        """The targets on the device, shape [n_problems, 4]; the next solve reads them."""
-        return self._targets.array
+        """The targets on the device; the next solve reads them.
+
+        The Warp array that was given, so long as it is on the device of the solver, else one of
+        shape [n_problems, 4].
+        """
+        return self._targets.given
 
     @target_rotations.setter
     def target_rotations(self, values: Any) -> None:

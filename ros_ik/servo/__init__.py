@@ -9,6 +9,7 @@ from ros_ik.servo.command import CenterOfMassTarget
 from ros_ik.servo.command import CenterReport
 from ros_ik.servo.command import Command
 from ros_ik.servo.command import JointTarget
+from ros_ik.servo.command import JointVelocityTarget
 from ros_ik.servo.command import Measurement
 from ros_ik.servo.command import Obstacle
 from ros_ik.servo.command import PoseTarget
@@ -29,6 +30,7 @@ __all__ = [
     'CenterReport',
     'Command',
     'JointTarget',
+    'JointVelocityTarget',
     'Measurement',
     'Mode',
     'Obstacle',

@@ -56,6 +56,7 @@ class Rejection(enum.Enum):
     UNKNOWN_JOINT = 'unknown_joint'
     REPEATED_JOINT = 'repeated_joint'
     WRONG_SIZE = 'wrong_size'
+    BEYOND_SCALE = 'beyond_scale'
     TARGET_JUMP = 'target_jump'
     NOT_READY = 'not_ready'
     BAD_OBSTACLE = 'bad_obstacle'

@@ -43,6 +43,8 @@ class RobotShapes:
             watched.
         thick: Names of links some of whose shapes touch only because the primitives are thicker
             than the shapes; these are not watched against each other.
+        often: Names of links that are watched, and nearer than the margin at half of random
+            configurations or more.
         unmeasured: Links with collision geometry that is missing here, in whole or in part, in the
             order of the model: distances leave it out.
         warnings: What was left out, for a person.
@@ -52,6 +54,7 @@ class RobotShapes:
     pairs: np.ndarray
     near: tuple[tuple[str, str], ...]
     thick: tuple[tuple[str, str], ...]
+    often: tuple[tuple[str, str], ...]
     unmeasured: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -91,6 +94,7 @@ def robot_shapes(model: Model, settings: Settings) -> RobotShapes:
         pairs[~(touching.always | touching.thick)],
         _names(geometry, pairs[touching.always]),
         _names(geometry, pairs[touching.thick]),
+        _names(geometry, pairs[touching.often]),
         found.unmeasured,
         tuple(found.warnings),
     )
@@ -98,8 +102,7 @@ def robot_shapes(model: Model, settings: Settings) -> RobotShapes:
 
 def _touching(geometry: CollisionGeometry, pairs: np.ndarray, settings: Settings) -> TouchingPairs:
     if not settings.collision_exclude_touching_pairs:
-        none = np.zeros(len(pairs), dtype=bool)
-        return TouchingPairs(none, none)
+        return TouchingPairs(*np.zeros((3, len(pairs)), dtype=bool))
     return touching_pairs(
         geometry,
         pairs,

@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ class PoseTarget:
         received: Time of receipt [s].
         sequence: Grows from target to target, of all kinds together.
         lasting: Whether it counts as long as a command has it, instead of going stale.
+        stamp: When it was made, on the clock of its sender [s]; None where that is not known.
     """
 
     pose: np.ndarray
@@ -32,6 +34,7 @@ class PoseTarget:
     received: float
     sequence: int
     lasting: bool = False
+    stamp: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -120,6 +123,32 @@ class JointTarget:
     sequence: int
     lasting: bool = False
 
+    @property
+    def named(self) -> np.ndarray:
+        """The controlled joints that are commanded, bool [n_variables]."""
+        return np.isfinite(self.positions)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class JointVelocityTarget:
+    """Valid velocities for some of the controlled joints; the others stay where they are.
+
+    Attributes:
+        velocities: One per controlled joint [rad/s or m/s], NaN for those that are not commanded.
+        received: Time of receipt [s].
+        sequence: Grows from target to target, of all kinds together.
+    """
+
+    velocities: np.ndarray
+    received: float
+    sequence: int
+    lasting: ClassVar[bool] = False
+
+    @property
+    def named(self) -> np.ndarray:
+        """The controlled joints that are commanded, bool [n_variables]."""
+        return np.isfinite(self.velocities)
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Measurement:
@@ -141,7 +170,7 @@ class Command:
     Attributes:
         poses: Newest valid target of each frame task, None where there was none.
         twists: Newest valid velocity of each frame task, None where there was none.
-        joints: Newest valid joint target.
+        joints: Newest valid joint target, positions or velocities.
         center_of_mass: Newest valid target of the centre of mass.
         obstacles: Solids of the world; another tuple for every change.
         mode: Which kinds of target count.
@@ -157,7 +186,7 @@ class Command:
 
     poses: tuple[PoseTarget | None, ...] = ()
     twists: tuple[TwistTarget | None, ...] = ()
-    joints: JointTarget | None = None
+    joints: JointTarget | JointVelocityTarget | None = None
     center_of_mass: CenterOfMassTarget | None = None
     obstacles: tuple[Obstacle, ...] = ()
     mode: Mode = Mode.AUTO
@@ -283,6 +312,8 @@ class ServoOutput:
         ahead: Predicted coordinates behind the command, one period apart [rollout_steps,
             joint_coord_count]; None where nothing is predicted: the robot holds, brakes or rests.
         ahead_qd: Velocities of the steps to them [rollout_steps, joint_dof_count], rad/s or m/s.
+        measured_q: Measured coordinates that velocity outputs are corrected by
+            [joint_coord_count]; None where the servo does not track or no output needs them.
     """
 
     code: StatusCode
@@ -301,6 +332,7 @@ class ServoOutput:
     following_errors: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0))
     ahead: np.ndarray | None = None
     ahead_qd: np.ndarray | None = None
+    measured_q: np.ndarray | None = None
 
 
 def _replaced(values: tuple, index: int, value: object) -> tuple:

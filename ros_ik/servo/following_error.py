@@ -118,17 +118,18 @@ class FollowingError:
         self._doubt(np.zeros_like(self._doubted), 0.0)
         self._settled[:] = True
 
-    def restart(self, now: float, measurement: Measurement) -> None:
-        """Begin with a command that is the measured state.
+    def restart(self, now: float, measurement: Measurement, joint_q: np.ndarray) -> None:
+        """Begin with a command at rest.
 
         Args:
             now: Present time [s].
             measurement: The measured state.
+            joint_q: Commanded coordinates [joint_coord_count].
         """
         self._has_command = True
-        self._now, self._measurement, self._joint_q = now, measurement, measurement.joint_q
+        self._now, self._measurement, self._joint_q = now, measurement, joint_q
         self._looked, self._calm_until, self._age = -math.inf, -math.inf, 0.0
-        self._measured = self._commanded = measurement.joint_q[self._coords]
+        self._measured, self._commanded = measurement.joint_q[self._coords], joint_q[self._coords]
         self._samples = collections.deque([(now, self._measured)])
         self._commands = collections.deque([(now, self._commanded)])
         self._speed = np.zeros(len(self._names))

@@ -16,9 +16,11 @@ from ros_ik.servo.codes import StatusCode
 from ros_ik.servo.command import CenterOfMassTarget
 from ros_ik.servo.command import Command
 from ros_ik.servo.command import JointTarget
+from ros_ik.servo.command import JointVelocityTarget
 from ros_ik.servo.command import PoseTarget
 from ros_ik.servo.events import Events
 from ros_ik.servo.holding import HoldReason
+from ros_ik.servo.joint_jog import JointJog
 from ros_ik.servo.robot import ControlledRobot
 from ros_ik.servo.tracking import Pursuit
 from ros_ik.servo.tracking import TaskTracker
@@ -58,8 +60,10 @@ class Goals:
     Attributes:
         trackers: One per frame task.
         center: That of the centre of mass.
-        joints: The joint target, None for none.
+        joints: The joint target, positions or velocities, None for none.
+        jog: Motion by the velocities of joints.
         choice: Which of them count.
+        now: Time of the tick [s].
     """
 
     def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
@@ -70,10 +74,12 @@ class Goals:
         )
         self.center = CenterTracker(robot, settings.period)
         self._coords = robot.coords
-        self.joints: JointTarget | None = None
+        self.joints: JointTarget | JointVelocityTarget | None = None
+        self.jog = JointJog(settings.period)
         self._none = Choice((Pursuit.NONE,) * len(self.trackers))
         self._joint_choice = dataclasses.replace(self._none, joints=True)
         self.choice = self._none
+        self.now = -math.inf
         self._joint_sequence = 0
         # Whether the last thing that happened to targets is that a lasting one was taken away.
         self._withdrawn = False
@@ -83,7 +89,7 @@ class Goals:
         """Return goals that are pursued on from here and leave these alone."""
         other = copy.copy(self)
         other.trackers = tuple([tracker.branch() for tracker in self.trackers])
-        other.center = self.center.branch()
+        other.center, other.jog = self.center.branch(), self.jog.branch()
         return other
 
     def apply(self, settings: Settings) -> None:
@@ -100,6 +106,7 @@ class Goals:
             tracker.drop(newest)
         self.center.drop(newest)
         self.joints = None
+        self.jog.rest()
         self._joint_sequence = max(self._joint_sequence, newest)
         self._withdrawn = False
         self.choice = self._none
@@ -108,6 +115,7 @@ class Goals:
         """Forget which targets counted and every velocity: the next motion starts from rest."""
         self.choice = self._none
         self.center.rest()
+        self.jog.rest()
         for tracker in self.trackers:
             tracker.rest()
 
@@ -157,14 +165,15 @@ class Goals:
         """Take a joint target not seen yet; return whether it names other joints than before."""
         if not self.has_new_joints(command):
             return False
-        target: JointTarget = command.joints  # type: ignore[assignment]
+        target: JointTarget | JointVelocityTarget = command.joints  # type: ignore[assignment]
         before = self.joints
         self.joints, self._joint_sequence = target, target.sequence
         self._withdrawn = False
+        if type(target) is not type(before):
+            self.jog.rest()
         if before is None:
             return True
-        named, named_before = np.isfinite(target.positions), np.isfinite(before.positions)
-        return bool((named != named_before).any())
+        return bool((target.named != before.named).any())
 
     def withdraw(self, command: Command) -> None:
         """Forget lasting targets that the command no longer has."""
@@ -200,6 +209,7 @@ class Goals:
 
     def candidates(self, now: float, mode: Mode) -> Choice:
         """Return which targets may count now."""
+        self.now = now
         center = mode in _CENTER_MODES and self.has_fresh_center(now)
         newest, pursuits = self.center.received if center else -math.inf, []
         for tracker in self.trackers:
@@ -225,6 +235,8 @@ class Goals:
                 tracker.pursue(pursuit)
         if choice.center and not self.choice.center:
             self.center.rest()
+        if choice.joints:
+            self.jog.rest()
         self.choice = choice
         return True
 
@@ -277,9 +289,13 @@ class Goals:
     def joint_way(self, positions: np.ndarray) -> np.ndarray:
         """Return what is left to the joint target, NaN for joints that are not commanded.
 
+        By velocities that is what is left of this tick.
+
         Args:
             positions: Commanded positions of the controlled joints.
         """
+        if isinstance(self.joints, JointVelocityTarget):
+            return self.jog.aim - positions
         return self.joints.positions - positions  # type: ignore[union-attr]
 
     def _choice(self, pursuits: tuple[Pursuit, ...], center: bool) -> Choice:

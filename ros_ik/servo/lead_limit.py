@@ -24,8 +24,6 @@ from ros_ik.settings import Settings
 
 # Errors of a robot that follows, beside its lag: bending, gravity, noise [rad].
 _FLOOR = 0.1
-# An angle of 1 rad is as much as this length of a joint that is measured in m: a lever.
-_LEVER = 0.3
 # Part of the room that may be used up per second [1/s]: in what a slow motion needs to stop the
 # noise of encoders would set the pace.
 _GAIN = 10.0
@@ -54,7 +52,7 @@ class LeadLimit:
         """Keep the limits of ``robot``."""
         self._group, dofs = robot.group, robot.group.variable_dof
         self._velocity = robot.velocity[dofs]
-        self.unit = np.where(robot.is_linear, _LEVER, 1.0)
+        self.unit = robot.radian
         self.trial = np.full(len(dofs), np.inf)
         self.joint, self.is_calm = -1, False
         self.apply(settings)
@@ -120,7 +118,7 @@ class LeadLimit:
         )
         most[~self.watched] = np.inf
         before = last[group.variable_dof]
-        with np.errstate(divide='ignore', invalid='ignore'):
+        with np.errstate(all='ignore'):  # steps of next to nothing
             parts = np.where(size > most, most / size, 1.0)
             # By one factor all joints brake as far as the limits of each permit.
             kept = np.where(size > 0.0, (forward * before - loss) / size, 0.0)

@@ -86,6 +86,7 @@ class LookAhead:
     def _next(self, joint_q: np.ndarray, goals: Goals, posture: np.ndarray) -> np.ndarray | None:
         """Make one step as the servo does; return where it leads, None where it fails."""
         solver, step = self._solver, self._step
+        goals.now += self._settings.period
         set_references(solver, self._robot, goals, posture, joint_q, self._settings)
         solver.damp()
         status = solver.solve(joint_q, self._last, step)

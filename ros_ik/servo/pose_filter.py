@@ -14,6 +14,7 @@ import math
 
 from ros_ik.servo.pose_math import float_difference
 from ros_ik.servo.pose_math import float_moved
+from ros_ik.servo.pose_math import float_unit
 
 
 class PoseFilter:
@@ -47,6 +48,5 @@ class PoseFilter:
         start = pose if self._pose is None else self._pose
         (x, y, z), (a, b, c) = float_difference(target, start)
         moved = float_moved(start, (part * x, part * y, part * z), (part * a, part * b, part * c))
-        norm = math.hypot(*moved[3:])
-        self._pose = (*moved[:3], *(number / norm for number in moved[3:]))
+        self._pose = float_unit(moved)
         return self._pose

@@ -110,6 +110,27 @@ def float_moved(pose: Sequence[float], shift: Sequence[float], turn: Sequence[fl
     return (x + dx, y + dy, z + dz, *_product(_exp(turn), rotation))
 
 
+def float_unit(pose: Sequence[float]) -> Sequence[float]:
+    """Return a pose of seven numbers with its quaternion scaled to a norm of 1."""
+    norm = math.hypot(*pose[3:])
+    return (*pose[:3], *(number / norm for number in pose[3:]))
+
+
+def float_sum(a: Vector, b: Vector) -> Vector:
+    """Return the sum of two times three numbers."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+def float_less(a: Vector, b: Vector) -> Vector:
+    """Return three numbers less three others."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+def float_scaled(vector: Vector, factor: float) -> Vector:
+    """Return three numbers times a factor."""
+    return vector[0] * factor, vector[1] * factor, vector[2] * factor
+
+
 def float_length(vector: Sequence[float]) -> float:
     """Return the length of three numbers."""
     x, y, z = vector

@@ -8,6 +8,7 @@ import numpy as np
 
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.servo.approach import joint_step
+from ros_ik.servo.command import JointVelocityTarget
 from ros_ik.servo.goals import Goals
 from ros_ik.servo.robot import ControlledRobot
 from ros_ik.servo.step_solver import StepSolver
@@ -51,7 +52,7 @@ def set_place_references(
     wanted = 0.0
     for index, tracker in enumerate(goals.trackers):
         if tracker.pursuit is not Pursuit.NONE:
-            pose, length = tracker.reference(poses)
+            pose, length = tracker.reference(poses, goals.now)
             solver.set_pose(index, pose)
             wanted += length
     if goals.choice.center:
@@ -69,7 +70,7 @@ def set_joint_references(
     joint_q: np.ndarray,
     settings: Settings,
 ) -> float:
-    """Give the positions that joints are to reach in this tick.
+    """Give the positions that joints are to reach in this tick, by positions or velocities.
 
     Args:
         solver: Where to.
@@ -83,12 +84,14 @@ def set_joint_references(
         How much nearer the targets that is [rad or m, summed].
     """
     coords, dofs = robot.coords, robot.group.variable_dof
-    speed = robot.velocity[dofs] * settings.limits_velocity_scale
-    way = goals.joint_way(joint_q[coords])
-    step = joint_step(way, speed, solver.acceleration, settings.period)
+    speed, q = robot.velocity[dofs] * settings.limits_velocity_scale, joint_q[coords]
     target = posture.copy()
-    commanded = np.isfinite(way)
-    target[coords[commanded]] = (joint_q[coords] + step)[commanded]
+    if isinstance(goals.joints, JointVelocityTarget):
+        step = goals.jog.step(q, goals.joints.velocities, speed, solver.acceleration) - q
+    else:
+        step = joint_step(goals.joint_way(q), speed, solver.acceleration, settings.period)
+    commanded = np.isfinite(step)
+    target[coords[commanded]] = (q + step)[commanded]
     solver.set_joints(target)
     return float(np.nansum(np.abs(step)))
 

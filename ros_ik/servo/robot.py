@@ -24,6 +24,9 @@ from ros_ik.servo.srdf_lines import srdf_lines
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
 
+# An angle of 1 rad is as much as this length of a joint that is measured in m: a lever.
+_LEVER = 0.3
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ControlledRobot:
@@ -68,6 +71,11 @@ class ControlledRobot:
     coord_of: dict[str, int]
     output_coords: tuple[np.ndarray, ...]
     output_names: tuple[tuple[str, ...], ...]
+
+    @functools.cached_property
+    def radian(self) -> np.ndarray:
+        """The motion of each controlled joint that counts as 1 rad [rad or m], [n_variables]."""
+        return np.where(self.is_linear, _LEVER, 1.0)
 
     @functools.cached_property
     def shapes(self) -> RobotShapes:

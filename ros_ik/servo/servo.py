@@ -4,7 +4,7 @@
 
 While tracking, the command is integrated from the last command. Whatever ends tracking lets it
 decelerate within the limits, sends the point at rest, and is silent; then tracking starts again
-from the measured state.
+from that point while the controller holds the robot there, else from the measured state.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from ros_ik.servo.reports import current_poses
 from ros_ik.servo.reports import DampingReport
 from ros_ik.servo.reports import report_measured
 from ros_ik.servo.reports import report_targets
+from ros_ik.servo.resting_command import RestingCommand
 from ros_ik.servo.robot import resolve_robot
 from ros_ik.servo.standstill import Standstill
 from ros_ik.servo.step_solver import StepSolver
@@ -79,12 +80,16 @@ class Servo:
         self._events = Events()
         self._halt, self._room = Halt(), PositionRoom(self.robot)
         self.following = FollowingError(self.robot, settings)
+        self._resting = RestingCommand(self.robot, settings)
         self.reports = True
         self._measured_poses = LinkPoses()
         self._current_poses: list[np.ndarray | None] = [None] * len(settings.tasks)
         self._current_center: np.ndarray | None = None
         self._following_errors = self.following.errors()
         self._has_mimics = bool(model.mimic_driver)
+        self._drives_velocities = any(
+            output.type == 'float64_multi_array_velocities' for output in settings.outputs
+        )
         self._commanded = commanded_coords(self.robot)
         self._not_commanded = ~self._commanded
         self._has_others = bool(self._not_commanded.any())
@@ -124,6 +129,7 @@ class Servo:
         self.settings = settings
         self.goals.apply(settings)
         self.following.apply(settings)
+        self._resting.apply(settings)
         self._set_posture()
 
     def step(self, now: float, measurement: Measurement, command: Command) -> ServoOutput:
@@ -172,6 +178,7 @@ class Servo:
         self._step[:] = 0.0
         self._halt.end()
         self.following.forget()
+        self._resting.forget()
         self._report.forget()
         self.goals.rest()
         self._synchronised = self._has_command = False
@@ -180,8 +187,10 @@ class Servo:
         self._events.notice(now, command)
         if self._events.activated:
             self._has_command = False
+            self._resting.forget()
         if self._events.drops_targets:
             self.following.forget()
+            self._resting.forget()
             self.goals.drop(self._events.forgotten)
             self._synchronised = False
             if self._reason is None:
@@ -217,14 +226,16 @@ class Servo:
             goals.accept_at(self._poses(), poses, center)
 
     def _synchronise(self, now: float, measurement: Measurement) -> None:
-        """Take the measured state for the command, which is at rest."""
+        """Begin at rest: at the last command if the robot is held there, else as measured."""
         known = np.isfinite(measurement.received)
+        if self.settings.synchronise_to == 'command' and self._resting.holds(measurement.joint_q):
+            known &= self._not_commanded
         self.joint_q[known] = measurement.joint_q[known]
         if self._has_mimics:
             self.joint_q = self.robot.model.apply_mimic(self.joint_q)
         self._held[:] = self.joint_q
         self._followed = None
-        self.following.restart(now, measurement)
+        self.following.restart(now, measurement, self.joint_q)
         self._report.forget()
         self.goals.rest()
         self._synchronised = self._has_command = True
@@ -239,6 +250,7 @@ class Servo:
         """Make one step towards the targets."""
         self._reason = None
         self._halt.end()
+        self._resting.move()
         if self._has_others and measurement is not self._followed:
             self._follow(measurement)
         if self.goals.choose(choice):
@@ -269,6 +281,8 @@ class Servo:
         joint_q, self.joint_q = self.joint_q, after
         self._step, self._next_step = self._next_step, self._step
         output = self._output(StatusCode.OK, 'tracking', publish=True)
+        if self._drives_velocities:
+            output.measured_q = self._measured(measurement, self._held)
         if self.goals.jump_refused(now):
             output.code, output.text = StatusCode.TARGET_JUMP, 'a target too far away was refused'
         slowed_by = self.following.slowed_by
@@ -325,6 +339,10 @@ class Servo:
             )
         else:
             self._halt.end()
+            self._resting.rest(now, self.joint_q)
+            if reason.waiting_for:
+                self._resting.forget()
+            self._resting.observe(now, measurement.joint_q)
             idle = self.settings.publish_when_idle and reason.may_repeat
             if idle and not self._has_command:
                 self._synchronise(now, measurement)

@@ -217,6 +217,7 @@ class StepSolver:
         if self._acceleration_limit.scale != other._acceleration_limit.scale:
             self._scale_acceleration(other._acceleration_limit.scale)
         self._stops.continue_from(other._stops)
+        self.diff.continue_from(other.diff)
         if self._velocity_limit.scale != other._velocity_limit.scale:
             self._scale_velocity(other._velocity_limit.scale)
         if not np.array_equal(self._margin, other._margin):

@@ -16,6 +16,7 @@ from ros_ik.numbers import is_finite
 from ros_ik.servo.codes import Rejection
 from ros_ik.servo.command import CenterOfMassTarget
 from ros_ik.servo.command import JointTarget
+from ros_ik.servo.command import JointVelocityTarget
 from ros_ik.servo.command import PoseTarget
 from ros_ik.servo.command import TwistTarget
 from ros_ik.servo.robot import ControlledRobot
@@ -51,6 +52,7 @@ class TargetReader:
         received: float,
         *,
         lasting: bool = False,
+        stamp: float | None = None,
     ) -> PoseTarget | Rejection:
         """Check a pose.
 
@@ -61,6 +63,7 @@ class TargetReader:
             quaternion: x y z w; a norm within [0.99, 1.01] is scaled to 1.
             received: Time from which its age counts [s].
             lasting: Whether it counts as long as a command has it.
+            stamp: When it was made, on the clock of its sender [s]; None where not known.
         """
         if len(position) != 3 or len(quaternion) != 4:
             return Rejection.WRONG_SIZE
@@ -70,7 +73,7 @@ class TargetReader:
         link = self._link(frame_id, self._robot.task_references[task])
         if link is None:
             return Rejection.UNKNOWN_FRAME
-        return PoseTarget(pose, link, received, next(_numbers), lasting)
+        return PoseTarget(pose, link, received, next(_numbers), lasting, stamp)
 
     def twist(
         self,
@@ -135,20 +138,44 @@ class TargetReader:
             received: Time from which its age counts [s].
             lasting: Whether it counts as long as a command has it.
         """
+        given = self._by_joint(names, positions)
+        if isinstance(given, Rejection):
+            return given
+        # Bounds leave NaN, the mark of joints that are not named, as it is.
+        target = np.minimum(np.maximum(given, self._lower), self._upper)
+        return JointTarget(target, received, next(_numbers), lasting)
+
+    def joint_velocities(
+        self, names: Sequence[str], velocities: Sequence[float], received: float
+    ) -> JointVelocityTarget | Rejection:
+        """Check velocities of some joints.
+
+        Args:
+            names: Controlled joints, each at most once.
+            velocities: One per name [rad/s or m/s].
+            received: Time from which its age counts [s].
+        """
+        given = self._by_joint(names, velocities)
+        if isinstance(given, Rejection):
+            return given
+        return JointVelocityTarget(given, received, next(_numbers))
+
+    def _by_joint(self, names: Sequence[str], values: Sequence[float]) -> np.ndarray | Rejection:
+        """Return one number per controlled joint, NaN for those that are not named."""
         if not names:
             return Rejection.WRONG_SIZE
         if len(set(names)) != len(names):
             return Rejection.REPEATED_JOINT
-        fault = _fault(positions, len(names))
+        fault = _fault(values, len(names))
         if fault is not None:
             return fault
-        target = np.full(len(self._variables), np.nan)
-        for name, position in zip(names, positions, strict=True):
+        given = np.full(len(self._variables), np.nan)
+        for name, value in zip(names, values, strict=True):
             variable = self._variables.get(name)
             if variable is None:
                 return Rejection.UNKNOWN_JOINT
-            target[variable] = min(max(position, self._lower[variable]), self._upper[variable])
-        return JointTarget(target, received, next(_numbers), lasting)
+            given[variable] = value
+        return given
 
     def _link(self, frame_id: str, default: int) -> int | None:
         """Return the link of a name, None where the model has none of that name."""

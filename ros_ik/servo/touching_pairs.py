@@ -11,7 +11,9 @@ nothing. They are found by sampling configurations:
     thick    nearer at the neutral or at 5 % of random configurations, while the shapes meet at no
              configuration of that set, a part of which lies at the limits of the joints
 
-Whatever is free at some configurations and in collision at others is neither, and stays watched.
+Whatever is free at some configurations and in collision at others is neither, and stays watched:
+
+    often    watched, and nearer than the margin at half of random configurations or more
 """
 
 from __future__ import annotations
@@ -37,6 +39,8 @@ from ros_ik.servo.shape_fits import farthest_vertices
 # Configurations that show which fits touch, and how often they do to count; fewer for many pairs,
 # so that so many distances are measured at most.
 _SAMPLES, _OFTEN, _MOST_DISTANCES = 500, 0.05, 2_000_000
+# Part of the configurations from which on a pair that stays watched is worth a warning.
+_HALF = 0.5
 # Configurations at which shapes must keep apart, half of them with joints at their limits.
 _PROOF, _BLOCK, _SEED = 4000, 500, 1
 # A description may ask for any number of pairs of shapes; robots at hand have up to 300 that touch
@@ -46,7 +50,7 @@ _MOST_CANDIDATES = 2000
 # fraction of its size.
 _EXTREMES, _LEFT_OUT = 1000, 0.005
 # To be raised when the outcome changes for the same robot.
-_VERSION = 2
+_VERSION = 3
 _MODEL_ARRAYS = (
     'joint_type',
     'joint_parent',
@@ -69,10 +73,12 @@ class TouchingPairs:
     Attributes:
         always: Those that are too near wherever the robot is, bool [n].
         thick: Those that only their fits bring too near, bool [n].
+        often: Those of the others that are too near at half of random configurations, bool [n].
     """
 
     always: np.ndarray
     thick: np.ndarray
+    often: np.ndarray
 
 
 def touching_pairs(
@@ -92,47 +98,72 @@ def touching_pairs(
         cache: Where the outcome is kept.
     """
     if not len(pairs):
-        return TouchingPairs(np.zeros(0, dtype=bool), np.zeros(0, dtype=bool))
+        return TouchingPairs(*np.zeros((3, 0), dtype=bool))
     key = _key(geometry, pairs, margin, padding)
-    known = cache.load_masks(key, ('always', 'thick'), len(pairs))
+    known = cache.load_masks(key, ('always', 'thick', 'often'), len(pairs))
     if known is None:
         always = always_close(geometry, pairs, margin)
         left = np.flatnonzero(~always)
-        graze, thick = _by_shapes(geometry, pairs[left], margin, padding)
+        at_neutral, share = _closeness(geometry, pairs[left], margin)
+        touching = at_neutral | (share >= _OFTEN)
+        graze, thick = _by_shapes(geometry, pairs[left], touching, margin, padding)
         always[left[graze]] = True
-        known = {'always': always, 'thick': np.isin(np.arange(len(pairs)), left[thick])}
+        watched = ~(graze | thick)
+        known = {
+            'always': always,
+            'thick': np.isin(np.arange(len(pairs)), left[thick]),
+            'often': np.isin(np.arange(len(pairs)), left[watched & (share >= _HALF)]),
+        }
         cache.store_masks(key, known)
-    return TouchingPairs(known['always'], known['thick'])
+    return TouchingPairs(known['always'], known['thick'], known['often'])
 
 
 def _by_shapes(
-    geometry: CollisionGeometry, pairs: np.ndarray, margin: float, padding: float
+    geometry: CollisionGeometry,
+    pairs: np.ndarray,
+    touching: np.ndarray,
+    margin: float,
+    padding: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Tell of pairs that touch often whose shapes always graze each other, and whose never meet.
+    """Tell of pairs that touch whose shapes always graze each other, and whose never meet.
+
+    Args:
+        geometry: The primitives.
+        pairs: Pairs of them, int [n, 2].
+        touching: Which of them to look at, bool [n].
+        margin: Distance that is kept between links [m].
+        padding: What the robot counts as thicker than its shapes [m].
 
     Returns:
         Both bool [n].
     """
-    often = _touching_often(geometry, pairs, margin)
     behind = np.sort(geometry.shape[pairs], axis=1)
-    often &= np.all(behind >= 0, axis=1)
-    if not often.any():
-        return often, often
-    candidates = np.unique(behind[often], axis=0)
+    touching = touching & np.all(behind >= 0, axis=1)
+    if not touching.any():
+        return touching, touching
+    candidates = np.unique(behind[touching], axis=0)
     if len(candidates) > _MOST_CANDIDATES:
-        return np.zeros_like(often), np.zeros_like(often)
+        return np.zeros_like(touching), np.zeros_like(touching)
     graze, apart = _measured(geometry.model, candidates, margin, padding)
     number = {tuple(pair): k for k, pair in enumerate(candidates.tolist())}
     of_pair = np.array([number.get(tuple(pair), -1) for pair in behind.tolist()])
-    return (of_pair >= 0) & graze[of_pair], often & apart[of_pair]
+    return (of_pair >= 0) & graze[of_pair], touching & apart[of_pair]
 
 
-def _touching_often(geometry: CollisionGeometry, pairs: np.ndarray, margin: float) -> np.ndarray:
+def _closeness(
+    geometry: CollisionGeometry, pairs: np.ndarray, margin: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Measure how often pairs are nearer than a margin.
+
+    Returns:
+        Whether they are at the neutral configuration, bool [n]; the part of random configurations
+        at which they are, in [0, 1], [n].
+    """
     model, rng = geometry.model, np.random.default_rng(_SEED)
     count = int(np.clip(_MOST_DISTANCES // max(len(pairs), 1), 50, _SAMPLES))
     q = np.vstack([model.neutral_joint_q(), model.random_joint_q(count, rng)])
     close = sample_pair_distances(geometry, pairs, q) < margin
-    return close[0] | (close[1:].mean(axis=0) >= _OFTEN)
+    return close[0], close[1:].mean(axis=0)
 
 
 def _measured(

@@ -19,7 +19,10 @@ from ros_ik.servo.pose_filter import PoseFilter
 from ros_ik.servo.pose_math import float_between
 from ros_ik.servo.pose_math import float_difference
 from ros_ik.servo.pose_math import float_length
+from ros_ik.servo.pose_math import float_less
 from ros_ik.servo.pose_math import float_moved
+from ros_ik.servo.pose_math import float_scaled
+from ros_ik.servo.pose_math import float_sum
 from ros_ik.servo.pose_math import IDENTITY
 from ros_ik.servo.pose_math import pose_between
 from ros_ik.servo.pose_math import quat_conjugate
@@ -28,6 +31,7 @@ from ros_ik.servo.pose_math import quat_rotate
 from ros_ik.servo.pose_math import Vector
 from ros_ik.servo.pose_math import ZERO
 from ros_ik.servo.step_solver import link_offset
+from ros_ik.servo.target_motion import TargetMotion
 from ros_ik.servo.twist import TwistMotion
 from ros_ik.settings import Settings
 from ros_ik.settings import TaskSettings
@@ -63,6 +67,7 @@ class TaskTracker:
         self._link, self._reference = link, reference
         self._linear, self._angular = Approach(dt), Approach(dt)
         self._motion, self._filter = TwistMotion(dt), PoseFilter(dt)
+        self._target, self._dt = TargetMotion(), dt
         self._sequence = self._twist_sequence = 0
         self.pursuit = Pursuit.NONE
         self.goal: np.ndarray | None = None
@@ -91,6 +96,7 @@ class TaskTracker:
         other = copy.copy(self)
         other._linear, other._angular = copy.copy(self._linear), copy.copy(self._angular)
         other._motion, other._filter = self._motion.branch(), copy.copy(self._filter)
+        other._target = copy.copy(self._target)
         return other
 
     def apply(self, task: TaskSettings, settings: Settings) -> None:
@@ -104,6 +110,9 @@ class TaskTracker:
         )
         self._all_axes = min(*self._linear_axes, *self._angular_axes) == 1.0
         self._filter.tau = settings.target_filter_tau
+        self._predicts = task.target_prediction == 'velocity' and self._filter.tau == 0.0
+        if not self._predicts:
+            self._target.reset()
         self._rejects = rejects = settings.target_jump_policy == 'reject'
         self._linear_limits = ApproachLimits(
             task.max_linear_speed, task.max_linear_acceleration, task.gain,
@@ -117,6 +126,7 @@ class TaskTracker:
     def drop(self, sequence: int) -> None:
         """Forget the targets and ignore those up to ``sequence``."""
         self.goal = self.twist = None
+        self._target.reset()
         self.received = self.rejected = -math.inf
         self.lasting = 0
         self._sequence = max(self._sequence, sequence)
@@ -170,6 +180,9 @@ class TaskTracker:
             self.rejected = target.received
             self.jumps += 1
             return False
+        if self._predicts and not self._take(target, goal):
+            self.received = target.received
+            return True
         self.goal, self._goal = pose, goal
         self.received, self.rejected = target.received, -math.inf
         self.lasting = target.sequence if target.lasting else 0
@@ -187,6 +200,7 @@ class TaskTracker:
         if not self.lasting or (target is not None and target.sequence == self.lasting):
             return False
         self.goal, self.lasting, self.received = None, 0, -math.inf
+        self._target.reset()
         return True
 
     def measure(self, body_q: np.ndarray) -> tuple[Vector, Vector]:
@@ -215,11 +229,12 @@ class TaskTracker:
             )
         return left
 
-    def reference(self, body_q: np.ndarray) -> tuple[Sequence[float], float]:
+    def reference(self, body_q: np.ndarray, now: float) -> tuple[Sequence[float], float]:
         """Return the pose to reach in this tick, and how much nearer it lies, in m plus rad.
 
         Args:
             body_q: Link poses at the commanded configuration [body_count, 7].
+            now: Time of the tick [s].
         """
         before = self._before
         self._aim = None
@@ -228,6 +243,8 @@ class TaskTracker:
         self._before = self.pose
         if self.pursuit is Pursuit.TWIST:
             shift, turn = self._follow(body_q, achieved)
+        elif self._predicts and self._target.moves:
+            shift, turn = self._accompany(achieved, now)
         else:
             shift, turn = self._approach(left, achieved)
         pose = float_moved(self.pose, shift, turn)
@@ -270,6 +287,42 @@ class TaskTracker:
             self._linear.step(left[0], achieved[0], self._linear_limits),
             self._angular.step(left[1], achieved[1], self._angular_limits),
         )
+
+    def _take(self, target: PoseTarget, goal: Sequence[float]) -> bool:
+        """Take a pose for the motion of the target; return whether it is the newest one."""
+        if target.lasting:
+            self._target.reset()
+            return True
+        linear, angular = self._linear_limits, self._angular_limits
+        return self._target.add(
+            goal, target.received, target.stamp, (linear.speed, angular.speed),
+            (linear.acceleration, angular.acceleration),
+        )  # fmt: skip
+
+    def _accompany(
+        self, achieved: tuple[Vector, Vector], now: float
+    ) -> tuple[Vector, Vector]:
+        """Return the displacement of this tick with a target that moves, and towards it."""
+        dt, target = self._dt, self._target
+        here, self._aim = target.at(now), target.at(now + dt)
+        ways = self._counted(float_difference(self._aim, here))
+        left = self._difference(here)
+        limits = self._linear_limits, self._angular_limits
+        shifts = []
+        for approach, way, difference, before, limit in zip(
+            (self._linear, self._angular), ways, left, achieved, limits, strict=True
+        ):
+            pace = float_scaled(way, 1.0 / dt)
+            approach.velocity = float_less(approach.velocity, pace)
+            step = approach.step(difference, float_less(before, way), limit)
+            approach.velocity = float_sum(approach.velocity, pace)
+            step = float_sum(step, way)
+            length = float_length(step)
+            if length > limit.speed * dt:
+                step = float_scaled(step, limit.speed * dt / length)
+            shifts.append(step)
+        self.remaining = sum(map(float_length, self._difference(self._aim)))
+        return shifts[0], shifts[1]
 
     def _follow(
         self, body_q: np.ndarray, achieved: tuple[Vector, Vector]

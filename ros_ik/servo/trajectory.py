@@ -29,6 +29,8 @@ class TrajectoryLayout:
         stamp_now: Whether the header has the time of the tick instead of zero.
         coords: Coordinate of each joint.
         dofs: Degree of freedom of each joint.
+        speeds: Velocity limit of each joint [rad/s or m/s].
+        position_gain: Correction of velocities by the measured positions [1/s].
     """
 
     joint_names: tuple[str, ...]
@@ -37,6 +39,8 @@ class TrajectoryLayout:
     stamp_now: bool
     coords: np.ndarray
     dofs: np.ndarray
+    speeds: np.ndarray
+    position_gain: float
 
 
 def trajectory_layout(
@@ -59,6 +63,7 @@ def trajectory_layout(
     of_coord = {
         int(coord): dof for dof, coord in enumerate(dof_coordinates(robot.model)) if coord >= 0
     }
+    dofs = np.array([of_coord[int(coord)] for coord in coords])
     return TrajectoryLayout(
         joint_names=robot.output_names[index],
         times=(
@@ -68,5 +73,7 @@ def trajectory_layout(
         publish_velocities=output.publish_velocities,
         stamp_now=output.stamp == 'now',
         coords=coords,
-        dofs=np.array([of_coord[int(coord)] for coord in coords]),
+        dofs=dofs,
+        speeds=robot.velocity[dofs],
+        position_gain=output.position_gain,
     )

@@ -12,6 +12,8 @@ import textwrap
 from ros_ik.settings.parameter import Parameter
 from ros_ik.settings.parameter import Value
 from ros_ik.settings.schema import SCHEMA
+from ros_ik.settings.schema import Section
+from ros_ik.settings.schema import SECTIONS
 
 _HEADER = '# Copyright 2026 The ros_ik developers\n# SPDX-License-Identifier: Apache-2.0\n'
 _YAML_INTRODUCTION = """\
@@ -26,7 +28,10 @@ def yaml_text() -> str:
     """Return the content of config/ros_ik.yaml."""
     lines = ['/**:', '  ros__parameters:']
     previous: list[str] = []
+    titles = {section.parameters[0].name: section.title for section in SECTIONS}
     for entry in SCHEMA:
+        if entry.name in titles:
+            lines += ['', f'    # ---- {titles[entry.name]} ----']
         name = entry.named(_SECTIONS.get(entry.placeholder, entry.name)).name
         commented = entry.placeholder not in ('', *_SECTIONS)
         path = (entry.name if commented else name).split('.')
@@ -38,17 +43,6 @@ def yaml_text() -> str:
 
 def markdown_text() -> str:
     """Return the content of docs/parameters.md."""
-    rows = [
-        '| parameter | type | default | unit | values | set | meaning |',
-        '|---|---|---|---|---|---|---|',
-    ]
-    for entry in SCHEMA:
-        cells = (
-            f'`{entry.name}`', entry.type.replace('|', ' or '),
-            f'`{_yaml_value(entry.default)}`', entry.unit,
-            entry.bounds_text(), 'at start' if entry.read_only else 'any time', entry.description,
-        )  # fmt: skip
-        rows.append('| ' + ' | '.join(cells) + ' |')
     introduction = """\
     # Parameters
 
@@ -61,7 +55,37 @@ def markdown_text() -> str:
     read-only afterwards.
 
     """
-    return textwrap.dedent(introduction) + '\n'.join(rows) + '\n'
+    contents = [
+        f'- [{section.title}](#{section.title.lower().replace(" ", "-")}): '
+        + ', '.join(f'`{group}`' for group in _groups(section))
+        for section in SECTIONS
+    ]
+    tables = [line for section in SECTIONS for line in _markdown_section(section)]
+    return textwrap.dedent(introduction) + '\n'.join([*contents, *tables]) + '\n'
+
+
+def _groups(section: Section) -> list[str]:
+    """Return the beginnings of the names of a section, each once."""
+    names = [entry.name for entry in section.parameters]
+    groups = [name if '.' not in name else name[: name.rindex('.')] + '.*' for name in names]
+    return list(dict.fromkeys(groups))
+
+
+def _markdown_section(section: Section) -> list[str]:
+    """Return the lines of a section: heading, text and table."""
+    lines = [
+        '', f'## {section.title}', '', section.text, '',
+        '| parameter | type | default | unit | values | set | meaning |',
+        '|---|---|---|---|---|---|---|',
+    ]  # fmt: skip
+    for entry in section.parameters:
+        cells = (
+            f'`{entry.name}`', entry.type.replace('|', ' or '),
+            f'`{_yaml_value(entry.default)}`', entry.unit,
+            entry.bounds_text(), 'at start' if entry.read_only else 'any time', entry.description,
+        )  # fmt: skip
+        lines.append('| ' + ' | '.join(cells) + ' |')
+    return lines
 
 
 def _yaml_sections(path: list[str], previous: list[str], commented: bool) -> Iterator[str]:

@@ -4,20 +4,30 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ros_ik.settings.parameter import MOST_WEIGHT
 from ros_ik.settings.parameter import Parameter
 from ros_ik.settings.schema_collision import COLLISION
 from ros_ik.settings.schema_limits import BARRIERS
 from ros_ik.settings.schema_limits import JOINT_LIMITS
 from ros_ik.settings.schema_limits import LIMITS
-from ros_ik.settings.schema_motion import MOTION
-from ros_ik.settings.schema_node import NODE
-from ros_ik.settings.schema_services import SERVICES
+from ros_ik.settings.schema_motion import CENTER_OF_MASS
+from ros_ik.settings.schema_motion import FOLLOWING_ERROR
+from ros_ik.settings.schema_motion import SINGULARITIES
+from ros_ik.settings.schema_motion import TARGETS
+from ros_ik.settings.schema_motion import VELOCITIES
+from ros_ik.settings.schema_node import BOND
+from ros_ik.settings.schema_node import REAL_TIME
+from ros_ik.settings.schema_node import TF
+from ros_ik.settings.schema_services import GOALS
+from ros_ik.settings.schema_services import REQUESTS
 
 DESCRIPTION_CHANGES = ('hold_and_swap', 'ignore', 'deactivate')
 JUMP_POLICIES = ('saturate', 'reject')
 STAMPS = ('zero', 'now')
-OUTPUT_TYPES = ('joint_trajectory', 'float64_multi_array')
+PREDICTIONS = ('off', 'velocity')
+OUTPUT_TYPES = ('joint_trajectory', 'float64_multi_array', 'float64_multi_array_velocities')
 
 _NODE = (
     Parameter(
@@ -141,6 +151,14 @@ _TASK = (
         '<task>.angular_tolerance', 'double', 0.01,
         'Orientation error below which a target counts as reached.', unit='rad', minimum=0.0,
     ),
+    Parameter(
+        '<task>.target_prediction', 'string', 'off',
+        "How a streamed pose goes on between its messages: 'off' stays where the last one was; "
+        "'velocity' goes on as the target moved so far, until command_timeout, so that the robot "
+        'does not lag behind and slow streams are followed smoothly; where a target stops at '
+        'once, the robot goes on for a message and its braking distance. It has no effect beside '
+        'target_filter_tau.', choices=PREDICTIONS,
+    ),
 )  # fmt: skip
 
 _SOLVER = (
@@ -219,8 +237,10 @@ _OUTPUTS = (
         'outputs.<output>.type', 'string', 'joint_trajectory',
         "What the controller takes: 'joint_trajectory' is trajectory_msgs/JointTrajectory for "
         "joint_trajectory_controller, 'float64_multi_array' is std_msgs/Float64MultiArray with "
-        "the positions in the order of joints for forward_position_controller, which has no "
-        'horizon, velocities or stamp.', choices=OUTPUT_TYPES, read_only=True,
+        'the positions in the order of joints for forward_position_controller, '
+        "'float64_multi_array_velocities' the same with the velocities for "
+        'forward_velocity_controller. An array has no horizon and no stamp: a velocity goes on '
+        'until the next one, so the last one is zero.', choices=OUTPUT_TYPES, read_only=True,
     ),
     Parameter(
         'outputs.<output>.joints', 'string[]', (),
@@ -236,6 +256,13 @@ _OUTPUTS = (
     Parameter(
         'outputs.<output>.publish_velocities', 'bool', False,
         'Give velocities too. The last point has velocity zero either way.', read_only=True,
+    ),
+    Parameter(
+        'outputs.<output>.position_gain', 'double', 1.0,
+        'Correction of velocities by the measured position, which a robot that is driven by '
+        'velocities alone drifts away from: this times what the robot lacks to the commanded '
+        'position is added, within the velocity limits. At most a third of 1 / lag; 0 never '
+        'corrects.', unit='1/s', minimum=0.0, maximum=100.0, read_only=True,
     ),
     Parameter(
         'outputs.<output>.stamp', 'string', 'zero',
@@ -269,20 +296,82 @@ _REPORTS = (
         'diagnostics_period', 'double', 1.0, 'Time between two messages on /diagnostics.',
         unit='s', minimum=0.05, maximum=3600.0,
     ),
+    Parameter(
+        'marker_rate', 'double', 10.0,
+        'Rate of ~/markers while somebody looks. Drawing runs in a process of its own.',
+        unit='Hz', minimum=0.1, maximum=100.0,
+    ),
 )  # fmt: skip
 
-SCHEMA: tuple[Parameter, ...] = (
-    _NODE
-    + _TASK
-    + _SOLVER
-    + _TIMING
-    + LIMITS
-    + JOINT_LIMITS
-    + MOTION
-    + BARRIERS
-    + COLLISION
-    + _OUTPUTS
-    + _REPORTS
-    + NODE
-    + SERVICES
+
+class Section(NamedTuple):
+    """Parameters that belong together.
+
+    Attributes:
+        title: Heading in the documents.
+        text: One or two sentences on them.
+        parameters: The parameters.
+    """
+
+    title: str
+    text: str
+    parameters: tuple[Parameter, ...]
+
+
+SECTIONS = (
+    Section(
+        'Node and robot',
+        'Start, rate, device, and which joints are moved by which tasks.', _NODE + TF + BOND,
+    ),
+    Section(
+        'Frame tasks',
+        'One set for each entry of `frame_tasks`: the link, how it moves, when it has arrived.',
+        _TASK,
+    ),
+    Section(
+        'Posture and solver',
+        'What the tasks leave open, and behaviour near singularities.', _SOLVER + SINGULARITIES,
+    ),
+    Section(
+        'Centre of mass', 'Targets on `~/target_com` count once its weight is above 0.',
+        CENTER_OF_MASS,
+    ),
+    Section(
+        'Targets', 'How long targets count, and what becomes of noisy or distant ones.',
+        _TIMING + TARGETS,
+    ),
+    Section(
+        'Velocity targets',
+        'Units of `~/<task>/target_twist`, `~/target_joint_jog` and the velocities of '
+        '`~/target_joints`; names and defaults are those of MoveIt Servo.', VELOCITIES,
+    ),
+    Section(
+        'Following error', 'What happens where the robot lags behind its command.',
+        FOLLOWING_ERROR,
+    ),
+    Section(
+        'Limits', 'What is kept from the limits of the URDF, and tighter ones for single joints.',
+        LIMITS + JOINT_LIMITS,
+    ),
+    Section(
+        'Barriers and collisions',
+        'Boxes that frames stay in, and distances between links and to obstacles.',
+        BARRIERS + COLLISION,
+    ),
+    Section(
+        'Outputs', 'One set for each entry of `output_names`: a controller and what it takes.',
+        _OUTPUTS,
+    ),
+    Section('Reports', 'How often the node tells what it does.', _REPORTS),
+    Section(
+        'Real time',
+        'Scheduling of the control thread; [benchmarks_node.md](benchmarks_node.md) has figures.',
+        REAL_TIME,
+    ),
+    Section('Requests of planners', 'How much they may ask for, at whose cost.', REQUESTS),
+    Section('Goals of actions', '`~/move_to_pose` and `~/follow_joint_trajectory`.', GOALS),
+)  # fmt: skip
+
+SCHEMA: tuple[Parameter, ...] = tuple(
+    parameter for section in SECTIONS for parameter in section.parameters
 )

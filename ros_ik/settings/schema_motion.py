@@ -9,9 +9,11 @@ from ros_ik.settings.parameter import Parameter
 
 HALT_MODES = ('decelerate', 'hold')
 TIME_SOURCES = ('receive', 'header')
+COMMAND_TYPES = ('speed_units', 'unitless')
 FOLLOWING_ACTIONS = ('slow', 'stop')
+SYNCHRONISE_TO = ('command', 'measured')
 
-_CENTER_OF_MASS = (
+CENTER_OF_MASS = (
     Parameter(
         'com.weight', 'double', 0.0,
         'Weight of the error of the centre of mass, on all three axes, beside the frame tasks; 0 '
@@ -35,7 +37,7 @@ _CENTER_OF_MASS = (
     ),
 )  # fmt: skip
 
-_TARGETS = (
+TARGETS = (
     Parameter(
         'command_time_source', 'string', 'receive',
         "From when the age of a target counts: 'receive' is the time at which it was heard, "
@@ -59,7 +61,31 @@ _TARGETS = (
     ),
 )  # fmt: skip
 
-_SINGULARITIES = (
+VELOCITIES = (
+    Parameter(
+        'command_in_type', 'string', 'speed_units',
+        "Units of velocity targets, of frames and of joints: 'speed_units' is m/s and rad/s, "
+        "'unitless' is a part of the scales below, from -1 to 1, as joysticks give it; a message "
+        'with a number beyond that is refused.', choices=COMMAND_TYPES,
+    ),
+    Parameter(
+        'scale.linear', 'double', 0.4,
+        'Speed of a frame at full deflection of a unitless linear velocity.',
+        unit='m/s', minimum=0.0, exclusive_minimum=True,
+    ),
+    Parameter(
+        'scale.rotational', 'double', 0.8,
+        'Rotation speed of a frame at full deflection of a unitless angular velocity.',
+        unit='rad/s', minimum=0.0, exclusive_minimum=True,
+    ),
+    Parameter(
+        'scale.joint', 'double', 0.5,
+        'Speed of a joint at full deflection of a unitless joint velocity.',
+        unit='rad/s or m/s', minimum=0.0, exclusive_minimum=True,
+    ),
+)  # fmt: skip
+
+SINGULARITIES = (
     Parameter(
         'solver.singularity_threshold', 'double', 0.03,
         'Least singular value of the weighted Jacobian of a frame task below which steps are '
@@ -74,7 +100,7 @@ _SINGULARITIES = (
     ),
 )  # fmt: skip
 
-_FOLLOWING = (
+FOLLOWING_ERROR = (
     Parameter(
         'following_error.delay', 'double', 0.1,
         'Lag of the robot behind its command that is in order: transport, controller and drives '
@@ -96,6 +122,18 @@ _FOLLOWING = (
         'measured position. A joint that stands still while its command moves away stops the '
         'command with either.', choices=FOLLOWING_ACTIONS,
     ),
+    Parameter(
+        'synchronise_to', 'string', 'command',
+        "Where a motion starts: 'command' is the last command, while the robot rests within "
+        "synchronise_tolerance of it and has not been moved since, else the measured state; "
+        "'measured' is always the measured state, which a robot that sags or a noisy encoder "
+        'turns into a step. After an activation, a pause, a stop, a reset or missing joint '
+        'states it is the measured state with either.',
+        choices=SYNCHRONISE_TO,
+    ),
+    Parameter(
+        'synchronise_tolerance', 'double', 0.05,
+        'How far the robot may rest from the last command for the next motion to start there; a '
+        'joint that is measured in m: 0.3 m for each rad.', unit='rad', minimum=0.0,
+    ),
 )  # fmt: skip
-
-MOTION: tuple[Parameter, ...] = _CENTER_OF_MASS + _TARGETS + _FOLLOWING + _SINGULARITIES

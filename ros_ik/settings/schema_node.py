@@ -6,17 +6,25 @@ from __future__ import annotations
 
 from ros_ik.settings.parameter import Parameter
 
-NODE: tuple[Parameter, ...] = (
+TF: tuple[Parameter, ...] = (
     Parameter(
         'use_tf', 'bool', True,
         'Look up frames that are no links of the model in tf, where tf2_ros is installed; false '
         'refuses them.', read_only=True,
     ),
+)  # fmt: skip
+
+BOND: tuple[Parameter, ...] = (
     Parameter(
-        'marker_rate', 'double', 10.0,
-        'Rate of ~/markers while somebody looks. Drawing runs in a process of its own.',
-        unit='Hz', minimum=0.1, maximum=100.0,
+        'bond_heartbeat_period', 'double', 0.0,
+        "Period of the heartbeats on the topic bond for Nav2's lifecycle manager, while the node "
+        'is active; 0.1 is usual there, 0 is none. It takes the package bond: where that is '
+        'missing, the node refuses to configure.', unit='s', minimum=0.0, maximum=2.0,
+        read_only=True,
     ),
+)  # fmt: skip
+
+REAL_TIME: tuple[Parameter, ...] = (
     Parameter(
         'rt.priority', 'int', 0,
         'Priority of the control thread among the real-time threads of the machine (SCHED_FIFO); '

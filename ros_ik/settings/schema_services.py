@@ -8,7 +8,7 @@ from ros_ik.settings.parameter import Parameter
 
 MOVEIT_SERVICES = ('auto', 'on', 'off')
 
-SERVICES = (
+REQUESTS = (
     Parameter(
         'services.max_poses', 'int', 100_000,
         'Bound on a request: poses times max_solutions of ~/solve_ik, poses of ~/solve_fk, points '
@@ -43,6 +43,9 @@ SERVICES = (
         "installed, 'on' refuses to configure where it is not, 'off' never.",
         choices=MOVEIT_SERVICES, read_only=True,
     ),
+)  # fmt: skip
+
+GOALS = (
     Parameter(
         'actions.timeout', 'double', 60.0,
         'Longest time for a goal of ~/move_to_pose; also where it gives none.',

@@ -28,6 +28,7 @@ class TaskSettings:
     max_angular_acceleration: float
     linear_tolerance: float
     angular_tolerance: float
+    target_prediction: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,6 +66,7 @@ class OutputSettings:
     joints: tuple[str, ...]
     command_horizon: float
     publish_velocities: bool
+    position_gain: float
     stamp: str
 
 
@@ -88,6 +90,10 @@ class Settings:
     com_max_linear_acceleration: float
     com_linear_tolerance: float
     command_time_source: str
+    command_in_type: str
+    scale_linear: float
+    scale_rotational: float
+    scale_joint: float
     target_filter_tau: float
     halt_mode: str
     solver_damping: float
@@ -103,6 +109,8 @@ class Settings:
     following_error_delay: float
     following_error_max: tuple[float, ...]
     following_error_action: str
+    synchronise_to: str
+    synchronise_tolerance: float
     limits_position_margin: tuple[float, ...]
     limits_velocity_scale: float
     limits_acceleration_scale: float
@@ -126,6 +134,7 @@ class Settings:
     status_rate: float
     diagnostics_period: float
     use_tf: bool
+    bond_heartbeat_period: float
     marker_rate: float
     rt_priority: int
     rt_cpu: int

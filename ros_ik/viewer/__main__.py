@@ -5,26 +5,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import os
 import sys
 
 from ros_ik.demo.process import run_node
+from ros_ik.viewer.viewer_node import ViewerNode
 
-# What requirements/demo.txt has beside that which the node needs.
-_OPTIONAL = ('viser', 'trimesh')
+# The node and the robot come first where processors are few.
+_NICE = 10
 
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run until interrupted; return the exit code."""
-    try:
-        from ros_ik.viewer.viewer_node import ViewerNode  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        if error.name not in _OPTIONAL:
-            raise
-        print(
-            f'ros_ik_viewer needs {error.name}: pip install viser trimesh',
-            file=sys.stderr,
-        )
-        return 2
+    os.nice(_NICE)
     return run_node(ViewerNode, args)
 
 

@@ -13,7 +13,6 @@ import argparse
 from collections.abc import Sequence
 import os
 from pathlib import Path
-import signal
 import socket
 import sys
 import tempfile
@@ -28,13 +27,15 @@ from ros_ik.demo.nodes import start_nodes
 from ros_ik.demo.robots import default_robot
 from ros_ik.demo.robots import mesh_environment
 from ros_ik.demo.robots import mesh_prefix
+from ros_ik.demo.robots import RobotFiles
+from ros_ik.demo.session import add_robot_argument
+from ros_ik.demo.session import PERIOD
+from ros_ik.demo.session import run_until_signal
+from ros_ik.demo.session import wait_for_end
 from ros_ik.errors import ArgumentError
-from ros_ik.errors import RosIkError
 
 _HOST = '127.0.0.1'
 _PORTS_TRIED = 100
-# Time between two looks at the children [s].
-_PERIOD = 0.2
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -44,30 +45,21 @@ def main(args: Sequence[str] | None = None) -> int:
         args: Command line; None for that of the process.
     """
     options = _parse(args)
-    ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
-    try:
-        return _run(options, ended)
-    except RosIkError as error:
-        print(f'view: {error}', file=sys.stderr)
-        return 2
+    return run_until_signal('view', lambda ended: _run(options, ended))
 
 
 def _parse(args: Sequence[str] | None) -> argparse.Namespace:
     summary = (__doc__ or '').splitlines()[0]
     parser = argparse.ArgumentParser(prog='ros_ik.viewer.demo', description=summary)
-    parser.add_argument(
-        '--robot', default='', help='name, or path of a URDF or xacro file; empty: panda'
-    )
+    add_robot_argument(parser)
     parser.add_argument('--device', default='auto', help="'auto', 'cpu' or 'cuda:N'")
     parser.add_argument('--rate', type=float, default=100.0, help='rate of the control loop [Hz]')
     parser.add_argument('--port', type=int, default=8080, help='port, or the next free one')
     return parser.parse_args(args)
 
 
-def _run(options: argparse.Namespace, ended: threading.Event) -> int:
-    """Start everything and wait; return the exit code."""
+def _run(options: argparse.Namespace, ended: threading.Event) -> str:
+    """Start everything and wait; return what went wrong, '' for nothing."""
     robot = DemoRobot.load(options.robot or default_robot())
     port = _free_port(options.port)
     address = f'http://{_HOST}:{port}'
@@ -76,9 +68,8 @@ def _run(options: argparse.Namespace, ended: threading.Event) -> int:
         'control_rate': options.rate,
         'status_rate': 50.0,
         'device': options.device,
-        'ee.orientation_weight': 0.5 if robot.group.n_variables >= 6 else 0.0,
     }
-    page = {'host': _HOST, 'port': port, 'package_paths': _mesh_folders(robot)}
+    page = {'host': _HOST, 'port': port, 'package_paths': mesh_folders(robot.files)}
     environment = mesh_environment(robot.files)
     with tempfile.TemporaryDirectory() as folder, Children(environment) as children:
         start_nodes(
@@ -88,17 +79,11 @@ def _run(options: argparse.Namespace, ended: threading.Event) -> int:
             parameters,
             {'ros_ik_viewer': ('ros_ik.viewer', page)},
         )
-        while not ended.wait(_PERIOD) and not children.fallen():
+        while not ended.wait(PERIOD) and not children.fallen():
             if _is_served(address):
                 _announce(address, robot)
                 break
-        while not ended.wait(_PERIOD) and not children.fallen():
-            pass
-        problem = children.fallen()
-    if problem:
-        print(f'view: {problem}', file=sys.stderr)
-        return 1
-    return 0
+        return wait_for_end(children, ended)
 
 
 def _announce(address: str, robot: DemoRobot) -> None:
@@ -109,12 +94,11 @@ def _announce(address: str, robot: DemoRobot) -> None:
         webbrowser.open(address)
 
 
-def _mesh_folders(robot: DemoRobot) -> list[str]:
-    """Return where the meshes of the robot may lie: in its package, or beside it."""
-    urdf = robot.files.urdf_path
-    prefix = mesh_prefix(robot.files)
+def mesh_folders(files: RobotFiles) -> list[str]:
+    """Return the folders that may hold the meshes of a robot: its package, and those beside it."""
+    prefix = mesh_prefix(files)
     # <there>/<package>/urdf/<file>
-    around = [str(folder) for folder in list(urdf.parents)[:3:2]]
+    around = [str(folder) for folder in list(files.urdf_path.parents)[:3:2]]
     return [str(Path(prefix) / 'share'), *around] if prefix else around
 
 

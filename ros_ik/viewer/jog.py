@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import functools
 import threading
 import time
+from typing import Any
 
 import numpy as np
 import viser
@@ -20,6 +21,8 @@ _ARRIVED = 2e-3
 # A button that was not heard of for so long is held no longer [s]; while it is, so often [Hz].
 _HELD_TIME, _HOLD_RATE = 0.25, 20.0
 _AXES = ('x', 'y', 'z', 'about x', 'about y', 'about z')
+# Keys of the velocities along each axis, there and back; with Shift they turn about it.
+_KEYS: tuple[tuple[Any, Any], ...] = (('I', 'K'), ('J', 'L'), ('U', 'M'))
 # Range of sliders of joints without limits [rad or m].
 _UNBOUNDED = np.pi
 
@@ -46,6 +49,12 @@ class Jog:
                     button = gui.add_button(f'{mark} {axis}', hint='moves while it is held')
                     push = functools.partial(self._on_hold, row, sign)
                     button.on_hold(callback_hz=_HOLD_RATE)(push)
+                    # A key that is held comes again and again, as in a text.
+                    gui.add_command(
+                        f'velocity {mark} {axis}',
+                        hotkey=_KEYS[row % 3][sign < 0.0],
+                        modifier='shift' if row >= 3 else None,
+                    ).on_trigger(push)
 
     def offer(
         self, tasks: Sequence[str], names: Sequence[str], lower: np.ndarray, upper: np.ndarray

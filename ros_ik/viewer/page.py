@@ -15,7 +15,11 @@ import viser
 import websockets.asyncio.server
 
 from ros_ik.viewer.jog import Jog
+from ros_ik.viewer.obstacles import Obstacles
+from ros_ik.viewer.parameter_panel import ParameterPanel
+from ros_ik.viewer.plots import Plots
 from ros_ik.viewer.requests import Requests
+from ros_ik.viewer.show_controls import ShowControls
 from ros_ik_interfaces.srv import SetMode
 
 # Kinds of commands by what the page calls them.
@@ -28,6 +32,21 @@ MODES = {
 }
 _LOCAL_HOSTS = ('127.0.0.1', 'localhost', '::1')
 _LOCAL_ORIGIN = re.compile(r'http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?')
+KEYS = """\
+| key | does |
+|---|---|
+| S | stop |
+| P, O | pause, resume |
+| R | reset |
+| I, K | velocity along + x, - x |
+| J, L | along + y, - y |
+| U, M | along + z, - z |
+| Shift with these | about the same axis |
+| Ctrl-K | list of every command |
+
+A velocity counts while its key repeats and ends 0.25 s after you let go. Speeds and task are those
+under *Velocity*.
+"""
 _STOP_COLOR = (200, 30, 0)
 # Size of the panel with the stop button, and of the other one [pixels].
 _STOP_WIDTH, _PANEL_WIDTH, _GAP = 230, 340, 12
@@ -70,7 +89,11 @@ class Page:
         server: What draws on it.
         requests: What the people want who look at it.
         address: Where it is.
+        show: Switches for what is drawn.
         jog: Joint targets and velocities that people want.
+        obstacles: The obstacles that people put there.
+        plots: Plots of the last seconds.
+        parameters: Inputs for parameters of the node.
     """
 
     def __init__(self, host: str, port: int, requests: Requests) -> None:
@@ -110,21 +133,26 @@ class Page:
         self._status = gui.add_html('')
         self._answer = gui.add_html('')
         self._shown = '', ''
-        with gui.add_folder('Show'):
-            self.with_ghost = gui.add_checkbox(
-                'commanded robot', True, hint='The ghost: where the node wants the robot to be.'
-            )
-            self.with_pairs = gui.add_checkbox(
-                'closest pairs',
-                True,
-                hint='Blue: far from the margin of the barrier. Red: the margin is used up.',
-            )
-            self.with_targets = gui.add_checkbox('targets', True)
-        self.jog = Jog(self.server)
+        tabs = gui.add_tab_group()
+        with tabs.add_tab('Control'):
+            self.show = ShowControls(self.server)
+            self.jog = Jog(self.server)
+            self.obstacles = Obstacles(self.server)
+        with tabs.add_tab('Plots'):
+            self.plots = Plots(self.server)
+        with tabs.add_tab('Parameters'):
+            self.parameters = ParameterPanel(self.server, requests)
+        with tabs.add_tab('Keys'):
+            gui.add_markdown(KEYS)
         self.server.scene.add_grid('/floor', width=4.0, height=4.0, cell_size=0.1)
         self.server.scene.world_axes.visible = False
 
-    def show(self, status: str, answer: str) -> None:
+    @property
+    def is_watched(self) -> bool:
+        """Whether a browser shows the page."""
+        return bool(self.server.get_clients())
+
+    def show_status(self, status: str, answer: str) -> None:
         """Show the status, and what the node answered last, as HTML."""
         if status != self._shown[0]:
             self._status.content = status

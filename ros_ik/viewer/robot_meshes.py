@@ -6,18 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 import dataclasses
-import io
 from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 import trimesh
 
+from ros_ik.demo.shape_scene import shape_scene
 from ros_ik.errors import ModelError
 from ros_ik.model import Model
-from ros_ik.model.joint_type import GeoType
-from ros_ik.model.mesh_files import MeshFile
-from ros_ik.model.mesh_files import read_content
 from ros_ik.model.xml import parse_document
 from ros_ik.viewer.palette import GREY
 
@@ -66,7 +63,7 @@ def read_meshes(model: Model, text: str, problems: list[str]) -> Iterator[LinkMe
         for number, shape in enumerate(shapes):
             color = given[number] if len(given) == len(shapes) else None
             try:
-                part = _geometry(int(types[shape]), scales[shape], model.shape_source[shape])
+                part = shape_scene(int(types[shape]), scales[shape], model.shape_source[shape])
             except ModelError as error:
                 problems.append(str(error))
                 continue
@@ -83,48 +80,6 @@ def read_meshes(model: Model, text: str, problems: list[str]) -> Iterator[LinkMe
                 np.asarray(whole.vertices, dtype=np.float32),
                 np.asarray(whole.faces, dtype=np.uint32),
             )
-
-
-def _geometry(kind: int, scale: np.ndarray, source: MeshFile | None) -> trimesh.Scene | None:
-    """Return a shape about its origin [m], None for one without a size or a file.
-
-    Raises:
-        ModelError: A mesh file that cannot be read.
-    """
-    if kind == GeoType.MESH:
-        if source is None or source.path is None:
-            return None
-        scene = _read_scene(source)
-        scene.apply_transform(np.diag([*np.asarray(scale, dtype=float), 1.0]))
-        return scene
-    if kind == GeoType.BOX:
-        part = trimesh.creation.box(extents=2.0 * scale)
-    elif kind == GeoType.SPHERE:
-        part = trimesh.creation.icosphere(subdivisions=3, radius=scale[0])
-    elif kind == GeoType.CYLINDER:
-        part = trimesh.creation.cylinder(radius=scale[0], height=2.0 * scale[1])
-    elif kind == GeoType.CAPSULE:
-        part = trimesh.creation.capsule(radius=scale[0], height=2.0 * scale[1])
-    else:
-        return None
-    return trimesh.Scene(part)
-
-
-def _read_scene(source: MeshFile) -> trimesh.Scene:
-    """Read a mesh file in m; files that it names beside it, such as pictures, are not read."""
-    where = f'mesh {source.uri!r}'
-    if source.path is None:
-        raise ModelError(where, 'not found in the package paths')
-    kind, content = read_content(source.path)
-    try:
-        scene = trimesh.load_scene(io.BytesIO(content), file_type=kind)
-        units = scene.units
-        if kind == 'dae' and units is not None:
-            scene.apply_scale(trimesh.units.unit_conversion(units, 'meters'))
-    # A reader of files raises whatever a broken one makes it stumble over.
-    except Exception as error:
-        raise ModelError(where, f'cannot be read as {kind}: {error!r}') from error
-    return scene
 
 
 def _paint(scene: trimesh.Scene, color: np.ndarray | None) -> None:

@@ -45,6 +45,7 @@ class RobotState:
         self._coords = dict(zip(self._joints.names, self._joints.coords.tolist(), strict=True))
         start = self._joints.configuration({})
         self._joint_q = np.stack([start, start])
+        self._computed = np.full_like(self._joint_q, np.nan)
         self.body_q = np.zeros((2, self.model.body_count, 7))
         self._is_known = [False, False]
         self.update()
@@ -77,19 +78,22 @@ class RobotState:
         """Return whether a joint with one coordinate has this name."""
         return name in self._coords
 
-    def limits(self, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the lower and the upper position limits of joints [rad or m], one each."""
+    def limits(self, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return lower and upper positions [rad or m] and velocity limits of joints, one each."""
         starts = self.model.joint_qd_start.numpy()
         dofs = [int(starts[self.model.joint_index(name)]) for name in names]
-        lower, upper, _, _ = self.model.limits64()
-        return lower[dofs], upper[dofs]
+        lower, upper, velocity, _ = self.model.limits64()
+        return lower[dofs], upper[dofs], velocity[dofs]
 
     def positions(self, names: Sequence[str]) -> dict[str, float]:
         """Return the measured positions [rad or m] of joints by name."""
         return {name: float(self._joint_q[MEASURED, self._coords[name]]) for name in names}
 
     def update(self) -> None:
-        """Compute the poses of the links."""
+        """Compute the poses of the links, if a joint has moved."""
+        if np.array_equal(self._joint_q, self._computed):
+            return
+        self._computed = self._joint_q.copy()
         both = np.stack([self.model.apply_mimic(joint_q) for joint_q in self._joint_q])
         eval_fk(self.model, both, self.body_q)
 

@@ -17,10 +17,10 @@ import warp as wp
 
 from ros_ik.demo.robots import find_robot
 
-pytestmark = pytest.mark.dds
+pytestmark = [pytest.mark.dds, pytest.mark.timeout(240)]
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 110.0
+PATIENCE = 200.0
 ROBOTS = ('panda', str(find_robot('ur3').urdf_path))
 
 

@@ -23,7 +23,7 @@ from ros_ik_interfaces.msg import IkStatus
 KEYS = [
     'robot', 'device', 'duration_s', 'control_rate_hz', 'ticks', 'missed_ticks', 'tick_ms_p50',
     'tick_ms_p99', 'targets', 'reached', 'max_reached_error_mm', 'max_reached_error_deg',
-    'min_barrier_m', 'limit_violations', 'rejected_trajectories',
+    'min_barrier_m', 'min_clearance_m', 'limit_violations', 'rejected_trajectories',
 ]  # fmt: skip
 PERIOD = 0.01
 
@@ -43,6 +43,7 @@ def still(robot, count=50):
     recording.commands = [robot.home[robot.coords].copy() for _ in range(count)]
     phase = Phase('pose 1', 'reached', 1.0, poses=pose[None], demand=Demand.REACH)
     recording.phases = [PhaseRecord(phase, 0.0, PERIOD * count)]
+    recording.codes, recording.barriers = [set()], [set()]
     return recording
 
 
@@ -131,4 +132,51 @@ def test_a_limit_that_was_never_pressed_fails(robot):
     ask(recording, joints={'panda_joint7': upper + 0.3}, demand=Demand.PRESS_LIMIT)
     assert not succeeded(*figures(robot, recording))
     recording.states[-1][6] = upper - 0.02
+    assert succeeded(*figures(robot, recording))
+
+
+def test_a_robot_that_touches_itself_fails(robot):
+    recording = still(robot)
+    folded = next(
+        phase for phase in make_scenario(robot, seed=0).phases if phase.demand is Demand.REFUSE
+    )
+    starts = robot.model.joint_q_start.numpy()
+    for name, value in folded.joints.items():
+        recording.states[20][starts[robot.model.joint_index(name)]] = value
+    result, evaluation = figures(robot, recording)
+    # Hulls that overlap have no depth.
+    assert result['min_clearance_m'] == 0.0
+    assert not succeeded(result, evaluation)
+
+
+def test_a_robot_that_does_not_give_way_fails(robot):
+    recording = still(robot)
+    scenario = make_scenario(robot, seed=0)
+    phase = next(phase for phase in scenario.phases if phase.demand is Demand.GIVE_WAY)
+    recording.phases = [PhaseRecord(phase, 0.0, 0.5)]
+    # It has come as near as it will, and would be met by a robot that stays where it is.
+    nearest = phase.ball[len(phase.ball) * 3 // 4]
+    recording.balls = [(0.01 * k, nearest) for k in range(50)]
+    result, evaluation = figures(robot, recording)
+    assert result['min_clearance_m'] <= 0.0 and not evaluation.phases[0].met
+    # The same ball farther away is no danger, but nothing has been shown.
+    recording.balls = [(0.01 * k, phase.ball[0]) for k in range(50)]
+    result, evaluation = figures(robot, recording)
+    assert result['min_clearance_m'] > 0.05 and not evaluation.phases[0].met
+
+
+def test_a_fold_that_nothing_stopped_fails(robot):
+    recording = still(robot)
+    phase = next(
+        phase for phase in make_scenario(robot, seed=0).phases if phase.demand is Demand.REFUSE
+    )
+    recording.phases = [PhaseRecord(phase, 0.0, 0.5)]
+    assert not figures(robot, recording)[1].phases[0].met
+
+
+def test_a_blocked_robot_that_nobody_noticed_fails(robot):
+    recording = still(robot)
+    ask(recording, poses=recording.phases[0].phase.poses, demand=Demand.WAIT)
+    assert not succeeded(*figures(robot, recording))
+    recording.codes[0].add(IkStatus.FOLLOWING_ERROR)
     assert succeeded(*figures(robot, recording))

@@ -27,7 +27,9 @@ ACTION = '/_action/'
 def rig(tmp_path_factory):
     """A node at work, with its process for planners, seen by a client."""
     with ros_rig(tmp_path_factory.mktemp('rig')) as client:
-        start_node(client)
+        # What needs a package and a parameter is there too.
+        bond = {'bond_heartbeat_period': 0.1} if importlib.util.find_spec('bond') else {}
+        start_node(client, **bond)
         start_robot(client)
         client.describe(panda_urdf())
         client.wait_for_code(IkStatus.OK, timeout=100.0)

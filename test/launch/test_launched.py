@@ -77,10 +77,10 @@ def held_apart(status):
 
 
 def test_demo_moves_in_a_namespace_and_ends_with_ctrl_c(start):
-    launched, client = start('demo.launch.py', namespace='lab', rviz='false')
+    launched, client = start('demo.launch.py', namespace='lab', rviz='false', tour='false')
     client.wait_for_code(IkStatus.OK, timeout=LONG)
     client.stream('pose', client.moved_pose((0.0, 0.05, 0.02)))
-    client.wait_for(lambda: client.status.tasks[0].reached, 'reached target', LONG)
+    client.wait_for_arrival(timeout=LONG)
     client.assert_trajectories_are_accepted()
     assert_ends_cleanly(launched)
 

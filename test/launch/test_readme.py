@@ -60,7 +60,7 @@ def test_the_three_terminals_move_a_panda(tmp_path):
         )
         client.wait_for_code(IkStatus.OK, timeout=LONG)
         client.stream('pose', client.moved_pose((0.0, 0.05, -0.05)))
-        client.wait_for(lambda: client.status.tasks[0].reached, 'reached target', LONG)
+        client.wait_for_arrival(timeout=LONG)
         client.wait_for(lambda: heard and states, 'commands and states')
         log = client.processes.text('ros_ik.demo.mock_robot')
         assert 'rejected' not in log, log

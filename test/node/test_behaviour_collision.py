@@ -94,7 +94,6 @@ def folded(client):
         client.stream(topic, None)
     client.trigger('reset')
     client.wait_for_text('waiting for a target')
-    client.wait_for_silence()
     client.robot.place(**FOLDED)
     client.robot.wait_until_seen()
     client.sent.clear()
@@ -138,5 +137,5 @@ def test_a_frame_that_starts_in_collision_is_tracked_outwards_only(client):
     client.wait_for_code(*HELD_BACK, text='panda_hand')
     client.wait_for_ticks(30)
     client.stream('ee', client.moved_pose((0.2, 0.0, 0.1)))
-    client.wait_for(lambda: client.status.tasks[0].reached, 'a way out')
+    client.wait_for_arrival()
     assert assert_it_grows(client)[-1] > MARGIN

@@ -82,7 +82,7 @@ def assert_it_goes_on(client):
     client.sent.clear()
     assert client.transition(Transition.TRANSITION_ACTIVATE)
     client.stream('ee', client.moved_pose((0.0, 0.1, 0.0)))
-    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
+    client.wait_for_arrival()
     motion = motion_of(client)
     motion.assert_within(panda_ranges())
     assert motion.starts == [0]

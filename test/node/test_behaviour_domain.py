@@ -58,7 +58,6 @@ def at_home(pair):
             client.stream(topic, None)
         client.trigger('reset')
         client.wait_for_text('waiting for a target')
-        client.wait_for_silence()
         client.robot.place(**HeldRobot.home())
     for client in pair:
         client.robot.wait_until_seen()

@@ -175,7 +175,7 @@ def tracking(client):
     client.stream('ee', goal)
     client.wait_for_text('tracking')
     yield client
-    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
+    client.wait_for_arrival(goal)
     client.stream('ee', None)
     motion = motion_of(client)
     assert motion.starts == [0]

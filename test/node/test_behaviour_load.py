@@ -47,6 +47,8 @@ def client(tmp_path_factory):
             client, control_rate=RATE, outputs__default__publish_velocities=True,
             status_rate=20.0, joint_state_timeout=PATIENT, command_timeout=PATIENT,
             services__nice=1, services__timeout=300.0,
+            # A robot that waits for a processor is no robot that does not follow.
+            following_error__max=[0.0],
         )  # fmt: skip
         start_robot(client)
         client.describe(panda_urdf())

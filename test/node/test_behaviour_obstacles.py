@@ -85,7 +85,6 @@ def at_home(client):
     client.trigger('reset')
     change(client, Obstacle(operation=Obstacle.CLEAR))
     client.wait_for_text('waiting for a target')
-    client.wait_for_silence()
     client.robot.place(**HeldRobot.home())
     client.robot.wait_until_seen()
     client.sent.clear()
@@ -136,7 +135,7 @@ def test_an_obstacle_that_appears_on_the_path_is_not_touched(client):
     motion.assert_within(panda_ranges())
     assert distances(client, centre).min() > 0.5 * MARGIN
     change(client, Obstacle(id='ball', operation=Obstacle.REMOVE))
-    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
+    client.wait_for_arrival()
     motion_of(client).assert_within(panda_ranges())
 
 
@@ -150,7 +149,7 @@ def test_an_obstacle_that_appears_where_the_robot_is_lets_it_move_away_only(clie
     client.wait_for_code(*BLOCKED)
     client.wait_for_ticks(30)
     client.stream('ee', client.moved_pose((0.0, -0.3, 0.1)))
-    client.wait_for(lambda: client.status.tasks[0].reached, 'a way out')
+    client.wait_for_arrival()
     motion_of(client).assert_within(panda_ranges())
     gap = distances(client, centre)
     assert gap[0] < 0.0 < gap[-1]

@@ -50,7 +50,6 @@ def robot(client):
     client.set(**NEVER_STALE)
     client.trigger('reset')
     client.wait_for_text('waiting for a target')
-    client.wait_for_silence()
     robot.place(**HeldRobot.home())
     robot.wait_until_seen()
     client.sent.clear()
@@ -183,10 +182,9 @@ def test_targets_that_came_while_it_held_are_forgotten(client, robot, hold, rele
 
 def test_a_pose_starts_from_the_measured_state_too(client, robot):
     client.stream('ee', client.moved_pose((0.0, 0.1, 0.0)))
-    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
+    client.wait_for_arrival()
     let_target_expire(client)
     client.wait_for_code(IkStatus.COMMAND_STALE)
-    client.wait_for_silence()
     robot.place(panda_joint2=-0.6)
     put = array_of(robot.position)
     robot.wait_until_seen()

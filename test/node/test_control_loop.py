@@ -108,3 +108,21 @@ def test_nobody_waits_at_the_gate_after_the_last_tick(loop):
     wait(lambda: math.isfinite(loop.gate._until))
     loop.finish()
     assert loop.gate._until == math.inf
+
+
+def test_each_tick_that_fails_ends_velocities_at_once(servo, period):
+    failures = []
+    # What else ends them runs in ticks that do not fail.
+    publishers = SimpleNamespace(stop_velocities=lambda: failures.append(loop._failures))
+    inbox = Inbox.empty()
+    inbox.settings.put(servo.settings)
+    inbox.streams.put(SimpleNamespace(read=lambda now: 1 / 0))
+    inbox.controlled.put(controlled(servo))
+    status = SimpleNamespace(is_heard=lambda: False)
+    loop = ControlLoop(
+        inbox, status, SteadySchedule(period), time.time_ns, Mailbox(publishers), ('ee',)
+    )
+    loop.start()
+    wait(lambda: len(failures) > 2)
+    assert failures[:3] == [1, 2, 3]
+    loop.finish()

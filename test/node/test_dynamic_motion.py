@@ -95,6 +95,45 @@ def _joint_state_timeout(client):
     client.wait_for_code(IkStatus.JOINT_STATE_STALE)
 
 
+SAG = 0.03
+
+
+def starts_beside(client, **changes):
+    """Return how far motions start from the last command where encoders are off by ``SAG``.
+
+    One motion for each value of the one parameter that is given.
+    """
+    ((name, values),) = changes.items()
+    client.robot.bias, found = SAG, []
+    try:
+        change(client, command_timeout=0.3)
+        turn_to(client, panda_joint1=0.1)
+        for k, value in enumerate(values):
+            client.stream('joints', None)
+            client.wait_for_silence()
+            change(client, **{name: value})
+            since, last = len(client.sent), client.sent[-1][1].points[0].positions[0]
+            goal = JointState(name=['panda_joint1'], position=[-0.1 * (-1) ** k])
+            client.stream('joints', goal)
+            client.wait_for(lambda since=since: len(client.sent) > since, 'motion')
+            found.append(client.sent[since][1].points[0].positions[0] - last)
+            client.wait_for_ticks(20)
+    finally:
+        client.robot.bias = 0.0
+    # The motion begins in the same tick: what the acceleration allows in one is 1.5e-3 rad.
+    return np.round(np.array(found) / SAG, 1).tolist()
+
+
+@effect('synchronise_to')
+def _synchronise_to(client):
+    assert starts_beside(client, synchronise_to=('command', 'measured', 'command')) == [0, 1, 0]
+
+
+@effect('synchronise_tolerance')
+def _synchronise_tolerance(client):
+    assert starts_beside(client, synchronise_tolerance=(0.04, 0.02, 0.04)) == [0, 1, 0]
+
+
 def expect_refusal(client, pose):
     """Stream a pose that is refused as a jump."""
     client.stream('ee', pose)
@@ -123,7 +162,7 @@ def _jump_policy(client):
     change(client, target_jump_policy='reject')
     expect_refusal(client, moved(client, (0.0, 0.4, 0.0)))
     change(client, target_jump_policy='saturate')
-    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
+    client.wait_for_arrival()
 
 
 @effect('limits.position_margin')

@@ -59,7 +59,7 @@ def test_a_bad_description_keeps_the_model_and_says_why(client, kind):
     assert status.model_generation == 1
     target = client.moved_pose((0.0, 0.02, 0.0))
     client.stream('pose', target)
-    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival with the old model')
+    client.wait_for_arrival()
     client.stream('pose', None)
 
 
@@ -75,7 +75,7 @@ def test_a_description_too_large_to_be_one_is_dropped_unread(client, topic):
     # The status may be quicker than the log.
     client.wait_for(lambda: line in client.processes.text('node'), 'a line in the log')
     client.stream('pose', client.moved_pose((0.0, -0.02, 0.0)))
-    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival with the old model')
+    client.wait_for_arrival()
     client.stream('pose', None)
     assert client.status.model_generation == generation
     client.node.destroy_publisher(publisher)
@@ -115,7 +115,7 @@ def test_a_good_description_is_taken_over_in_motion(client):
     client.describe(panda_urdf() + '\n\n')
     client.wait_for(lambda: client.status.model_generation == generation + 1, 'a new model', 60.0)
     client.wait_for_code(IkStatus.OK, text='tracking')
-    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival with the new model')
+    client.wait_for_arrival()
     points = [message.points[0].positions for message in client.trajectories]
     jumps = [
         max(abs(b - a) for a, b in zip(p, q, strict=True))

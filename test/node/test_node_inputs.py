@@ -62,7 +62,7 @@ def test_states_of_several_broadcasters_in_any_order_are_merged(rig):
     client.spin(0.3)
     client.wait_for_code(IkStatus.OK, text='waiting for a target')
     client.stream('pose', client.moved_pose((0.0, 0.05, 0.0)))
-    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
+    client.wait_for_arrival()
 
 
 @pytest.mark.parametrize('value', [math.nan, math.inf])
@@ -224,7 +224,7 @@ def test_targets_refused_as_jumps_are_counted_and_logged_now_and_then(rig, strea
         client.stream(stream, client.moved_pose((0.0, 0.02, 0.0)))
         client.wait_for_code(IkStatus.OK, text='tracking')
         refused = count(client, 'target_jump')
-        client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
+        client.wait_for_arrival()
         assert count(client, 'target_jump') == refused
     finally:
         client.stream(stream, None)

@@ -76,7 +76,7 @@ def test_deadlines_missed_are_counted_and_the_loop_goes_on(tmp_path):
         client.describe(panda_urdf())
         client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=60.0)
         client.stream('pose', client.moved_pose((0.0, 0.05, 0.0)))
-        client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
+        client.wait_for_arrival()
         before = client.status
         client.processes.signal('node', signal.SIGSTOP)
         begin = time.monotonic()

@@ -128,7 +128,7 @@ def test_a_wrong_change_is_refused_with_the_reason(client, name, value, reason):
 
 
 def test_changes_take_effect_while_it_moves(client):
-    client.set(ee__max_linear_speed=0.05)
+    client.set(ee__max_linear_speed=0.05, command_timeout=60.0)
     client.stream('pose', client.moved_pose((0.0, 0.2, 0.0)))
     client.wait_for_code(IkStatus.OK, text='tracking')
     client.spin(0.5)
@@ -150,6 +150,7 @@ def test_changes_take_effect_while_it_moves(client):
     client.set(ee__linear_tolerance=1.0, ee__angular_tolerance=3.0)
     client.wait_for(lambda: client.status.tasks[0].reached, 'a tolerance of 1 m')
     client.stream('pose', None)
+    client.set(command_timeout=0.2)
 
 
 def test_idle_publication_and_status_rate_take_effect(client):

@@ -79,12 +79,14 @@ def test_on_the_way_of_the_joints_it_can_be_cancelled_and_taken_over(client):
     fields = {'target': target(), 'timeout': 50.0, 'allow_reconfiguration': True}
 
     def by_joints():
-        goal = user.send(MoveToPose.Goal(**fields))
-        client.wait_for_code(IkStatus.STATIONARY)
         client.statuses.clear()
-        client.wait_for(
-            lambda: any(not status.tasks[0].active for status in client.statuses), 'joint target'
-        )
+        goal = user.send(MoveToPose.Goal(**fields))
+
+        def has_joint_target():
+            active = [status.tasks[0].active for status in client.statuses]
+            return True in active and not active[-1]
+
+        client.wait_for(has_joint_target, 'a joint target after the pose')
         return goal
 
     goal = by_joints()

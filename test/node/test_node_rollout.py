@@ -39,8 +39,7 @@ def points(message, field):
 def test_the_robot_follows_trajectories_of_seven_points(client):
     target = client.moved_pose((0.05, 0.1, -0.05))
     client.stream('pose', target)
-    client.statuses.clear()
-    client.wait_for(lambda: client.status and client.status.tasks[0].reached, 'arrival')
+    client.wait_for_arrival()
     client.wait_for_ticks(20)
     client.stream('pose', None)
     client.assert_trajectories_are_accepted()

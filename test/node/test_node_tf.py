@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frames that are no links of the model: tf2 where it is installed, its stand-in where not."""
 
+import copy
 import importlib.util
 import math
 import os
@@ -105,12 +106,12 @@ def test_a_target_in_a_frame_of_tf_is_reached(tf):
     publish_static(frame('panda_link0', 'table', (0.3, -0.2, 0.1), TURN))
     wanted = client.moved_pose((0.05, 0.1, 0.05))
     x, y, z = (getattr(wanted.pose.position, axis) for axis in 'xyz')
-    target = in_turned_frame(wanted, (0.3, -0.2, 0.1))
+    target = in_turned_frame(copy.deepcopy(wanted), (0.3, -0.2, 0.1))
     target.header.frame_id = 'table'
     target.header.stamp = client.node.get_clock().now().to_msg()
     client.stream('pose', target)
     client.wait_for_code(IkStatus.OK, text='tracking')
-    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
+    client.wait_for_arrival(wanted)
     client.spin(0.3)
     reached = client.moved_pose().pose.position
     assert (reached.x, reached.y, reached.z) == pytest.approx((x, y, z), abs=2e-3)
@@ -127,13 +128,14 @@ def test_a_stamp_that_tf_does_not_know_yet_means_the_newest_transform(tf):
     target.header.stamp.sec += 2
     client.stream('pose', target)
     client.wait_for_code(IkStatus.OK, text='tracking')
-    client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
+    client.wait_for_arrival()
 
 
 def test_a_velocity_is_turned_into_the_base_frame(tf):
     client, publish_static, _ = tf
     client.stream('pose', None)
     client.trigger('reset')
+    client.wait_for_silence()
     publish_static(frame('panda_link0', 'belt_end', (5.0, 5.0, 5.0), TURN))
     before = client.moved_pose().pose.position
     here = before.x, before.y, before.z

@@ -52,8 +52,7 @@ def quiet_at_rest(client):
 def reach(client, topic, pose):
     """Stream a pose until it is reached."""
     client.stream(topic, pose)
-    client.statuses.clear()
-    client.wait_for(lambda: client.status and client.status.tasks[0].reached, 'arrival')
+    client.wait_for_arrival()
 
 
 def test_it_names_what_it_waits_for(client):

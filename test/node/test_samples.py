@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages of streams read from their bytes against rclpy's own way of reading them."""
 
+from array import array
 import struct
+from types import SimpleNamespace
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PointStamped
@@ -17,6 +19,7 @@ from std_msgs.msg import Header
 
 from ros_ik.node import samples
 from ros_ik.node.samples import JointReader
+from ros_ik.node.samples import read_jog
 from ros_ik.node.samples import read_point
 from ros_ik.node.samples import read_pose
 from ros_ik.node.samples import read_twist
@@ -241,3 +244,25 @@ def test_cut_joint_states_are_refused():
     for end in range(len(data.rstrip(b'\0')) - 8):
         with pytest.raises(RuntimeError):
             read(data[:end])
+
+
+@pytest.mark.parametrize('sizes', [(0, 2, 0), (0, 2, 2), (2, 2, 0)])
+def test_velocities_count_where_there_are_no_positions(sizes):
+    rng, reader = np.random.default_rng(4), JointReader()
+    for _ in range(3):  # by rclpy, then from the bytes
+        message = _joint_state(['a', 'b'], sizes, rng)
+        sample = reader(serialize_message(message))
+        assert list(sample.positions) == list(message.position)
+        assert list(sample.velocities) == ([] if sizes[0] else list(message.velocity))
+
+
+def test_a_joint_jog_is_its_names_and_velocities(monkeypatch):
+    # control_msgs has no wheels: the fields are those of its JointJog.msg.
+    message = SimpleNamespace(
+        header=Header(stamp=Time(sec=3, nanosec=4)), joint_names=['a', 'b'],
+        displacements=array('d', [1.0, 2.0]), velocities=array('d', [0.1, 0.2]), duration=0.5,
+    )  # fmt: skip
+    monkeypatch.setattr(samples, 'deserialize_message', lambda data, kind: message)
+    sample = read_jog(SimpleNamespace, b'')
+    assert (sample.names, sample.stamp, tuple(sample.positions)) == (('a', 'b'), (3, 4), ())
+    assert list(sample.velocities) == [0.1, 0.2]

@@ -3,6 +3,7 @@
 """The queue of planners' requests: one at a time, a bounded number waits, all get an answer."""
 
 import threading
+import time
 
 import pytest
 from support.planning_rig import robot_text
@@ -65,7 +66,16 @@ def answers():
 def jobs(answers):
     made = Jobs(2, lambda planner: None, answers.logged.append)
     yield made
-    made.end('the test is over', PATIENCE)
+    made.end('the test is over')
+    wait_for_threads()
+
+
+def wait_for_threads():
+    """Wait until no thread of jobs runs."""
+    for thread in threading.enumerate():
+        if thread.name == 'jobs':
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
 
 
 class Blocking:
@@ -174,8 +184,26 @@ def test_the_end_refuses_everything_and_ends_the_thread(jobs, answers):
     jobs.submit(answers.job('running', work))
     assert work.started.wait(PATIENCE)
     jobs.submit(answers.job('waiting', lambda planner, budget: None))
-    jobs.end('it is late', PATIENCE)
+    jobs.end('it is late')
     answers.wait('running', 'waiting')
     jobs.submit(answers.job('after', lambda planner, budget: None))
     assert set(answers.refused.values()) == {'it is late'}
-    assert not any(thread.name == 'jobs' for thread in threading.enumerate())
+    wait_for_threads()
+
+
+def test_the_end_does_not_wait_for_what_runs(jobs, answers):
+    let_go = threading.Event()
+
+    def in_a_kernel(planner, budget):
+        assert let_go.wait(PATIENCE)
+        return 'too late'
+
+    jobs.describe(description())
+    jobs.submit(answers.job('deaf', in_a_kernel))
+    while jobs._running is None:
+        time.sleep(0.001)
+    jobs.end('it is late')
+    assert answers.refused == {'deaf': 'it is late'}
+    let_go.set()
+    wait_for_threads()
+    assert answers.given == {} and answers.logged == []

@@ -77,7 +77,7 @@ class ServoDrive:
 
     def __init__(self, name, rate, seed):
         self.case, self.rng = SERVO_CASES[name], np.random.default_rng([seed, int(rate)])
-        self.given = {'control_rate': float(rate), **self.case.settings}
+        self.given = {'control_rate': float(rate), **self.case.settings, **self.more()}
         self.settings = read_settings(self.given)
         # Shapes are fitted once for all rates.
         with mock.patch.object(servo_robot, 'robot_shapes', _shapes_of):
@@ -118,6 +118,10 @@ class ServoDrive:
         self.has_center = self.settings.com_weight > 0.0
         self._begin_motion()
         self._changed = np.zeros(SLOTS, dtype=bool)
+
+    def more(self):
+        """Return settings beside those of the case."""
+        return {}
 
     def run(self, ticks):
         """Make ticks; return the log of those with a command, None where there was none."""

@@ -21,6 +21,7 @@ from safety.servo_judge import Judge
 from safety.servo_stress import as_json
 from safety.servo_stress import DRIVE
 from safety.servo_stress import drive
+from safety.servo_stress import JogDrive
 from safety.servo_stress import RATES
 from support.collision_oracle import coal
 from support.robots import pin
@@ -64,6 +65,14 @@ def test_no_command_of_a_servo_breaks_a_limit_or_a_distance(robot, rate, seed):
     print(robot, rate, as_json(record))
     assert_held(record)
     # It was moved, and came near to something.
+    assert record.moving > record.ticks // 5
+    assert record.near > 0
+
+
+@pytest.mark.parametrize(('robot', 'rate'), [('mobile_arm', 30), ('panda', 100)])
+def test_no_velocity_of_joints_breaks_a_limit_or_a_distance(robot, rate):
+    record = drive(robot, rate, 0, 400, JogDrive)
+    assert_held(record)
     assert record.moving > record.ticks // 5
     assert record.near > 0
 

@@ -17,8 +17,11 @@ def ask(rig, rng):
         case 2 | 3:
             rig.aim_twist(rng.normal(0.0, 0.4, 3), rng.normal(0.0, 0.8, 3))
         case 4:
-            joint = rng.integers(1, 8)
-            rig.aim_joints(**{f'panda_joint{joint}': float(rng.uniform(-2.0, 2.0))})
+            joint, value = f'panda_joint{rng.integers(1, 8)}', float(rng.uniform(-2.0, 2.0))
+            if rng.random() < 0.5:
+                rig.aim_joints(**{joint: value})
+            else:
+                rig.aim_joint_velocities(**{joint: value})
         case 5 | 6:
             rig.quiet()
         case 7:

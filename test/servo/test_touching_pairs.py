@@ -185,6 +185,17 @@ def test_each_kind_of_pair():
     assert not watched.near and len(watched.pairs) == 3
 
 
+@pytest.mark.parametrize(('radius', 'share', 'often'), [(0.55, 0.66, True), (0.3, 0.26, False)])
+def test_pairs_that_often_hold_the_robot_are_named(radius, share, often):
+    text = chain(('0 0 0', radius), ('0 0 0', 0.02), ('0.25 0 0', 0.02), ('0 0 0', 0.02))
+    _, shapes = shapes_of(text)
+    first, second = np.random.default_rng(5).uniform(-2.9, 2.9, (2, 100_000))
+    to = 0.3 + 0.3 * np.exp(1j * first) + 0.25 * np.exp(1j * (first + second))
+    assert np.mean(np.abs(to) < radius + 0.02 + MARGIN) == pytest.approx(share, abs=0.05)
+    assert (('a', 'c') in shapes.often) == often and not shapes.near
+    assert ('b', 'd') not in shapes.often
+
+
 def test_the_outcome_is_kept_and_a_damaged_one_is_found_anew(tmp_path, monkeypatch):
     text = chain(('0.3 0 0', 0.4), ('0 0 0', 0.05), ('0 0 0', 0.05), ('0 0 0', 0.05))
     _, shapes = shapes_of(text)

@@ -131,6 +131,16 @@ def replace_and_assign(objective, rig):
     objective.target_positions.assign(rig[2][1])
 
 
+def replace_and_assign_vectors(objective, rig):
+    objective.target_positions = to_warp(rig[2][0], wp.vec3)
+    objective.target_positions.assign(to_warp(rig[2][1], wp.vec3))
+
+
+def replace_and_assign_quaternions(objective, rig):
+    objective.target_rotations = to_warp(rig[3][0], wp.vec4)
+    objective.target_rotations.assign(to_warp(rig[3][1], wp.vec4))
+
+
 other_spots = lambda rig: to_warp(rig[2][1], wp.vec3)  # noqa: E731
 other_turns = lambda rig: to_warp(rig[3][1], wp.vec4)  # noqa: E731
 other_link = lambda rig: rig[4][1]  # noqa: E731
@@ -145,6 +155,8 @@ CHANGES = {
     'newton rotation link': ('newton rotation', put('link_index', other_link)),
     'targets': ('position', put('target_positions', other_spots)),
     'targets, assigned': ('position', lambda o, rig: replace_and_assign(o, rig)),
+    'targets, assigned vectors': ('position', replace_and_assign_vectors),
+    'rotations, assigned vectors': ('rotation', replace_and_assign_quaternions),
     'weight': ('position', put('weight', 0.3)),
     'offset': ('position', put('link_offset', (0.1, 0.2, 0.3))),
     'link': ('position', put('link_index', other_link)),

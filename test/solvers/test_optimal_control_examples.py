@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_two_hands_and_balance(robot, links):
     (urdf,) = (path for path in ALL_URDFS if path.stem == robot)
     done = subprocess.run(
-        [sys.executable, 'examples/optimal_control.py', urdf, *links.split()],
+        [sys.executable, 'examples/library/optimal_control.py', urdf, *links.split()],
         cwd=ROOT, capture_output=True, text=True, timeout=200,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

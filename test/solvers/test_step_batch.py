@@ -56,9 +56,9 @@ def test_parts_on_threads_equal_one_robot_at_a_time(name):
     n = 300
     problem = Problem(name, n)
     together, status, captured = problem.solve(np.arange(n), n_threads=2)
-    assert len(captured._graphs) == 8  # parts of at most 38 robots
+    assert len(captured._graphs[False]) == 8  # parts of at most 38 robots
     whole, same, one = problem.solve(np.arange(n), n_threads=1)
-    assert len(one._graphs) == 1
+    assert len(one._graphs[False]) == 1
     np.testing.assert_array_equal(together, whole)
     np.testing.assert_array_equal(status, same)
     assert {SolveStatus.CONVERGED, SolveStatus.RELAXED} == set(status)
@@ -71,7 +71,7 @@ def test_parts_on_threads_equal_one_robot_at_a_time(name):
 def test_tasks_that_come_as_rows_are_solved_in_one_part():
     problem = Problem('panda', 140, with_rows=True)
     together, _, captured = problem.solve(np.arange(140))
-    assert len(captured._graphs) == 1
+    assert len(captured._graphs[False]) == 1
     for k in (0, 139):
         alone, _, _ = problem.solve(np.array([k]))
         np.testing.assert_allclose(together[k], alone[0], atol=1e-12)

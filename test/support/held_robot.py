@@ -49,7 +49,9 @@ class HeldRobot:
         return {name: float(home.get(name, 0.0)) for name in ARM}
 
     def place(self, **position):
-        """Put joints elsewhere by hand."""
+        """Put joints elsewhere by hand, while the node commands nothing."""
+        # A command that is still under way would move the robot back.
+        self._client.wait_for_silence()
         self.position |= position
         self._seen = len(self._client.sent)
 

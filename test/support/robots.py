@@ -50,6 +50,26 @@ class PinocchioRobot:
         self.data = self.pin.createData()
         self.model = model
         self.root = model.joint_label[0]
+        self._starts, self._dofs = model.joint_q_start.numpy(), model.joint_qd_start.numpy()
+        kinds = model.joint_type.numpy()
+        # Index pairs (theirs, ours): of coordinates that are the same and of angles on the circle;
+        # of columns that are the same. What is left is translated joint by joint.
+        same, circular, columns = [], [], []
+        self._planar, self._turning = [], []
+        for joint, k in self.joint_pairs():
+            if joint.nq == joint.nv + 1 and joint.nv == 1:
+                circular.append((joint.idx_q, self._starts[k]))
+            elif joint.shortname() == 'JointModelPlanar':
+                self._planar.append((joint, k))
+            else:
+                same += [(joint.idx_q + n, self._starts[k] + n) for n in range(joint.nq)]
+            if kinds[k] in (JointType.FREE, JointType.D6):
+                self._turning.append((joint, k, kinds[k] == JointType.FREE))
+            else:
+                columns += [(joint.idx_v + n, self._dofs[k] + n) for n in range(joint.nv)]
+        self._same, self._circular, self._columns = (
+            np.array(pairs, dtype=int).reshape(-1, 2).T for pairs in (same, circular, columns)
+        )
 
     def joint_pairs(self):
         """Yield (Pinocchio joint, our joint) of every movable joint."""
@@ -60,16 +80,14 @@ class PinocchioRobot:
 
     def configuration(self, joint_q):
         """Translate our coordinates [joint_coord_count] into Pinocchio's."""
-        q = pin.neutral(self.pin)
-        starts = self.model.joint_q_start.numpy()
-        for joint, ours in self.joint_pairs():
-            values, at = joint_q[starts[ours] : starts[ours + 1]], joint.idx_q
-            if joint.nq == joint.nv + 1 and joint.nv == 1:
-                q[at : at + 2] = np.cos(values[0]), np.sin(values[0])
-            elif joint.shortname() == 'JointModelPlanar':
-                q[at : at + 4] = values[0], values[1], np.cos(values[2]), np.sin(values[2])
-            else:
-                q[at : at + joint.nq] = values
+        q, joint_q = pin.neutral(self.pin), np.asarray(joint_q)
+        theirs, ours = self._same
+        q[theirs] = joint_q[ours]
+        theirs, ours = self._circular
+        q[theirs], q[theirs + 1] = np.cos(joint_q[ours]), np.sin(joint_q[ours])
+        for joint, k in self._planar:
+            x, y, angle = joint_q[self._starts[k] : self._starts[k + 1]]
+            q[joint.idx_q : joint.idx_q + 4] = x, y, np.cos(angle), np.sin(angle)
         return q
 
     def poses(self, joint_q):
@@ -87,18 +105,18 @@ class PinocchioRobot:
         frame = self.pin.getFrameId(link, pin.FrameType.BODY)
         theirs = pin.computeFrameJacobian(self.pin, self.data, q, frame, pin.LOCAL_WORLD_ALIGNED)
         ours = np.zeros((6, self.model.joint_dof_count))
-        starts = self.model.joint_qd_start.numpy()
-        kinds = self.model.joint_type.numpy()
-        for joint, k in self.joint_pairs():
+        same, own = self._columns
+        ours[:, own] = theirs[:, same]
+        for joint, k, is_free in self._turning:
             columns = theirs[:, joint.idx_v : joint.idx_v + joint.nv]
-            if kinds[k] == JointType.FREE:
+            if is_free:
                 columns = columns @ _body_from_anchor_velocity(self, joint_q, k)
-            elif kinds[k] == JointType.D6:
+            else:
                 # A planar joint's sliding velocities: ours in its fixed axes, theirs turning.
-                angle = joint_q[self.model.joint_q_start.numpy()[k] + 2]
+                angle = joint_q[self._starts[k] + 2]
                 turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
                 columns = columns @ np.block([[turn, np.zeros((2, 1))], [np.zeros((1, 2)), 1.0]])
-            ours[:, starts[k] : starts[k + 1]] = columns
+            ours[:, self._dofs[k] : self._dofs[k + 1]] = columns
         return ours
 
 

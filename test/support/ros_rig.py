@@ -6,6 +6,7 @@ import collections
 import contextlib
 import fcntl
 import itertools
+import math
 import os
 from pathlib import Path
 import signal
@@ -105,12 +106,13 @@ class Processes:
         self._running = {}
 
     def start(
-        self, name, module, *files, namespace='', prefix=(), arguments=None, **parameters
-    ):
+        self, name, module, *files, namespace='', prefix=(), arguments=None, remaps=(),
+        **parameters,
+    ):  # fmt: skip
         """Start an executable of ros_ik with parameters by name, dots as double underscores.
 
         Parameter files come before the parameters; ``prefix`` is a command that starts another;
-        ``arguments`` stand in the place of all ROS arguments.
+        ``arguments`` stand in the place of all ROS arguments; ``remaps`` are rules like 'a:=b'.
         """
         values = {key.replace('__', '.'): value for key, value in parameters.items()}
         file = self._folder / f'{name}_{next(_count)}.yaml'
@@ -124,6 +126,7 @@ class Processes:
             'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
         }
         words = [word for path in (*files, file) for word in ('--params-file', str(path))]
+        words += [word for rule in remaps for word in ('-r', rule)]
         if namespace:
             words += ['-r', f'__ns:={namespace}']
         if arguments is None:
@@ -198,7 +201,7 @@ class Client:
         self.poses = collections.deque(maxlen=100)
         self.diagnostics = collections.deque(maxlen=100)
         node = self.node
-        self._keep(IkStatus, 'ros_ik/status', self.statuses, 10)
+        self._keep(IkStatus, 'ros_ik/status', self.statuses, 1000)
         node.create_subscription(
             JointTrajectory, 'ros_ik/joint_trajectory', self._on_trajectory, 1000
         )
@@ -317,6 +320,22 @@ class Client:
         """Wait for a status with this text, whatever code a busy machine gives it."""
         return self.wait_for_code(*range(-1, 100), text=text, timeout=timeout)
 
+    def wait_for_arrival(self, at=None, timeout=PATIENCE):
+        """Wait until the node says that its target is reached, with the robot seen at this pose.
+
+        Without ``at``, in the base frame, it is the pose that is streamed. A status alone may be
+        about the target before.
+        """
+        if at is None:
+            (at,) = (self._streams[topic] for topic in ('pose', 'ee') if topic in self._streams)
+
+        def arrived():
+            if not (self.status and self.status.tasks and self.status.tasks[0].reached):
+                return False
+            return bool(self.poses) and is_near(self.poses[-1].pose, at.pose)
+
+        self.wait_for(arrived, 'arrival', timeout)
+
     @property
     def status(self):
         """The last status, None before the first."""
@@ -424,6 +443,14 @@ class Client:
             for client in self._together:
                 for topic, message in client._streams.items():
                     client._targets[topic].publish(message)
+
+
+def is_near(pose, goal):
+    """Return whether a pose is within 5 mm and 0.05 rad of another: a task reaches 1 mm."""
+    p, q, goal_p, goal_q = pose.position, pose.orientation, goal.position, goal.orientation
+    away = math.dist((p.x, p.y, p.z), (goal_p.x, goal_p.y, goal_p.z))
+    cosine = abs(q.x * goal_q.x + q.y * goal_q.y + q.z * goal_q.z + q.w * goal_q.w)
+    return away < 5e-3 and 2.0 * math.acos(min(cosine, 1.0)) < 0.05
 
 
 @contextlib.contextmanager

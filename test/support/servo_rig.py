@@ -44,6 +44,8 @@ class Rig:
             self.q[self.robot.coord_of[joint]] = position
         self.q = self.model.apply_mimic(self.q)
         self.received = None
+        # Measured less commanded coordinates.
+        self.offset = np.zeros(len(self.q))
         self.command = Command(active=activate, poses=(None,) * len(self.settings.tasks))
         self._streams = {}
         self.outputs = []
@@ -58,6 +60,11 @@ class Rig:
         """Stream a joint target from the next tick on."""
         names, values = list(positions), list(positions.values())
         self._streams['joints'] = lambda: self.reader.joints(names, values, self.now)
+
+    def aim_joint_velocities(self, **velocities):
+        """Stream velocities of joints from the next tick on."""
+        names, values = list(velocities), list(velocities.values())
+        self._streams['joints'] = lambda: self.reader.joint_velocities(names, values, self.now)
 
     def aim_twist(self, linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0), task=0, frame=''):
         """Stream a velocity from the next tick on."""
@@ -102,7 +109,7 @@ class Rig:
                     poses[task] = target
                     self.change(poses=tuple(poses))
             received = self.now if self.received is None else self.received
-            measured = Measurement(self.q.copy(), np.full(len(self.q), received))
+            measured = Measurement(self.q + self.offset, np.full(len(self.q), received))
             output = self.servo.step(self.now, measured, self.command)
             self.outputs.append(output)
             if output.publish:

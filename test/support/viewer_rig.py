@@ -1,28 +1,26 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A viewer in this process beside a node and a mock robot in theirs, and a browser."""
+"""A viewer in this process beside a node and a mock robot in theirs, and what a page shows."""
 
 import contextlib
 import io
-import os
-import shutil
 import socket
 import threading
 import time
 
 import numpy as np
 from PIL import Image
-import pytest
 import rclpy
+from std_msgs.msg import String
+from support.ros_rig import LATCHED
 from support.ros_rig import PATIENCE
 from support.ros_rig import ros_rig
-from support.ros_rig import start_node
-from support.ros_rig import start_robot
 
+from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.robots import find_robot
-from ros_ik.demo.robots import mesh_prefix
 from ros_ik.node.executor import make_executor
 from ros_ik.node.executor import spin_until
+from ros_ik.viewer.demo import mesh_folders
 
 
 def free_port():
@@ -33,12 +31,12 @@ def free_port():
 
 
 @contextlib.contextmanager
-def viewer_in_process(domain, *parameters, namespace='/'):
+def viewer_in_process(domain, *parameters, namespace='/', robot='panda'):
     """Yield a viewer that is served by a thread of this process."""
     from ros_ik.viewer.viewer_node import ViewerNode
 
-    share = f'{mesh_prefix(find_robot("panda"))}/share'
-    values = [f'port:={free_port()}', f'package_paths:=["{share}"]', *parameters]
+    folders = ','.join(f'"{folder}"' for folder in mesh_folders(find_robot(robot)))
+    values = [f'port:={free_port()}', f'package_paths:=[{folders}]', *parameters]
     words = [word for value in values for word in ('-p', value)]
     rclpy.init(args=['--ros-args', '-r', f'__ns:={namespace}', *words], domain_id=domain)
     executor, ended = make_executor(), threading.Event()
@@ -57,42 +55,24 @@ def viewer_in_process(domain, *parameters, namespace='/'):
 
 
 @contextlib.contextmanager
-def viewed_panda(folder, description, **parameters):
+def viewed(folder, name='panda', **parameters):
     """Yield a client and a viewer beside a node and a mock robot that are ready."""
+    robot = DemoRobot.load(name)
     with ros_rig(folder) as client:
-        start_robot(client)
-        start_node(client, **parameters)
-        client.describe(description)
-        with viewer_in_process(client.processes.domain) as viewer:
+        client.processes.start('robot', 'ros_ik.demo.mock_robot', **robot.mock_parameters())
+        # A robot that waits for a processor is not silent.
+        given = {'joint_group': robot.chain, 'ee__frame': robot.tip_link, **parameters}
+        client.processes.start(
+            'node', 'ros_ik.node.ros_ik_node', **{'joint_state_timeout': 60.0, **given}
+        )
+        client.describe(robot.text)
+        if robot.files.srdf_path is not None:
+            semantic = client.node.create_publisher(String, 'robot_description_semantic', LATCHED)
+            semantic.publish(String(data=robot.files.srdf_path.read_text()))
+        with viewer_in_process(client.processes.domain, robot=name) as viewer:
             client.wait_for_text('waiting for a target')
             client.wait_for(lambda: 'ee' in viewer.targets, 'gizmo')
             yield client, viewer
-
-
-@contextlib.contextmanager
-def browser():
-    """Yield headless Chromium; the test is skipped where it is not asked for or not installed."""
-    if 'BROWSER_TESTS' not in os.environ:
-        pytest.skip('a browser that draws by the processor needs one for itself: BROWSER_TESTS=1')
-    selenium = pytest.importorskip('selenium.webdriver', reason='selenium is not installed')
-    from selenium.webdriver.chrome.service import Service
-
-    program = shutil.which('chromium') or shutil.which('google-chrome')
-    driver = shutil.which('chromedriver')
-    if not program or not driver:
-        pytest.skip('no browser: apt install chromium chromium-driver')
-    options = selenium.ChromeOptions()
-    options.binary_location = program
-    for word in (
-        '--headless=new', '--no-sandbox', '--disable-dev-shm-usage', '--window-size=1280,860',
-        '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist',
-    ):  # fmt: skip
-        options.add_argument(word)
-    page = selenium.Chrome(options=options, service=Service(driver))
-    try:
-        yield page
-    finally:
-        page.quit()
 
 
 def picture(page):
@@ -110,8 +90,8 @@ def wait_until(condition, what, timeout=PATIENCE):
     raise AssertionError(f'no {what} within {timeout} s')
 
 
-def on_screen(camera, point):
-    """Return the pixel of a point in the world, from the camera of a browser."""
+def pixel_of(camera, point):
+    """Return the pixel of a point in the world, of those that a browser draws."""
     forward = camera.look_at - camera.position
     forward /= np.linalg.norm(forward)
     right = np.cross(forward, camera.up_direction)

@@ -27,7 +27,7 @@ def test_a_viewer_in_the_namespace_moves_the_robot(tmp_path):
             client.wait_for_text('waiting for a target')
             client.wait_for(lambda: 'ee' in viewer.targets, 'gizmo')
             goal = viewer.targets['ee'] + np.array([0.0, 0.05, 0.0, 0.0, 0.0, 0.0, 0.0])
-            viewer.requests.hold('ee', 7, goal)
+            viewer.requests.hold('ee', None, goal)
             client.wait_for(
                 lambda: np.abs(viewer.targets['ee'] - goal)[:3].max() < 1e-3, 'arrival'
             )

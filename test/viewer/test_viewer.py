@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The viewer beside a running node and a mock robot, over DDS."""
 
+import collections
 import os
 import signal
 import subprocess
@@ -14,13 +15,19 @@ import pytest
 pytest.importorskip('viser', reason='viser is not installed')
 
 from support.ros_rig import panda_urdf
+from support.ros_rig import reserved_domain
 from support.ros_rig import ros_rig
 from support.viewer_rig import free_port
-from support.viewer_rig import viewed_panda
+from support.viewer_rig import viewed
 
 from ros_ik.node.marker_shapes import barrier_color
 from ros_ik.node.marker_shapes import barrier_room
+from ros_ik.viewer.plots import POSITIONS
+from ros_ik.viewer.plots import TICKS
+from ros_ik.viewer.plots import VELOCITIES
 from ros_ik.viewer.requests import Requests
+from ros_ik.viewer.viewer_node import survive_wakes
+from ros_ik.viewer.workspace_view import read_boxes
 from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds
@@ -28,7 +35,9 @@ pytestmark = pytest.mark.dds
 
 @pytest.fixture(scope='module')
 def rig(tmp_path_factory):
-    with viewed_panda(tmp_path_factory.mktemp('rig'), panda_urdf()) as pair:
+    cage = {'frame': 'panda_hand', 'min': [-1.2, -1.3, -2.0], 'max': [1.2, 1.3, 1.4]}
+    box = {f'barriers__position__cage__{key}': value for key, value in cage.items()}
+    with viewed(tmp_path_factory.mktemp('rig'), **box) as pair:
         yield pair
 
 
@@ -69,17 +78,17 @@ def test_measured_joints_move_the_drawn_links(fresh):
 def test_a_held_target_moves_the_robot_until_it_is_let_go(fresh):
     client, viewer = fresh
     start, goal = hand(client), shifted(viewer, (0.0, 0.1, 0.05))
-    viewer.requests.hold('ee', 7, goal)
+    viewer.requests.hold('ee', None, goal)
     client.wait_for(lambda: np.abs(hand(client) - goal[:3]).max() < 1e-3, 'arrival')
     assert np.abs(start - goal[:3]).max() > 0.09
-    viewer.requests.release('ee', 7)
+    viewer.requests.release('ee', None)
     client.wait_for_code(IkStatus.COMMAND_STALE, IkStatus.OK)
     client.wait_for(lambda: not client.status.tasks[0].active, 'end of the target')
 
 
 def test_stop_button_stops_and_lets_go(fresh):
     client, viewer = fresh
-    viewer.requests.hold('ee', 7, shifted(viewer, (0.0, -0.1, 0.0)))
+    viewer.requests.hold('ee', None, shifted(viewer, (0.0, -0.1, 0.0)))
     client.wait_for(lambda: client.status.tasks[0].active, 'motion')
     viewer.page.press('stop')
     client.wait_for_code(IkStatus.STOPPED)
@@ -125,12 +134,97 @@ def test_a_velocity_counts_while_its_button_is_held(fresh):
 def test_mode_is_set(fresh):
     client, viewer = fresh
     viewer.requests.ask('mode', 'joint')
-    viewer.requests.hold('ee', 7, shifted(viewer, (0.0, 0.1, 0.0)))
+    viewer.requests.hold('ee', None, shifted(viewer, (0.0, 0.1, 0.0)))
     client.wait_for(lambda: 'mode' in viewer.answer, 'answer')
     client.wait_for_ticks(50)
     assert not client.status.tasks[0].active
     viewer.requests.ask('mode', 'auto')
     client.wait_for(lambda: client.status.tasks[0].active, 'target that counts')
+
+
+def test_parameters_are_tuned_and_refusals_are_shown(fresh):
+    client, viewer = fresh
+    panel = viewer.page.parameters
+    client.wait_for(lambda: 'limits' in panel.sections, 'sections')
+    panel.choose('limits')
+    client.wait_for(lambda: 'limits.velocity_scale' in panel.inputs, 'inputs')
+    # What is read only has no input.
+    assert 'frame_tasks' not in panel.inputs
+    viewer.requests.ask('parameter limits.velocity_scale', 0.5)
+    client.wait_for(
+        lambda: viewer.parameters.values['limits.velocity_scale'] == 0.5, 'value of the node'
+    )
+    viewer.requests.ask('parameter limits.velocity_scale', 7.0)
+    client.wait_for(lambda: 'is not set: ' in viewer.answer, 'reason')
+    assert viewer.parameters.values['limits.velocity_scale'] == 0.5
+    # Changes of others are shown as well.
+    assert client.set(limits__velocity_scale=1.0)['limits.velocity_scale'].successful
+    client.wait_for(
+        lambda: viewer.parameters.values['limits.velocity_scale'] == 1.0, 'value of others'
+    )
+    # A number or a list of them is text.
+    panel.choose('ee')
+    client.wait_for(lambda: 'ee.position_weight' in panel.inputs, 'inputs of the task')
+    viewer.requests.ask('parameter ee.position_weight', '[1, 2, 1]')
+    client.wait_for(
+        lambda: list(np.atleast_1d(viewer.parameters.values['ee.position_weight'])) == [1, 2, 1],
+        'list',
+    )
+    viewer.requests.ask('parameter ee.position_weight', '1')
+    client.wait_for(lambda: viewer.parameters.values['ee.position_weight'] == 1.0, 'number')
+    viewer.requests.ask('parameter limits.position_margin', '[1, nonsense')
+    client.wait_for(lambda: 'is no value' in viewer.answer, 'answer')
+
+
+def test_boxes_of_the_workspace_are_drawn(fresh):
+    client, viewer = fresh
+    client.wait_for(lambda: viewer.workspace.names == ('cage',), 'box')
+
+
+def test_sides_without_a_face_stay_open():
+    values = {
+        'barriers.position.cell.min': [-1.0, -np.inf, 0.0],
+        'barriers.position.cell.max': [1.0, 2.0, 3.0],
+        'barriers.position.cell.axes': [True, True, False],
+        'barriers.position.half.min': [0.0, 0.0, 0.0],
+        'barriers.world.margin': 0.1,
+    }
+    (box,) = read_boxes(values).values()
+    np.testing.assert_array_equal(box, [[-1.0, -np.inf, -np.inf], [1.0, 2.0, np.inf]])
+
+
+def test_frames_and_targets_leave_trails(fresh):
+    client, viewer = fresh
+    viewer.trails.clear()
+    start = viewer.targets['ee'].copy()
+
+    def have_swung():
+        aside = start.copy()
+        aside[1] += 0.08 * np.sin(2.0 * time.monotonic())
+        viewer.requests.hold('ee', None, aside)
+        return min(viewer.trails.length(name) for name in ('frame/ee', 'target/ee')) > 3
+
+    client.wait_for(have_swung, 'trails')
+
+
+def test_plots_show_joints_errors_and_ticks(fresh):
+    client, viewer = fresh
+    plots = viewer.page.plots
+    assert plots.values(TICKS) == {}
+    # The motion of the test before may not have ended.
+    client.wait_for_rest()
+    plots.is_wanted.value = True
+    client.wait_for(lambda: len(plots.values(TICKS).get('period', ())) > 2, 'samples')
+    assert plots.values(TICKS)['period'][-1] == pytest.approx(10.0)
+    positions = plots.values(POSITIONS)
+    assert set(positions) == {f'panda_joint{k}' for k in range(1, 8)}
+    # The fourth joint of the Panda reaches from -3.0718 to -0.0698.
+    angle = client.positions()['panda_joint4']
+    expected = (angle + 3.0718) / (3.0718 - 0.0698)
+    assert positions['panda_joint4'][-1] == pytest.approx(expected, abs=1e-3)
+    assert np.abs(plots.values(VELOCITIES)['panda_joint4'][-1]) < 1e-3
+    plots.is_wanted.value = False
+    client.wait_for(lambda: plots.values(TICKS) == {}, 'end of the plots')
 
 
 def test_status_is_shown_in_words(fresh):
@@ -166,24 +260,42 @@ def test_only_the_browser_that_took_hold_last_moves_a_target():
     assert requests.held() == {}
 
 
+def test_a_target_that_no_browser_moves_is_held_no_longer():
+    now = [0.0]
+    requests = Requests(clock=lambda: now[0])
+    requests.hold('ee', 1, np.zeros(7))
+    requests.hold('other', None, np.zeros(7))
+    now[0] = 4.9
+    assert set(requests.held()) == {'ee', 'other'}
+    # No release comes; a program holds until it lets go.
+    now[0] = 5.1
+    assert set(requests.held()) == {'other'}
+    # The mouse was only still.
+    requests.move('ee', 1, np.ones(7))
+    assert requests.held()['ee'][0] == 1.0
+    # After a stop the rest of the drag counts no more.
+    requests.release_all()
+    requests.move('ee', 1, np.ones(7))
+    assert requests.held() == {}
+
+
 def test_obstacles_are_added_resized_dragged_and_removed(fresh):
     client, viewer = fresh
     # Beyond the hand, which then has to stop in front of it.
     goal = shifted(viewer, (0.0, 0.3, 0.0))
-    name = viewer.obstacles.add('box')
-    viewer.obstacles.resize(name, (0.6, 0.1, 0.6))
-    viewer.obstacles.move(name, goal)
-    client.wait_for(lambda: viewer.pairs_view.count > 0, 'lines of closest pairs')
-    viewer.requests.hold('ee', 7, goal)
+    name = viewer.page.obstacles.add('box')
+    viewer.page.obstacles.resize(name, (0.6, 0.1, 0.6))
+    viewer.page.obstacles.move(name, goal)
+    viewer.requests.hold('ee', None, goal)
     client.wait_for(lambda: name in client.status.limiting_pair_b, 'obstacle in the status')
     client.wait_for_code(IkStatus.SLOWED_BY_BARRIER, IkStatus.STATIONARY)
     assert name in viewer.page.status or name in client.status.limiting_pair_b
     far = shifted(viewer, (0.0, 1.0, 0.0))
-    viewer.obstacles.move(name, far)
+    viewer.page.obstacles.move(name, far)
     client.wait_for(lambda: np.abs(hand(client) - goal[:3]).max() < 2e-3, 'arrival')
-    viewer.obstacles.remove(name)
+    viewer.page.obstacles.remove(name)
     client.wait_for(lambda: name not in client.status.limiting_pair_b, 'removal')
-    assert viewer.obstacles.placed == {}
+    assert viewer.page.obstacles.placed == {}
 
 
 def test_pages_of_other_sites_are_refused(rig):
@@ -220,19 +332,26 @@ def test_a_port_that_is_none_is_refused(tmp_path):
 def test_without_viser_one_sentence_says_what_to_install(tmp_path):
     code = (
         'import sys; sys.modules["viser"] = None; '
-        'from ros_ik.viewer.__main__ import main; sys.exit(main([]))'
+        'from ros_ik.programs import ros_ik_viewer; sys.exit(ros_ik_viewer())'
     )
     done = subprocess.run(
         [sys.executable, '-c', code], capture_output=True, text=True, timeout=60, env=os.environ
     )
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] == 'ros_ik_viewer needs viser: pip install viser trimesh'
+    assert done.stderr.splitlines()[-1].startswith('ros_ik_viewer needs viser: pip install')
     assert 'Traceback' not in done.stderr
 
 
 def test_the_whole_view_starts_and_ends(tmp_path):
+    with reserved_domain() as domain:
+        start_and_end_the_view(tmp_path, domain)
+
+
+def start_and_end_the_view(tmp_path, domain):
     port = free_port()
-    environment = {**os.environ, 'DISPLAY': '', 'WAYLAND_DISPLAY': ''}
+    environment = {
+        **os.environ, 'DISPLAY': '', 'WAYLAND_DISPLAY': '', 'ROS_DOMAIN_ID': str(domain)
+    }  # fmt: skip
     words = [
         sys.executable,
         '-m',
@@ -255,3 +374,20 @@ def test_the_whole_view_starts_and_ends(tmp_path):
             view.kill()
             view.wait()
     assert f'http://127.0.0.1:{port}' in (tmp_path / 'log').read_text()
+
+
+def test_the_viewer_outlives_a_page_that_comes_while_viser_wakes_its_senders():
+    waiters, turns = collections.deque([1, 2]), []
+
+    def draw():
+        turns.append(len(turns))
+        if len(turns) == 1:
+            for _ in waiters:
+                waiters.append(3)
+
+    turn = survive_wakes(draw)
+    turn()
+    turn()
+    assert turns == [0, 1]
+    with pytest.raises(RuntimeError, match='something else'):
+        survive_wakes(lambda: (_ for _ in ()).throw(RuntimeError('something else')))()

@@ -132,7 +132,7 @@ class GroupLimits:
         np.minimum.at(high, self.variable, ends[1])
         # Joints coupled to one variable may leave it no position inside all their limits.
         crossed = low > high
-        low[crossed] = high[crossed] = 0.5 * (low + high)[crossed]
+        low[crossed] = high[crossed] = 0.5 * (low[crossed] + high[crossed])
         low[self._is_pinned] = high[self._is_pinned] = 0.0
         return VariableLimits(
             low,

@@ -30,12 +30,17 @@ def collect_kernel() -> wp.Kernel:
     def nearest_beyond(
         problem: int,
         lanes: int,
+        after: int,
         floor: wp.float64,
         seed: wp.array2d(dtype=wp.float64),
         solutions: wp.array3d(dtype=wp.float64),
         found: wp.array(dtype=wp.int32),
     ):
-        """Return row, slot and squared distance of the solution next nearest to the seed."""
+        """Return row, slot and squared distance of the solution next nearest to the seed.
+
+        Solutions equally near come in the order of their places: those at distance ``floor``
+        count from the place beyond ``after``.
+        """
         best_row = int(-1)
         best_slot = int(0)
         best = wp.float64(wp.inf)
@@ -46,7 +51,9 @@ def collect_kernel() -> wp.Kernel:
                 for j in range(seed.shape[1]):
                     change = solutions[row, slot, j] - seed[problem, j]
                     distance += change * change
-                if distance > floor and distance < best:
+                place = row * solutions.shape[1] + slot
+                beyond = distance > floor or (distance == floor and place > after)
+                if beyond and distance < best:
                     best = distance
                     best_row = row
                     best_slot = slot
@@ -107,7 +114,10 @@ def collect_kernel() -> wp.Kernel:
         slot = int(0)
         distance = wp.float64(-1.0)
         while row >= 0 and count < n_solutions:
-            row, slot, distance = nearest_beyond(problem, lanes, distance, seed, solutions, found)
+            after = row * solutions.shape[1] + slot
+            row, slot, distance = nearest_beyond(
+                problem, lanes, after, distance, seed, solutions, found
+            )
             if row >= 0 and is_new(placement, row, slot, start, count, solutions, joint_q):
                 write_configuration(placement, start + count, row, slot, solutions, joint_q)
                 count += 1

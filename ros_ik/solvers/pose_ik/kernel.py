@@ -166,7 +166,10 @@ def chain_ik_kernel(
             total += 1
             if near:
                 answer = nearest_turns(chain, q, problem, seed)
-                if not is_new(answer, row, n_found, search.separation, solutions):
+                # Other postures first; whole turns of those found fill what is left.
+                turns_allowed = 2 * attempt >= search.max_attempts
+                known = not is_new(answer, row, n_found, search.separation, solutions)
+                if known and turns_allowed:
                     answer = q
                 if is_new(answer, row, n_found, search.separation, solutions):
                     for j in range(m):

@@ -115,9 +115,11 @@ class DifferentialIK(ReadOnce):
         self._state = StepState.make(
             model, self.group, self._joint_q.array, self._body_q.array, self.settings.dt
         )
-        self._order = self._tree.arrays.joint_order.numpy()
         self._pool = ThreadPoolExecutor(self._n_threads) if n_robots > 1 else None
         self._recent: _Recent | None = None
+        # The stop after the last step could have reached a barrier, as was checked; a barrier was
+        # near its margin in the last solve.
+        self._may_reach = self._was_near = False
         self._known_barriers: tuple[Barrier, ...] = ()
         self._q_row = self._joint_q.host[0] if n_robots == 1 else None
         self._problems: GraphCache[StepProblem] = GraphCache()
@@ -204,7 +206,8 @@ class DifferentialIK(ReadOnce):
                 )
             problem.load_regularization(regularization)
         problem.load_parameters()
-        problem.solve()
+        problem.solve(is_near=self._may_reach and self._was_near)
+        self._was_near = problem.is_near
         if joint_q.ndim == 2:
             _write_step(delta_q, problem.delta_q, problem.x)
             return problem.status.copy()
@@ -314,6 +317,7 @@ class DifferentialIK(ReadOnce):
         check = self._stopping(barriers, acceleration)
         check.delta_q[:], check.last[:] = delta_q, last_delta_q
         check.run(tolerance)
+        self._may_reach = not check.was_far and bool(np.count_nonzero(check.delta_q))
         delta_q[...] = check.delta_q if joint_q.ndim == 2 else check.delta_q[0]
         return _returned(check.status, joint_q.ndim)
 
@@ -338,6 +342,10 @@ class DifferentialIK(ReadOnce):
             key, lambda: StepResiduals(self._state, self._tree, self._joint_q, key)
         ).evaluate()
         return errors if joint_q.ndim == 2 else [rows[0] for rows in errors]
+
+    def continue_from(self, other: DifferentialIK) -> None:
+        """Go on as a solver of the same problem would whose last step was checked."""
+        self._may_reach, self._was_near = other._may_reach, other._was_near
 
     def body_poses(self, joint_q: np.ndarray | wp.array) -> np.ndarray:
         """Return the poses x y z qx qy qz qw of all links in the world, [.., body_count, 7]."""
@@ -409,7 +417,7 @@ class DifferentialIK(ReadOnce):
         def make() -> StepProblem:
             return StepProblem(
                 self._state,
-                self._order,
+                self._tree,
                 self._joint_q,
                 self._max_iterations.array,
                 *key,

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 import contextlib
+import dataclasses
 import functools
 from typing import Any
 
@@ -24,7 +25,10 @@ from ros_ik.barriers.barrier import StepBox
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.step_state import StepState
+from ros_ik.kinematics.step_tree import launch_place_nodes
 from ros_ik.kinematics.step_tree import make_step_tree
+from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import Limit
 from ros_ik.objectives.snapshot import Snapshots
 from ros_ik.solvers.graph import Graph
@@ -45,6 +49,8 @@ from ros_ik.solvers.step.small_active_set import MOST_VARIABLES
 from ros_ik.solvers.step.small_active_set import solve_small_step_kernel
 from ros_ik.solvers.step.solve import solve_step_kernel
 from ros_ik.solvers.step.solve import step_barriers_struct
+from ros_ik.solvers.step.stop_rows import make_step_stop
+from ros_ik.solvers.step.stop_rows import place_rest_kernel
 from ros_ik.solvers.step.task import Task
 from ros_ik.solvers.step.tasks import every_objective
 from ros_ik.solvers.step.tasks import FusedTasks
@@ -69,7 +75,7 @@ class StepProblem:
     def __init__(
         self,
         state: StepState,
-        order: np.ndarray,
+        tree: KinematicTree,
         joint_q: HostBuffer,
         max_iterations: wp.array,
         tasks: Sequence[Task],
@@ -84,7 +90,7 @@ class StepProblem:
 
         Args:
             state: Arrays that limits and barriers read.
-            order: Joints of the model, parents before children.
+            tree: Kinematic tree of the model.
             joint_q: Buffer of ``state.joint_q``, written by the caller before each solve.
             max_iterations: Bound of the dual method, int32 [1], read at each solve.
             tasks: What to reach; at least one.
@@ -112,6 +118,8 @@ class StepProblem:
         for barrier in self._barriers:
             barrier.bind(state)
         self._sort_tasks()
+        order = tree.arrays.joint_order.numpy()
+        self._kinematics = tree
         self._tree = make_step_tree(state.model, order, self._links(), state.scalar)
         self._allocate()
         self.load_regularization(1e-12)
@@ -122,12 +130,17 @@ class StepProblem:
         self._box_graph = Graph(self._record_constant_box, state.device, self._limits)
         self.load_parameters()
         own = [*every_objective(tasks), *self._limits, *self._barriers]
-        graphs = [
-            Graph(functools.partial(self._record, scratch, part), state.device, own)
-            for scratch, part in zip(self._scratch, parts, strict=True)
-        ]
-        self._graphs = SharedGraphs(graphs, pool, n_threads)
-        self._runs_host_code = not all(graph.is_replayed for graph in graphs)
+        graphs = {
+            is_near: [
+                Graph(functools.partial(self._record, scratch, part, is_near), state.device, own)
+                for scratch, part in zip(self._scratch, parts, strict=True)
+            ]
+            for is_near in ((False, True) if self._braking is not None else (False,))
+        }
+        self._graphs = {
+            is_near: SharedGraphs(some, pool, n_threads) for is_near, some in graphs.items()
+        }
+        self._runs_host_code = not all(graph.is_replayed for graph in graphs[False])
         self.kept = Snapshots(every_objective(tasks), (*self._limits, *self._barriers))
 
     @property
@@ -159,9 +172,18 @@ class StepProblem:
             if self._rows is not None:
                 self._rows.load()
 
-    def solve(self) -> None:
-        """Solve at the coordinates in the buffer; fills ``x``, ``delta_q`` and ``status``."""
-        self._graphs.launch()
+    @property
+    def is_near(self) -> bool:
+        """True where a barrier was near its margin in the last solve."""
+        return bool(np.count_nonzero(self._near.host))
+
+    def solve(self, *, is_near: bool = False) -> None:
+        """Solve at the coordinates in the buffer; fills ``x``, ``delta_q`` and ``status``.
+
+        Args:
+            is_near: Whether there are rows for where the stop after the last step ends.
+        """
+        self._graphs[is_near and self._braking is not None].launch()
         if self._runs_host_code:
             self.kept.leave_out_own_changes()
 
@@ -205,7 +227,18 @@ class StepProblem:
         state = self._state
         n, dofs, variables = state.n_robots, state.model.joint_dof_count, state.group.n_variables
         device = state.device
+        # The limit on changes of steps, where violations are left at a bounded speed.
+        recovers = any(np.isfinite(barrier.recovery_speed) for barrier in self._barriers)
+        # Rows at the place of rest are those of another state.
+        recovers = recovers and all(barrier.splits for barrier in self._barriers)
+        self._braking = next(
+            (limit for limit in self._limits if isinstance(limit, AccelerationLimit) and recovers),
+            None,
+        )
+        stops = 0 if self._braking is None else n
+        self._near = HostBuffer((stops,), wp.int32, device)
         counts = [barrier.step_row_count for barrier in self._barriers]
+        self._n_rows = sum(counts) * (1 if self._braking is None else 2)
         self._barrier_start = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
         order = step_elimination(state, self._fused.variables, self._rows is not None)
         self._order = every_variable(order, variables)
@@ -214,7 +247,7 @@ class StepProblem:
         self._status = HostBuffer((n,), wp.int32, device)
         self._rounds = HostBuffer((n,), wp.int32, device)
         self._held = wp.zeros((n, variables), dtype=wp.int32, device=device)
-        self._binding = wp.zeros((n, sum(counts)), dtype=wp.int32, device=device)
+        self._binding = wp.zeros((n, self._n_rows), dtype=wp.int32, device=device)
         self.delta_q, self.x = self._delta_q.host, self._x.host
         self.first_step = self.delta_q[0]
         self.status, self.rounds = self._status.host, self._rounds.host
@@ -236,15 +269,17 @@ class StepProblem:
         ):
             setattr(self._barrier_arrays, name, wp.array(values, dtype=wp.float64, device=device))
 
-    def _record(self, scratch: _Scratch, part: Sequence[tuple[int, int]]) -> None:
+    def _record(
+        self, scratch: _Scratch, part: Sequence[tuple[int, int]], is_near: bool
+    ) -> None:
         """Launch the steps of the robots of one graph, in the same scratch memory."""
         self._joint_q.upload()
         for first, size in part:
-            self._record_robots(scratch, first, size)
-        for buffer in (self._delta_q, self._x, self._status, self._rounds):
+            self._record_robots(scratch, first, size, is_near)
+        for buffer in (self._delta_q, self._x, self._status, self._rounds, self._near):
             buffer.download()
 
-    def _record_robots(self, scratch: _Scratch, first: int, size: int) -> None:
+    def _record_robots(self, scratch: _Scratch, first: int, size: int, is_near: bool) -> None:
         """Launch the step of some robots."""
         state = self._state.part(first, scratch.body_q[:size], scratch.joint_S_s[:size])
         if size == self._state.n_robots:
@@ -271,16 +306,51 @@ class StepProblem:
             if not limit.is_constant:
                 with _stepping(limit, state):
                     limit.launch(*box)
-        gains = self._barrier_arrays.gain
+        self._record_barriers(scratch, state, box, 0)
+        if is_near:
+            self._record_rest(scratch, state, box)
+        self._record_solve(scratch, state, is_near)
+
+    def _record_barriers(
+        self, scratch: _Scratch, state: StepState, box: tuple[wp.array, wp.array], first_row: int
+    ) -> None:
+        """Launch the rows of the barriers at a state."""
+        gains, size = self._barrier_arrays.gain, state.n_robots
         for index, barrier in enumerate(self._barriers):
             with _stepping(barrier, state):
                 barrier.launch_rows(
                     StepBox(*box, gains, index),
                     scratch.values[:size],
-                    program.J[:size],
-                    int(self._barrier_start[index]),
+                    scratch.program.J[:size],
+                    first_row + int(self._barrier_start[index]),
                 )
-        self._record_solve(scratch, state)
+
+    def _record_rest(
+        self, scratch: _Scratch, state: StepState, box: tuple[wp.array, wp.array]
+    ) -> None:
+        """Launch the rows of the barriers where the robots come to rest after their last step."""
+        size, stop, braking = state.n_robots, scratch.stop, self._braking
+        assert braking is not None
+        with _stepping(braking, state):
+            motion = braking.last_motion()
+        wp.launch(
+            place_rest_kernel(),
+            dim=size,
+            inputs=[
+                self._kinematics.arrays, state.joint_q, *motion, state.moving_dof,
+                self._moving_variable, self._moving_factor, *box, state.dt, stop,
+            ],
+            device=state.device,
+        )  # fmt: skip
+        rest = dataclasses.replace(
+            state,
+            joint_q=stop.joint_q[:size],
+            body_q=scratch.rest_body_q[:size],
+            joint_S_s=scratch.rest_joint_S_s[:size],
+        )
+        launch_place_nodes(self._tree, rest.joint_q, rest.body_q, rest.joint_S_s)
+        box = stop.lower[:size], stop.upper[:size]
+        self._record_barriers(scratch, rest, box, int(self._barrier_start[-1]))
 
     def _record_rows(self, scratch: _Scratch) -> None:
         """Launch the tasks that come as rows and add them."""
@@ -311,18 +381,20 @@ class StepProblem:
             device=device,
         )  # fmt: skip
 
-    def _record_solve(self, scratch: _Scratch, state: StepState) -> None:
+    def _record_solve(self, scratch: _Scratch, state: StepState, is_near: bool) -> None:
         rules, variables = self._rules, self._state.group.n_variables
         kernel, of_rows = solve_step_kernel(), [self._barrier_arrays, scratch.values]
+        of_stop = [int(is_near), scratch.stop]
+        scratch.stop.near = state.rows(self._near.array)
         if self._binding.shape[1] == 0 and variables <= MOST_VARIABLES:
-            kernel, of_rows = solve_small_step_kernel(variables), []
+            kernel, of_rows, of_stop = solve_small_step_kernel(variables), [], []
         wp.launch(
             kernel,
             dim=state.n_robots,
             inputs=[
                 *of_rows, state.dt, self._max_iterations, rules.feasibility_tolerance,
                 int(rules.warm_start), state.moving_dof, self._moving_variable,
-                self._moving_factor, scratch.program, scratch.dual, state.relaxed,
+                self._moving_factor, *of_stop, scratch.program, scratch.dual, state.relaxed,
             ],
             outputs=[
                 state.rows(self._delta_q.array), state.rows(self._status.array),
@@ -338,7 +410,7 @@ class _Scratch:
     def __init__(self, problem: StepProblem, n: int) -> None:
         state = problem._state
         device, variables = state.device, state.group.n_variables
-        rows = int(problem._barrier_start[-1])
+        rows, model = problem._n_rows, state.model
         whole = n == state.n_robots
 
         def zeros(*shape: int, dtype: Any = wp.float64) -> wp.array:
@@ -352,6 +424,14 @@ class _Scratch:
         )
         self.block = zeros(problem._fused.longest, dtype=wp.spatial_vectord)
         self.values = zeros(rows)
+        stops = n if problem._braking is not None else 0
+        self.stop = make_step_stop(
+            stops, variables, model.joint_dof_count, model.joint_coord_count, device
+        )
+        self.rest_body_q = wp.zeros((stops, model.body_count), dtype=wp.transformd, device=device)
+        self.rest_joint_S_s = wp.zeros(
+            (stops, model.joint_dof_count), dtype=wp.spatial_vectord, device=device
+        )
         self.program = make_step_program(n, variables, rows, problem._order, device)
         self.open = wp.clone(self.program.empty)
         self.dual = make_dual_program(n, variables, rows, device)

@@ -23,7 +23,11 @@ from ros_ik.solvers.step.dual import dual_program_struct
 from ros_ik.solvers.step.dual import solve_dual_function
 from ros_ik.solvers.step.finish import finish_functions
 from ros_ik.solvers.step.program import step_program_struct
+from ros_ik.solvers.step.stop_rows import step_stop_struct
+from ros_ik.solvers.step.stop_rows import stop_row_functions
 
+# Derivative up to which a variable moves a value by rounding only [units of h per rad or m].
+_MOVES = 1e-9
 # Tolerances of the program up to which a variable of a program without solution rests: rows that
 # exclude each other are given room of that order.
 _RESTS = 10.0
@@ -53,25 +57,42 @@ def solve_step_kernel() -> wp.Kernel:
     solve_from_guess, solve_dual = step_active_set_function(), solve_dual_function()
     finish, row_bound = finish_functions(), row_bound_function(wp.float64)
     clamp_step, finish_step = finish.clamp_step, finish.finish_step
+    Stop, stops = step_stop_struct(), stop_row_functions()
+    load_stop_row, nearness = stops.load_stop_row, stops.nearness
+    smooth_step = stops.smooth_step
     zero = wp.constant(wp.float64(0.0))
     converged = wp.constant(int(SolveStatus.CONVERGED))
     non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
     relaxed = wp.constant(int(SolveStatus.RELAXED))
 
     @wp.func
-    def calm_recovery(i: int, row: int, program: Program):
+    def calm_recovery(
+        i: int, barriers: Barriers, values: wp.array2d(dtype=wp.float64), program: Program
+    ):
         """Let what moves into a violation stop in one more step, so that a stop does not go in.
 
         Joints take different times to stop. Where those that move out rest first, the others would
         take back what was won, and the check of stops would refuse the step.
         """
         for j in range(program.order.shape[0]):
+            forwards = bool(False)
+            backwards = bool(False)
+            for barrier in range(barriers.gain.shape[0]):
+                if wp.isfinite(barriers.recovery[barrier]):
+                    for row in range(barriers.start[barrier], barriers.start[barrier + 1]):
+                        if values[i, row] < zero:
+                            slope = program.J[i, row, j]
+                            if slope > wp.float64(wp.static(_MOVES)):
+                                backwards = True
+                            elif slope < -wp.float64(wp.static(_MOVES)):
+                                forwards = True
             low = program.lower[i, j]
             high = program.upper[i, j]
-            slowdown = wp.float64(0.5) * (high - low)  # of one step
-            if program.J[i, row, j] > zero:
+            # Loss of one step, the same however many rows ask for it.
+            slowdown = wp.float64(0.5) * (high - low)
+            if backwards:
                 program.lower[i, j] = wp.max(low, wp.min(high, -slowdown))
-            elif program.J[i, row, j] < zero:
+            if forwards:
                 program.upper[i, j] = wp.min(high, wp.max(low, slowdown))
 
     @wp.func
@@ -82,6 +103,7 @@ def solve_step_kernel() -> wp.Kernel:
         dt: wp.float64,
         program: Program,
     ):
+        violated = bool(False)
         for barrier in range(barriers.gain.shape[0]):
             square = wp.float64(0.0)
             calm = barriers.calm[barrier]
@@ -99,13 +121,47 @@ def solve_step_kernel() -> wp.Kernel:
                     dt,
                 )
                 if values[i, row] < zero and wp.isfinite(barriers.recovery[barrier]):
-                    calm_recovery(i, row, program)
+                    violated = True
                 if calm > zero:
                     for j in range(program.order.shape[0]):
                         square += program.J[i, row, j] * program.J[i, row, j]
             if square > zero:
                 for j in range(program.order.shape[0]):
                     program.H[i, j, j] = program.H[i, j, j] + calm / square
+        if violated:
+            calm_recovery(i, barriers, values, program)
+
+    @wp.func
+    def load_stop_rows(
+        i: int,
+        barriers: Barriers,
+        values: wp.array2d(dtype=wp.float64),
+        dt: wp.float64,
+        is_near: bool,
+        stop: Stop,
+        program: Program,
+    ):
+        """Load the rows of the place of rest, which come after the others, and smooth the step."""
+        rows = barriers.start[barriers.gain.shape[0]]
+        near = zero
+        for barrier in range(barriers.gain.shape[0]):
+            margin = barriers.margin[barrier]
+            for row in range(barriers.start[barrier], barriers.start[barrier + 1]):
+                near = wp.max(near, nearness(values[i, row], margin))
+        if stop.near.shape[0] > 0:
+            stop.near[i] = int(near > zero)
+        if not is_near:
+            for row in range(rows, values.shape[1]):
+                program.d[i, row] = -wp.float64(wp.inf)
+            return
+        for barrier in range(barriers.gain.shape[0]):
+            margin = barriers.margin[barrier]
+            for row in range(barriers.start[barrier], barriers.start[barrier + 1]):
+                load_stop_row(
+                    i, rows + row, margin, barriers.recovery[barrier], dt, values, stop, program
+                )
+                near = wp.max(near, nearness(values[i, rows + row], margin))
+        smooth_step(i, near, stop, program)
 
     @wp.func
     def is_usable(i: int, program: Program) -> bool:
@@ -141,6 +197,8 @@ def solve_step_kernel() -> wp.Kernel:
         dof: wp.array(dtype=wp.int32),  # [moving], degrees of freedom that the group moves
         variable: wp.array(dtype=wp.int32),  # [moving]
         factor: wp.array(dtype=wp.float64),  # [moving]
+        is_near: int,
+        stop: Stop,
         program: Program,
         dual: Dual,
         excluded: wp.array(dtype=wp.int32),  # [n], 1 where a limit excludes the state; cleared
@@ -152,6 +210,7 @@ def solve_step_kernel() -> wp.Kernel:
         i = wp.tid()
         n = program.order.shape[0]
         load_rows(i, barriers, values, dt, program)
+        load_stop_rows(i, barriers, values, dt, is_near != 0, stop, program)
         code = int(non_finite)
         rounds[i] = 0
         if is_usable(i, program):

@@ -111,6 +111,7 @@ class StoppingCheck:
             stop by :meth:`run`.
         last: The step before it, shape [n, joint_dof_count]; written by the caller.
         status: :class:`SolveStatus` codes, shape [n].
+        was_far: Whether no stop could reach a barrier in the last run.
     """
 
     def __init__(
@@ -175,6 +176,7 @@ class StoppingCheck:
         ]
         self.delta_q, self.last = self._candidate.host, self._last.host
         self.status = np.zeros(n, dtype=np.int32)
+        self.was_far = True
         # What must be finite, each in one row.
         self._given = [rows.reshape(-1) for rows in (self.delta_q, self.last, joint_q.host)]
         sweeps = n <= _MOST_SWEPT and self._evaluation.sweeps
@@ -226,7 +228,8 @@ class StoppingCheck:
         # Sums of squares are finite only where every number is.
         if not math.isfinite(sum([numbers.dot(numbers) for numbers in self._given])):
             self._replace_non_finite()
-        if not self._is_far():
+        self.was_far = self._is_far()
+        if not self.was_far:
             self._look()
         self.delta_q[:] = self._step.host
 

@@ -1,6 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Moves both hands of a humanoid with its centre of mass over the supporting foot, without ROS."""
+"""Move both hands of a humanoid with its centre of mass over the supporting foot.
+
+    tools/run python examples/library/optimal_control.py talos_reduced.urdf \\
+        left_sole_link right_sole_link gripper_left_base_link gripper_right_base_link
+"""
 
 import argparse
 from pathlib import Path
@@ -54,7 +58,7 @@ def main(urdf_path: str, foot: str, other_foot: str, *hands: str) -> float:
 
 
 if __name__ == '__main__':
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ('urdf_path', 'foot', 'other_foot'):
         parser.add_argument(name)
     parser.add_argument('hands', nargs='+')

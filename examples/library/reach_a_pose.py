@@ -1,6 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Moves a robot's tool to a pose inside its limits, without ROS."""
+"""Move a robot's tool to a pose inside its limits, step by step.
+
+    tools/run python examples/library/reach_a_pose.py panda.urdf panda_link0 panda_hand_tcp
+"""
 
 import argparse
 from pathlib import Path
@@ -37,7 +40,7 @@ def main(urdf_path: str, base_link: str, tip_link: str) -> float:
 
 
 if __name__ == '__main__':
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ('urdf_path', 'base_link', 'tip_link'):
         parser.add_argument(name)
     main(**vars(parser.parse_args()))

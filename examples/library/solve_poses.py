@@ -1,6 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Finds joint positions for poses of a robot's tool, without ROS."""
+"""Find joint positions for a thousand poses of a robot's tool.
+
+    tools/run python examples/library/solve_poses.py panda.urdf panda_hand_tcp
+"""
 
 import argparse
 from pathlib import Path
@@ -30,7 +33,7 @@ def main(urdf_path: str, tip_link: str) -> float:
 
 
 if __name__ == '__main__':
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ('urdf_path', 'tip_link'):
         parser.add_argument(name)
     main(**vars(parser.parse_args()))

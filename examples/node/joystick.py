@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Drive the tool with a gamepad or a SpaceMouse: sensor_msgs/Joy in, a twist out.
+
+With ROS:    ros2 launch ros_ik demo.launch.py tour:=false
+             ros2 run ros_ik joystick.py                    # beside ros2 run joy joy_node
+             ros2 run ros_ik joystick.py --ros-args -p device:=spacemouse -r joy:=spacenav/joy
+Without ROS: tools/run python -m ros_ik.demo.session
+             tools/run python examples/node/joystick.py     # beside what publishes Joy on `joy`
+"""
+
+import dataclasses
+
+from geometry_msgs.msg import TwistStamped
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from sensor_msgs.msg import Joy
+
+DEAD_ZONE = 0.05  # of the full deflection
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """Numbers of axes for x y z, roll pitch yaw; None for none. The button must be held."""
+
+    axes: tuple[int | None, ...]
+    enable_button: int | None
+
+
+LAYOUTS = {
+    # Left stick x and y, right stick z and yaw, left shoulder button to move at all.
+    'gamepad': Layout((1, 0, 4, None, None, 3), enable_button=4),
+    'spacemouse': Layout((0, 1, 2, 3, 4, 5), enable_button=None),
+}
+
+
+class JoystickTwist(Node):
+    """Publishes a twist for each Joy; where none comes the node stops by itself."""
+
+    def __init__(self) -> None:
+        """Read which device it is, and how fast full deflection is."""
+        super().__init__('joystick_twist')
+        self._layout = LAYOUTS[self.declare_parameter('device', 'gamepad').value]
+        linear = self.declare_parameter('linear_speed', 0.2).value  # m/s
+        angular = self.declare_parameter('angular_speed', 0.8).value  # rad/s
+        # '' is the reference frame of the task; a link, such as the tool, moves with it.
+        self._frame = self.declare_parameter('frame_id', '').value
+        self._speeds = 3 * [linear] + 3 * [angular]
+        self._publisher = self.create_publisher(TwistStamped, 'ros_ik/ee/target_twist', 1)
+        self.create_subscription(Joy, 'joy', self._on_joy, 1)
+
+    def _on_joy(self, joy: Joy) -> None:
+        button = self._layout.enable_button
+        if len(joy.axes) < 6 or (button is not None and len(joy.buttons) <= button):
+            self.get_logger().error('too few axes or buttons for this device', once=True)
+            return
+        held = button is None or bool(joy.buttons[button])
+        values = []
+        for axis, speed in zip(self._layout.axes, self._speeds, strict=True):
+            deflection = joy.axes[axis] if held and axis is not None else 0.0
+            values.append(speed * deflection if abs(deflection) > DEAD_ZONE else 0.0)
+        message = TwistStamped()
+        message.header.stamp = self.get_clock().now().to_msg()
+        message.header.frame_id = self._frame
+        linear, angular = message.twist.linear, message.twist.angular
+        linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = values
+        self._publisher.publish(message)
+
+
+def main() -> None:
+    """Publish until interrupted."""
+    rclpy.init()
+    try:
+        rclpy.spin(JoystickTwist())
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        rclpy.try_shutdown()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Drive the tool with the keys of the terminal: hold one to move, release it to stop.
+
+With ROS:    ros2 launch ros_ik demo.launch.py tour:=false
+             ros2 run ros_ik keyboard.py
+Without ROS: tools/run python -m ros_ik.demo.session
+             tools/run python examples/node/keyboard.py
+"""
+
+import os
+import select
+import sys
+import termios
+import tty
+
+from geometry_msgs.msg import TwistStamped
+import rclpy
+from rclpy.node import Node
+
+HELP = """w s: forward, back    a d: left, right    q e: up, down
+i k: pitch            j l: yaw            u o: roll      x: end"""
+LINEAR, ANGULAR = 0.1, 0.5  # m/s, rad/s
+# Which number of the twist each key sets, and in which direction.
+KEYS = {
+    'w': (0, LINEAR), 's': (0, -LINEAR), 'a': (1, LINEAR), 'd': (1, -LINEAR),
+    'q': (2, LINEAR), 'e': (2, -LINEAR), 'u': (3, ANGULAR), 'o': (3, -ANGULAR),
+    'i': (4, ANGULAR), 'k': (4, -ANGULAR), 'j': (5, ANGULAR), 'l': (5, -ANGULAR),
+}  # fmt: skip
+PERIOD = 0.03  # s between two twists
+# A terminal sends nothing when a key is released; it repeats one that is held after half a second.
+HOLD = int(0.55 / PERIOD)
+
+
+def twist(node: Node, key: str) -> TwistStamped:
+    """Return the command of a key, zero for every other."""
+    message = TwistStamped()
+    message.header.stamp = node.get_clock().now().to_msg()
+    values = 6 * [0.0]
+    if key in KEYS:
+        number, speed = KEYS[key]
+        values[number] = speed
+    linear, angular = message.twist.linear, message.twist.angular
+    linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = values
+    return message
+
+
+def drive(node: Node) -> None:
+    """Publish a twist every few milliseconds until the end is wanted."""
+    publisher = node.create_publisher(TwistStamped, 'ros_ik/ee/target_twist', 1)
+    key, age = '', HOLD
+    while rclpy.ok() and key != 'x':
+        pressed = bool(select.select([sys.stdin], [], [], PERIOD)[0])
+        # Past the buffer of Python, which select does not see.
+        key, age = (os.read(0, 1).decode(), 0) if pressed else (key, age + 1)
+        if age < HOLD:
+            publisher.publish(twist(node, key))
+        elif age == HOLD:
+            publisher.publish(twist(node, ''))
+
+
+def main() -> None:
+    """Read keys one by one, and leave the terminal as it was."""
+    rclpy.init()
+    print(HELP, flush=True)
+    before = termios.tcgetattr(sys.stdin)
+    try:
+        tty.setcbreak(sys.stdin)
+        drive(Node('keyboard_twist'))
+    except KeyboardInterrupt:
+        pass
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+        rclpy.try_shutdown()
+
+
+if __name__ == '__main__':
+    main()

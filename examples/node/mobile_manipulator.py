@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Drive base and arm together: the tool goes to a place two metres away, out of the arm's reach.
+
+With ROS:    ros2 launch ros_ik demo.launch.py robot:=mobile_manipulator.urdf.xacro \
+                 params_file:=mobile_manipulator.yaml
+             ros2 run ros_ik mobile_manipulator.py
+Without ROS: tools/run python -m ros_ik.demo.session \
+                 --robot config/examples/mobile_manipulator.urdf.xacro \
+                 --params-file config/examples/mobile_manipulator.yaml
+             tools/run python examples/node/mobile_manipulator.py
+
+On a robot the three joints of the base are this node: odometry becomes joint states, and the
+commanded velocities become cmd_vel. The mock robot has joints for them, so nobody sends odometry.
+"""
+
+import math
+
+from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+
+from ros_ik_interfaces.msg import IkStatus
+
+TARGET = (2.0, 0.5, 0.7)  # m in odom
+BASE = ('base_x', 'base_y', 'base_yaw')
+
+
+class MobileManipulator(Node):
+    """Publishes the target, and stands for the base as joints of the model."""
+
+    def __init__(self) -> None:
+        """Connect to the node and to the base."""
+        super().__init__('mobile_manipulator')
+        self._target = self.create_publisher(PoseStamped, 'ros_ik/target_pose', 1)
+        self._states = self.create_publisher(JointState, 'joint_states', 1)
+        self._cmd_vel = self.create_publisher(Twist, 'cmd_vel', 1)
+        self.create_subscription(Odometry, 'odom', self._on_odometry, qos_profile_sensor_data)
+        self.create_subscription(JointState, 'ros_ik/command_state', self._on_command, 1)
+        self.create_subscription(IkStatus, 'ros_ik/status', self._on_status, 1)
+        self.create_timer(0.05, self._on_timer)
+
+    def _on_timer(self) -> None:
+        target = PoseStamped()
+        place = target.pose.position
+        place.x, place.y, place.z = TARGET
+        self._target.publish(target)
+
+    def _on_odometry(self, odometry: Odometry) -> None:
+        place, turn = odometry.pose.pose.position, odometry.pose.pose.orientation
+        yaw = 2.0 * math.atan2(turn.z, turn.w)
+        state = JointState(name=BASE, position=[place.x, place.y, yaw])
+        state.header.stamp = odometry.header.stamp
+        self._states.publish(state)
+
+    def _on_command(self, command: JointState) -> None:
+        position = dict(zip(command.name, command.position, strict=True))
+        velocity = dict(zip(command.name, command.velocity, strict=True))
+        # From odom into the frame of the base.
+        c, s = math.cos(position['base_yaw']), math.sin(position['base_yaw'])
+        twist = Twist()
+        twist.linear.x = c * velocity['base_x'] + s * velocity['base_y']
+        twist.linear.y = c * velocity['base_y'] - s * velocity['base_x']
+        twist.angular.z = velocity['base_yaw']
+        self._cmd_vel.publish(twist)
+
+    def _on_status(self, status: IkStatus) -> None:
+        if status.tasks and status.tasks[0].active and status.tasks[0].reached:
+            self.get_logger().info('reached', once=True)
+
+
+def main() -> None:
+    """Drive until interrupted."""
+    rclpy.init()
+    try:
+        rclpy.spin(MobileManipulator())
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        rclpy.try_shutdown()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Tell the node of obstacles: a table that stands, and a ball that swings past the tool.
+
+With ROS:    ros2 launch ros_ik demo.launch.py tour:=false
+             ros2 run ros_ik obstacles.py
+Without ROS: tools/run python -m ros_ik.demo.session
+             tools/run python examples/node/obstacles.py
+
+Run stream_poses.py beside it: the tool leaves its circle while the ball is near.
+"""
+
+import math
+
+from geometry_msgs.msg import Point
+import rclpy
+from rclpy.duration import Duration
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy
+from rclpy.qos import QoSProfile
+
+from ros_ik_interfaces.msg import Obstacle
+from ros_ik_interfaces.msg import ObstacleArray
+
+RATE = 20.0  # Hz
+PERIOD = 8.0  # s of one swing
+# A node that starts later hears the last message: it has the whole world.
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Scene(Node):
+    """Publishes the obstacles in the base frame of the robot."""
+
+    def __init__(self) -> None:
+        """Start the ball."""
+        super().__init__('scene')
+        self._ticks = 0
+        self._publisher = self.create_publisher(ObstacleArray, 'ros_ik/obstacles', LATCHED)
+        self.create_timer(1.0 / RATE, self._on_timer)
+
+    def _on_timer(self) -> None:
+        angle = 2.0 * math.pi * self._ticks / (RATE * PERIOD)
+        table = Obstacle(id='table', type=Obstacle.BOX, dimensions=[0.6, 1.2, 0.04])
+        table.pose.position = Point(x=0.7, y=0.0, z=0.1)
+        ball = Obstacle(id='ball', type=Obstacle.SPHERE, dimensions=[0.08])
+        ball.pose.position = Point(x=0.45, y=0.4 * math.cos(angle), z=0.5)
+        everything = [Obstacle(operation=Obstacle.CLEAR), table, ball]
+        for obstacle in everything:
+            obstacle.header.stamp = self.get_clock().now().to_msg()
+        self._publisher.publish(ObstacleArray(obstacles=everything))
+        self._ticks += 1
+
+    def clear(self) -> None:
+        """Take the obstacles away, and stay until the node has heard it."""
+        nothing = [Obstacle(operation=Obstacle.CLEAR)]
+        self._publisher.publish(ObstacleArray(obstacles=nothing))
+        self._publisher.wait_for_all_acked(Duration(seconds=2))
+
+
+def main() -> None:
+    """Publish until interrupted."""
+    # The context outlives Ctrl-C, so that the last message can still be sent.
+    rclpy.init(signal_handler_options=rclpy.signals.SignalHandlerOptions.NO)
+    scene = Scene()
+    try:
+        rclpy.spin(scene)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        scene.clear()
+    finally:
+        rclpy.try_shutdown()
+
+
+if __name__ == '__main__':
+    main()

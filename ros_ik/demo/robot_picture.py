@@ -1,0 +1,77 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The robot of the demo as triangles of its collision shapes, and as lines from link to link."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros_ik.demo.demo_robot import DemoRobot
+from ros_ik.demo.robots import mesh_prefix
+from ros_ik.errors import ModelError
+from ros_ik.kinematics import eval_fk
+from ros_ik.model import Model
+from ros_ik.model.flags import ShapeFlags
+from ros_ik.model.rotations import matrix_from_quaternion
+
+# Triangles that a picture of some hundred points across can show.
+_MOST_TRIANGLES = 6000
+# Flat parts of round shapes in such a picture.
+_SECTIONS = 16
+
+
+class RobotPicture:
+    """Shapes of a robot, placed by configurations; no shapes where trimesh is not installed."""
+
+    def __init__(self, robot: DemoRobot) -> None:
+        """Read the collision shapes; meshes that are not found are left out."""
+        share = f'{mesh_prefix(robot.files)}/share'
+        self._model = Model.from_urdf(robot.text, package_paths=[share], device='cpu')
+        self._shapes = _triangles_of_links(self._model)
+
+    def triangles(self, joint_q: np.ndarray) -> np.ndarray:
+        """Return the corners of the triangles at a configuration [m], [n, 3, 3]."""
+        body_q = self._poses(joint_q)
+        parts = [_placed(body_q[body], corners) for body, corners in self._shapes]
+        return np.concatenate(parts) if parts else np.zeros((0, 3, 3))
+
+    def bones(self, joint_q: np.ndarray) -> np.ndarray:
+        """Return lines from each link to the next at a configuration [m], [n, 2, 3]."""
+        places = self._poses(joint_q)[:, :3]
+        parents = self._model.joint_parent.numpy()
+        children = self._model.joint_child.numpy()[parents >= 0]
+        return np.stack([places[parents[parents >= 0]], places[children]], axis=1)
+
+    def _poses(self, joint_q: np.ndarray) -> np.ndarray:
+        body_q = np.zeros((1, self._model.body_count, 7))
+        eval_fk(self._model, joint_q[None], body_q)
+        return body_q[0]
+
+
+def _placed(pose: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return points [..., 3] in the frame of a pose [7]."""
+    return points @ matrix_from_quaternion(pose[3:]).T + pose[:3]
+
+
+def _triangles_of_links(model: Model) -> list[tuple[int, np.ndarray]]:
+    """Return link and triangles [n, 3, 3] of each collision shape, few enough to draw."""
+    try:
+        from ros_ik.demo.shape_scene import shape_scene
+    except ModuleNotFoundError:
+        return []
+    kinds, bodies = model.shape_type.numpy(), model.shape_body.numpy()
+    scales, poses = model.shape_scale.numpy(), model.shape_transform.numpy()
+    collides = model.shape_flags.numpy() & ShapeFlags.COLLIDE_SHAPES != 0
+    shapes = []
+    for shape in np.flatnonzero(collides & (bodies >= 0)):
+        try:
+            scene = shape_scene(
+                int(kinds[shape]), scales[shape], model.shape_source[shape], _SECTIONS
+            )
+        except ModelError:
+            continue
+        if scene is not None:
+            corners = np.asarray(scene.to_mesh().triangles)
+            shapes.append((int(bodies[shape]), _placed(poses[shape], corners)))
+    every = max(1, sum(len(corners) for _, corners in shapes) // _MOST_TRIANGLES)
+    return [(body, corners[::every]) for body, corners in shapes]

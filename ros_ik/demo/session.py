@@ -1,0 +1,109 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A robot to try programs on: mock robot and node, started and ended together.
+
+    python -m ros_ik.demo.session --robot panda
+    python -m ros_ik.demo.session --robot g1 --params-file config/examples/two_arms.yaml
+
+Does without a ROS installation what demo.launch.py does with one, and runs until Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from collections.abc import Sequence
+import os
+from pathlib import Path
+import signal
+import sys
+import tempfile
+import threading
+
+from ros_ik.demo.children import Children
+from ros_ik.demo.demo_robot import DemoRobot
+from ros_ik.demo.nodes import choose_domain
+from ros_ik.demo.nodes import start_nodes
+from ros_ik.demo.robots import default_robot
+from ros_ik.demo.robots import mesh_environment
+from ros_ik.errors import ArgumentError
+from ros_ik.errors import RosIkError
+
+# Time between two looks at the children [s].
+PERIOD = 0.2
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run until interrupted; return the exit code.
+
+    Args:
+        args: Command line; None for that of the process.
+    """
+    options = _parse(args)
+    return run_until_signal('session', lambda ended: _run(options, ended))
+
+
+def run_until_signal(program: str, run: Callable[[threading.Event], str]) -> int:
+    """Run a session until SIGINT or SIGTERM; return the exit code.
+
+    Args:
+        program: Name for messages.
+        run: Called with the event that a signal sets; returns what went wrong, '' for nothing.
+
+    Returns:
+        0, 1 where something went wrong, 2 for a session that cannot start.
+    """
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    try:
+        problem = run(ended)
+    except RosIkError as error:
+        print(f'{program}: {error}', file=sys.stderr)
+        return 2
+    if problem:
+        print(f'{program}: {problem}', file=sys.stderr)
+        return 1
+    return 0
+
+
+def add_robot_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the robot."""
+    parser.add_argument(
+        '--robot', default='', help='name, or path of a URDF or xacro file; empty: panda'
+    )
+
+
+def wait_for_end(children: Children, ended: threading.Event) -> str:
+    """Wait until the event is set or a child falls; return which child fell, '' for none."""
+    while not ended.wait(PERIOD) and not children.fallen():
+        pass
+    return children.fallen()
+
+
+def _parse(args: Sequence[str] | None) -> argparse.Namespace:
+    summary = (__doc__ or '').splitlines()[0]
+    parser = argparse.ArgumentParser(prog='ros_ik.demo.session', description=summary)
+    add_robot_argument(parser)
+    parser.add_argument(
+        '--params-file', type=Path, help='YAML of ros_ik and mock_robot; else one chain moves'
+    )
+    return parser.parse_args(args)
+
+
+def _run(options: argparse.Namespace, ended: threading.Event) -> str:
+    """Start the nodes and wait; return what went wrong, '' for nothing."""
+    params_file = options.params_file
+    if params_file is not None and not params_file.is_file():
+        raise ArgumentError(f"there is no parameter file '{params_file}'")
+    robot = DemoRobot.load(options.robot or default_robot())
+    choose_domain()
+    environment = mesh_environment(robot.files)
+    with tempfile.TemporaryDirectory() as folder, Children(environment) as children:
+        start_nodes(children, Path(folder), robot, {}, params_file=params_file)
+        print(f'{robot.files.name} on ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]}', flush=True)
+        return wait_for_end(children, ended)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

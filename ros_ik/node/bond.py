@@ -1,0 +1,97 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Heartbeats for Nav2's lifecycle manager, by the protocol of bond_core.
+
+While the node is active it says on the topic ``bond`` that it lives, with its name for the
+identifier of the bond, as nav2_util::LifecycleNode does. The manager takes down every node that
+it manages where that ends without a word. The messages are those of the package ``bond``; the
+heartbeat is a timer of the executor's, so it stops where the executor does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import time
+from typing import Any
+import uuid
+
+from rclpy.clock import Clock
+from rclpy.clock import ClockType
+from rclpy.node import Node
+
+from ros_ik.settings import Settings
+
+try:
+    from bond.msg import Status
+except ImportError:
+    Status = None
+
+TOPIC = 'bond'
+# Silence after which either side counts as dead [s]; that of nav2_util::LifecycleNode.
+HEARTBEAT_TIMEOUT = 4.0
+_DEPTH = 10
+
+
+def missing_bond(settings: Settings) -> str:
+    """Return why the settings cannot be met, '' where they can."""
+    if settings.bond_heartbeat_period == 0.0 or Status is not None:
+        return ''
+    return "parameter 'bond_heartbeat_period': above 0 it needs the package bond, not installed"
+
+
+class ManagerBond:
+    """The node's side of the bond, from activation to deactivation; the executor's thread."""
+
+    def __init__(
+        self, node: Node, period: float, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Begin to say that the node lives.
+
+        Args:
+            node: The node.
+            period: Time between two heartbeats [s].
+            now: Steady clock [s].
+        """
+        self._node, self._period, self._now = node, period, now
+        self._instance = str(uuid.uuid4())
+        # Time of the manager's last heartbeat; None before it, and once its loss is reported.
+        self._heard: float | None = None
+        self._publisher = node.create_publisher(Status, TOPIC, _DEPTH)
+        self._subscription = node.create_subscription(Status, TOPIC, self._on_status, _DEPTH)
+        self._timer = node.create_timer(
+            period, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
+        self._beat()
+
+    def end(self) -> None:
+        """Tell the manager that the bond ends in order."""
+        self._timer.cancel()
+        self._say(False)
+        self._node.destroy_timer(self._timer)
+        self._node.destroy_subscription(self._subscription)
+        self._node.destroy_publisher(self._publisher)
+
+    def _beat(self) -> None:
+        self._say(True)
+        if self._heard is not None and self._now() - self._heard > HEARTBEAT_TIMEOUT:
+            self._heard = None
+            self._node.get_logger().warning(
+                f'the lifecycle manager was not heard on {TOPIC} for {HEARTBEAT_TIMEOUT:g} s'
+            )
+
+    def _on_status(self, message: Any) -> None:
+        """Hear the manager; other nodes have bonds on the same topic."""
+        if message.id != self._node.get_name() or message.instance_id == self._instance:
+            return
+        self._heard = self._now() if message.active else None
+        if not message.active:
+            # It waits for this answer before it counts the bond as broken.
+            self._say(False)
+
+    def _say(self, alive: bool) -> None:
+        message = Status()
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        message.id, message.instance_id = self._node.get_name(), self._instance
+        message.active = alive
+        message.heartbeat_timeout, message.heartbeat_period = HEARTBEAT_TIMEOUT, self._period
+        self._publisher.publish(message)

@@ -1,0 +1,178 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Description, joints and controllers of a robot, as a running ROS graph has them.
+
+Controllers of ros2_control are nodes that listen on a topic of commands and have their joints in
+the parameter ``joints``. So they are found without the messages of controller_manager.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any
+
+from lifecycle_msgs.msg import State
+from lifecycle_msgs.srv import GetState
+from rcl_interfaces.srv import GetParameters
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import parameter_value_to_python
+from std_msgs.msg import String
+
+from ros_ik.node.bounded import LATCHED
+
+_TYPES = {
+    'trajectory_msgs/msg/JointTrajectory': 'joint_trajectory',
+    'std_msgs/msg/Float64MultiArray': 'float64_multi_array',
+}
+# Longest wait for the answer of one node [s].
+_ANSWER = 2.0
+# Time for nodes to be heard of once the description is there [s].
+_DISCOVERY = 1.0
+
+
+@dataclasses.dataclass(frozen=True)
+class FoundController:
+    """A controller on the graph.
+
+    Attributes:
+        name: Name of its node.
+        topic: Topic of its commands.
+        type: The type of output that drives it.
+        joints: Its joints in its order, () where it does not tell.
+        update_rate: Rate of its controller manager [Hz], 0 where it is not known.
+        is_type_known: Whether it is known if an array holds positions or velocities.
+        is_active: Whether it follows commands; also where it does not tell.
+    """
+
+    name: str
+    topic: str
+    type: str
+    joints: tuple[str, ...] = ()
+    update_rate: float = 0.0
+    is_type_known: bool = True
+    is_active: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class RobotGraph:
+    """The robot that a graph describes.
+
+    Attributes:
+        description: URDF, '' where nobody publishes it.
+        semantic: SRDF, '' where nobody publishes it.
+        controllers: Controllers by topic.
+    """
+
+    description: str
+    semantic: str
+    controllers: tuple[FoundController, ...]
+
+
+def read_graph(patience: float) -> RobotGraph:
+    """Listen to the graph.
+
+    Args:
+        patience: Longest wait for a description [s]; controllers take a few seconds more.
+    """
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node('ros_ik_setup', context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    try:
+        return _Listener(node, executor).listen(patience)
+    finally:
+        executor.shutdown()
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+
+
+class _Listener:
+    """Listens and asks, with an executor of its own."""
+
+    def __init__(self, node: Node, executor: SingleThreadedExecutor) -> None:
+        self._node, self._executor = node, executor
+        self._texts = {'robot_description': '', 'robot_description_semantic': ''}
+        for topic in self._texts:
+            node.create_subscription(String, topic, self._keeper(topic), LATCHED)
+
+    def listen(self, patience: float) -> RobotGraph:
+        """Return what is heard."""
+        self._spin(patience, lambda: bool(self._texts['robot_description']))
+        self._spin(min(patience, _DISCOVERY), lambda: False)
+        controllers = []
+        for topic, kinds in sorted(self._node.get_topic_names_and_types()):
+            for kind in kinds:
+                if kind in _TYPES:
+                    controllers += self._controllers(topic, _TYPES[kind])
+        texts = self._texts
+        return RobotGraph(
+            texts['robot_description'], texts['robot_description_semantic'], tuple(controllers)
+        )
+
+    def _keeper(self, topic: str) -> Any:
+        def keep(message: String) -> None:
+            self._texts[topic] = message.data
+
+        return keep
+
+    def _spin(self, seconds: float, condition: Any) -> None:
+        give_up = time.monotonic() + seconds
+        while time.monotonic() < give_up and not condition():
+            self._executor.spin_once(timeout_sec=0.05)
+
+    def _controllers(self, topic: str, kind: str) -> list[FoundController]:
+        """Return the controllers that listen on a topic."""
+        found = []
+        for info in self._node.get_subscriptions_info_by_topic(topic):
+            space = info.node_namespace.rstrip('/')
+            name = f'{space}/{info.node_name}'
+            joints = self._parameter(name, 'joints')
+            # forward_command_controller has one interface, joint_trajectory_controller several.
+            interface = self._parameter(name, 'interface_name')
+            is_array = kind == 'float64_multi_array'
+            if is_array and interface not in (None, 'position', 'velocity'):
+                continue  # such as effort
+            rate = self._parameter(f'{space}/controller_manager', 'update_rate')
+            found.append(
+                FoundController(
+                    info.node_name,
+                    topic,
+                    f'{kind}_velocities' if is_array and interface == 'velocity' else kind,
+                    tuple(joints) if isinstance(joints, (list, tuple)) else (),
+                    float(rate) if isinstance(rate, (int, float)) else 0.0,
+                    not is_array or interface is not None,
+                    self._is_active(name),
+                )
+            )
+        return found
+
+    def _parameter(self, node: str, name: str) -> Any:
+        """Return a parameter of another node, None where it has none or does not answer."""
+        request = GetParameters.Request(names=[name])
+        answer = self._ask(GetParameters, f'{node}/get_parameters', request)
+        if answer is None or not answer.values:
+            return None
+        return parameter_value_to_python(answer.values[0])
+
+    def _is_active(self, node: str) -> bool:
+        """Return whether a lifecycle node is active; one that does not tell counts as active."""
+        answer = self._ask(GetState, f'{node}/get_state', GetState.Request())
+        return answer is None or answer.current_state.id == State.PRIMARY_STATE_ACTIVE
+
+    def _ask(self, kind: Any, service: str, request: Any) -> Any:
+        """Return the answer of a service, None where there is none within a moment."""
+        # A service that the graph does not have is not waited for.
+        if service not in dict(self._node.get_service_names_and_types()):
+            return None
+        client = self._node.create_client(kind, service)
+        try:
+            self._spin(_ANSWER, client.service_is_ready)
+            future = client.call_async(request)
+            self._spin(_ANSWER, future.done)
+            return future.result() if future.done() else None
+        finally:
+            self._node.destroy_client(client)

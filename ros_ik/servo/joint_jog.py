@@ -1,0 +1,65 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Motion of joints by commanded velocities; joints without one stay where they come to rest.
+
+    aim = q + f v dt,    f = min(1, v_max / |v|) over all joints
+
+One factor on all joints keeps their path. The step solver brings each joint to its speed within
+its acceleration, and stops it at its limits.
+"""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from ros_ik.servo.approach import joint_step
+
+
+class JointJog:
+    """Positions to reach tick by tick; all arrays have one entry per controlled joint.
+
+    Attributes:
+        aim: What the last tick aimed at [rad or m].
+    """
+
+    def __init__(self, dt: float) -> None:
+        """Start at rest; ``dt`` is the duration of a tick [s]."""
+        self._dt = dt
+        self.rest()
+
+    def branch(self) -> JointJog:
+        """Return a motion that goes on from here and leaves this one alone."""
+        return copy.copy(self)
+
+    def rest(self) -> None:
+        """Forget where joints are held."""
+        self.aim = np.zeros(0)
+        self._before: np.ndarray | None = None
+        # Positions of rest of joints without a velocity, NaN for those that move.
+        self._held: np.ndarray | None = None
+
+    def step(
+        self, q: np.ndarray, velocity: np.ndarray, speed: np.ndarray, acceleration: np.ndarray
+    ) -> np.ndarray:
+        """Return the positions to reach in this tick [rad or m].
+
+        Args:
+            q: Commanded positions [rad or m].
+            velocity: Commanded velocities [rad/s or m/s], NaN for joints without one.
+            speed: Velocity limits [rad/s or m/s].
+            acceleration: Acceleration limits [rad/s^2 or m/s^2].
+        """
+        dt, velocity = self._dt, np.nan_to_num(velocity, nan=0.0)
+        moves = velocity != 0.0
+        factor = np.min(speed[moves] / np.abs(velocity[moves]), initial=1.0)
+        held = np.full_like(q, np.nan) if self._held is None else self._held
+        moved = np.full_like(q, np.inf) if self._before is None else np.abs(q - self._before)
+        # A joint that can stop within this tick is held from here on, also against barriers.
+        stops = np.isnan(held) & (moved <= acceleration * dt**2)
+        held = np.where(moves, np.nan, np.where(stops, q, held))
+        back = joint_step(held - q, speed, acceleration, dt)
+        shift = np.where(moves, factor * velocity * dt, np.nan_to_num(back, nan=0.0))
+        self._before, self._held, self.aim = q.copy(), held, q + shift
+        return self.aim

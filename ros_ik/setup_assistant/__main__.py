@@ -1,0 +1,139 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Command line: a first parameter file for a robot, or a check of one.
+
+ros_ik_setup robot.urdf > my_robot.yaml
+ros_ik_setup robot.urdf --check my_robot.yaml
+ros_ik_setup --graph > my_robot.yaml
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+import sys
+from typing import TYPE_CHECKING
+
+import warp as wp
+
+from ros_ik.demo.description import read_description
+from ros_ik.errors import ArgumentError
+from ros_ik.errors import RosIkError
+from ros_ik.model import Model
+from ros_ik.node.package_paths import package_paths
+from ros_ik.setup_assistant.check import check_parameters
+from ros_ik.setup_assistant.parameter_file import read_parameters
+from ros_ik.setup_assistant.proposal import propose
+
+if TYPE_CHECKING:
+    from ros_ik.node.robot_graph import FoundController
+    from ros_ik.node.robot_graph import RobotGraph
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write a file or check one; return the exit code.
+
+    That is 0 for success, 1 where the robot cannot be read or the checked file has errors.
+    """
+    given = _parser().parse_args(arguments)
+    # Standard output is the file.
+    wp.config.log_level = wp.LOG_ERROR
+    if given.urdf is None and not given.graph:
+        print('name a URDF or xacro file, or --graph to ask the running robot', file=sys.stderr)
+        return 2
+    try:
+        return _run(given)
+    except (RosIkError, OSError, UnicodeDecodeError) as error:
+        print(f'ros_ik_setup: {error}', file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, prog='ros_ik_setup',
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument('urdf', nargs='?', type=Path, help='URDF or xacro file')
+    parser.add_argument('--srdf', type=Path, help='SRDF, for pairs of links that may touch')
+    parser.add_argument(
+        '--package-path', action='append', default=[], metavar='FOLDER',
+        help='a folder that holds packages with meshes, beside those of AMENT_PREFIX_PATH',
+    )  # fmt: skip
+    parser.add_argument(
+        '--graph', action='store_true',
+        help='ask the running robot for its controllers; without a file for its description too',
+    )  # fmt: skip
+    parser.add_argument(
+        '--patience', type=float, default=5.0, metavar='SECONDS',
+        help='how long to wait for the running robot (default 5)',
+    )  # fmt: skip
+    parser.add_argument('--check', type=Path, metavar='YAML', help='check this parameter file')
+    parser.add_argument('--output', type=Path, metavar='YAML', help='file to write')
+    parser.add_argument(
+        '--srdf-output', type=Path, metavar='SRDF',
+        help='write an SRDF with the pairs of links that are neighbours or always touch',
+    )  # fmt: skip
+    return parser
+
+
+def _run(given: argparse.Namespace) -> int:
+    graph = _graph(given.patience) if given.graph else None
+    controllers = graph.controllers if graph is not None else None
+    model = _model(given, graph)
+    if given.check is not None:
+        return _check(given.check, model, controllers)
+    proposal = propose(model, controllers)
+    text = proposal.yaml_text()
+    if given.srdf_output is not None:
+        name = model.semantic.robot if model.semantic else ''
+        given.srdf_output.write_text(proposal.srdf_text(name or 'robot'), encoding='utf-8')
+    if given.output is None:
+        print(text, end='')
+    else:
+        given.output.write_text(text, encoding='utf-8')
+        print('\n'.join(f'not known: {sentence}' for sentence in proposal.unknown))
+    return 0
+
+
+def _check(path: Path, model: Model, controllers: Sequence[FoundController] | None) -> int:
+    findings = check_parameters(
+        read_parameters(path.read_text(encoding='utf-8')), model, controllers
+    )
+    for kind, sentences in (('error', findings.errors), ('warning', findings.warnings)):
+        for sentence in sentences:
+            print(f'{kind}: {sentence}')
+    print(f'{len(findings.errors)} errors, {len(findings.warnings)} warnings')
+    return 1 if findings.errors else 0
+
+
+def _model(given: argparse.Namespace, graph: RobotGraph | None) -> Model:
+    """Return the model of the file, else of the description on the graph."""
+    semantic = given.srdf.read_text(encoding='utf-8') if given.srdf else None
+    if given.urdf is not None:
+        text = read_description(given.urdf)
+    elif graph is not None and graph.description:
+        text, semantic = graph.description, semantic or graph.semantic or None
+    else:
+        raise ArgumentError(
+            'nobody publishes robot_description: start robot_state_publisher, or name a file'
+        )
+    paths = (*given.package_path, *package_paths())
+    return Model.from_urdf(text, srdf=semantic, package_paths=paths, device='cpu')
+
+
+def _graph(patience: float) -> RobotGraph:
+    """Return what the graph tells.
+
+    Raises:
+        ArgumentError: rclpy is not installed.
+    """
+    try:
+        from ros_ik.node.robot_graph import read_graph
+    except ImportError as error:
+        raise ArgumentError(f'--graph needs rclpy, which is not installed: {error}') from error
+    return read_graph(patience)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,143 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of a parameter file against a robot, and against the controllers on the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+from typing import Any
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ros_ik.kinematics.chain import relative_chain
+from ros_ik.model import Model
+from ros_ik.model.labels import listed
+from ros_ik.servo.center import check_center
+from ros_ik.servo.robot import ControlledRobot
+from ros_ik.servo.robot import resolve_robot
+from ros_ik.settings import expand_parameters
+from ros_ik.settings import read_settings
+from ros_ik.settings import Settings
+from ros_ik.settings import SettingsError
+from ros_ik.settings.reading import unknown_parameters
+
+if TYPE_CHECKING:
+    from ros_ik.node.robot_graph import FoundController
+
+# Lowest part of full speed for which a first try on hardware is advised.
+_CAREFUL = 0.5
+
+
+@dataclasses.dataclass(frozen=True)
+class Findings:
+    """Errors and warnings about a parameter file.
+
+    Attributes:
+        errors: With these the node does not start, or drives nothing.
+        warnings: What should be looked at.
+    """
+
+    errors: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def check_parameters(
+    given: Mapping[str, Any], model: Model, controllers: Sequence[FoundController] | None = None
+) -> Findings:
+    """Check parameters.
+
+    Args:
+        given: Values by dotted name.
+        model: The robot.
+        controllers: Controllers on the graph; None where nobody looked.
+    """
+    try:
+        errors = unknown_parameters(given, expand_parameters(given))
+        settings = read_settings(given)
+        check_center(settings, model)
+        robot = resolve_robot(model, settings)
+    except SettingsError as error:
+        return Findings((str(error),), ())
+    errors += _of_tasks(robot)
+    warnings = _of_joints(robot)
+    if controllers is not None:
+        wrong, odd = _of_controllers(robot, controllers)
+        errors, warnings = errors + wrong, warnings + odd
+    return Findings(tuple(errors), tuple(warnings))
+
+
+def _of_tasks(robot: ControlledRobot) -> list[str]:
+    """Return a sentence for each task that no controlled joint moves."""
+    moving = set(robot.group.variable_dof.tolist())
+    return [
+        f"parameter '{task.name}.frame': no controlled joint moves {task.frame!r} as seen from "
+        f'{robot.model.body_label[reference]!r}'
+        for task, link, reference in zip(
+            robot.settings.tasks, robot.task_links, robot.task_references, strict=True
+        )
+        if not moving & {int(dof) for dof in relative_chain(robot.model, link, reference)[0]}
+    ]
+
+
+def _of_joints(robot: ControlledRobot) -> list[str]:
+    """Return what is odd about joints, limits and shapes."""
+    found, names = [], robot.group.joint_names
+    sent = {name for joints in robot.output_names for name in joints}
+    silent = [name for name in names if name not in sent]
+    if silent:
+        found.append(f'{listed(silent)}: controlled, but in no output: no controller hears of it')
+    dofs = robot.group.variable_dof
+    free = [name for name, v in zip(names, robot.velocity[dofs], strict=True) if np.isinf(v)]
+    if free:
+        found.append(f'{listed(free)}: no velocity limit; give joint_limits.<joint>.max_velocity')
+    guessed = _without_acceleration(robot.settings, names)
+    if guessed:
+        found.append(f'{listed(guessed)}: no acceleration limit; full speed in 0.2 s is assumed')
+    unmeasured = robot.shapes.unmeasured
+    if unmeasured:
+        found.append(f'{listed(unmeasured)}: meshes not found; no barrier watches them')
+    if robot.settings.limits_velocity_scale > _CAREFUL:
+        found.append('limits.velocity_scale is above 0.5: begin slower on hardware')
+    return found
+
+
+def _without_acceleration(settings: Settings, names: Sequence[str]) -> list[str]:
+    """Return the joints for which no acceleration limit is given."""
+    given = {limit.joint for limit in settings.joint_limits if limit.max_acceleration is not None}
+    return [name for name in names if name not in given]
+
+
+def _of_controllers(
+    robot: ControlledRobot, controllers: Sequence[FoundController]
+) -> tuple[list[str], list[str]]:
+    """Return errors and warnings of the outputs, beside the controllers on the graph."""
+    errors, warnings = [], []
+    by_topic = {controller.topic: controller for controller in controllers}
+    for output, joints in zip(robot.settings.outputs, robot.output_names, strict=True):
+        # A relative name lies in the namespace of the node, which a file does not tell.
+        topic = output.topic if output.topic.startswith(('/', '~')) else f'/{output.topic}'
+        found, where = by_topic.get(topic), f'outputs.{output.name}'
+        if found is None:
+            errors.append(f"parameter '{where}.topic': no controller listens on {topic}")
+            continue
+        if found.is_type_known and found.type != output.type:
+            errors.append(f"parameter '{where}.type': {topic} takes {found.type}")
+        if found.joints and set(found.joints) != set(joints):
+            errors.append(
+                f"parameter '{where}.joints': {topic} has the joints {listed(found.joints)}"
+            )
+        elif found.joints and output.type != 'joint_trajectory' and found.joints != joints:
+            errors.append(
+                f"parameter '{where}.joints': {topic} has the order {listed(found.joints)}"
+            )
+        if not found.is_active:
+            warnings.append(f'{topic}: its controller is not active')
+        if found.update_rate and found.update_rate < robot.settings.control_rate:
+            warnings.append(
+                f'control_rate {robot.settings.control_rate:g} Hz is above the update rate of '
+                f'{topic}, {found.update_rate:g} Hz'
+            )
+    return errors, warnings

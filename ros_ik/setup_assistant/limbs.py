@@ -1,0 +1,106 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The arms and legs of a robot: unbranched chains of joints, and the link to control on each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import dataclasses
+import re
+
+from ros_ik.kinematics.chain import relative_chain
+from ros_ik.model import Model
+
+# Names of links that something is done with, the best first; fingers are parts of them.
+_TIPS = ('tcp', 'tool0', 'grasp', 'tool', 'end_effector', '_ee(_|$)', 'flange', 'gripper', 'hand')
+_PARTS = ('finger', 'thumb')
+# Joints of an arm. Where nothing has that many, shorter chains such as legs are taken.
+_ARM, _LEAST = 5, 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Limb:
+    """A chain to control.
+
+    Attributes:
+        joints: Joints that move its tip, root first, mimic joints left out.
+        tip: Link to control.
+        others: Links that might be meant as well, the likeliest first.
+    """
+
+    joints: tuple[str, ...]
+    tip: str
+    others: tuple[str, ...] = ()
+
+
+def root_link(model: Model) -> int:
+    """Return the link that no joint of the robot carries."""
+    return int(model.joint_child.numpy()[list(model.joint_parent.numpy()).index(-1)])
+
+
+def moving_joints(model: Model, link: int) -> tuple[str, ...]:
+    """Return the joints with one degree of freedom between the root and a link, root first."""
+    starts, root = model.joint_qd_start.numpy(), root_link(model)
+    dofs = set(relative_chain(model, link, root)[0])
+    return tuple(
+        label
+        for joint, label in enumerate(model.joint_label)
+        if starts[joint + 1] - starts[joint] == 1
+        and int(starts[joint]) in dofs
+        and joint not in model.mimic_driver
+    )
+
+
+def find_limbs(model: Model) -> tuple[Limb, ...]:
+    """Return the arms of a robot; its legs or fingers where it has no arm.
+
+    Args:
+        model: The robot.
+    """
+    chains = {link: moving_joints(model, link) for link in range(model.body_count)}
+    successors: dict[str, set[str]] = {'': set()}
+    for chain in chains.values():
+        for before, after in zip(('', *chain), chain, strict=False):
+            successors.setdefault(before, set()).add(after)
+    for least in (_ARM, _LEAST, 1):
+        segments = _segments(successors, least)
+        if segments:
+            return tuple(_limb(model, chains, segment, least) for segment in segments)
+    return ()
+
+
+def _segments(successors: Mapping[str, set[str]], least: int) -> list[tuple[str, ...]]:
+    """Return the unbranched chains of joints that are long enough, but no part of another's end.
+
+    Args:
+        successors: Joints that follow a joint towards the tips; '' is the root.
+        least: Number of joints of a chain that is long enough.
+    """
+    found, starts = [], sorted(successors[''])
+    while starts:
+        segment = [starts.pop(0)]
+        while len(successors.get(segment[-1], ())) == 1:
+            segment += successors[segment[-1]]
+        if len(segment) >= least:
+            found.append(tuple(segment))
+        else:
+            starts += sorted(successors.get(segment[-1], ()))
+    return found
+
+
+def _limb(
+    model: Model, chains: dict[int, tuple[str, ...]], segment: tuple[str, ...], least: int
+) -> Limb:
+    """Return the limb of a segment: to the link with the best name, else to its last one."""
+    on_it = [link for link, chain in chains.items() if chain and chain[-1] in segment[least - 1 :]]
+
+    def rank(link: int) -> tuple[int, int, int]:
+        name = model.body_label[link].lower()
+        kind = next((k for k, tip in enumerate(_TIPS) if re.search(tip, name)), len(_TIPS))
+        if any(part in name for part in _PARTS):
+            kind = len(_TIPS)
+        return kind, -len(chains[link]), -link
+
+    first, *others = sorted(on_it, key=rank)
+    named = [model.body_label[link] for link in others if rank(link)[0] < len(_TIPS)]
+    return Limb(chains[first], model.body_label[first], tuple(named[:4]))

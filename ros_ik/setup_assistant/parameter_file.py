@@ -1,0 +1,59 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Parameter files of ROS as names and values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from ros_ik.errors import ArgumentError
+
+# Nodes that the parameters of a file may be for.
+_NODES = ('/**', '/*', '**', '*')
+
+
+def flat(values: Mapping[str, Any], section: str = '') -> dict[str, Any]:
+    """Return nested values by dotted name."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        name = f'{section}{key}'
+        found |= flat(value, f'{name}.') if isinstance(value, Mapping) else {name: value}
+    return found
+
+
+def read_parameters(text: str, node: str = 'ros_ik') -> dict[str, Any]:
+    """Return the parameters of a node in a parameter file, by dotted name.
+
+    Args:
+        text: The file.
+        node: Name of the node; its own section comes after those for every node.
+
+    Raises:
+        ArgumentError: No YAML, or no section for this node.
+    """
+    try:
+        tree = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ArgumentError(f'the parameter file is no YAML: {error}') from error
+    if not isinstance(tree, Mapping):
+        raise ArgumentError("the parameter file has no section such as '/**:'")
+    found: dict[str, Any] = {}
+    sections = [*(key for key in tree if key in _NODES), *(k for k in tree if _is_of(k, node))]
+    for key in sections:
+        section = tree[key]
+        values = section.get('ros__parameters') if isinstance(section, Mapping) else None
+        if not isinstance(values, Mapping):
+            raise ArgumentError(f"section {key!r} of the parameter file has no 'ros__parameters:'")
+        found |= flat(values)
+    if not sections:
+        names = ', '.join(map(repr, tree))
+        raise ArgumentError(f"the parameter file has sections {names}; expected '/**' or '{node}'")
+    return found
+
+
+def _is_of(key: Any, node: str) -> bool:
+    """Return whether a section is for a node, in whatever namespace."""
+    return isinstance(key, str) and key.rpartition('/')[2] == node

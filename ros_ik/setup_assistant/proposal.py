@@ -1,0 +1,228 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A first parameter file for a robot, with what could not be known from its description."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+import math
+import re
+from typing import Any
+from typing import TYPE_CHECKING
+
+import numpy as np
+import yaml
+
+from ros_ik.errors import ArgumentError
+from ros_ik.model import Model
+from ros_ik.model.labels import listed
+from ros_ik.servo.robot import ControlledRobot
+from ros_ik.servo.robot import resolve_robot
+from ros_ik.settings import read_settings
+from ros_ik.setup_assistant.limbs import find_limbs
+from ros_ik.setup_assistant.limbs import Limb
+from ros_ik.setup_assistant.parameter_file import flat
+
+if TYPE_CHECKING:
+    from ros_ik.node.robot_graph import FoundController
+
+# Speeds to begin with: slow enough to reach for the stop.
+_LINEAR_SPEED, _ANGULAR_SPEED = 0.1, 0.3
+_VELOCITY_SCALE, _ACCELERATION_SCALE = 0.3, 0.5
+# For joints whose description gives no velocity limit [rad/s or m/s].
+_UNKNOWN_SPEED = 0.5
+_TOPIC = '/joint_trajectory_controller/joint_trajectory'
+
+
+@dataclasses.dataclass(frozen=True)
+class Proposal:
+    """A parameter file.
+
+    Attributes:
+        parameters: Values as a tree, as a parameter file holds them.
+        unknown: Sentences on what has to be looked up or measured.
+        srdf_lines: Elements ``disable_collisions`` for links that are neighbours or always touch.
+    """
+
+    parameters: dict[str, Any]
+    unknown: tuple[str, ...]
+    srdf_lines: tuple[str, ...]
+
+    def yaml_text(self) -> str:
+        """Return the parameter file, with what is unknown as comments at its head."""
+        head = ['Proposed by ros_ik_setup. It begins slowly on purpose. Not known, so look it up:']
+        head += [f'- {sentence}' for sentence in self.unknown]
+        tree = {'/**': {'ros__parameters': self.parameters}}
+        body = yaml.safe_dump(tree, sort_keys=False, default_flow_style=None, width=99)
+        return ''.join(f'# {line}\n' for line in head) + body
+
+    def srdf_text(self, name: str) -> str:
+        """Return an SRDF with the lines, for a robot of this name."""
+        lines = ''.join(f'  {line}\n' for line in self.srdf_lines)
+        return f'<?xml version="1.0"?>\n<robot name="{name}">\n{lines}</robot>\n'
+
+
+def propose(model: Model, controllers: Sequence[FoundController] | None = None) -> Proposal:
+    """Propose parameters.
+
+    Args:
+        model: The robot.
+        controllers: Controllers on the graph; None where nobody looked.
+
+    Raises:
+        ArgumentError: The robot has no joint to move.
+    """
+    limbs, unknown = list(find_limbs(model)), []
+    if not limbs:
+        raise ArgumentError('the robot has no movable joint')
+    moved = {joint for limb in limbs for joint in limb.joints}
+    chosen = _chosen(controllers or (), moved, unknown)
+    driven = {joint for controller in chosen for joint in controller.joints}
+    if driven:
+        limbs = [limb for limb in limbs if driven & set(limb.joints)] or limbs
+    names = _task_names(limbs)
+    parameters: dict[str, Any] = {'base_frame': _base_frame(model, limbs), 'frame_tasks': names}
+    for name, limb in zip(names, limbs, strict=True):
+        parameters[name] = {
+            'frame': limb.tip,
+            'max_linear_speed': _LINEAR_SPEED,
+            'max_angular_speed': _ANGULAR_SPEED,
+        }
+        if limb.others:
+            unknown.append(f'whether {name}.frame is {limb.tip} or one of {listed(limb.others)}')
+    robot = resolve_robot(model, read_settings(flat(parameters)))
+    if driven:
+        undriven = [name for name in robot.group.joint_names if name not in driven]
+        if undriven:
+            parameters['locked_joints'] = undriven
+            unknown.append(
+                f'what drives {listed(undriven)}: no controller does, so they are locked'
+            )
+    parameters |= _outputs(chosen, controllers is not None, unknown)
+    rates = [controller.update_rate for controller in chosen if controller.update_rate]
+    if rates:
+        parameters['control_rate'] = float(min(100.0, *rates))
+    parameters['limits'] = {
+        'velocity_scale': _VELOCITY_SCALE, 'acceleration_scale': _ACCELERATION_SCALE
+    }  # fmt: skip
+    parameters['joint_limits'] = _joint_limits(robot, unknown)
+    unknown += _of_shapes(robot)
+    unknown.append('the lag of robot and controller: following_error.delay is 0.1 s, its default')
+    return Proposal(parameters, tuple(unknown), robot.srdf_lines)
+
+
+def _chosen(
+    controllers: Sequence[FoundController], joints: set[str], unknown: list[str]
+) -> list[FoundController]:
+    """Return the controllers to drive: active ones first, then those that take trajectories."""
+    chosen: list[FoundController] = []
+
+    def rank(found: FoundController) -> tuple[bool, bool]:
+        return not found.is_active, found.type != 'joint_trajectory'
+
+    for controller in sorted(controllers, key=rank):
+        taken = {joint for other in chosen for joint in other.joints}
+        if not controller.joints:
+            if not chosen and len(controllers) == 1:
+                chosen.append(controller)
+                unknown.append(f'the joints of {controller.topic}: taken are all that are moved')
+            else:
+                unknown.append(f'the joints of {controller.topic}: it is left out')
+        elif not joints & set(controller.joints):
+            unknown.append(f'{controller.topic} drives none of the joints to move: it is left out')
+        elif taken & set(controller.joints):
+            unknown.append(f'{controller.topic} drives joints of another output: it is left out')
+        else:
+            chosen.append(controller)
+    return chosen
+
+
+def _outputs(
+    chosen: Sequence[FoundController], looked: bool, unknown: list[str]
+) -> dict[str, Any]:
+    """Return the parameters of the outputs."""
+    if not chosen:
+        why = 'none was found on the graph' if looked else 'a description does not name it'
+        unknown.append(f'the topic of the controller: {why}; {_TOPIC} is a usual one')
+        return {'output_names': ['default'], 'outputs': {'default': {'topic': _TOPIC}}}
+    names = _distinct([controller.name for controller in chosen])
+    outputs: dict[str, dict[str, Any]] = {}
+    for name, controller in zip(names, chosen, strict=True):
+        outputs[name] = {'topic': controller.topic, 'type': controller.type}
+        if controller.joints:
+            outputs[name]['joints'] = list(controller.joints)
+        if not controller.is_active:
+            unknown.append(f'when {controller.name} is activated: it is not active now')
+        if not controller.is_type_known:
+            unknown.append(f'whether {controller.topic} takes positions or velocities')
+    return {'output_names': names, 'outputs': outputs}
+
+
+def _joint_limits(robot: ControlledRobot, unknown: list[str]) -> dict[str, Any]:
+    """Return the limits of the controlled joints, and what there is no source for."""
+    limits, unlimited = {}, []
+    dofs = robot.group.variable_dof
+    for name, speed, gain in zip(
+        robot.group.joint_names, robot.velocity[dofs], robot.acceleration[dofs], strict=True
+    ):
+        if not np.isfinite(speed) or speed <= 0.0:
+            unlimited.append(name)
+            speed = _UNKNOWN_SPEED
+        limits[name] = {
+            'has_velocity_limits': True, 'max_velocity': _rounded_down(speed),
+            'has_acceleration_limits': True, 'max_acceleration': round(float(gain), 4),
+        }  # fmt: skip
+    if unlimited:
+        unknown.append(f'the velocity limits of {listed(unlimited)}: {_UNKNOWN_SPEED} is a guess')
+    unknown.append(
+        'acceleration limits: a URDF has none; these give full speed in 0.2 s. Jerk limits: none'
+    )
+    return limits
+
+
+def _of_shapes(robot: ControlledRobot) -> list[str]:
+    """Return what is not known of the robot's shapes."""
+    shapes, found = robot.shapes, []
+    if shapes.unmeasured:
+        found.append(
+            f'the shapes of {listed(shapes.unmeasured)}: their meshes were not found, and no '
+            'barrier watches them'
+        )
+    if robot.model.semantic is None and robot.srdf_lines:
+        found.append(
+            f'which links may touch: there is no SRDF. {len(robot.srdf_lines)} pairs are '
+            'neighbours or always touch (--srdf-output writes them)'
+        )
+    return found
+
+
+def _base_frame(model: Model, limbs: Sequence[Limb]) -> str:
+    """Return the link below the first joint of every limb; the root where that is not one."""
+    parents = model.joint_parent.numpy()
+    first = {limb.joints[0] for limb in limbs}
+    links = {int(parents[model.joint_index(joint)]) for joint in first}
+    return model.body_label[links.pop()] if len(links) == 1 else ''
+
+
+def _task_names(limbs: Sequence[Limb]) -> list[str]:
+    """Return a name for each task: of its link where there are several."""
+    if len(limbs) == 1:
+        return ['ee']
+    return _distinct([limb.tip for limb in limbs])
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Return names of letters, digits and underscores, each once."""
+    found: list[str] = []
+    for name in names:
+        plain = re.sub(r'\W', '_', name, flags=re.ASCII).strip('_') or 'x'
+        plain = plain if plain[0].isalpha() else f'x{plain}'
+        count = sum(other == plain or other.startswith(f'{plain}_') for other in found)
+        found.append(f'{plain}_{count + 1}' if plain in found else plain)
+    return found
+
+
+def _rounded_down(value: float) -> float:
+    """Return a limit with four decimals that is not above the one given."""
+    return math.floor(float(value) * 1e4) / 1e4

@@ -1,0 +1,203 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Rows for the place where the stop after a step ends, so that checks of stops need not cut it.
+
+Each variable brakes as hard as it can, so they come to rest one after the other, and what they
+hold together while they move, such as the distance from a face, is lost on the way. With D(x) the
+displacement of the stop that begins with a step x, l the step before and l' what braking makes of
+it, the robot rests at q + D(l') now, and each row of a barrier there, value H and derivatives J,
+asks for
+
+    J (D(x) - D(l')) >= -r (max(H, 0) - m)
+
+with D in first order about l. r is a part per step, m the room that is kept; growth is bounded by
+the recovery speed of the barrier.
+
+Near a barrier the program also has the cost w_j (x_j - l_j)^2 with w_j a part of H_jj: rows change
+with speed, and without it steps would jump between solutions that are equally good. Both change
+what is proposed only; bounds, rows and checks hold as they do without.
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import Any
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.integrate import integrate_function
+from ros_ik.kinematics.stop_path import stop_functions
+from ros_ik.kinematics.tree import tree_struct
+from ros_ik.solvers.step.program import step_program_struct
+
+# Room that is kept where the robot rests, at most the margin [units of h].
+_ROOM = 5e-4
+# Part of what is above the room, or lacks, that a second takes away, or gives [1/s].
+_RATE = 20.0
+# Weight of changes of the step, as a part of the diagonal of H, and how far beyond the room it
+# has faded out [units of h].
+_SMOOTHING, _NEAR = 0.3, 0.02
+
+
+@no_type_check
+@functools.cache
+def step_stop_struct() -> Any:
+    """Return the Warp struct of the stops that follow the last steps; without rows for none."""
+
+    @wp.struct
+    class StepStop:
+        last: wp.array2d(dtype=wp.float64)  # [n, variables], l
+        slowdown: wp.array2d(dtype=wp.float64)  # [n, variables], what a step loses
+        slope: wp.array2d(dtype=wp.float64)  # [n, variables], dD/dx at l
+        offset: wp.array2d(dtype=wp.float64)  # [n, variables], D(l) - D(l') - slope l
+        # The box of the step, as displacements of the place of rest.
+        lower: wp.array2d(dtype=wp.float64)  # [n, variables]
+        upper: wp.array2d(dtype=wp.float64)  # [n, variables]
+        displacement: wp.array2d(dtype=wp.float64)  # [n, joint_dof_count], D(l')
+        joint_q: wp.array2d(dtype=wp.float64)  # [n, joint_coord_count], the place of rest
+        near: wp.array(dtype=wp.int32)  # [n], whether a value is near its margin now
+
+    return StepStop
+
+
+def make_step_stop(n: int, variables: int, dofs: int, coords: int, device: wp.DeviceLike) -> Any:
+    """Return the stops of ``n`` robots; with ``n`` = 0 there are none."""
+    stop = step_stop_struct()()
+    for name, width in (
+        ('last', variables), ('slowdown', variables), ('slope', variables), ('offset', variables),
+        ('lower', variables), ('upper', variables), ('displacement', dofs), ('joint_q', coords),
+    ):  # fmt: skip
+        setattr(stop, name, wp.zeros((n, width), dtype=wp.float64, device=device))
+    stop.near = wp.zeros(n, dtype=wp.int32, device=device)
+    return stop
+
+
+@no_type_check
+@functools.cache
+def place_rest_kernel() -> wp.Kernel:
+    """Build the kernel that finds where each robot comes to rest if it brakes, float64."""
+    functions = stop_functions(wp.float64)
+    slower, steps_to_stop = functions.slower, functions.steps_to_stop
+    way_after = functions.way_after
+    integrate_row = integrate_function(wp.float64)
+    Stop, Tree = step_stop_struct(), tree_struct(wp.float64)
+    zero, half = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(0.5))
+    one, inf = wp.constant(wp.float64(1.0)), wp.constant(wp.float64(wp.inf))
+
+    @wp.func
+    def stop_of(step: wp.float64, slowdown: wp.float64) -> wp.float64:
+        time = steps_to_stop(step, slowdown) + wp.float64(2.0)
+        return wp.sign(step) * way_after(step, slowdown, time)
+
+    @compiled_kernel()
+    def place_rest(
+        tree: Tree,
+        joint_q: wp.array2d(dtype=wp.float64),  # [n, joint_coord_count]
+        last_step: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count]
+        acceleration: wp.array(dtype=wp.float64),  # [joint_dof_count]
+        dof: wp.array(dtype=wp.int32),  # [moving]
+        variable: wp.array(dtype=wp.int32),  # [moving]
+        factor: wp.array(dtype=wp.float64),  # [moving]
+        lower: wp.array2d(dtype=wp.float64),  # [n, variables]
+        upper: wp.array2d(dtype=wp.float64),  # [n, variables]
+        dt: wp.float64,
+        stop: Stop,
+    ):
+        i = wp.tid()
+        for j in range(stop.slope.shape[1]):
+            stop.slowdown[i, j] = inf
+            stop.last[i, j] = zero
+        for k in range(dof.shape[0]):
+            j = variable[k]
+            size = wp.abs(factor[k])
+            if size > zero:
+                loss = acceleration[dof[k]] * dt * dt / size
+                stop.slowdown[i, j] = wp.min(stop.slowdown[i, j], loss)
+                stop.last[i, j] = last_step[i, dof[k]] / factor[k]
+        for j in range(stop.slope.shape[1]):
+            last = stop.last[i, j]
+            loss = stop.slowdown[i, j]
+            slope = one
+            if loss > zero and wp.isfinite(loss):
+                slope = wp.max(half + wp.abs(last) / loss, one)
+                next_step = slower(last, loss)
+                stop.offset[i, j] = stop_of(last, loss) - stop_of(next_step, loss) - slope * last
+            else:
+                stop.offset[i, j] = zero
+            stop.slope[i, j] = slope
+            stop.lower[i, j] = slope * lower[i, j] + stop.offset[i, j]
+            stop.upper[i, j] = slope * upper[i, j] + stop.offset[i, j]
+        for k in range(stop.displacement.shape[1]):
+            stop.displacement[i, k] = zero
+        for k in range(dof.shape[0]):
+            loss = stop.slowdown[i, variable[k]]
+            if loss > zero and wp.isfinite(loss):
+                next_step = slower(stop.last[i, variable[k]], loss)
+                stop.displacement[i, dof[k]] = factor[k] * stop_of(next_step, loss)
+        for coord in range(joint_q.shape[1]):
+            stop.joint_q[i, coord] = joint_q[i, coord]
+        integrate_row(tree, i, stop.joint_q, stop.displacement, stop.joint_q)
+
+    return place_rest
+
+
+@no_type_check
+@functools.cache
+def stop_row_functions() -> SimpleNamespace:
+    """Build what a program takes from the stop of the step before it.
+
+    ``load_stop_row(i, row, margin, recovery, dt, values, stop, program)``: turn value and
+    derivatives at the place of rest into a row of the step. ``nearness(value, margin)``: 1 at the
+    room that is kept and below it, 0 where steps are not smoothed. ``smooth_step(i, near, stop,
+    program)``.
+    """
+    Program, Stop = step_program_struct(), step_stop_struct()
+    zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
+
+    @wp.func
+    def kept_room(margin: wp.float64) -> wp.float64:
+        return wp.min(margin, wp.float64(wp.static(_ROOM)))
+
+    @wp.func
+    def load_stop_row(
+        i: int,
+        row: int,
+        margin: wp.float64,
+        recovery: wp.float64,
+        dt: wp.float64,
+        values: wp.array2d(dtype=wp.float64),
+        stop: Stop,
+        program: Program,
+    ):
+        program.d[i, row] = -wp.float64(wp.inf)
+        if wp.isfinite(values[i, row]):
+            part = wp.min(wp.float64(wp.static(_RATE)) * dt, one)
+            bound = -part * (wp.max(values[i, row], zero) - kept_room(margin))
+            if bound > zero:
+                square = zero
+                for j in range(program.order.shape[0]):
+                    square += program.J[i, row, j] * program.J[i, row, j]
+                bound = wp.min(bound, dt * recovery * wp.sqrt(square))
+            for j in range(program.order.shape[0]):
+                bound -= program.J[i, row, j] * stop.offset[i, j]
+                program.J[i, row, j] = program.J[i, row, j] * stop.slope[i, j]
+            program.d[i, row] = bound
+
+    @wp.func
+    def nearness(value: wp.float64, margin: wp.float64) -> wp.float64:
+        if not wp.isfinite(value):
+            return zero
+        beyond = (value - kept_room(margin)) / wp.float64(wp.static(_NEAR))
+        return wp.clamp(one - beyond, zero, one)
+
+    @wp.func
+    def smooth_step(i: int, near: wp.float64, stop: Stop, program: Program):
+        for j in range(program.order.shape[0]):
+            weight = near * wp.float64(wp.static(_SMOOTHING)) * program.H[i, j, j]
+            program.H[i, j, j] = program.H[i, j, j] + weight
+            program.c[i, j] = program.c[i, j] - weight * stop.last[i, j]
+
+    return SimpleNamespace(
+        load_stop_row=load_stop_row, nearness=nearness, smooth_step=smooth_step
+    )

@@ -1,0 +1,81 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Targets, velocities and obstacles of the page on their way to the node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import TwistStamped
+import numpy as np
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from sensor_msgs.msg import JointState
+
+from ros_ik.demo.robot_description_publisher import LATCHED
+from ros_ik.model import poses
+from ros_ik.node.pose_messages import fill_pose
+from ros_ik.viewer.obstacles import Obstacles
+from ros_ik.viewer.robot_state import RobotState
+from ros_ik_interfaces.msg import ObstacleArray
+
+
+class Commands:
+    """Publishers of what people want; for the thread of ROS."""
+
+    def __init__(self, node: Node, name: str) -> None:
+        """Publish to the node of a name."""
+        self._node, self._name = node, name
+        self._targets: dict[str, Publisher] = {}
+        self._twists: dict[str, Publisher] = {}
+        self._joints = node.create_publisher(JointState, f'{name}/target_joints', 1)
+        self._obstacles = node.create_publisher(ObstacleArray, f'{name}/obstacles', LATCHED)
+
+    def follow_task(self, task: str) -> None:
+        """Publish targets of a task.
+
+        Raises:
+            ValueError: A name that no topic can have.
+        """
+        self._targets[task] = self._node.create_publisher(
+            PoseStamped, f'{self._name}/{task}/target_pose', 1
+        )
+        self._twists[task] = self._node.create_publisher(
+            TwistStamped, f'{self._name}/{task}/target_twist', 1
+        )
+
+    def send_poses(self, robot: RobotState, held: Mapping[str, np.ndarray]) -> None:
+        """Publish targets: poses in the world [7] by task."""
+        for task, pose in held.items():
+            message = PoseStamped()
+            message.header.frame_id, message.header.stamp = robot.root_link, self._now()
+            fill_pose(message.pose, poses.multiply(poses.inverse(robot.root_pose), pose).tolist())
+            self._targets[task].publish(message)
+
+    def send_joints(self, goal: Mapping[str, float]) -> None:
+        """Publish a joint target [rad or m] by joint, if there is one."""
+        if goal:
+            message = JointState(name=list(goal), position=list(goal.values()))
+            message.header.stamp = self._now()
+            self._joints.publish(message)
+
+    def send_twist(self, robot: RobotState, task: str, twist: np.ndarray | None) -> None:
+        """Publish a velocity in the axes of the root link [6], m/s and rad/s; None for none."""
+        if twist is None or task not in self._twists:
+            return
+        message = TwistStamped()
+        message.header.frame_id, message.header.stamp = robot.root_link, self._now()
+        linear, angular = message.twist.linear, message.twist.angular
+        linear.x, linear.y, linear.z = twist[:3].tolist()
+        angular.x, angular.y, angular.z = twist[3:].tolist()
+        self._twists[task].publish(message)
+
+    def send_obstacles(self, robot: RobotState, obstacles: Obstacles) -> None:
+        """Publish the obstacles of the page that have changed."""
+        message = obstacles.take_message(poses.inverse(robot.root_pose), robot.root_link)
+        if message is not None:
+            self._obstacles.publish(message)
+
+    def _now(self) -> object:
+        return self._node.get_clock().now().to_msg()

@@ -1,0 +1,151 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of the shown node, over its parameter services; nothing here waits for an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence
+import functools
+import time
+from typing import Any
+
+from rcl_interfaces.msg import ParameterDescriptor
+from rcl_interfaces.msg import ParameterEvent
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.parameter import parameter_value_to_python
+from rclpy.parameter_client import AsyncParameterClient
+import yaml
+
+# A request that has not been answered after this time is made again [s].
+_PATIENCE = 2.0
+
+
+class NodeParameters:
+    """Names, descriptors and values of the parameters of one node; for the thread of ROS.
+
+    Attributes:
+        names: Every parameter of the node, empty until it answers.
+        descriptors: Descriptors by name, of those that were asked for.
+        values: Values by name, of those that were asked for, kept up to date.
+        answer: What became of the last change, '' before the first.
+    """
+
+    def __init__(self, node: Node, name: str) -> None:
+        """Prepare requests to the node of a name, relative to the namespace of ``node``."""
+        self._client = AsyncParameterClient(node, name)
+        self._full_name = node.resolve_topic_name(name)
+        self._asked: dict[str, float] = {}
+        self.names: tuple[str, ...] = ()
+        self.descriptors: dict[str, ParameterDescriptor] = {}
+        self.values: dict[str, Any] = {}
+        self.answer = ''
+        self._refused = set[str]()
+        node.create_subscription(ParameterEvent, '/parameter_events', self._on_event, 10)
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The sections of the parameters: what stands before the last dot of a name."""
+        return tuple(sorted({section_of(name) for name in self.names}))
+
+    def list(self) -> None:
+        """Ask for the names, if they are not known."""
+        if not self.names:
+            self._ask('list', lambda: self._client.list_parameters(), self._on_list)
+
+    def read(self, names: Sequence[str]) -> None:
+        """Ask for descriptors and values of those that are not known."""
+        unknown = [name for name in names if name not in self.values]
+        if unknown:
+            key = ' '.join(unknown)
+            describe = functools.partial(self._client.describe_parameters, unknown)
+            self._ask(f'describe {key}', describe, functools.partial(self._on_describe, unknown))
+
+    def change(self, name: str, value: Any) -> None:
+        """Ask for a value; :attr:`answer` says what became of it.
+
+        Args:
+            name: A parameter whose descriptor is known.
+            value: The value; a list, or what may be a list, as text in YAML.
+        """
+        try:
+            parameter = Parameter(name, value=self._converted(name, value))
+        except (yaml.YAMLError, TypeError, ValueError) as error:
+            self.answer = f'{name}: {value!r} is no value: {error}'
+            self._refused.add(name)
+            return
+        send = functools.partial(self._client.set_parameters, [parameter])
+        self._asked.pop(name, None)
+        self._ask(name, send, functools.partial(self._on_set, name))
+
+    def take_refused(self) -> set[str]:
+        """Return the parameters whose changes were refused since the last call."""
+        refused, self._refused = self._refused, set()
+        return refused
+
+    def forget(self) -> None:
+        """Forget everything, for a node that is there again."""
+        self.names, self.descriptors, self.values, self._asked = (), {}, {}, {}
+
+    def _converted(self, name: str, value: Any) -> Any:
+        """Return a value in the type that the parameter has now."""
+        before = self.values[name]
+        if isinstance(value, str) and not isinstance(before, str):
+            value = yaml.safe_load(value)
+        is_real = isinstance(before, float) or (
+            isinstance(before, list | tuple) and all(isinstance(v, float) for v in before)
+        )
+        if is_real and isinstance(value, list):
+            return [float(each) for each in value]
+        return float(value) if is_real else value
+
+    def _ask(self, key: str, send: Callable[[], Any], then: Callable[[Any], None]) -> None:
+        """Send a request, unless one with this key is on its way."""
+        now = time.monotonic()
+        if now - self._asked.get(key, -_PATIENCE) < _PATIENCE or not self._is_ready():
+            return
+        self._asked[key] = now
+
+        def take(future: Any) -> None:
+            self._asked.pop(key, None)
+            if future.exception() is None and future.result() is not None:
+                then(future.result())
+
+        send().add_done_callback(take)
+
+    def _is_ready(self) -> bool:
+        return bool(self._client.services_are_ready())
+
+    def _on_list(self, response: Any) -> None:
+        self.names = tuple(response.result.names)
+
+    def _on_describe(self, names: Sequence[str], response: Any) -> None:
+        described = {each.name: each for each in response.descriptors}
+        self.descriptors.update(described)
+        get = functools.partial(self._client.get_parameters, list(names))
+        self._ask(f'get {" ".join(names)}', get, functools.partial(self._on_get, names))
+
+    def _on_get(self, names: Sequence[str], response: Any) -> None:
+        values = map(parameter_value_to_python, response.values)
+        self.values.update(zip(names, values, strict=False))
+
+    def _on_set(self, name: str, response: Any) -> None:
+        (result,) = response.results
+        if result.successful:
+            self.answer = f'{name} is set'
+        else:
+            self.answer = f'{name} is not set: {result.reason}'
+            self._refused.add(name)
+
+    def _on_event(self, event: ParameterEvent) -> None:
+        """Take over what anybody has changed."""
+        if event.node == self._full_name:
+            for parameter in event.changed_parameters:
+                if parameter.name in self.values:
+                    self.values[parameter.name] = parameter_value_to_python(parameter.value)
+
+
+def section_of(name: str) -> str:
+    """Return the section of a parameter: what stands before the last dot, or 'general'."""
+    return name.rpartition('.')[0] or 'general'

@@ -1,0 +1,149 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Inputs for the dynamic parameters of the node, one section of them at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Mapping
+from collections.abc import Sequence
+import functools
+import math
+import re
+from typing import Any
+
+from rcl_interfaces.msg import ParameterDescriptor
+import viser
+import yaml
+
+from ros_ik.viewer.requests import Requests
+
+NOTHING = '-'
+# A range that is no longer than this gets a slider, with so many steps; others get a number.
+_LONGEST_SLIDER, _STEPS = 10.0, 200
+# Bounds beyond this are none.
+_UNBOUNDED = 1e9
+# A permitted value of a string, as the node describes it.
+_CHOICE = re.compile(r"'([^']*)'")
+
+_NONE = '<div style="margin:4px 8px"><i>Nothing here may change while the node runs.</i></div>'
+
+
+class ParameterPanel:
+    """The inputs; changes become requests named ``parameter <name>``."""
+
+    def __init__(self, server: viser.ViserServer, requests: Requests) -> None:
+        """Add the choice of a section into the container at hand."""
+        self._gui, self._requests = server.gui, requests
+        self._section = self._gui.add_dropdown(
+            'section', (NOTHING,), initial_value=NOTHING, hint='Parameters that may change now.'
+        )
+        self._note = self._gui.add_html('')
+        self._folder = self._gui.add_folder('Values')
+        self._inputs: dict[str, Any] = {}
+        self._shown: dict[str, Any] = {}
+
+    @property
+    def section(self) -> str:
+        """The section that is chosen, :data:`NOTHING` for none."""
+        return str(self._section.value)
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The sections to choose from."""
+        return tuple(self._section.options)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The parameters that have an input now."""
+        return tuple(self._inputs)
+
+    def choose(self, section: str) -> None:
+        """Choose a section."""
+        self._section.value = section  # type: ignore[misc]
+
+    def offer(self, sections: Sequence[str]) -> None:
+        """Offer sections to choose from."""
+        options = (NOTHING, *sections)
+        if options != self._section.options:
+            # The library chooses the first one where the present one is missing.
+            self._section.options = options
+
+    def show(
+        self,
+        values: Mapping[str, Any],
+        descriptors: Mapping[str, ParameterDescriptor],
+        refused: Collection[str] = (),
+    ) -> None:
+        """Show inputs for parameters in the place of those before.
+
+        Args:
+            values: Their values by name.
+            descriptors: Their descriptors by name.
+            refused: Those whose input has another value, which was refused.
+        """
+        note = '' if values or self.section == NOTHING else _NONE
+        if note != self._note.content:
+            self._note.content = note
+        if tuple(values) != tuple(self._inputs):
+            for each in self._inputs.values():
+                each.remove()
+            with self._folder:
+                self._inputs = {
+                    name: self._add(name, value, descriptors[name])
+                    for name, value in values.items()
+                }
+            self._shown = dict(values)
+        for name, value in values.items():
+            if value != self._shown[name] or name in refused:
+                self._shown[name] = value
+                shown = self._inputs[name]
+                shown.value = _as_text(value) if isinstance(shown.value, str) else value
+
+    def _add(self, name: str, value: Any, descriptor: ParameterDescriptor) -> Any:
+        """Return an input of the kind that fits a parameter."""
+        label, hint = name.rpartition('.')[2], descriptor.description
+        low, high = _bounds(descriptor)
+        if isinstance(value, bool):
+            made: Any = self._gui.add_checkbox(label, value, hint=hint)
+        elif isinstance(value, int | float) and not descriptor.dynamic_typing:
+            span = math.inf if low is None or high is None else high - low
+            if span <= _LONGEST_SLIDER and isinstance(value, float):
+                step = span / _STEPS
+                made = self._gui.add_slider(label, low, high, step, value, hint=hint)
+            else:
+                made = self._gui.add_number(label, value, min=low, max=high, hint=hint)
+        else:
+            options = tuple(_CHOICE.findall(descriptor.additional_constraints))
+            if value in options:
+                made = self._gui.add_dropdown(label, options, initial_value=value, hint=hint)
+            else:
+                made = self._gui.add_text(label, _as_text(value), hint=hint)
+        made.on_update(functools.partial(self._on_change, name))
+        return made
+
+    # A coroutine runs in the order of events, in the one thread that hears the browsers.
+    async def _on_change(self, name: str, event: viser.GuiEvent) -> None:
+        # Without a browser it is the viewer that shows a value.
+        if event.client is not None:
+            self._requests.ask(f'parameter {name}', event.target.value)
+
+
+def _as_text(value: Any) -> str:
+    """Return a value as text, lists in YAML."""
+    if isinstance(value, int | float | str):
+        return str(value)
+    return yaml.safe_dump(list(value), default_flow_style=True).strip()
+
+
+def _bounds(descriptor: ParameterDescriptor) -> tuple[float | None, float | None]:
+    """Return the least and the largest number, None for none."""
+    ranges = [*descriptor.floating_point_range, *descriptor.integer_range]
+    if not ranges:
+        return None, None
+    low, high = ranges[0].from_value, ranges[0].to_value
+    return _finite(low), _finite(high)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) and abs(value) < _UNBOUNDED else None

@@ -1,0 +1,146 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Plots on the page: joints against their limits, errors of tasks and of following, tick times."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Mapping
+from collections.abc import Sequence
+
+import numpy as np
+import viser
+from viser import uplot
+
+from ros_ik.viewer.palette import BLUE
+from ros_ik.viewer.palette import Color
+from ros_ik.viewer.palette import GREEN
+from ros_ik.viewer.palette import ORANGE
+from ros_ik.viewer.palette import PURPLE
+from ros_ik.viewer.palette import SKY
+from ros_ik.viewer.palette import VERMILLION
+
+_COLORS: tuple[Color, ...] = (BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE)
+# A robot with more joints than this has the first ones plotted.
+_MOST_JOINTS = 12
+# Samples that are kept: 20 s at five a second.
+_SAMPLES = 100
+_HEIGHT = 150
+# Plots of more curves have no legend: it would be longer than they are.
+_MOST_LEGENDS = 9
+
+POSITIONS = 'positions: 0 lower, 1 upper limit'
+VELOCITIES = 'velocities: parts of the limit'
+TASKS = 'errors of tasks [mm, degrees]'
+FOLLOWING = 'largest following error [mrad, mm]'
+TICKS = 'ticks [ms]'
+
+# What is plotted as a part of limits shows the limits.
+_RANGES = {
+    POSITIONS: {'y': uplot.Scale(auto=False, range=(-0.05, 1.05))},
+    VELOCITIES: {'y': uplot.Scale(auto=False, range=(-1.1, 1.1))},
+}
+
+
+class Plots:
+    """The plots; for the thread that serves ROS."""
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        """Add the controls into the container at hand."""
+        self._gui = server.gui
+        self.is_wanted = self._gui.add_checkbox(
+            'plots', False, hint='Each plot is sent anew five times a second.'
+        )
+        self._folder = self._gui.add_folder('Last 20 s')
+        self._charts: dict[str, viser.GuiUplotHandle] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._times: collections.deque[float] = collections.deque(maxlen=_SAMPLES)
+        self._samples: dict[str, collections.deque[np.ndarray]] = {}
+
+    def add(self, now: float, curves: Mapping[str, Mapping[str, float]]) -> None:
+        """Add a sample to each plot and send them, if they are wanted.
+
+        Args:
+            now: Time on a steady clock [s].
+            curves: Values by curve by plot; those of a plot keep their names.
+        """
+        if not self.is_wanted.value:
+            self._remove()
+            return
+        names = {title: tuple(values) for title, values in curves.items() if values}
+        if names != self._names:
+            self._remove()
+            self._names = names
+            self._samples = {title: collections.deque(maxlen=_SAMPLES) for title in names}
+        self._times.append(now)
+        x = np.array(self._times) - now
+        for title in names:
+            self._samples[title].append(np.array(list(curves[title].values()), dtype=float))
+            data = (x, *np.array(self._samples[title]).T)
+            if title in self._charts:
+                self._charts[title].data = data
+            else:
+                self._charts[title] = self._chart(title, data)
+
+    def values(self, title: str) -> dict[str, np.ndarray]:
+        """Return what is plotted by curve, empty for no such plot; for any thread."""
+        samples = list(self._samples.get(title, ()))
+        if not samples:
+            return {}
+        return dict(zip(self._names.get(title, ()), np.array(samples).T, strict=False))
+
+    def _chart(self, title: str, data: tuple[np.ndarray, ...]) -> viser.GuiUplotHandle:
+        series = [uplot.Series(label='s')]
+        for row, name in enumerate(self._names[title]):
+            color = 'rgb({}, {}, {})'.format(*_COLORS[row % len(_COLORS)])
+            curve = uplot.Series(label=name, stroke=color, width=1.5)
+            if row >= len(_COLORS):
+                # The second round of colours is dashed.
+                curve['dash'] = 6.0, 4.0
+            series.append(curve)
+        with self._folder:
+            return self._gui.add_uplot(
+                data,
+                tuple(series),
+                title=title,
+                scales={'x': uplot.Scale(time=False), **_RANGES.get(title, {})},
+                legend=uplot.Legend(show=len(series) <= _MOST_LEGENDS),
+                height=_HEIGHT,
+            )
+
+    def _remove(self) -> None:
+        for chart in self._charts.values():
+            chart.remove()
+        self._charts, self._names, self._samples = {}, {}, {}
+        self._times.clear()
+
+
+def joint_curves(
+    names: Sequence[str],
+    positions: Mapping[str, float],
+    velocities: Mapping[str, float],
+    limits: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return positions as parts of their ranges, and velocities as parts of their limits.
+
+    Args:
+        names: The joints.
+        positions: Positions by joint [rad or m].
+        velocities: Velocities by joint [rad/s or m/s]; those not measured are missing.
+        limits: Lower and upper positions and velocity limits, one each; without one not finite
+            or, as models have it, very large.
+
+    Returns:
+        Both by joint; joints without a limit are left out, what is not measured is not a number.
+    """
+    ranges, speeds = {}, {}
+    for name, low, high, fastest in list(zip(names, *limits, strict=True))[:_MOST_JOINTS]:
+        if 0.0 < high - low < _UNBOUNDED:
+            ranges[name] = (positions[name] - low) / (high - low)
+        if 0.0 < fastest < _UNBOUNDED:
+            speeds[name] = velocities.get(name, np.nan) / fastest
+    return ranges, speeds
+
+
+# Limits from here on are none [rad or m, rad/s or m/s].
+_UNBOUNDED = 1e3

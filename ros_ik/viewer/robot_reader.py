@@ -1,0 +1,55 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The newest robot description, read in a thread of its own: meshes take seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence
+import threading
+
+from ros_ik.errors import RosIkError
+from ros_ik.viewer.robot_state import RobotState
+
+
+class RobotReader:
+    """Reads one description at a time; for one thread, beside the one that reads."""
+
+    def __init__(self, package_paths: Callable[[], Sequence[str]]) -> None:
+        """Start with none.
+
+        Args:
+            package_paths: Returns the folders in which meshes are looked up.
+        """
+        self._package_paths = package_paths
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._text = ''
+        self._read: RobotState | str | None = None
+
+    def take(self, wanted: str) -> RobotState | str | None:
+        """Return a robot that has been read, or why it cannot be drawn; None for nothing new.
+
+        Args:
+            wanted: The newest description, which is read next where it is another one.
+        """
+        taken = None
+        if self._thread is not None and not self._thread.is_alive():
+            taken, self._read, self._thread = self._read, None, None
+        if self._thread is None and wanted != self._text:
+            self._text = wanted
+            self._thread = threading.Thread(target=self._run, args=(wanted,), daemon=True)
+            self._thread.start()
+        return taken
+
+    def end(self) -> None:
+        """Read no further mesh, and wait a moment for the one at hand."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join(1.0)
+
+    def _run(self, text: str) -> None:
+        try:
+            self._read = RobotState(text, self._package_paths(), self._ended)
+        except RosIkError as error:
+            self._read = f'robot_description cannot be drawn: {error}'

@@ -1,0 +1,70 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Services of the node behind the buttons of the page."""
+
+from __future__ import annotations
+
+import functools
+import time
+from typing import Any
+
+from rclpy.client import Client
+from rclpy.node import Node
+from std_srvs.srv import SetBool
+from std_srvs.srv import Trigger
+
+from ros_ik.viewer.page import MODES
+from ros_ik_interfaces.srv import SetMode
+
+# A service that has not answered after this may be asked again [s].
+_PATIENCE = 2.0
+_SERVICES: dict[str, tuple[Any, str, Any]] = {
+    'stop': (Trigger, 'stop', Trigger.Request()),
+    'pause': (SetBool, 'pause', SetBool.Request(data=True)),
+    'resume': (SetBool, 'pause', SetBool.Request(data=False)),
+    'reset': (Trigger, 'reset', Trigger.Request()),
+    'mode': (SetMode, 'set_mode', None),
+}
+
+
+class ServiceCalls:
+    """Calls that nothing waits for; for the thread of ROS.
+
+    Attributes:
+        answer: What the node answered last, '' before.
+    """
+
+    def __init__(self, node: Node, name: str) -> None:
+        """Prepare the calls to the node of a name."""
+        kinds = {service: kind for kind, service, _ in _SERVICES.values()}
+        self._clients: dict[str, Client] = {
+            service: node.create_client(kind, f'{name}/{service}')
+            for service, kind in kinds.items()
+        }
+        self._pending: dict[str, tuple[float, Any]] = {}
+        self.answer = ''
+
+    def call(self, kind: str, value: Any) -> None:
+        """Call the service of a button: stop, pause, resume, reset, or mode with its value."""
+        _, name, request = _SERVICES[kind]
+        if kind == 'mode':
+            request = SetMode.Request(mode=MODES[value])
+        client = self._clients[name]
+        since, waiting = self._pending.pop(kind, (0.0, None))
+        if waiting is not None and not waiting.done():
+            if time.monotonic() - since < _PATIENCE:
+                self._pending[kind] = since, waiting
+                return
+            client.remove_pending_request(waiting)
+        if not client.service_is_ready():
+            self.answer = f'{kind}: there is no service {client.srv_name}'
+            return
+        future = client.call_async(request)
+        self._pending[kind] = time.monotonic(), future
+        future.add_done_callback(functools.partial(self._on_answer, kind))
+
+    def _on_answer(self, kind: str, future: Any) -> None:
+        response = future.result()
+        if response is not None:
+            done = 'done' if response.success else 'refused'
+            self.answer = f'{kind}: {response.message or done}'

@@ -1,0 +1,84 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The collision shapes on the page, as the node draws them in ~/markers."""
+
+from __future__ import annotations
+
+import numpy as np
+import trimesh
+import viser
+from visualization_msgs.msg import Marker
+from visualization_msgs.msg import MarkerArray
+
+from ros_ik.node.pose_messages import pose_numbers
+from ros_ik.viewer.palette import PURPLE
+from ros_ik.viewer.robot_view import place
+
+_NAMESPACE = 'collision_shapes'
+_OPACITY = 0.4
+# A shape that moved less than this stays [m, and the same number for quaternions].
+_STILL = 1e-4
+
+
+class ShapesView:
+    """The shapes that the node keeps apart; for one thread."""
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        """Start with none."""
+        self._server = server
+        self._root = server.scene.add_frame('/shapes', show_axes=False)
+        self._handles: list[viser.MeshHandle] = []
+        self._kinds: list[tuple[float, ...]] = []
+        self._drawn = np.zeros((0, 7))
+
+    @property
+    def count(self) -> int:
+        """The number of shapes that are drawn."""
+        return len(self._handles)
+
+    def show(self, message: MarkerArray, base: np.ndarray) -> None:
+        """Draw the shapes of a message.
+
+        Args:
+            message: What the node draws for RViz.
+            base: Pose of the frame of its markers in the world [7].
+        """
+        markers = [marker for marker in message.markers if marker.ns == _NAMESPACE]
+        kinds: list[tuple[float, ...]] = [
+            (m.type, m.scale.x, m.scale.y, m.scale.z) for m in markers
+        ]
+        if kinds != self._kinds:
+            self.clear()
+            self._handles = [self._add(row, kind) for row, kind in enumerate(kinds)]
+            self._kinds, self._drawn = kinds, np.full((len(kinds), 7), np.nan)
+        place(self._root, base)
+        placed = np.array([pose_numbers(marker.pose) for marker in markers]).reshape(-1, 7)
+        # Not a number before the first time.
+        moved = ~(np.abs(placed - self._drawn).max(axis=1, initial=0.0) <= _STILL)
+        for row in np.flatnonzero(moved).tolist():
+            place(self._handles[row], placed[row])
+            self._drawn[row] = placed[row]
+
+    def clear(self) -> None:
+        """Draw no shapes."""
+        for handle in self._handles:
+            handle.remove()
+        self._handles, self._kinds = [], []
+
+    def _add(self, row: int, kind: tuple[float, ...]) -> viser.MeshHandle:
+        shape, *size = kind
+        if shape == Marker.CUBE:
+            mesh = trimesh.creation.box(extents=size)
+        elif shape == Marker.CYLINDER:
+            mesh = trimesh.creation.cylinder(radius=0.5 * size[0], height=size[2], sections=16)
+        else:
+            mesh = trimesh.creation.icosphere(subdivisions=2, radius=0.5 * size[0])
+        return self._server.scene.add_mesh_simple(
+            f'/shapes/{row}',
+            np.asarray(mesh.vertices, dtype=np.float32),
+            np.asarray(mesh.faces, dtype=np.uint32),
+            color=PURPLE,
+            opacity=_OPACITY,
+            cast_shadow=False,
+            receive_shadow=False,
+        )

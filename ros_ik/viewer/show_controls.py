@@ -1,0 +1,54 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Switches for what is drawn on the page."""
+
+from __future__ import annotations
+
+import viser
+
+
+class ShowControls:
+    """The switches.
+
+    Attributes:
+        ghost: Whether the commanded robot is drawn.
+        targets: Whether targets can be taken hold of.
+        trails: Whether frames and targets leave trails.
+        workspace: Whether the boxes are drawn in which frames have to stay.
+        pairs: Whether the closest pairs are drawn.
+        shapes: Whether the collision shapes are drawn.
+    """
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        """Add the switches into the container at hand."""
+        gui = server.gui
+        with gui.add_folder('Show', expand_by_default=False):
+            self.ghost = gui.add_checkbox(
+                'commanded robot', True, hint='The ghost: where the node wants the robot to be.'
+            )
+            self.targets = gui.add_checkbox('targets', True)
+            self.trails = gui.add_checkbox(
+                'trails', True, hint='Blue: the frames of tasks. Vermillion: their targets.'
+            )
+            self.workspace = gui.add_checkbox(
+                'workspace', True, hint='The boxes of barriers.position.'
+            )
+            self.pairs = gui.add_checkbox(
+                'closest pairs',
+                True,
+                hint='Blue: far from the margin of the barrier. Red: the margin is used up.',
+            )
+            self.shapes = gui.add_checkbox(
+                'collision shapes', False, hint='What the node keeps apart.'
+            )
+            shadows = gui.add_checkbox(
+                'shadows',
+                False,
+                hint='They take half the time of a picture without a graphics card.',
+            )
+
+        async def on_shadows(event: object) -> None:
+            server.scene.configure_default_lights(cast_shadow=shadows.value)
+
+        shadows.on_update(on_shadows)
+        server.scene.configure_default_lights(cast_shadow=False)

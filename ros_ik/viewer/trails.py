@@ -1,0 +1,90 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Trails of frames and of their targets on the page: the last seconds of their ways."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Mapping
+import dataclasses
+
+import numpy as np
+import viser
+
+from ros_ik.viewer.palette import BLUE
+from ros_ik.viewer.palette import Color
+from ros_ik.viewer.palette import VERMILLION
+
+# A trail grows by a point where the way since the last one is this long [m], to so many points.
+_STEP, _MOST_POINTS = 0.004, 200
+# A trail that nothing was added to for so long is taken off the page [s].
+_LIFETIME = 8.0
+_LINE_WIDTH = 4.0
+
+
+@dataclasses.dataclass
+class _Trail:
+    """One trail, its line and when it grew last [s]."""
+
+    line: viser.LineSegmentsHandle
+    color: np.ndarray
+    points: collections.deque[np.ndarray]
+    grown: float
+
+
+class Trails:
+    """The trails of the frames, blue, and of their targets, vermillion; for one thread."""
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        """Start with none."""
+        self._server = server
+        self._trails: dict[str, _Trail] = {}
+
+    def length(self, name: str) -> int:
+        """Return the number of points of a trail, 'frame/<task>' or 'target/<task>'."""
+        return len(self._trails[name].points) if name in self._trails else 0
+
+    def update(
+        self, frames: Mapping[str, np.ndarray], targets: Mapping[str, np.ndarray], now: float
+    ) -> None:
+        """Let the trails grow.
+
+        Args:
+            frames: Positions of the frames in the world [3], m, by task.
+            targets: Positions of the targets that came since the last time.
+            now: Time on a steady clock [s].
+        """
+        for kind, color, positions in (('frame', BLUE, frames), ('target', VERMILLION, targets)):
+            for task, position in positions.items():
+                self._grow(f'{kind}/{task}', color, position, now)
+        for name, trail in list(self._trails.items()):
+            if now - trail.grown > _LIFETIME:
+                trail.line.remove()
+                del self._trails[name]
+
+    def clear(self) -> None:
+        """Take every trail off the page."""
+        for trail in self._trails.values():
+            trail.line.remove()
+        self._trails = {}
+
+    def _grow(self, name: str, color: Color, position: np.ndarray, now: float) -> None:
+        trail = self._trails.get(name)
+        if trail is None:
+            nothing = np.zeros((1, 2, 3), dtype=np.float32)
+            line = self._server.scene.add_line_segments(
+                f'/trails/{name}', nothing, color, thickness=_LINE_WIDTH, thickness_units='screen'
+            )
+            points = collections.deque([position.copy()], maxlen=_MOST_POINTS)
+            self._trails[name] = _Trail(line, np.array(color, dtype=float), points, now)
+            return
+        if np.linalg.norm(position - trail.points[-1]) < _STEP:
+            return
+        trail.points.append(position.copy())
+        trail.grown = now
+        way = np.array(trail.points, dtype=np.float32)
+        # The oldest part is nearly as light as the background.
+        shade = np.linspace(0.2, 1.0, len(way))[:, None]
+        colors = (shade * trail.color + (1.0 - shade) * 255.0).astype(np.uint8)
+        trail.line.points = np.stack([way[:-1], way[1:]], axis=1)
+        trail.line.colors = np.stack([colors[:-1], colors[1:]], axis=1)

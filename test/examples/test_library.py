@@ -1,0 +1,126 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The examples run and do what they say."""
+
+import json
+import os
+from pathlib import Path
+import re
+import subprocess
+import sys
+
+import pytest
+
+from ros_ik.demo.robots import robot_data_path
+
+# Python itself says nothing to a window that is not there.
+ENVIRONMENT = {**os.environ, 'MPLBACKEND': 'Agg'}
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_reach_a_pose():
+    urdf = robot_data_path() / 'panda_description/urdf/panda.urdf'
+    result = subprocess.run(
+        [
+            sys.executable, 'examples/library/reach_a_pose.py', urdf,
+            'panda_link0', 'panda_hand_tcp',
+        ],
+        cwd=ROOT, capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    error = float(result.stdout.split(' is ')[1].split(' mm')[0])
+    assert error < 0.01
+
+
+def test_solve_poses():
+    urdf = robot_data_path() / 'panda_description/urdf/panda.urdf'
+    result = subprocess.run(
+        [sys.executable, 'examples/library/solve_poses.py', urdf, 'panda_hand_tcp'],
+        cwd=ROOT, capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[-1].startswith('100.0 % of 1000 poses solved')
+
+
+@pytest.mark.parametrize('name', ('reach_a_pose', 'solve_poses', 'optimal_control'))
+def test_without_arguments_it_says_how_it_is_used(name):
+    path = ROOT / 'examples/library' / f'{name}.py'
+    result = subprocess.run(
+        [sys.executable, path], cwd=ROOT, capture_output=True, text=True, timeout=100
+    )
+    assert result.returncode == 2
+    assert f'usage: {path.name}' in result.stderr and 'urdf_path' in result.stderr
+    assert 'Traceback' not in result.stderr
+
+
+def run(name, *arguments):
+    """Run an example without arguments of its own; return what it printed."""
+    path = ROOT / 'examples/library' / f'{name}.py'
+    result = subprocess.run(
+        [sys.executable, path, *arguments],
+        cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def numbers(text, pattern):
+    """Return the numbers of a sentence."""
+    return [float(number) for number in re.search(pattern, text).groups()]
+
+
+def test_grasp_candidates():
+    text = run('grasp_candidates')
+    free, total = numbers(text, r'(\d+) of (\d+) grasps')
+    assert total == 144 and 72 < free < 144
+    ways = [float(way) for way in re.findall(r'joints move ([\d.]+) rad', text)]
+    assert len(ways) == 3 and ways == sorted(ways) and ways[0] < 4.0
+
+
+def test_all_solutions():
+    text = run('all_solutions')
+    kept, found = numbers(text, r'(\d+) of (\d+) solutions are kept')
+    # An arm like this one has eight; two fold the wrist onto the upper arm.
+    assert (kept, found) == (6, 8)
+    assert text.count('too near: 27 mm from upper_arm_link to wrist_1_link') == 2
+
+
+def test_cartesian_path():
+    text = run('cartesian_path')
+    assert numbers(text, r'(\d+) % of the path, (\d+) breaks') == [100, 0]
+    # A path of 60 cm at 0.1 m/s; the sag of 5 mm is reach times step^2 / 8, some 0.03 mm.
+    assert numbers(text, r'at most (\d+) um')[0] < 50
+    assert numbers(text, r'([\d.]+) s at')[0] == 6.0
+
+
+def test_own_objective():
+    away, tilt = numbers(run('own_objective'), r'([\d.]+) mm from .* ([\d.]+) degrees')
+    # Without the objective the glass tilts by 30 degrees.
+    assert away < 0.1 and tilt < 0.5
+
+
+def test_own_barrier():
+    least, away = numbers(run('own_barrier'), r'than (-?[\d.]+) mm, ([\d.]+) mm from')
+    # It goes round: without the barrier it would be 66 mm inside.
+    assert 0.0 <= least < 30.0 and away < 1.0
+
+
+def test_mujoco_loop(tmp_path):
+    pytest.importorskip('mujoco', reason='mujoco is not installed')
+    away = numbers(run('mujoco_loop', tmp_path / 'loop.png'), r'at most ([\d.]+) mm behind')[0]
+    # Drives without the speed of the command are 16 mm late.
+    assert away < 3.0
+    assert (tmp_path / 'loop.png').read_bytes().startswith(b'\x89PNG')
+
+
+def test_the_cells_of_the_notebook(monkeypatch, capsys):
+    monkeypatch.setenv('MPLBACKEND', 'Agg')
+    notebook = json.loads((ROOT / 'examples/library/first_steps.ipynb').read_text())
+    cells = [''.join(cell['source']) for cell in notebook['cells'] if cell['cell_type'] == 'code']
+    names = {}
+    for cell in cells:
+        exec(compile(cell, 'first_steps.ipynb', 'exec'), names)
+    assert len(cells) == 5 and names['path'].fraction == 1.0
+    assert 0.2 < names['reached'].mean() < 0.8
+    assert names['errors'][-1] < 1e-4 < names['errors'][0]
+    assert 'CONVERGED' in capsys.readouterr().out

@@ -1,0 +1,255 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The examples that talk to the node, on one mock Panda and as a user starts them."""
+
+import os
+import re
+
+from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import Quaternion
+import numpy as np
+import pytest
+from sensor_msgs.msg import Joy
+from std_srvs.srv import SetBool
+from support.example_rig import Session
+from support.ros_rig import ARM
+
+from ros_ik.demo.poses import pose_errors
+from ros_ik.demo.robots import find_robot
+from ros_ik_interfaces.msg import IkStatus
+
+pytestmark = [pytest.mark.dds, pytest.mark.timeout(240)]
+
+
+@pytest.fixture(scope='module')
+def panda(tmp_path_factory):
+    """Yield a running session with the Panda."""
+    session = Session(tmp_path_factory.mktemp('panda'), '--robot', 'panda')
+    yield session.wait_until_ready()
+    session.end()
+
+
+@pytest.fixture
+def session(panda):
+    """Return the session with the robot at rest where it started."""
+    panda.go({name: value for name, value in find_robot('panda').home.items() if name in ARM})
+    return panda
+
+
+def places(client):
+    """Return the measured positions of the tool that were heard [n, 3]."""
+    points = [message.pose.position for message in client.poses]
+    return np.array([[point.x, point.y, point.z] for point in points])
+
+
+def test_stream_poses(session):
+    client = session.client
+    before = client.moved_pose().pose.position
+    with session.example('stream_poses') as example:
+        # A quarter of the circle: 5 cm to the side and as much down.
+        session.wait_for(
+            lambda: client.poses and client.poses[-1].pose.position.y > before.y + 0.04
+            and client.poses[-1].pose.position.z < before.z - 0.03,
+            'quarter of a circle', example,
+        )  # fmt: skip
+        # 5 cm from the centre of the circle, less the lag of a robot that follows.
+        y, z = places(client)[-1, 1:] - [before.y, before.z - 0.05]
+        assert np.hypot(y, z) == pytest.approx(0.05, abs=0.005)
+        session.interrupt(example)
+
+
+def test_move_to_pose(session):
+    before = session.client.moved_pose().pose.position
+    with session.example('move_to_pose') as example:
+        assert example.wait() == 0, example.text()
+        assert example.text().count('reached to') == 2
+        assert 'mm to go' in example.text()
+    after = session.client.moved_pose().pose.position
+    assert np.allclose([after.x, after.y, after.z], [before.x, before.y, before.z], atol=2e-3)
+
+
+def test_watch_status_stops_a_robot_that_does_not_follow(session):
+    client = session.client
+    with session.example('watch_status') as watching, session.example('stream_poses') as moving:
+        session.wait_for(lambda: 'a circle' in moving.text(), 'circle', moving)
+        client.call(SetBool, 'mock_robot/freeze', SetBool.Request(data=True))
+        client.wait_for_code(IkStatus.STOPPED)
+        client.call(SetBool, 'mock_robot/freeze', SetBool.Request(data=False))
+        session.wait_for(lambda: 'does not follow: stopping' in watching.text(), 'word', watching)
+        session.interrupt(moving)
+        session.interrupt(watching)
+
+
+def test_obstacles(session):
+    client = session.client
+    with session.example('obstacles') as example, session.example('stream_poses') as moving:
+        client.wait_for(
+            lambda: client.status.limiting_pair_b == 'ball'
+            and 0.0 < client.status.barrier_value < 0.06,
+            'ball that is near',
+        )
+        session.interrupt(example)
+        # They are gone with the one who saw them: the ball would still be the nearest.
+        client.wait_for_ticks(10)
+        client.statuses.clear()
+        client.wait_for(lambda: len(client.statuses) > 20, 'statuses')
+        assert {status.limiting_barrier for status in client.statuses} <= {'', 'self_collision'}
+        session.interrupt(moving)
+
+
+def test_joystick(session):
+    client = session.client
+    publisher = client.node.create_publisher(Joy, 'joy', 1)
+    joy = Joy(axes=[0.0, 0.0, 0.0, 0.0, 1.0, 0.0], buttons=[0, 0, 0, 0, 1])
+    timer = client.node.create_timer(0.02, lambda: publisher.publish(joy))
+    before = client.moved_pose().pose.position
+    with session.example('joystick') as example:
+        session.wait_for(
+            lambda: client.poses[-1].pose.position.z > before.z + 0.03, 'way up', example
+        )
+        # Without the button the sticks count for nothing.
+        joy.buttons[4] = 0
+        client.wait_for_rest()
+        after = client.moved_pose().pose.position
+        assert np.allclose([after.x, after.y], [before.x, before.y], atol=2e-3)
+        # Fewer axes than the device has are an error, and no end.
+        joy.axes = [1.0]
+        session.wait_for(lambda: 'too few axes' in example.text(), 'word', example)
+        session.interrupt(example)
+    client.node.destroy_timer(timer)
+    client.node.destroy_publisher(publisher)
+
+
+def test_a_spacemouse_turns_the_tool_too(session):
+    client = session.client
+    publisher = client.node.create_publisher(Joy, 'spacenav/joy', 1)
+    joy = Joy(axes=[0.0, 0.0, 0.0, 0.0, 0.0, 1.0], buttons=[0, 0])
+    timer = client.node.create_timer(0.02, lambda: publisher.publish(joy))
+    before = client.moved_pose().pose.orientation
+    words = '--ros-args', '-p', 'device:=spacemouse', '-r', 'joy:=spacenav/joy'
+    with session.example('joystick', *words) as example:
+        # A yaw of 0.2 rad: the tool looks down, so its x and y turn.
+        session.wait_for(lambda: angle(client.poses[-1], before) > 0.2, 'turn', example)
+        session.interrupt(example)
+    client.node.destroy_timer(timer)
+    client.node.destroy_publisher(publisher)
+
+
+def angle(pose, other):
+    """Return the angle between a pose message and an orientation [rad]."""
+    first, second = ([q.x, q.y, q.z, q.w] for q in (pose.pose.orientation, other))
+    return float(pose_errors(np.array([0, 0, 0, *first]), np.array([0, 0, 0, *second]))[1])
+
+
+def test_keyboard(session):
+    client = session.client
+    before = client.moved_pose().pose.position
+    master, terminal = os.openpty()
+    try:
+        with session.example('keyboard', stdin=terminal) as example:
+            session.wait_for(lambda: 'forward' in example.text(), 'help', example)
+            while client.poses[-1].pose.position.y < before.y + 0.02:
+                os.write(master, b'a')  # as a key that is held repeats
+                client.spin(0.05)
+                assert example.is_running(), example.text()
+            client.wait_for_rest()
+            after = client.moved_pose().pose.position
+            # It goes on for as long as a key is held to be pressed: half a second.
+            assert before.y + 0.02 < after.y < before.y + 0.15
+            assert np.allclose([after.x, after.z], [before.x, before.z], atol=2e-3)
+            os.write(master, b'x')
+            assert example.wait() == 0, example.text()
+    finally:
+        os.close(master)
+        os.close(terminal)
+
+
+def test_follow_frame(session):
+    client = session.client
+    with session.example('follow_frame', '--ros-args', '-p', 'simulate:=true') as example:
+        seen = []
+        heard = client.node.create_subscription(
+            PoseStamped, 'object_pose', lambda message: seen.append(message), 1
+        )
+        session.wait_for(lambda: seen, 'object', example)
+        client.wait_for(lambda: client.status.tasks[0].linear < 0.02, 'tool above the object')
+        client.poses.clear()
+        client.spin(1.0)
+        # 15 cm above what moves at 16 cm/s, 50 to 150 ms behind it.
+        place, turned = client.poses[-1].pose.position, client.poses[-1]
+        thing = seen[-1].pose
+        assert place.z == pytest.approx(0.45, abs=0.005)
+        assert place.x == pytest.approx(0.4, abs=0.005)
+        assert abs(place.y - thing.position.y) < 0.06
+        # It looks down, turned like the object.
+        q = thing.orientation
+        assert angle(turned, Quaternion(x=q.w, y=q.z, w=0.0)) < 0.2
+        client.node.destroy_subscription(heard)
+        session.interrupt(example)
+
+
+def test_grasp_candidates(session):
+    with session.example('grasp_candidates') as example:
+        assert example.wait() == 0, example.text()
+        free, total = map(int, re.match(r'(\d+) of (\d+) grasps', example.text()).groups())
+        # Those from below the floor of nothing and from behind are out of reach or collide.
+        assert total == 144 and 72 < free < 144
+        assert re.search(r'nearest: grasp \d+, joints move at most [01]\.\d', example.text())
+
+
+def test_check_trajectory(session):
+    with session.example('check_trajectory') as example:
+        assert example.wait() == 0, example.text()
+        safe, folded, straight = example.text().splitlines()
+    assert safe == 'reach to the front: safe'
+    assert 'violates self_collision after 1.' in folded and 'panda_link1' in folded
+    assert 'violates position limit of panda_joint4 after 2.' in straight
+
+
+def test_follow_trajectory(session):
+    pytest.importorskip('control_msgs', reason='control_msgs is not installed')
+    with session.example('follow_trajectory') as example:
+        assert example.wait() == 0, example.text()
+        assert 'arrived' in example.text()
+    positions = session.client.positions()
+    assert positions['panda_joint1'] == pytest.approx(0.5, abs=0.01)
+    assert positions['panda_joint4'] == pytest.approx(-2.0, abs=0.01)
+
+
+def test_record_and_replay_a_bag(session, tmp_path):
+    pytest.importorskip('rosbags')
+    client, bag = session.client, tmp_path / 'bag'
+    before = client.moved_pose().pose.position.y
+
+    def goes_to(y, example):
+        client.poses.clear()
+        session.wait_for(
+            lambda: client.poses and abs(client.poses[-1].pose.position.y - y) < 0.01,
+            'motion', example,
+        )  # fmt: skip
+
+    with session.example('record_bag', 'record', bag) as example:
+        client.stream('pose', client.moved_pose())
+        session.wait_for(lambda: 'recording /ros_ik/target_pose' in example.text(), 'bag', example)
+        client.stream('pose', client.moved_pose((0.0, 0.08, 0.0)))
+        goes_to(before + 0.08, example)
+        # As long again, so that a replay on a busy machine gets there too.
+        client.spin(1.0)
+        session.interrupt(example)
+        assert int(re.search(r': (\d+) messages', example.text())[1]) > 20
+        client.stream('pose', client.moved_pose((0.0, -0.08, 0.0)))
+        goes_to(before, example)
+        client.stream('pose', None)
+    with session.example('record_bag', 'replay', bag) as example:
+        goes_to(before + 0.08, example)
+        assert example.wait() == 0, example.text()
+
+
+def test_the_tour_of_the_launch_file_moves_a_robot_that_runs(session):
+    before = session.client.moved_pose().pose.position
+    words = '-m', 'ros_ik.demo', '--running', '--robot', 'panda', '--ros-args', '-r', '__ns:=/'
+    with session.start('tour', *words) as example:
+        session.wait_for(lambda: 'pose 2: reached' in example.text(), 'second pose', example)
+        after = session.client.moved_pose().pose.position
+        assert np.hypot(after.z - before.z, after.y - before.y) > 0.02
+        session.interrupt(example)

@@ -1,0 +1,111 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The examples with robots and parameters of their own, started as their heads say."""
+
+import ast
+import re
+import shlex
+
+from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import Twist
+import numpy as np
+import pytest
+from support.example_rig import Session
+from support.ros_rig import ROOT
+
+pytestmark = [pytest.mark.dds, pytest.mark.timeout(240)]
+
+
+def start_command(name):
+    """Return the words after `ros_ik.demo.session` in the head of an example."""
+    head = ast.get_docstring(ast.parse((ROOT / 'examples' / 'node' / f'{name}.py').read_text()))
+    _, _, rest = head.replace('\\\n', ' ').partition('ros_ik.demo.session')
+    return [
+        str(ROOT / word) if '/' in word else word for word in shlex.split(rest.splitlines()[0])
+    ]
+
+
+@pytest.fixture
+def session(request, tmp_path):
+    """Yield a session with the robot of the example that the test is named after."""
+    session = Session(tmp_path, *start_command(request.node.name.removeprefix('test_')))
+    try:
+        yield session.wait_until_ready()
+    finally:
+        session.end()
+
+
+class Poses:
+    """Measured positions of tasks [n, 3] by name."""
+
+    def __init__(self, client, *tasks):
+        self.heard = {task: [] for task in tasks}
+        for task, places in self.heard.items():
+            client.node.create_subscription(
+                PoseStamped, f'ros_ik/{task}/current_pose',
+                lambda message, places=places: places.append(self._place(message)), 1,
+            )  # fmt: skip
+        client.wait_for(lambda: all(self.heard.values()), 'poses of all tasks')
+
+    @staticmethod
+    def _place(message):
+        place = message.pose.position
+        return np.array([place.x, place.y, place.z])
+
+    def way(self, task):
+        """Return how far a task is from where it was first [m], [3]."""
+        return self.heard[task][-1] - self.heard[task][0]
+
+
+def errors(session):
+    """Return the distance of each task that has a target [m]."""
+    return {task.name: task.linear for task in session.client.status.tasks if task.active}
+
+
+def test_two_arms(session):
+    client, poses = session.client, Poses(session.client, 'left_hand', 'right_hand')
+    with session.example('two_arms') as example:
+        session.wait_for(lambda: poses.way('left_hand')[0] > 0.1, 'way forward', example)
+        assert set(errors(session)) == {'left_hand', 'right_hand'}
+        left, right = (poses.heard[task] for task in ('left_hand', 'right_hand'))
+        sizes = [np.linalg.norm(a - b) for a, b in zip(left[-20:], right[-20:], strict=True)]
+        # Two subscriptions are some milliseconds apart while the hands move at 15 cm/s.
+        assert np.allclose(sizes, np.linalg.norm(left[0] - right[0]), atol=0.01)
+        waist = [value for name, value in client.positions().items() if 'waist' in name]
+        assert len(waist) == 3 and np.abs(waist).max() > 0.02
+        session.interrupt(example)
+
+
+def test_humanoid(session):
+    poses = Poses(session.client, 'left_hand', 'right_foot')
+    with session.example('humanoid') as example:
+        session.wait_for(lambda: poses.way('left_hand')[0] > 0.2, 'way forward', example)
+        assert errors(session)['com'] < 5e-3
+        foot = np.array(poses.heard['right_foot'])
+        assert np.abs(foot - foot[0]).max() < 2e-3
+        assert re.search(r'centre of mass \d+ mm', example.text())
+        session.interrupt(example)
+
+
+def test_fingertips(session):
+    tips = 'index', 'middle', 'ring', 'thumb'
+    poses = Poses(session.client, *tips)
+    with session.example('fingertips') as example:
+        # Each goes 30 % of its way to the centre, which is 5 cm away or more.
+        session.wait_for(
+            lambda: all(np.linalg.norm(poses.way(tip)) > 0.015 for tip in tips), 'grasp', example
+        )
+        assert set(errors(session)) == set(tips)
+        session.interrupt(example)
+
+
+def test_mobile_manipulator(session):
+    client, commands = session.client, []
+    client.node.create_subscription(Twist, 'cmd_vel', lambda message: commands.append(message), 1)
+    with session.example('mobile_manipulator') as example:
+        session.wait_for(lambda: 'reached' in example.text(), 'target', example)
+        session.interrupt(example)
+    positions = client.positions()
+    assert positions['base_x'] > 0.8
+    assert max(abs(positions[f'arm_{k}'] - start) for k, start in ((2, -0.3), (3, 0.5))) > 0.02
+    assert max(command.linear.x for command in commands) > 0.2

@@ -1,0 +1,144 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The bond with Nav2's lifecycle manager.
+
+The package bond has no wheels. Where it is installed the manager's side is played over DDS; the
+rules are tested everywhere, on messages with the fields of its Status.msg.
+"""
+
+from types import SimpleNamespace
+
+from lifecycle_msgs.msg import Transition
+import pytest
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+from support.ros_rig import start_robot
+
+from ros_ik.node import bond
+from ros_ik.node.bond import HEARTBEAT_TIMEOUT
+from ros_ik.node.bond import ManagerBond
+from ros_ik.node.bond import missing_bond
+from ros_ik.settings import read_settings
+
+NAME = 'ros_ik'
+needs_bond = pytest.mark.skipif(bond.Status is None, reason='bond is not installed')
+
+
+class RecordingNode:
+    """What a bond uses of a node, without a graph."""
+
+    def __init__(self):
+        self.said, self.lines, self.beat, self.hear = [], [], None, None
+        self.destroyed = []
+
+    def create_publisher(self, kind, topic, depth):
+        assert topic == 'bond'
+        return SimpleNamespace(publish=self.said.append)
+
+    def create_subscription(self, kind, topic, callback, depth):
+        assert topic == 'bond'
+        self.hear = callback
+        return 'subscription'
+
+    def create_timer(self, period, callback, clock):
+        self.period, self.beat = period, callback
+        return SimpleNamespace(cancel=lambda: None)
+
+    def get_name(self):
+        return NAME
+
+    def get_clock(self):
+        return SimpleNamespace(now=lambda: SimpleNamespace(to_msg=lambda: None))
+
+    def get_logger(self):
+        return SimpleNamespace(warning=self.lines.append)
+
+    def destroy_timer(self, timer):
+        self.destroyed.append('timer')
+
+    def destroy_subscription(self, subscription):
+        self.destroyed.append('subscription')
+
+    def destroy_publisher(self, publisher):
+        self.destroyed.append('publisher')
+
+
+@pytest.fixture
+def side(monkeypatch):
+    """Return a recording node with its bond, and a clock that the test moves."""
+    monkeypatch.setattr(bond, 'Status', lambda: SimpleNamespace(header=SimpleNamespace()))
+    node, clock = RecordingNode(), SimpleNamespace(now=100.0)
+    return node, ManagerBond(node, 0.1, lambda: clock.now), clock
+
+
+def manager(active=True, name=NAME, instance='manager'):
+    return SimpleNamespace(id=name, instance_id=instance, active=active)
+
+
+def test_heartbeats_name_the_node_and_one_instance(side):
+    node, _, _ = side
+    for _ in range(3):
+        node.beat()
+    assert [(message.id, message.active) for message in node.said] == [(NAME, True)] * 4
+    assert len({message.instance_id for message in node.said}) == 1
+    assert {message.heartbeat_timeout for message in node.said} == {HEARTBEAT_TIMEOUT}
+    assert node.period == 0.1 == node.said[0].heartbeat_period
+
+
+def test_an_end_in_order_is_told(side):
+    node, made, _ = side
+    made.end()
+    assert not node.said[-1].active
+    assert set(node.destroyed) == {'timer', 'subscription', 'publisher'}
+
+
+def test_a_manager_that_breaks_the_bond_gets_its_answer(side):
+    node, _, _ = side
+    node.hear(manager())
+    said = len(node.said)
+    node.hear(manager(active=False, name='controller_server'))
+    node.hear(manager(active=False, instance=node.said[0].instance_id))
+    assert len(node.said) == said, 'bonds of others, or its own words, are answered'
+    node.hear(manager(active=False))
+    assert [message.active for message in node.said[said:]] == [False]
+
+
+def test_a_manager_that_falls_silent_is_said_once(side):
+    node, _, clock = side
+    node.hear(manager())
+    clock.now += HEARTBEAT_TIMEOUT - 0.1
+    node.beat()
+    assert not node.lines
+    clock.now += 0.2
+    node.beat()
+    node.beat()
+    assert len(node.lines) == 1 and 'lifecycle manager' in node.lines[0]
+    assert node.said[-1].active, 'the node lives on'
+
+
+@pytest.mark.skipif(bond.Status is not None, reason='bond is installed')
+@pytest.mark.dds
+def test_without_the_package_the_node_says_what_it_lacks(tmp_path):
+    assert missing_bond(read_settings({'ee.frame': 'x'})) == ''
+    with ros_rig(tmp_path) as client:
+        start_node(client, bond_heartbeat_period=0.1, autostart=False)
+        client.describe(panda_urdf())
+        client.wait_for_text('a model is ready', timeout=60.0)
+        assert not client.transition(Transition.TRANSITION_CONFIGURE)
+        client.wait_for_text('bond_heartbeat_period')
+
+
+@needs_bond
+@pytest.mark.dds
+def test_the_manager_hears_the_node_while_it_is_active(tmp_path):
+    with ros_rig(tmp_path) as client:
+        heard = []
+        client.node.create_subscription(bond.Status, 'bond', lambda m: heard.append(m), 10)
+        start_node(client, bond_heartbeat_period=0.1)
+        start_robot(client)
+        client.describe(panda_urdf())
+        client.wait_for(lambda: len(heard) > 5, 'heartbeats', 60.0)
+        assert {message.id for message in heard} == {NAME} and all(m.active for m in heard)
+        assert client.transition(Transition.TRANSITION_DEACTIVATE)
+        client.wait_for(lambda: not heard[-1].active, 'the end of the bond')

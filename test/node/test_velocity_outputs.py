@@ -1,0 +1,115 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A robot that is driven by velocities over DDS: it arrives, and nothing leaves it moving."""
+
+import signal
+import time
+
+from lifecycle_msgs.msg import Transition
+import pytest
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from support.held_robot import HeldRobot
+from support.ros_rig import ARM
+from support.ros_rig import panda_urdf
+from support.ros_rig import ROOT
+from support.ros_rig import ros_rig
+
+from ros_ik_interfaces.msg import IkStatus
+
+pytestmark = pytest.mark.dds
+
+TOPIC = 'velocity_controller/commands'
+# Part of the commanded velocity at which the drives run.
+SLOW = 0.95
+
+
+class VelocityRobot:
+    """Drives that go on at the last velocity, as those behind forward_velocity_controller do."""
+
+    def __init__(self, client):
+        home = HeldRobot.home()
+        self.position = [home[name] for name in ARM]
+        self.commands = []
+        client.node.create_subscription(
+            Float64MultiArray, TOPIC, lambda message: self.commands.append(list(message.data)), 100
+        )
+        self._publisher = client.node.create_publisher(JointState, 'joint_states', 1)
+        self._last = time.monotonic()
+        client.node.create_timer(0.01, self._step)
+
+    @property
+    def moves(self):
+        return bool(self.commands) and any(self.commands[-1])
+
+    def _step(self):
+        now = time.monotonic()
+        if self.commands:
+            for k, velocity in enumerate(self.commands[-1]):
+                self.position[k] += SLOW * velocity * (now - self._last)
+        self._last = now
+        self._publisher.publish(JointState(name=list(ARM), position=self.position))
+
+
+@pytest.fixture(scope='module')
+def robot(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch, ros_rig(tmp_path_factory.mktemp('v')) as client:
+        patch.setenv('PYTHONPATH', str(ROOT / 'test'))
+        client.processes.start(
+            'node', 'support.failing_node', ee__frame='panda_hand_tcp', device='cpu',
+            joint_state_timeout=5.0, command_timeout=5.0, outputs__default__topic=f'/{TOPIC}',
+            outputs__default__type='float64_multi_array_velocities',
+            outputs__default__position_gain=3.0,
+        )  # fmt: skip
+        robot = VelocityRobot(client)
+        robot.client = client
+        client.describe(panda_urdf())
+        client.wait_for_text('waiting for a target', timeout=60.0)
+        robot.goal = client.moved_pose((0.0, 0.1, 0.0))
+        yield robot
+
+
+def start_to_move(robot):
+    robot.client.stream('ee', robot.goal)
+    robot.client.wait_for(
+        lambda: robot.commands and max(map(abs, robot.commands[-1])) > 0.05, 'motion'
+    )
+
+
+def test_drives_that_are_slow_arrive_and_stand(robot):
+    client = robot.client
+    start_to_move(robot)
+    # By the measured frame: the error of the drives is made good.
+    client.wait_for_arrival()
+    assert {len(command) for command in robot.commands} == {len(ARM)}
+    client.stream('ee', None)
+    client.set(command_timeout=0.1)
+    client.wait_for_code(IkStatus.COMMAND_STALE)
+    client.wait_for(lambda: not robot.moves, 'velocity zero')
+    count = len(robot.commands)
+    client.wait_for_ticks(20)
+    assert len(robot.commands) == count, 'it is not silent at rest'
+    client.set(command_timeout=5.0)
+    robot.goal = client.moved_pose((0.0, -0.3, 0.0))
+
+
+def test_a_failed_tick_stops_them(robot):
+    client = robot.client
+    start_to_move(robot)
+    client.processes.signal('node', signal.SIGUSR1)
+    client.wait_for_code(IkStatus.SOLVER_FAILED)
+    client.wait_for(lambda: not robot.moves, 'velocity zero')
+    client.wait_for(lambda: client.state() == 'inactive', 'the way to inactive')
+    assert not robot.moves
+
+
+def test_the_end_of_the_process_stops_them(robot):
+    client = robot.client
+    client.wait_for(
+        lambda: client.state() == 'active' or client.transition(Transition.TRANSITION_ACTIVATE),
+        'activity', 60.0,
+    )  # fmt: skip
+    start_to_move(robot)
+    client.processes.signal('node', signal.SIGTERM)
+    assert client.processes.wait('node', 10.0) == 0
+    client.wait_for(lambda: not robot.moves, 'velocity zero')

@@ -1,0 +1,134 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Starts of motions of a robot that rests beside its command: at the command, or as measured."""
+
+import numpy as np
+import pytest
+from support.servo_rig import Rig
+
+FAR = {'max_target_step_linear': 10.0, 'max_target_step_angular': 4.0}
+SAG = np.array([0.01, 0.03, -0.02, -0.04, 0.005, 0.02, -0.01])
+
+
+@pytest.fixture
+def rig():
+    """Return a robot that sags at once, as one that rests for long has."""
+    rig = Rig(**FAR)
+    rig.offset[rig.robot.coords] = SAG
+    return rig
+
+
+def burst(rig, seconds=0.5, speed=0.05):
+    """Command a velocity until it goes stale; return the positions of the commands."""
+    rig.published.clear()
+    rig.aim_twist(linear=(0.0, speed, 0.0))
+    rig.tick(seconds=seconds)
+    rig.quiet()
+    rig.tick(seconds=1.5)
+    assert not rig.outputs[-1].publish
+    return np.array([output.joint_q[rig.robot.coords] for output in rig.published])
+
+
+def start_of(rig):
+    """Begin another motion; return how far its first command is from the last one, per joint."""
+    last = rig.q[rig.robot.coords].copy()
+    rig.published.clear()
+    rig.aim_twist(linear=(0.0, 0.05, 0.0))
+    rig.tick(2)
+    return rig.published[0].joint_q[rig.robot.coords] - last
+
+
+def test_bursts_of_a_robot_that_sags_do_not_ratchet_down(rig):
+    burst(rig)
+    begin, loss = rig.q.copy(), rig.robot.acceleration[rig.robot.group.variable_dof]
+    for k in range(20):
+        last = rig.q[rig.robot.coords].copy()
+        commands = burst(rig, speed=0.05 if k % 2 else -0.05)
+        steps = np.diff(np.vstack([last, commands]), axis=0)
+        assert np.all(np.abs(steps[0]) <= loss * rig.dt**2 + 1e-9)
+    # Out and back, ten times: SAG at each start would make 0.6 rad of it.
+    assert np.abs(rig.q - begin).max() < 0.01
+
+
+def test_each_start_as_measured_steps_by_the_sag(rig):
+    rig.set(synchronise_to='measured')
+    burst(rig)
+    np.testing.assert_allclose(start_of(rig), SAG, atol=2e-3)
+
+
+def test_the_first_motion_after_an_activation_starts_as_measured(rig):
+    burst(rig)
+    rig.change(active=False)
+    rig.tick(5)
+    rig.change(active=True)
+    np.testing.assert_allclose(start_of(rig), SAG, atol=2e-3)
+
+
+EVENTS = {
+    'reset': lambda rig: rig.change(resets=rig.command.resets + 1),
+    'pause': lambda rig: (rig.change(paused=True), rig.tick(5), rig.change(paused=False)),
+    'clock': lambda rig: setattr(rig, 'now', rig.now - 1.0),
+}
+
+
+@pytest.mark.parametrize('event', EVENTS)
+def test_after_what_may_switch_controllers_motion_starts_as_measured(rig, event):
+    burst(rig)
+    EVENTS[event](rig)
+    rig.tick(5)
+    np.testing.assert_allclose(start_of(rig), SAG, atol=2e-3)
+
+
+@pytest.mark.parametrize('event', EVENTS)
+def test_so_it_does_where_that_comes_in_motion(rig, event):
+    rig.aim_twist(linear=(0.0, 0.05, 0.0))
+    rig.tick(seconds=0.5)
+    rig.quiet()
+    EVENTS[event](rig)
+    rig.tick(seconds=1.0)
+    assert not rig.outputs[-1].publish
+    np.testing.assert_allclose(start_of(rig), SAG, atol=2e-3)
+
+
+def test_a_robot_that_was_not_seen_for_a_while_starts_as_measured(rig):
+    burst(rig)
+    rig.received = rig.now
+    rig.tick(seconds=1.0)
+    assert rig.outputs[-1].waiting_for
+    rig.received = None
+    np.testing.assert_allclose(start_of(rig), SAG, atol=2e-3)
+
+
+def test_a_failed_tick_makes_the_next_motion_start_as_measured(rig):
+    burst(rig)
+    rig.servo.interrupt()
+    np.testing.assert_allclose(start_of(rig), SAG, atol=2e-3)
+
+
+@pytest.mark.parametrize('joint', range(7))
+def test_a_robot_that_was_moved_since_starts_where_it_is(rig, joint):
+    burst(rig)
+    # Still within the tolerance of the command.
+    rig.offset[rig.robot.coords[joint]] -= 0.0102 * np.sign(SAG[joint])
+    rig.tick(2)
+    expected = rig.offset[rig.robot.coords].copy()
+    np.testing.assert_allclose(start_of(rig), expected, atol=2e-3)
+
+
+@pytest.mark.parametrize(('tolerance', 'held'), [(0.041, True), (0.039, False)])
+def test_the_tolerance_is_that_of_the_joint_that_is_farthest_off(rig, tolerance, held):
+    rig.set(synchronise_tolerance=tolerance)
+    burst(rig)
+    np.testing.assert_allclose(start_of(rig), 0.0 if held else SAG, atol=2e-3)
+
+
+def test_a_robot_that_still_settles_is_held(rig):
+    burst(rig)
+    rig.aim_twist(linear=(0.0, 0.05, 0.0))
+    rig.tick(seconds=0.4)
+    rig.quiet()
+    # Silent for a moment only, and nearer to the command than it will settle.
+    while rig.outputs[-1].publish:
+        rig.tick(1)
+    rig.offset *= 0.3
+    np.testing.assert_allclose(start_of(rig), 0.0, atol=2e-3)

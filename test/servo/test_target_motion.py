@@ -1,0 +1,216 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Streamed targets as motion: estimates against the truth, and robots that follow streams."""
+
+import dataclasses
+import functools
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from support.target_streams import eight
+from support.target_streams import ramp
+from support.target_streams import ride
+from support.target_streams import SPEED
+from support.target_streams import step
+from support.target_streams import Stream
+
+from ros_ik.servo.target_motion import MessageTimes
+from ros_ik.servo.target_motion import TargetMotion
+
+PREDICTED = {'ee__target_prediction': 'velocity'}
+# Largest speeds and accelerations of a task by default.
+LIMITS = (0.5, 1.0), (2.5, 5.0)
+STILL = (0.0, 0.0, 0.0, 1.0)
+# When the start of a stream is over [s].
+SETTLED = 1.5
+
+
+@functools.cache
+def at_loop_rate(loop):
+    """Return the RMS jerk of a robot that gets a target each tick, without prediction."""
+    return ride(Stream(rate=loop), seconds_of(loop), loop).jerk(SETTLED)
+
+
+def seconds_of(loop):
+    """Return how long to look at a stream: fast loops have as many ticks sooner."""
+    return 5.0 if loop < 500 else 3.0
+
+
+@pytest.mark.parametrize(
+    ('loop', 'rate', 'ratio'),
+    [(100, 10, 3), (100, 30, 2), (100, 60, 2), (200, 90, 2), (500, 30, 2), (1000, 60, 2)],
+)
+def test_slow_streams_are_followed_as_smoothly_as_fast_ones(loop, rate, ratio):
+    seconds = seconds_of(loop)
+    followed = ride(Stream(rate=rate), seconds, loop, **PREDICTED)
+    assert followed.jerk(SETTLED) < ratio * at_loop_rate(loop)
+    followed.rig.assert_within_limits()
+    # It is 13 times as much and more without.
+    assert ride(Stream(rate=rate), seconds, loop).jerk(SETTLED) > 5.0 * at_loop_rate(loop)
+
+
+@pytest.mark.parametrize('rate', [10, 30, 60, 100])
+@pytest.mark.parametrize('loop', [100, 500])
+def test_a_constant_speed_is_followed_without_a_lag(loop, rate):
+    followed = ride(Stream(ramp, rate), 1.7, loop, **PREDICTED)
+    # Commands are those of the end of their tick: up to one ahead.
+    assert -1.01 / loop < followed.lag(1.1, 1.6) < 0.3 / loop
+    assert ride(Stream(ramp, rate), 1.7, loop).lag(1.1, 1.6) > 0.04
+
+
+@pytest.mark.parametrize('rate', [10, 30, 60, 100])
+def test_after_a_sudden_stop_it_comes_back_to_rest(rate):
+    followed = ride(Stream(ramp, rate), 3.0, **PREDICTED)
+    beyond = followed.way[:, 1].max() - 1.2 * SPEED
+    # The way until the next message, and that of braking with 2.5 m/s^2.
+    assert 0.0 < beyond < SPEED / rate + SPEED**2 / (2.0 * 2.5)
+    assert abs(followed.way[-1, 1] - 1.2 * SPEED) < 1e-4
+    assert np.abs(np.diff(followed.way[-20:], axis=0)).max() < 1e-6
+    # Without a target in motion everything is as without prediction.
+    assert not followed.rig.servo.goals.trackers[0]._target.moves
+
+
+def test_a_target_that_moves_through_a_wall_is_not_followed_there():
+    wall = {
+        'barriers__world__enabled': False, 'barriers__position__wall__frame': 'panda_hand_tcp',
+        'barriers__position__wall__max': [10.0, 0.2, 10.0],
+    }  # fmt: skip
+    followed = ride(Stream(ramp), 2.5, **PREDICTED, **wall)
+    place = followed.rig.pose()[1] - followed.way[-1, 1] + followed.way[:, 1]
+    assert 0.19 < place.max() < 0.2 + 1e-9
+    followed.rig.assert_within_limits()
+
+
+def test_a_step_is_no_motion():
+    for rate in (10, 30, 100):
+        with_, without = (
+            ride(Stream(step, rate), 2.0, **more) for more in (PREDICTED, {})
+        )
+        np.testing.assert_array_equal(with_.velocity, without.velocity)
+
+
+@pytest.mark.parametrize(
+    'change',
+    [
+        {'jitter': 0.3, 'delay': 0.01}, {'jitter': 0.3, 'delay': 0.01, 'stamped': False},
+        {'lost': 0.2}, {'again': True},
+    ],
+    ids=['late', 'late, no stamps', 'lost', 'doubled, out of order'],
+)  # fmt: skip
+def test_a_bad_network_is_not_seen(change):
+    good = ride(Stream(), 6.0, **PREDICTED)
+    bad = ride(dataclasses.replace(Stream(), **change), 6.0, **PREDICTED)
+    # 470 without prediction.
+    assert bad.jerk(2.0) < 34.0
+    # Later by the delay and half a tick.
+    assert np.linalg.norm(bad.way - good.way, axis=1)[200:].max() < 0.02 * 0.28 + 1e-3
+
+
+def test_noise_moves_a_robot_less_than_without():
+    for rate in (30, 60):
+        with_, without = (
+            ride(Stream(rate=rate, noise=1e-3), 4.0, **more).jerk(SETTLED)
+            for more in (PREDICTED, {})
+        )
+        assert with_ < 0.7 * without
+
+
+def test_a_sender_that_falls_silent_is_followed_until_its_target_is_stale():
+    stream = Stream(ramp)
+    stream.messages = lambda seconds, rng: [
+        message for message in Stream.messages(stream, seconds, rng) if message[0] < 1.2
+    ]
+    followed = ride(stream, 2.5, **PREDICTED)
+    at = (1.2 - 0.5) * SPEED
+    # 0.2 s of command_timeout, and the way of braking.
+    assert at < followed.way[:, 1].max() < at + SPEED * 0.2 + SPEED**2 / (2.0 * 2.5)
+    assert np.abs(followed.velocity[-1]).max() == 0.0
+
+
+def feed(motion, times, poses, stamps=None):
+    """Give a motion its messages."""
+    for k, (time, pose) in enumerate(zip(times, poses, strict=True)):
+        motion.add(tuple(pose), time, None if stamps is None else stamps[k], *LIMITS)
+
+
+def test_a_smooth_path_is_foretold():
+    times = np.arange(0.0, 3.0, 0.02)
+    motion = TargetMotion()
+    feed(motion, times, [(*eight(time), *STILL) for time in times], times)
+    ahead = times[-1] + np.linspace(0.0, 0.02, 5)
+    foretold = np.array([motion.at(time)[:3] for time in ahead])
+    np.testing.assert_allclose(foretold, [eight(time) for time in ahead], atol=2.5e-3)
+
+
+def test_a_turning_target_is_foretold():
+    times = np.arange(0.0, 1.5, 0.03)
+    axis = np.array([0.2, -0.3, 0.4])
+    turned = Rotation.from_euler('xyz', [0.3, 0.5, -0.2])
+    motion = TargetMotion()
+    poses = [
+        (0.0, 0.0, 0.0, *(Rotation.from_rotvec(axis * time) * turned).as_quat()) for time in times
+    ]
+    feed(motion, times, poses, times)
+    later = times[-1] + 0.05
+    quaternion = motion.at(later)[3:]
+    error = Rotation.from_quat(quaternion) * (Rotation.from_rotvec(axis * later) * turned).inv()
+    assert error.magnitude() < 1e-3
+
+
+def test_no_message_makes_a_step_of_position_velocity_or_acceleration():
+    times = np.arange(0.0, 2.0, 0.033)
+    motion, h = TargetMotion(), 1e-4
+    for k, time in enumerate(times):
+        pose = (*eight(time), *STILL)
+        if k > 20:
+            sides = []
+            around = [time + shift * h for shift in (-1.0, 0.0, 1.0)]
+            for _ in range(2):
+                here = np.array([motion.at(t)[:3] for t in around])
+                sides.append([
+                    here[1], (here[2] - here[0]) / (2.0 * h), (here.sum(0) - 3.0 * here[1]) / h**2
+                ])  # fmt: skip
+                motion.add(pose, time, time, *LIMITS)
+            for before, after, tolerance in zip(*sides, (1e-9, 1e-6, 5e-3), strict=True):
+                np.testing.assert_allclose(before, after, atol=tolerance)
+        else:
+            motion.add(pose, time, time, *LIMITS)
+
+
+def test_times_of_receipt_are_smoothed():
+    rng = np.random.default_rng(4)
+    for period in (0.1, 1.0 / 30.0, 1.0 / 60.0):
+        made = period * np.arange(400)
+        received = np.sort(made + period * rng.uniform(-0.3, 0.3, len(made)))
+        times = MessageTimes()
+        found = np.array([times.add(time, None) for time in received])
+        assert times.period == pytest.approx(period, rel=2e-3)
+        # Three standard deviations of the end of a line through 100 of them.
+        assert np.abs(found - made)[100:].max() < 0.1 * period
+
+
+def test_stamps_of_another_clock_count_by_their_differences():
+    times = MessageTimes()
+    found = [times.add(0.02 * k, 5e8 + 0.02 * k) for k in range(50)]
+    np.testing.assert_allclose(found, 0.02 * np.arange(50), atol=1e-6)
+    assert times.period == pytest.approx(0.02, rel=1e-5)
+    # One that runs back is old; a clock that was set back begins anew.
+    assert times.add(1.0, 5e8 + 0.5) is None
+    assert times.add(1.02, 100.0) is None
+    assert times.add(1.04, 100.02) == pytest.approx(1.04)
+    # And one that was set forward.
+    assert times.add(1.06, 900.0) == pytest.approx(1.06)
+
+
+def test_times_that_make_no_sense_leave_numbers():
+    rng = np.random.default_rng(8)
+    for _ in range(300):
+        motion, now = TargetMotion(), 100.0
+        for _ in range(40):
+            now += rng.choice([0.0, 0.001, 0.01, 0.3, -50.0, 1e6])
+            stamp = rng.choice([None, now, 0.5 * now, 1e9 * rng.random(), 1e-9])
+            pose = (*rng.normal(0.0, 10.0 ** rng.uniform(-6, 2), 3), *STILL)
+            motion.add(pose, now, stamp, *LIMITS)
+            for later in (now, now + 0.01, now - 1e4, now + 1e4):
+                assert np.isfinite(motion.at(later)).all()

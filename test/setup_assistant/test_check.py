@@ -1,0 +1,99 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of parameter files: each mistake is named, and a right file has none."""
+
+import pytest
+from support.servo_rig import robot_model
+
+from ros_ik.errors import ArgumentError
+from ros_ik.node.robot_graph import FoundController
+from ros_ik.setup_assistant.check import check_parameters
+from ros_ik.setup_assistant.limbs import find_limbs
+from ros_ik.setup_assistant.parameter_file import read_parameters
+
+TOPIC = '/controller/joint_trajectory'
+GOOD = {'ee.frame': 'tool0', 'base_frame': 'base_link', 'outputs.default.topic': TOPIC}
+JOINTS = find_limbs(robot_model('ur5'))[0].joints
+
+
+def check(controllers=None, **values):
+    given = GOOD | {key.replace('__', '.'): value for key, value in values.items()}
+    return check_parameters(given, robot_model('ur5'), controllers)
+
+
+@pytest.mark.parametrize(
+    ('values', 'text'),
+    [
+        ({'ee__frame': 'tool1'}, "'tool1'"),
+        ({'ee__fraem': 'tool0'}, "did you mean 'ee.frame'"),
+        ({'ee__gain': 2.0}, "'ee.gain'"),
+        ({'ee__frame': 'base_link'}, 'holds no joint'),
+        ({'outputs__default__joints': ['elbow']}, "'elbow'"),
+        ({'joint_limits__elbow_joint__max_velocity': 99.0,
+          'joint_limits__elbow_joint__has_velocity_limits': True}, 'looser'),
+        ({'com__weight': 'much'}, "'com.weight'"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_mistake_is_an_error(values, text):
+    assert any(text in sentence for sentence in check(**values).errors), check(**values)
+
+
+def test_a_task_that_nothing_moves_is_an_error():
+    findings = check(
+        frame_tasks=['ee', 'elbow'], elbow__frame='upper_arm_link',
+        locked_joints=['shoulder_pan_joint', 'shoulder_lift_joint'],
+    )  # fmt: skip
+    assert any("'elbow.frame'" in sentence for sentence in findings.errors)
+
+
+@pytest.mark.parametrize(
+    ('values', 'text'),
+    [
+        ({'outputs__default__joints': list(JOINTS[:5])}, f'{JOINTS[5]}: controlled'),
+        ({}, 'no acceleration limit'),
+        ({}, 'limits.velocity_scale'),
+    ],
+)
+def test_what_should_be_looked_at_is_a_warning(values, text):
+    findings = check(**values)
+    assert not findings.errors
+    assert any(text in sentence for sentence in findings.warnings), findings
+
+
+def found(topic=TOPIC, kind='joint_trajectory', joints=JOINTS, **fields):
+    return [FoundController('controller', topic, kind, tuple(joints), **fields)]
+
+
+@pytest.mark.parametrize(
+    ('controllers', 'values', 'text'),
+    [
+        ([], {}, 'no controller listens'),
+        (found(topic='/other'), {}, 'no controller listens'),
+        (found(kind='float64_multi_array'), {}, 'takes float64_multi_array'),
+        (found(joints=JOINTS[:5]), {}, 'has the joints'),
+        (found(kind='float64_multi_array', joints=JOINTS[::-1]),
+         {'outputs__default__type': 'float64_multi_array'}, 'has the order'),
+    ],
+)  # fmt: skip
+def test_controllers_that_do_not_fit_are_errors(controllers, values, text):
+    findings = check(controllers, **values)
+    assert any(text in sentence for sentence in findings.errors), findings
+
+
+def test_controllers_that_fit_are_none():
+    assert not check(found(joints=JOINTS[::-1])).errors
+    findings = check(found(update_rate=50.0, is_active=False))
+    assert not findings.errors and any('update rate' in text for text in findings.warnings)
+    assert any('not active' in text for text in findings.warnings)
+
+
+def test_the_section_of_the_node_comes_after_that_of_every_node():
+    text = '/ns/ros_ik: {ros__parameters: {a: 2}}\n/**: {ros__parameters: {a: 1, b: {c: 3}}}'
+    assert read_parameters(text) == {'a': 2, 'b.c': 3}
+
+
+@pytest.mark.parametrize('text', ['', '- 1', 'a: 1', '/**: {x: 1}', 'a: ['])
+def test_what_is_no_parameter_file_is_refused(text):
+    with pytest.raises(ArgumentError):
+        read_parameters(text)

@@ -1,0 +1,153 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Proposed parameter files: what they name is there, what they cannot know they say."""
+
+from xml.etree import ElementTree
+
+import pytest
+from support.servo_rig import Rig
+from support.servo_rig import robot_model
+import yaml
+
+from ros_ik.demo.robots import find_robot
+from ros_ik.demo.robots import robot_data_path
+from ros_ik.errors import ArgumentError
+from ros_ik.model import Model
+from ros_ik.node.robot_graph import FoundController
+from ros_ik.servo.robot import resolve_robot
+from ros_ik.settings import read_settings
+from ros_ik.setup_assistant.__main__ import main
+from ros_ik.setup_assistant.check import check_parameters
+from ros_ik.setup_assistant.limbs import find_limbs
+from ros_ik.setup_assistant.parameter_file import flat
+from ros_ik.setup_assistant.parameter_file import read_parameters
+from ros_ik.setup_assistant.proposal import propose
+
+TIPS = {
+    'panda': {'panda_hand_tcp': 7},
+    'ur5': {'tool0': 6},
+    'tiago': {'hand_grasping_frame': 8},
+    'baxter': {'left_gripper': 7, 'right_gripper': 7},
+    'allegro_right_hand': {f'link_{k}.0_tip': 4 for k in (3, 7, 11, 15)},
+    'six_axis': {'tool0': 6},
+}
+NO_JOINT = '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint></robot>'  # noqa: E501
+
+
+@pytest.mark.parametrize('name', TIPS)
+def test_limbs_end_where_something_is_done(name):
+    limbs = find_limbs(robot_model(name))
+    assert {limb.tip: len(limb.joints) for limb in limbs} == TIPS[name]
+
+
+@pytest.mark.parametrize(
+    'path',
+    [
+        'xarm_description/urdf/xarm7.urdf', 'kinova_description/robots/kinova.urdf',
+        'anymal_c_simple_description/urdf/anymal.urdf', 'talos_data/robots/talos_reduced.urdf',
+    ],
+)  # fmt: skip
+def test_a_proposal_for_a_robot_that_nobody_described_is_valid(path):
+    model = Model.from_urdf(robot_data_path() / path, device='cpu')
+    proposal = propose(model)
+    values = read_parameters(proposal.yaml_text())
+    assert values == flat(proposal.parameters)
+    findings = check_parameters(values, model)
+    assert not findings.errors
+    robot = resolve_robot(model, read_settings(values))
+    limits = {limit.joint: limit for limit in robot.settings.joint_limits}
+    assert set(limits) == set(robot.group.joint_names)
+    assert all(limit.max_velocity and limit.max_acceleration for limit in limits.values())
+    assert any('acceleration' in sentence for sentence in proposal.unknown)
+    assert any('controller' in sentence for sentence in proposal.unknown)
+
+
+def test_the_proposed_file_moves_a_robot():
+    proposal = propose(robot_model('ur5'))
+    values = {key.replace('.', '__'): value for key, value in flat(proposal.parameters).items()}
+    rig = Rig('ur5', **values)
+    rig.aim(rig.moved((0.0, 0.1, 0.05)))
+    rig.tick(seconds=3.0)
+    assert rig.outputs[-1].tasks[0].reached
+    rig.assert_within_limits()
+
+
+def controller(name, joints, kind='joint_trajectory', **fields):
+    return FoundController(name, f'/{name}/in', kind, tuple(joints), **fields)
+
+
+def test_controllers_become_outputs_and_what_they_do_not_drive_is_locked():
+    model = robot_model('tiago')
+    arm = [f'arm_{k}_joint' for k in range(1, 8)]
+    found = [
+        controller('arm_controller', arm, update_rate=50.0),
+        controller('arm_velocity', arm, 'float64_multi_array_velocities'),
+        controller('head_controller', ['head_1_joint', 'head_2_joint']),
+    ]
+    proposal = propose(model, found)
+    settings = read_settings(flat(proposal.parameters))
+    assert [output.topic for output in settings.outputs] == ['/arm_controller/in']
+    assert settings.outputs[0].joints == tuple(arm)
+    assert settings.locked_joints == ('torso_lift_joint',) and settings.control_rate == 50.0
+    said = '\n'.join(proposal.unknown)
+    for word in ('/arm_velocity/in', '/head_controller/in', 'torso_lift_joint'):
+        assert word in said
+    assert not check_parameters(flat(proposal.parameters), model, found).errors
+
+
+def test_a_controller_whose_interface_is_not_known_is_asked_about():
+    joints = find_limbs(robot_model('ur5'))[0].joints
+    found = [controller('forward', joints, 'float64_multi_array', is_type_known=False)]
+    proposal = propose(robot_model('ur5'), found)
+    assert any('positions or velocities' in sentence for sentence in proposal.unknown)
+
+
+def test_no_controller_on_the_graph_is_said():
+    said = '\n'.join(propose(robot_model('ur5'), []).unknown)
+    assert 'none was found on the graph' in said
+
+
+def test_a_robot_without_joints_is_refused():
+    with pytest.raises(ArgumentError, match='no movable joint'):
+        propose(Model.from_urdf(NO_JOINT, device='cpu'))
+
+
+def test_the_command_line_writes_a_file_that_it_finds_right(tmp_path, capsys):
+    files, out, srdf = find_robot('six_axis'), tmp_path / 'my.yaml', tmp_path / 'my.srdf'
+    urdf = str(files.urdf_path)
+    assert main([urdf, '--output', str(out), '--srdf-output', str(srdf)]) == 0
+    assert 'not known: ' in capsys.readouterr().out
+    assert main([urdf, '--check', str(out)]) == 0
+    assert capsys.readouterr().out.strip().endswith('0 errors, 0 warnings')
+    assert main([urdf]) == 0
+    assert capsys.readouterr().out == out.read_text()
+    lines = ElementTree.parse(srdf).getroot().findall('disable_collisions')
+    model = Model.from_urdf(files.urdf_path, srdf, device='cpu')
+    assert lines and len(model.semantic.disabled_pairs) == len(lines)
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'code', 'text'),
+    [
+        ([], 2, '--graph'),
+        (['no_such.urdf'], 1, 'no_such.urdf'),
+        (['{urdf}', '--check', '{bad}'], 1, 'no YAML'),
+        (['{urdf}', '--check', '{other}'], 1, "'/other_node'"),
+    ],
+)
+def test_the_command_line_says_what_is_wrong(tmp_path, capsys, arguments, code, text):
+    bad, other = tmp_path / 'bad.yaml', tmp_path / 'other.yaml'
+    bad.write_text('a: [')
+    other.write_text(yaml.safe_dump({'/other_node': {'ros__parameters': {'x': 1}}}))
+    names = {'urdf': find_robot('six_axis').urdf_path, 'bad': bad, 'other': other}
+    assert main([argument.format(**names) for argument in arguments]) == code
+    assert text in capsys.readouterr().err
+
+
+def test_a_xacro_is_expanded(tmp_path, capsys):
+    text = find_robot('six_axis').urdf_path.read_text()
+    path = tmp_path / 'robot.urdf.xacro'
+    path.write_text(text.replace('<robot', '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"', 1)
+                    .replace('tool0', "${'tool' + str(0)}"))  # fmt: skip
+    assert main([str(path)]) == 0
+    assert read_parameters(capsys.readouterr().out)['ee.frame'] == 'tool0'

@@ -1,0 +1,116 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A running robot over DDS: its description and controllers become a parameter file."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.lifecycle import LifecycleNode
+from rclpy.node import Node
+from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import String
+from support.ros_rig import LATCHED
+from support.ros_rig import reserved_domain
+from support.ros_rig import ROOT
+from trajectory_msgs.msg import JointTrajectory
+
+from ros_ik.demo.robots import find_robot
+from ros_ik.setup_assistant.parameter_file import read_parameters
+
+pytestmark = pytest.mark.dds
+JOINTS = [f'joint_{k}' for k in range(1, 7)]
+
+
+class Controller(Node):
+    """What a controller of ros2_control shows of itself: a topic and parameters."""
+
+    def __init__(self, name, context, kind, topic, **parameters):
+        super().__init__(name, context=context)
+        for key, value in parameters.items():
+            self.declare_parameter(key, value)
+        if kind is not None:
+            self.create_subscription(kind, topic, lambda message: None, 1)
+
+
+class Inactive(LifecycleNode):
+    """A controller that is loaded and not active, of a name that comes first."""
+
+    def __init__(self, context):
+        super().__init__('a_controller', context=context)
+        self.declare_parameter('joints', JOINTS)
+        self.create_subscription(JointTrajectory, '~/joint_trajectory', lambda message: None, 1)
+
+
+@pytest.fixture
+def robot():
+    """Yield the domain of a robot that runs while the test does."""
+    with reserved_domain() as domain:
+        context = rclpy.Context()
+        rclpy.init(context=context, domain_id=domain)
+        nodes = [
+            Controller(
+                'arm_controller', context, JointTrajectory, '~/joint_trajectory', joints=JOINTS
+            ),
+            Controller(
+                'velocity_controller', context, Float64MultiArray, '~/commands', joints=JOINTS,
+                interface_name='velocity',
+            ),
+            Controller('controller_manager', context, None, '', update_rate=80),
+            Controller(
+                'effort_controller', context, Float64MultiArray, '~/commands', joints=JOINTS,
+                interface_name='effort',
+            ),
+            Inactive(context),
+            Controller('logger', context, JointTrajectory, '/arm_controller/joint_trajectory'),
+        ]  # fmt: skip
+        description = nodes[0].create_publisher(String, 'robot_description', LATCHED)
+        description.publish(String(data=find_robot('six_axis').urdf_path.read_text()))
+        executor = SingleThreadedExecutor(context=context)
+        for node in nodes:
+            executor.add_node(node)
+        thread = threading.Thread(target=executor.spin)
+        thread.start()
+        yield domain
+        executor.shutdown()
+        thread.join(5.0)
+        for node in nodes:
+            node.destroy_node()
+        rclpy.shutdown(context=context)
+
+
+def run(domain, *arguments):
+    environment = {**os.environ, 'ROS_DOMAIN_ID': str(domain), 'PYTHONPATH': str(ROOT)}
+    return subprocess.run(
+        [sys.executable, '-m', 'ros_ik.setup_assistant', *arguments],
+        env=environment, capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+
+
+def test_a_running_robot_becomes_a_file_which_fits_it(robot, tmp_path):
+    path = tmp_path / 'my.yaml'
+    result = run(robot, '--graph', '--output', str(path))
+    assert result.returncode == 0, result.stderr
+    values = read_parameters(path.read_text())
+    assert values['output_names'] == ['arm_controller']
+    assert values['outputs.arm_controller.topic'] == '/arm_controller/joint_trajectory'
+    assert values['outputs.arm_controller.joints'] == JOINTS
+    assert values['control_rate'] == 80.0
+    assert '/velocity_controller/commands drives joints of another output' in result.stdout
+    assert 'effort' not in result.stdout
+    assert '/a_controller/joint_trajectory drives joints of another output' in result.stdout
+    result = run(robot, '--graph', '--check', str(path))
+    assert result.returncode == 0, result.stdout + result.stderr
+    path.write_text(path.read_text().replace('/joint_trajectory', '/commands'))
+    result = run(robot, '--graph', '--check', str(path))
+    assert result.returncode == 1 and 'no controller listens' in result.stdout
+
+
+def test_silence_is_said():
+    with reserved_domain() as domain:
+        result = run(domain, '--graph', '--patience', '0.5')
+    assert result.returncode == 1 and 'robot_state_publisher' in result.stderr

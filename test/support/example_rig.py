@@ -1,0 +1,131 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of examples/ in processes of their own, as a user starts them."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from sensor_msgs.msg import JointState
+from support.ros_rig import Client
+from support.ros_rig import Processes
+from support.ros_rig import ROOT
+
+from ros_ik_interfaces.msg import IkStatus
+
+# Longest wait of a test for an example [s].
+# A Ctrl-C within rclpy's own take of a message comes out as this RuntimeError of pybind11.
+TAKEN = 'Unable to convert call argument'
+PATIENCE = 60.0
+
+
+class Example:
+    """A program at work."""
+
+    def __init__(self, domain, log, words, stdin=subprocess.DEVNULL):
+        self._log = log
+        environment = {
+            **os.environ,
+            'ROS_DOMAIN_ID': str(domain),
+            'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+            'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
+            'PYTHONUNBUFFERED': '1',
+        }
+        with log.open('w') as file:
+            self._process = subprocess.Popen(
+                [sys.executable, *words],
+                cwd=ROOT, env=environment, stdin=stdin, stdout=file, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+
+    def text(self):
+        """Return what it has written."""
+        return self._log.read_text()
+
+    def is_running(self):
+        """Return whether it has not ended yet."""
+        return self._process.poll() is None
+
+    def interrupt(self):
+        """Send Ctrl-C; return the exit code."""
+        self._process.send_signal(signal.SIGINT)
+        return self.wait()
+
+    def wait(self):
+        """Wait for its end; return the exit code."""
+        return self._process.wait(PATIENCE)
+
+    def end(self):
+        """End it whatever it does."""
+        if self.is_running():
+            self._process.kill()
+            self._process.wait()
+
+
+class Session:
+    """A robot of ros_ik.demo.session, a client of its node, and examples beside them."""
+
+    def __init__(self, folder, *arguments):
+        self._folder, self._examples = folder, []
+        self.processes = Processes(folder)
+        self.client = Client(self.processes)
+        self.processes.start('session', 'ros_ik.demo.session', arguments=arguments)
+
+    def wait_until_ready(self):
+        """Wait until the node follows targets."""
+        self.client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=PATIENCE)
+        # A robot that waits for a processor is not silent.
+        assert self.client.set(joint_state_timeout=60.0)['joint_state_timeout'].successful
+        return self
+
+    @contextlib.contextmanager
+    def example(self, name, *arguments, folder='node', stdin=subprocess.DEVNULL):
+        """Yield an example that runs, and end it."""
+        path = ROOT / 'examples' / folder / f'{name}.py'
+        with self.start(name, str(path), *map(str, arguments), stdin=stdin) as example:
+            yield example
+
+    @contextlib.contextmanager
+    def start(self, name, *words, stdin=subprocess.DEVNULL):
+        """Yield a Python program that runs, and end it."""
+        example = Example(self.processes.domain, self._folder / f'{name}.log', words, stdin)
+        try:
+            yield example
+        finally:
+            example.end()
+
+    def wait_for(self, condition, what, example):
+        """Listen until a condition holds; fail with what the example says otherwise."""
+        give_up = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < give_up, f'no {what}: {example.text()}'
+            self.client.spin(0.02)
+
+    def interrupt(self, example):
+        """Send Ctrl-C; expect a clean end, and come to rest."""
+        code, text = example.interrupt(), example.text()
+        if TAKEN not in text:
+            assert code == 0 and 'Traceback' not in text, text
+
+    def go(self, positions):
+        """Go to positions by joint without anybody else's targets, and stay there at rest."""
+        client, joints = self.client, JointState(name=list(positions))
+        joints.position = [float(value) for value in positions.values()]
+        client.trigger('reset')
+
+        def is_there():
+            found = dict(zip(client.states[-1].name, client.states[-1].position, strict=True))
+            return all(abs(found[name] - value) < 1e-3 for name, value in positions.items())
+
+        client.stream('joints', joints)
+        client.wait_for(lambda: client.states and is_there(), 'start')
+        client.stream('joints', None)
+        client.wait_for_rest()
+        client.trigger('reset')
+
+    def end(self):
+        """End everything."""
+        self.client.end()
+        self.processes.end()

@@ -1,0 +1,99 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A page of the viewer in a browser: where things are drawn on it, and a mouse."""
+
+import numpy as np
+from support.ros_rig import PATIENCE
+from support.viewer_rig import pixel_of
+from support.viewer_rig import wait_until
+
+from ros_ik.model import poses
+from tools.browser import frames_drawn
+
+
+class Mouse:
+    """The mouse of a browser, event by event."""
+
+    def __init__(self, page):
+        """Start with the button up; ``page`` is the driver of the browser."""
+        self._page, self._buttons = page, 0
+
+    def press(self, pixel):
+        """Press the button at a pixel [2]."""
+        self.move(pixel)
+        self._buttons = 1
+        self._send('mousePressed', pixel)
+
+    def move(self, pixel):
+        """Move to a pixel [2]."""
+        self._send('mouseMoved', pixel)
+
+    def release(self, pixel):
+        """Let go at a pixel [2]."""
+        self._buttons = 0
+        self._send('mouseReleased', pixel)
+
+    def _send(self, kind, pixel):
+        x, y = (float(value) for value in pixel)
+        event = {'type': kind, 'x': x, 'y': y, 'clickCount': 1, 'buttons': self._buttons}
+        event['button'] = 'left' if kind != 'mouseMoved' or self._buttons else 'none'
+        self._page.execute_cdp_cmd('Input.dispatchMouseEvent', event)
+
+
+class OpenPage:
+    """The page of a viewer in a browser.
+
+    Attributes:
+        browser: The driver of the browser.
+        viewer: The viewer.
+    """
+
+    def __init__(self, browser, viewer, coarse):
+        """Open it; ``coarse`` is the part of the pixels that is drawn, along each axis."""
+        self.browser, self.viewer, self._coarse = browser, viewer, coarse
+        self.address = f'{viewer.page.address}/?fixedDpr={coarse}'
+        browser.get(self.address)
+        wait_until(lambda: 'STOP' in browser.page_source, 'page')
+        wait_until(lambda: frames_drawn(browser) > 0, 'picture')
+        wait_until(lambda: self.camera.update_timestamp > 0.0, 'camera')
+
+    @property
+    def camera(self):
+        """The camera of the first browser."""
+        clients = self.viewer.page.server.get_clients()
+        return clients[min(clients)].camera
+
+    def on_screen(self, point):
+        """Return the pixel of the window at which a point in the world is drawn [2]."""
+        return pixel_of(self.camera, point) / self._coarse
+
+    def wait_for_picture(self):
+        """Wait until what has changed is drawn."""
+        before = frames_drawn(self.browser)
+        wait_until(lambda: frames_drawn(self.browser) > before + 1, 'picture')
+
+    def drag(self, pose, size, shifts, is_dragged):
+        """Pull a gizmo by its arrows, one after the other until it comes; return mouse and pixel.
+
+        Args:
+            pose: Pose of the gizmo in the world [7].
+            size: Length of its axes [m].
+            shifts: How far to pull, m, by axis.
+            is_dragged: Tells whether it comes.
+        """
+        mouse = Mouse(self.browser)
+        for axis, shift in shifts.items():
+            along = poses.rotate(pose[3:], np.eye(3)[axis])
+            grip = pose[:3] + 0.75 * size * along
+            pixel, end = self.on_screen(grip), self.on_screen(grip + shift * along)
+            # The arrow is known to be under the mouse once it has been drawn with the mouse there.
+            mouse.move(pixel)
+            self.wait_for_picture()
+            mouse.press(pixel)
+            mouse.move(end)
+            try:
+                wait_until(is_dragged, 'motion', PATIENCE / len(shifts))
+                return mouse, end
+            except AssertionError:
+                mouse.release(end)
+        raise AssertionError('the gizmo does not come with the mouse')
