@@ -44,11 +44,13 @@ def test_the_way_out_is_as_smooth_as_any_other(name):
 
 
 # Each violated pair halved how fast joints may move into it, and every other tick such a pair had
-# no row: a UR5 had up to 225 rad/s^3, a Panda up to 31 changes of sign a second.
-@pytest.mark.parametrize(('name', 'most_jerk'), [('ur5', 210.0), ('panda', 260.0)])
-def test_the_way_from_an_obstacle_is_smooth(name, most_jerk):
+# no row: a UR5 had up to 225 rad/s^3, a Panda up to 31 changes of sign a second. The first push
+# took the whole acceleration, and what was behind was caught up with at once: twice the jerk.
+@pytest.mark.parametrize('name', ['ur5', 'panda'])
+def test_the_way_from_an_obstacle_is_smooth(name):
     rough, out, back = compare(name, range(1, 13), 80, recover=recovery_from_ball)
-    changes, jerk = rough[:, 0].T
+    changes, jerk = rough[:, 0, 0], rough[..., 1]
     assert (out < 80).all() and back.min() >= -ROUNDING
-    assert changes.max() < 1.6 * MOST_CHANGES, changes
-    assert jerk.max() < most_jerk, jerk
+    assert changes.max() < 1.2 * MOST_CHANGES, changes
+    assert np.median(jerk[:, 0] / jerk[:, 1]) < 1.4
+    assert jerk[:, 0].max() < 2.0 * jerk[:, 1].max()

@@ -174,7 +174,7 @@ class StepProblem:
 
     @property
     def is_near(self) -> bool:
-        """True where a barrier was near its margin in the last solve."""
+        """True where a barrier was near its margin in the last solve, or violated before it."""
         return bool(np.count_nonzero(self._near.host))
 
     def solve(self, *, is_near: bool = False) -> None:
@@ -237,6 +237,7 @@ class StepProblem:
         )
         stops = 0 if self._braking is None else n
         self._near = HostBuffer((stops,), wp.int32, device)
+        self._recovering = wp.zeros(stops, dtype=wp.float64, device=device)
         counts = [barrier.step_row_count for barrier in self._barriers]
         self._n_rows = sum(counts) * (1 if self._braking is None else 2)
         self._barrier_start = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
@@ -386,6 +387,7 @@ class StepProblem:
         kernel, of_rows = solve_step_kernel(), [self._barrier_arrays, scratch.values]
         of_stop = [int(is_near), scratch.stop]
         scratch.stop.near = state.rows(self._near.array)
+        scratch.stop.recovering = state.rows(self._recovering)
         if self._binding.shape[1] == 0 and variables <= MOST_VARIABLES:
             kernel, of_rows, of_stop = solve_small_step_kernel(variables), [], []
         wp.launch(

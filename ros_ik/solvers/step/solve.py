@@ -31,6 +31,11 @@ _MOVES = 1e-9
 # Tolerances of the program up to which a variable of a program without solution rests: rows that
 # exclude each other are given room of that order.
 _RESTS = 10.0
+# Part of the acceleration of the joints with which a violation is left at most: a start at the
+# whole of it would be the roughest part of the motion.
+_PUSH = 0.05
+# Time after a violation in which steps are as calm as in it, less and less [s].
+_SUBSIDING = 0.2
 
 
 @no_type_check
@@ -96,13 +101,28 @@ def solve_step_kernel() -> wp.Kernel:
                 program.upper[i, j] = wp.min(high, wp.max(low, slowdown))
 
     @wp.func
+    def soft_bound(i: int, row: int, bound: wp.float64, program: Program) -> wp.float64:
+        """Ask no more of a violated row than goes on with the step before and a soft push."""
+        reach = zero
+        for j in range(program.order.shape[0]):
+            slope = program.J[i, row, j]
+            low = program.lower[i, j]
+            high = program.upper[i, j]
+            reach += wp.float64(0.5) * slope * (low + high)
+            reach += wp.float64(wp.static(0.5 * _PUSH)) * wp.abs(slope) * (high - low)
+        if wp.isfinite(reach):
+            bound = wp.min(bound, wp.max(reach, zero))
+        return bound
+
+    @wp.func
     def load_rows(
         i: int,
         barriers: Barriers,
         values: wp.array2d(dtype=wp.float64),
         dt: wp.float64,
         program: Program,
-    ):
+    ) -> bool:
+        """Load the rows of this state; return whether one is violated and left slowly."""
         violated = bool(False)
         for barrier in range(barriers.gain.shape[0]):
             square = wp.float64(0.0)
@@ -122,6 +142,7 @@ def solve_step_kernel() -> wp.Kernel:
                 )
                 if values[i, row] < zero and wp.isfinite(barriers.recovery[barrier]):
                     violated = True
+                    program.d[i, row] = soft_bound(i, row, program.d[i, row], program)
                 if calm > zero:
                     for j in range(program.order.shape[0]):
                         square += program.J[i, row, j] * program.J[i, row, j]
@@ -130,6 +151,7 @@ def solve_step_kernel() -> wp.Kernel:
                     program.H[i, j, j] = program.H[i, j, j] + calm / square
         if violated:
             calm_recovery(i, barriers, values, program)
+        return violated
 
     @wp.func
     def load_stop_rows(
@@ -137,6 +159,7 @@ def solve_step_kernel() -> wp.Kernel:
         barriers: Barriers,
         values: wp.array2d(dtype=wp.float64),
         dt: wp.float64,
+        violated: bool,
         is_near: bool,
         stop: Stop,
         program: Program,
@@ -144,12 +167,18 @@ def solve_step_kernel() -> wp.Kernel:
         """Load the rows of the place of rest, which come after the others, and smooth the step."""
         rows = barriers.start[barriers.gain.shape[0]]
         near = zero
+        recovering = zero
+        if stop.near.shape[0] > 0:
+            recovering = wp.max(stop.recovering[i] - dt / wp.float64(wp.static(_SUBSIDING)), zero)
+            if violated:
+                recovering = wp.float64(1.0)
+            stop.recovering[i] = recovering
         for barrier in range(barriers.gain.shape[0]):
             margin = barriers.margin[barrier]
             for row in range(barriers.start[barrier], barriers.start[barrier + 1]):
                 near = wp.max(near, nearness(values[i, row], margin))
         if stop.near.shape[0] > 0:
-            stop.near[i] = int(near > zero)
+            stop.near[i] = int(near + recovering > zero)
         if not is_near:
             for row in range(rows, values.shape[1]):
                 program.d[i, row] = -wp.float64(wp.inf)
@@ -161,7 +190,7 @@ def solve_step_kernel() -> wp.Kernel:
                     i, rows + row, margin, barriers.recovery[barrier], dt, values, stop, program
                 )
                 near = wp.max(near, nearness(values[i, rows + row], margin))
-        smooth_step(i, near, stop, program)
+        smooth_step(i, near, recovering, dt, stop, program)
 
     @wp.func
     def is_usable(i: int, program: Program) -> bool:
@@ -209,8 +238,8 @@ def solve_step_kernel() -> wp.Kernel:
     ):
         i = wp.tid()
         n = program.order.shape[0]
-        load_rows(i, barriers, values, dt, program)
-        load_stop_rows(i, barriers, values, dt, is_near != 0, stop, program)
+        violated = load_rows(i, barriers, values, dt, program)
+        load_stop_rows(i, barriers, values, dt, violated, is_near != 0, stop, program)
         code = int(non_finite)
         rounds[i] = 0
         if is_usable(i, program):

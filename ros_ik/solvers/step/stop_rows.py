@@ -14,8 +14,10 @@ with D in first order about l. r is a part per step, m the room that is kept; gr
 the recovery speed of the barrier.
 
 Near a barrier the program also has the cost w_j (x_j - l_j)^2 with w_j a part of H_jj: rows change
-with speed, and without it steps would jump between solutions that are equally good. Both change
-what is proposed only; bounds, rows and checks hold as they do without.
+with speed, and without it steps would jump between solutions that are equally good. While a
+barrier is violated, and fading after it, that part is tau / dt, so that what has fallen behind
+meanwhile is caught up with within some tau. Both change what is proposed only; bounds, rows and
+checks hold as they do without.
 """
 
 import functools
@@ -38,6 +40,8 @@ _RATE = 20.0
 # Weight of changes of the step, as a part of the diagonal of H, and how far beyond the room it
 # has faded out [units of h].
 _SMOOTHING, _NEAR = 0.3, 0.02
+# The same where a violation is left, as a time [s].
+_CATCHING_UP = 0.06
 
 
 @no_type_check
@@ -56,7 +60,8 @@ def step_stop_struct() -> Any:
         upper: wp.array2d(dtype=wp.float64)  # [n, variables]
         displacement: wp.array2d(dtype=wp.float64)  # [n, joint_dof_count], D(l')
         joint_q: wp.array2d(dtype=wp.float64)  # [n, joint_coord_count], the place of rest
-        near: wp.array(dtype=wp.int32)  # [n], whether a value is near its margin now
+        near: wp.array(dtype=wp.int32)  # [n], whether the next step needs what this module adds
+        recovering: wp.array(dtype=wp.float64)  # [n], 1 in a violation, fading to 0 after it
 
     return StepStop
 
@@ -70,6 +75,7 @@ def make_step_stop(n: int, variables: int, dofs: int, coords: int, device: wp.De
     ):  # fmt: skip
         setattr(stop, name, wp.zeros((n, width), dtype=wp.float64, device=device))
     stop.near = wp.zeros(n, dtype=wp.int32, device=device)
+    stop.recovering = wp.zeros(n, dtype=wp.float64, device=device)
     return stop
 
 
@@ -149,8 +155,8 @@ def stop_row_functions() -> SimpleNamespace:
 
     ``load_stop_row(i, row, margin, recovery, dt, values, stop, program)``: turn value and
     derivatives at the place of rest into a row of the step. ``nearness(value, margin)``: 1 at the
-    room that is kept and below it, 0 where steps are not smoothed. ``smooth_step(i, near, stop,
-    program)``.
+    room that is kept and below it, 0 where steps are not smoothed. ``smooth_step(i, near,
+    recovering, dt, stop, program)``.
     """
     Program, Stop = step_program_struct(), step_stop_struct()
     zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
@@ -192,9 +198,18 @@ def stop_row_functions() -> SimpleNamespace:
         return wp.clamp(one - beyond, zero, one)
 
     @wp.func
-    def smooth_step(i: int, near: wp.float64, stop: Stop, program: Program):
+    def smooth_step(
+        i: int,
+        near: wp.float64,
+        recovering: wp.float64,
+        dt: wp.float64,
+        stop: Stop,
+        program: Program,
+    ):
+        part = near * wp.float64(wp.static(_SMOOTHING))
+        part += recovering * wp.float64(wp.static(_CATCHING_UP)) / dt
         for j in range(program.order.shape[0]):
-            weight = near * wp.float64(wp.static(_SMOOTHING)) * program.H[i, j, j]
+            weight = part * program.H[i, j, j]
             program.H[i, j, j] = program.H[i, j, j] + weight
             program.c[i, j] = program.c[i, j] - weight * stop.last[i, j]
 
