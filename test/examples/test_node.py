@@ -168,6 +168,10 @@ def test_keyboard(session):
         with session.example('keyboard', stdin=terminal) as example:
             session.wait_for(lambda: 'forward' in example.text(), 'help', example)
 
+            def is_heard():
+                os.write(master, b' ')  # a key that means no motion
+                return twists
+
             def is_aside():
                 os.write(master, b'a')  # as a key that is held repeats
                 client.spin(0.05)
@@ -180,6 +184,8 @@ def test_keyboard(session):
                 ends = [speed(twist) == 0.0 for twist in twists[-1:]]
                 return ends == [True] and now - nanoseconds(twists[-1].header.stamp) > 1e9
 
+            # This client may hear it later than the node does.
+            session.wait_for(is_heard, 'twists', example)
             session.wait_for(is_aside, 'way to the side', example)
             session.wait_for(has_ended, 'end of the motion', example)
             client.wait_for_rest()
