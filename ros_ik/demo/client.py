@@ -182,6 +182,8 @@ class DemoClient(Node):
         self.recording.barriers.append(set())
         next_target, settled_since, sent = record.start, math.inf, 0
         self._ball_time = 0.0
+        # What was heard before says nothing of this phase.
+        self._still_states = self._still_statuses = 0
         while not self._is_over(phase, (now := self._now()) - record.start):
             if now >= next_target:
                 next_target += _TARGET_PERIOD
@@ -246,7 +248,11 @@ class DemoClient(Node):
             self._obstacles.publish(ObstacleArray(obstacles=[ball]))
             self.recording.balls.append((self._now(), place))
         if phase.frozen is not None:
-            frozen = phase.frozen[0] <= elapsed < phase.frozen[1]
+            begin, end = phase.frozen
+            if IkStatus.FOLLOWING_ERROR not in self.recording.codes[-1]:
+                # A busy machine may take longer until the node says so.
+                end = max(end, 0.5 * phase.duration)
+            frozen = begin <= elapsed < end
             if frozen != self._frozen:
                 self._freeze.call_async(SetBool.Request(data=frozen))
                 self._frozen = frozen

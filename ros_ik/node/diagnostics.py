@@ -135,7 +135,8 @@ def _joint_states(snapshot: Snapshot) -> Entry:
         if heard.any():
             oldest = int(np.argmin(np.where(heard, received, np.inf)))
             values['oldest joint'] = robot.needed[oldest]
-            values['oldest age s'] = f'{snapshot.now - received[oldest]:.3f}'
+            # The control thread may have heard it since the snapshot.
+            values['oldest age s'] = f'{max(0.0, snapshot.now - received[oldest]):.3f}'
     values |= _following_errors(snapshot.output)
     if snapshot.code == StatusCode.FOLLOWING_ERROR:
         return 'joint states', _WARN, snapshot.text, values

@@ -27,10 +27,8 @@ _TYPES = {
     'trajectory_msgs/msg/JointTrajectory': 'joint_trajectory',
     'std_msgs/msg/Float64MultiArray': 'float64_multi_array',
 }
-# Longest wait for the answer of one node [s].
-_ANSWER = 2.0
-# Time for nodes to be heard of once the description is there [s].
-_DISCOVERY = 1.0
+# A graph is known where so many looks at it, so far apart [s], find nothing new.
+_LOOKS, _LOOK_PERIOD = 20, 0.05
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,7 +73,8 @@ def read_graph(patience: float) -> RobotGraph:
     """Listen to the graph.
 
     Args:
-        patience: Longest wait for a description [s]; controllers take a few seconds more.
+        patience: Longest wait for a description, for all nodes to be heard of, and for the
+            answer of each [s].
     """
     context = rclpy.Context()
     rclpy.init(context=context)
@@ -83,7 +82,7 @@ def read_graph(patience: float) -> RobotGraph:
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
     try:
-        return _Listener(node, executor).listen(patience)
+        return _Listener(node, executor, patience).listen()
     finally:
         executor.shutdown()
         node.destroy_node()
@@ -93,16 +92,16 @@ def read_graph(patience: float) -> RobotGraph:
 class _Listener:
     """Listens and asks, with an executor of its own."""
 
-    def __init__(self, node: Node, executor: SingleThreadedExecutor) -> None:
-        self._node, self._executor = node, executor
+    def __init__(self, node: Node, executor: SingleThreadedExecutor, patience: float) -> None:
+        self._node, self._executor, self._patience = node, executor, patience
         self._texts = {'robot_description': '', 'robot_description_semantic': ''}
         for topic in self._texts:
             node.create_subscription(String, topic, self._keeper(topic), LATCHED)
 
-    def listen(self, patience: float) -> RobotGraph:
+    def listen(self) -> RobotGraph:
         """Return what is heard."""
-        self._spin(patience, lambda: bool(self._texts['robot_description']))
-        self._spin(min(patience, _DISCOVERY), lambda: False)
+        self._spin(self._patience, lambda: bool(self._texts['robot_description']))
+        self._discover()
         controllers = []
         for topic, kinds in sorted(self._node.get_topic_names_and_types()):
             for kind in kinds:
@@ -123,6 +122,22 @@ class _Listener:
         give_up = time.monotonic() + seconds
         while time.monotonic() < give_up and not condition():
             self._executor.spin_once(timeout_sec=0.05)
+
+    def _discover(self) -> None:
+        """Wait until nothing new is heard of; looks are counted, for they may be held up."""
+        give_up = time.monotonic() + self._patience
+        known: Any = None
+        looks = 0
+        while looks < _LOOKS and time.monotonic() < give_up:
+            self._spin(_LOOK_PERIOD, lambda: False)
+            node = self._node
+            found = (
+                node.get_node_names(),
+                node.get_topic_names_and_types(),
+                node.get_service_names_and_types(),
+            )
+            looks = looks + 1 if found == known else 0
+            known = found
 
     def _controllers(self, topic: str, kind: str) -> list[FoundController]:
         """Return the controllers that listen on a topic."""
@@ -170,9 +185,9 @@ class _Listener:
             return None
         client = self._node.create_client(kind, service)
         try:
-            self._spin(_ANSWER, client.service_is_ready)
+            self._spin(self._patience, client.service_is_ready)
             future = client.call_async(request)
-            self._spin(_ANSWER, future.done)
+            self._spin(self._patience, future.done)
             return future.result() if future.done() else None
         finally:
             self._node.destroy_client(client)

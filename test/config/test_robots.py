@@ -12,6 +12,7 @@ import re
 
 import numpy as np
 import pytest
+from support.ros_rig import NEVER_STALE
 from support.ros_rig import ros_rig
 from support.servo_rig import Rig
 
@@ -95,7 +96,7 @@ def test_the_node_takes_a_file_and_a_mock_robot_follows(tmp_path):
     with ros_rig(tmp_path) as client:
         client.processes.start(
             'node', 'ros_ik.node.ros_ik_node', ROOT / 'config' / 'robots' / 'ur5e.yaml',
-            joint_state_timeout=5.0,
+            **NEVER_STALE,
         )  # fmt: skip
         client.processes.start(
             'robot', 'ros_ik.demo.mock_robot', command_topic=given['outputs.arm.topic'],
@@ -107,4 +108,4 @@ def test_the_node_takes_a_file_and_a_mock_robot_follows(tmp_path):
         client.wait_for_text('waiting for a target', timeout=100.0)
         assert 'there is no parameter' not in client.processes.text('node')
         client.stream('ee', client.moved_pose(SHIFT))
-        client.wait_for(lambda: client.status.tasks[0].reached, 'arrival')
+        client.wait_for_arrival()

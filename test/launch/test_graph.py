@@ -33,9 +33,9 @@ def rig(tmp_path_factory):
         start_robot(client)
         client.describe(panda_urdf())
         client.wait_for_code(IkStatus.OK, timeout=100.0)
+        names = {(name[1:], '/') for name in NODES.values()}
         client.wait_for(
-            lambda: ('ros_ik_planning', '/') in client.node.get_node_names_and_namespaces(),
-            'process for planners',
+            lambda: names <= {*client.node.get_node_names_and_namespaces()}, 'both by name', 80.0
         )
         yield client
 
@@ -85,7 +85,7 @@ def test_the_graph_is_that_of_the_table(rig, section, process):
         return {name: kind for name, kind in names.items() if name not in others}, set(names)
 
     try:
-        rig.wait_for(lambda: seen() == (wanted, {*wanted, *others}), 'such a graph', 10.0)
+        rig.wait_for(lambda: seen() == (wanted, {*wanted, *others}), 'such a graph')
     except AssertionError:
         pass
     named, everything = seen()
@@ -101,7 +101,13 @@ def test_the_qos_is_that_of_the_table(rig, section):
     }[section]
     entries = {resolved(entry['name']): TABLE['qos'][entry['qos']] for entry in TABLE[section]}
     for name in expected(section, 'node'):
-        (profile,) = (end.qos_profile for end in info(name) if end.node_name == 'ros_ik')
+
+        def ends(name=name):
+            return [end for end in info(name) if end.node_name == 'ros_ik']
+
+        # Whose an end is may be heard later than that it is there.
+        rig.wait_for(ends, f'the end of {name}')
+        (profile,) = (end.qos_profile for end in ends())
         reliability = profile.reliability.name.lower().replace('_', ' ')
         durability = profile.durability.name.lower().replace('_', ' ')
         # The depth does not travel.
@@ -131,6 +137,10 @@ def test_the_policy_permits_what_is_there_and_nothing_else(rig, process):
         ('execute', 'actions'),
     ):
         patterns = rules.pop(attribute, [])
+        wanted = expected(section, process).keys() | standard(section, process)
+        rig.wait_for(
+            lambda s=section, wanted=wanted: wanted <= found(rig, s, process).keys(), 'the graph'
+        )
         names = found(rig, section, process)
         for name in names:
             assert any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns), name

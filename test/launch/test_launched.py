@@ -109,11 +109,13 @@ def test_dual_arm_moves_both_hands(start):
             0.05, lambda hand=hand, publisher=publisher: publisher.publish(targets[hand])
         )
     client.wait_for(
-        lambda: all(task.active and task.reached for task in client.status.tasks),
+        lambda: [task.name for task in client.status.tasks if task.active and task.reached]
+        == list(hands),
         'both reached',
         LONG,
     )
     assert [task.name for task in client.status.tasks] == list(hands)
+    client.wait_for(lambda: len(heard) == 2, 'commands for both arms')
     assert {arm: {name.split('_')[0] for name in names} for arm, names in heard.items()} == {
         'left': {'left'}, 'right': {'right'},
     }  # fmt: skip

@@ -22,7 +22,7 @@ from trajectory_msgs.msg import JointTrajectory
 from ros_ik.demo.robots import find_robot
 from ros_ik.setup_assistant.parameter_file import read_parameters
 
-pytestmark = pytest.mark.dds
+pytestmark = [pytest.mark.dds, pytest.mark.timeout(240)]
 JOINTS = [f'joint_{k}' for k in range(1, 7)]
 
 
@@ -83,17 +83,18 @@ def robot():
         rclpy.shutdown(context=context)
 
 
-def run(domain, *arguments):
+def run(domain, *arguments, patience=30.0):
+    arguments = *arguments, '--graph', '--patience', str(patience)
     environment = {**os.environ, 'ROS_DOMAIN_ID': str(domain), 'PYTHONPATH': str(ROOT)}
     return subprocess.run(
         [sys.executable, '-m', 'ros_ik.setup_assistant', *arguments],
-        env=environment, capture_output=True, text=True, timeout=100, check=False,
+        env=environment, capture_output=True, text=True, timeout=200, check=False,
     )  # fmt: skip
 
 
 def test_a_running_robot_becomes_a_file_which_fits_it(robot, tmp_path):
     path = tmp_path / 'my.yaml'
-    result = run(robot, '--graph', '--output', str(path))
+    result = run(robot, '--output', str(path))
     assert result.returncode == 0, result.stderr
     values = read_parameters(path.read_text())
     assert values['output_names'] == ['arm_controller']
@@ -103,14 +104,14 @@ def test_a_running_robot_becomes_a_file_which_fits_it(robot, tmp_path):
     assert '/velocity_controller/commands drives joints of another output' in result.stdout
     assert 'effort' not in result.stdout
     assert '/a_controller/joint_trajectory drives joints of another output' in result.stdout
-    result = run(robot, '--graph', '--check', str(path))
+    result = run(robot, '--check', str(path))
     assert result.returncode == 0, result.stdout + result.stderr
     path.write_text(path.read_text().replace('/joint_trajectory', '/commands'))
-    result = run(robot, '--graph', '--check', str(path))
+    result = run(robot, '--check', str(path))
     assert result.returncode == 1 and 'no controller listens' in result.stdout
 
 
 def test_silence_is_said():
     with reserved_domain() as domain:
-        result = run(domain, '--graph', '--patience', '0.5')
+        result = run(domain, patience=0.5)
     assert result.returncode == 1 and 'robot_state_publisher' in result.stderr

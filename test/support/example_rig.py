@@ -11,15 +11,17 @@ import time
 
 from sensor_msgs.msg import JointState
 from support.ros_rig import Client
+from support.ros_rig import NEVER_STALE
 from support.ros_rig import Processes
 from support.ros_rig import ROOT
 
 from ros_ik_interfaces.msg import IkStatus
+from ros_ik_interfaces.srv import SolveIk
 
-# Longest wait of a test for an example [s].
 # A Ctrl-C within rclpy's own take of a message comes out as this RuntimeError of pybind11.
 TAKEN = 'Unable to convert call argument'
-PATIENCE = 60.0
+# Longest wait of a test for an example [s].
+PATIENCE = 100.0
 
 
 class Example:
@@ -74,10 +76,15 @@ class Session:
         self.processes.start('session', 'ros_ik.demo.session', arguments=arguments)
 
     def wait_until_ready(self):
-        """Wait until the node follows targets."""
-        self.client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=PATIENCE)
-        # A robot that waits for a processor is not silent.
-        assert self.client.set(joint_state_timeout=60.0)['joint_state_timeout'].successful
+        """Wait until the node follows targets and answers requests."""
+        client = self.client
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=PATIENCE)
+        # Robots and examples that wait for a processor are not silent.
+        assert all(result.successful for result in client.set(**NEVER_STALE).values())
+        # Another process answers these, which examples wait for a few seconds only.
+        planner = client.node.create_client(SolveIk, 'ros_ik/solve_ik')
+        client.wait_for(planner.service_is_ready, 'service solve_ik', PATIENCE)
+        client.node.destroy_client(planner)
         return self
 
     @contextlib.contextmanager
@@ -96,9 +103,9 @@ class Session:
         finally:
             example.end()
 
-    def wait_for(self, condition, what, example):
+    def wait_for(self, condition, what, example, timeout=PATIENCE):
         """Listen until a condition holds; fail with what the example says otherwise."""
-        give_up = time.monotonic() + PATIENCE
+        give_up = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < give_up, f'no {what}: {example.text()}'
             self.client.spin(0.02)

@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip('viser', reason='viser is not installed')
 
 from support.ros_rig import panda_urdf
+from support.ros_rig import PATIENCE
 from support.ros_rig import reserved_domain
 from support.ros_rig import ros_rig
 from support.viewer_rig import free_port
@@ -64,6 +65,7 @@ def hand(client):
 
 def test_measured_joints_move_the_drawn_links(fresh):
     client, viewer = fresh
+    client.wait_for_rest()
     pose = client.moved_pose()
     expected = [getattr(pose.pose.position, axis) for axis in 'xyz']
 
@@ -136,8 +138,10 @@ def test_mode_is_set(fresh):
     viewer.requests.ask('mode', 'joint')
     viewer.requests.hold('ee', None, shifted(viewer, (0.0, 0.1, 0.0)))
     client.wait_for(lambda: 'mode' in viewer.answer, 'answer')
+    # The statuses before are heard first.
+    client.wait_for_text('waiting for a joint target (mode JOINT)')
     client.wait_for_ticks(50)
-    assert not client.status.tasks[0].active
+    assert not any(status.tasks[0].active for status in client.statuses)
     viewer.requests.ask('mode', 'auto')
     client.wait_for(lambda: client.status.tasks[0].active, 'target that counts')
 
@@ -289,7 +293,7 @@ def test_obstacles_are_added_resized_dragged_and_removed(fresh):
     viewer.requests.hold('ee', None, goal)
     client.wait_for(lambda: name in client.status.limiting_pair_b, 'obstacle in the status')
     client.wait_for_code(IkStatus.SLOWED_BY_BARRIER, IkStatus.STATIONARY)
-    assert name in viewer.page.status or name in client.status.limiting_pair_b
+    client.wait_for(lambda: name in viewer.page.status, 'obstacle on the page')
     far = shifted(viewer, (0.0, 1.0, 0.0))
     viewer.page.obstacles.move(name, far)
     client.wait_for(lambda: np.abs(hand(client) - goal[:3]).max() < 2e-3, 'arrival')
@@ -316,16 +320,16 @@ def test_signals_end_the_viewer_in_order(tmp_path, number):
     with ros_rig(tmp_path) as client:
         client.processes.start('viewer', 'ros_ik.viewer', port=free_port())
         client.describe(panda_urdf())
-        client.wait_for(lambda: 'links drawn' in client.processes.text('viewer'), 'robot')
+        client.wait_for(lambda: 'links drawn' in client.processes.text('viewer'), 'robot', 80.0)
         client.processes.signal('viewer', number)
-        assert client.processes.wait('viewer', 20.0) == 0
+        assert client.processes.wait('viewer', PATIENCE) == 0
         assert 'Traceback' not in client.processes.text('viewer')
 
 
 def test_a_port_that_is_none_is_refused(tmp_path):
     with ros_rig(tmp_path) as client:
         client.processes.start('viewer', 'ros_ik.viewer', port=70000)
-        assert client.processes.wait('viewer', 40.0) == 2
+        assert client.processes.wait('viewer', 2 * PATIENCE) == 2
         assert 'port must be in [1, 65535]' in client.processes.text('viewer')
 
 
@@ -335,13 +339,14 @@ def test_without_viser_one_sentence_says_what_to_install(tmp_path):
         'from ros_ik.programs import ros_ik_viewer; sys.exit(ros_ik_viewer())'
     )
     done = subprocess.run(
-        [sys.executable, '-c', code], capture_output=True, text=True, timeout=60, env=os.environ
+        [sys.executable, '-c', code], capture_output=True, text=True, timeout=100, env=os.environ
     )
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith('ros_ik_viewer needs viser: pip install')
     assert 'Traceback' not in done.stderr
 
 
+@pytest.mark.timeout(240)
 def test_the_whole_view_starts_and_ends(tmp_path):
     with reserved_domain() as domain:
         start_and_end_the_view(tmp_path, domain)
@@ -364,12 +369,12 @@ def start_and_end_the_view(tmp_path, domain):
     with (tmp_path / 'log').open('w') as log:
         view = subprocess.Popen(words, stdout=log, stderr=log, env=environment)
         try:
-            give_up = time.monotonic() + 90.0
+            give_up = time.monotonic() + 150.0
             while 'view: http' not in (tmp_path / 'log').read_text():
                 assert time.monotonic() < give_up and view.poll() is None
                 time.sleep(0.1)
             view.send_signal(signal.SIGINT)
-            assert view.wait(30.0) == 0
+            assert view.wait(PATIENCE) == 0
         finally:
             view.kill()
             view.wait()
