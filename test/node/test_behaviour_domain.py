@@ -19,6 +19,7 @@ from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
+from support.ros_rig import UNWATCHED
 from trajectory_msgs.msg import JointTrajectory
 
 from ros_ik_interfaces.msg import IkStatus
@@ -41,6 +42,7 @@ def pair(tmp_path_factory):
                 client,
                 outputs__default__publish_velocities=True,
                 **NEVER_STALE,
+                **UNWATCHED,
             )
             client.robot = HeldRobot(client, qos)
             client.describe(panda_urdf())

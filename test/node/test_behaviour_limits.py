@@ -15,6 +15,7 @@ from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
+from support.ros_rig import UNWATCHED
 
 from ros_ik_interfaces.msg import IkStatus
 
@@ -34,7 +35,7 @@ def client(tmp_path_factory):
         start_node(
             client, outputs__default__publish_velocities=True,
             barriers__position__floor__frame='panda_hand',
-            barriers__position__floor__min=[-9.0, -9.0, FLOOR], **NEVER_STALE,
+            barriers__position__floor__min=[-9.0, -9.0, FLOOR], **NEVER_STALE, **UNWATCHED,
         )  # fmt: skip
         client.robot = HeldRobot(client)
         client.describe(panda_urdf())

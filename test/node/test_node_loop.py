@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The control thread of a running node: what the system does for it, and deadlines it misses."""
 
+import contextlib
 import os
 from pathlib import Path
 import signal
@@ -19,19 +20,25 @@ from ros_ik_interfaces.msg import IkStatus
 pytestmark = pytest.mark.dds
 
 
-def _threads(client):
-    """Return the identifiers of the threads of the node."""
-    folder = Path(f'/proc/{client.processes.pid("node")}/task')
-    return [int(entry.name) for entry in folder.iterdir()]
+def _of_threads(client, look):
+    """Return what is found of each thread of the node, by identifier."""
+    found = {}
+    for entry in Path(f'/proc/{client.processes.pid("node")}/task').iterdir():
+        # Threads end at any time.
+        with contextlib.suppress(ProcessLookupError):
+            found[int(entry.name)] = look(int(entry.name))
+    return found
 
 
 def _fast(client):
     """Return the priority of each real-time thread of the node."""
-    return {
-        tid: os.sched_getparam(tid).sched_priority
-        for tid in _threads(client)
-        if os.sched_getscheduler(tid) & ~os.SCHED_RESET_ON_FORK == os.SCHED_FIFO
-    }
+
+    def priority(tid):
+        is_fast = os.sched_getscheduler(tid) & ~os.SCHED_RESET_ON_FORK == os.SCHED_FIFO
+        return os.sched_getparam(tid).sched_priority if is_fast else None
+
+    found = _of_threads(client, priority)
+    return {tid: value for tid, value in found.items() if value is not None}
 
 
 def _refused(client):
@@ -48,8 +55,9 @@ def test_the_control_thread_has_its_priority_and_processor_and_the_executor_is_n
         client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=60.0)
         # Node and executor are scheduled one after the other.
         client.wait_for(lambda: _refused(client) or len(_fast(client)) == 2, 'two priorities')
-        pinned = [tid for tid in _threads(client) if os.sched_getaffinity(tid) == {cpu}]
-        assert len(pinned) == 1 and len(_threads(client)) > 2
+        processors = _of_threads(client, os.sched_getaffinity)
+        pinned = [tid for tid, found in processors.items() if found == {cpu}]
+        assert len(pinned) == 1 and len(processors) > 2
         fast = _fast(client)
         if _refused(client):
             assert fast == {}
@@ -81,8 +89,8 @@ def test_deadlines_missed_are_counted_and_the_loop_goes_on(tmp_path):
         client.processes.signal('node', signal.SIGSTOP)
         begin = time.monotonic()
         client.spin(1.0)
-        client.processes.signal('node', signal.SIGCONT)
         stopped = time.monotonic() - begin
+        client.processes.signal('node', signal.SIGCONT)
         client.statuses.clear()
         client.wait_for(lambda: len(client.statuses) > 50, 'fifty more ticks')
         missed = client.status.missed_ticks - before.missed_ticks

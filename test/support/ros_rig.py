@@ -49,6 +49,9 @@ LATCHED = QoSProfile(
 PATIENCE = 40.0
 # For a node whose inputs do not become stale, however long the machine stands still.
 NEVER_STALE = {'joint_state_timeout': 60.0, 'command_timeout': 60.0}
+# For a node whose robot is played by the client: where that stands still the robot does too, and
+# would be said not to follow.
+UNWATCHED = {'following_error__max': [0.0]}
 _count = itertools.count()
 
 
