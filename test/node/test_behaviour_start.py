@@ -18,6 +18,7 @@ from support.ros_rig import ARM
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
+from support.ros_rig import START
 from support.ros_rig import start_node
 
 from ros_ik_interfaces.msg import IkStatus
@@ -36,7 +37,7 @@ def client(tmp_path_factory):
         )  # fmt: skip
         client.robot = HeldRobot(client)
         client.describe(panda_urdf())
-        client.wait_for_text('waiting for a target', timeout=60.0)
+        client.wait_for_text('waiting for a target', timeout=START)
         yield client
 
 

@@ -12,6 +12,7 @@ from std_msgs.msg import String
 from support.ros_rig import PATIENCE
 from support.ros_rig import reserved_domain
 from support.ros_rig import ros_rig
+from support.ros_rig import START
 from support.ros_rig import start_node
 
 from ros_ik.node.drops import Drop
@@ -46,6 +47,7 @@ def test_a_node_without_a_description_says_so_and_what_to_do(tmp_path):
         client.wait_for(
             lambda: 'waiting for robot_description: nothing' in client.processes.text('node'),
             'a reminder',
+            START,
         )
         # The client publishes there, but has published nothing. It may be found after the first
         # reminder.

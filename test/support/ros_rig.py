@@ -47,6 +47,8 @@ LATCHED = QoSProfile(
 )
 # Longest wait for what takes a moment; stalls of a busy machine of some seconds are no failure.
 PATIENCE = 40.0
+# Longest wait for a node that was started: its imports alone take seconds of a processor.
+START = 100.0
 # For a node whose inputs do not become stale, however long the machine stands still.
 NEVER_STALE = {'joint_state_timeout': 60.0, 'command_timeout': 60.0}
 # For a node whose robot is played by the client: where that stands still the robot does too, and
