@@ -243,6 +243,7 @@ def test_the_rate_is_taken_over(arms):
         arms.client.wait_for(
             lambda steps=steps, longest=longest: len(steps()) >= 3 and min(steps()) < longest,
             f'markers at {rate} Hz',
+            LONG,
         )
         assert min(steps()) > 0.95 / rate
     arms.client.node.destroy_subscription(viewer)
