@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from support.collision_oracle import coal_distance
@@ -20,7 +21,9 @@ from support.ros_rig import ARM
 from support.ros_rig import LATCHED
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
+from support.ros_rig import PATIENCE
 from support.ros_rig import start_node
+from support.ros_rig import UNWATCHED
 
 from ros_ik.demo.robots import robot_data_path
 from ros_ik_interfaces.msg import IkStatus
@@ -75,12 +78,14 @@ def client(tmp_path_factory):
     with mesh_rig(tmp_path_factory.mktemp('collision')) as client:
         start_node(
             client, outputs__default__publish_velocities=True,
-            **NEVER_STALE,
+            **NEVER_STALE, **UNWATCHED,
         )  # fmt: skip
         client.robot, client.distance = HeldRobot(client, **FOLDED), SelfDistance()
         semantic = client.node.create_publisher(String, 'robot_description_semantic', LATCHED)
         semantic.publish(String(data=SRDF.read_text()))
         client.wait_for(lambda: semantic.get_subscription_count() > 0, 'the node')
+        # A robot is built without it where the other description is heard first.
+        assert semantic.wait_for_all_acked(Duration(seconds=PATIENCE))
         client.describe(panda_urdf())
         client.wait_for_text('waiting for a target', timeout=100.0)
         yield client

@@ -18,7 +18,9 @@ from support.ros_rig import Client
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
+from support.ros_rig import START
 from support.ros_rig import start_node
+from support.ros_rig import UNWATCHED
 from trajectory_msgs.msg import JointTrajectory
 
 from ros_ik_interfaces.msg import IkStatus
@@ -41,11 +43,12 @@ def pair(tmp_path_factory):
                 client,
                 outputs__default__publish_velocities=True,
                 **NEVER_STALE,
+                **UNWATCHED,
             )
             client.robot = HeldRobot(client, qos)
             client.describe(panda_urdf())
         for client in clients:
-            client.wait_for_text('waiting for a target', timeout=60.0)
+            client.wait_for_text('waiting for a target', timeout=START)
         yield clients
         assert all(everybody.processes.is_alive(f'{c.namespace}node') for c in clients)
 

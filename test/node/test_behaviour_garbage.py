@@ -5,6 +5,7 @@
 import math
 import random
 import struct
+import time
 
 from geometry_msgs.msg import Point
 from geometry_msgs.msg import PointStamped
@@ -26,7 +27,9 @@ from support.ros_rig import LATCHED
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
+from support.ros_rig import START
 from support.ros_rig import start_node
+from support.ros_rig import UNWATCHED
 
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import Obstacle
@@ -146,11 +149,11 @@ def client(tmp_path_factory):
     with ros_rig(tmp_path_factory.mktemp('garbage')) as client:
         start_node(
             client, outputs__default__publish_velocities=True,
-            use_tf=False, **NEVER_STALE,
+            use_tf=False, **NEVER_STALE, **UNWATCHED,
         )  # fmt: skip
         client.robot = HeldRobot(client)
         client.describe(panda_urdf())
-        client.wait_for_text('waiting for a target', timeout=60.0)
+        client.wait_for_text('waiting for a target', timeout=START)
         client.inputs = {
             topic: client.node.create_publisher(kind, topic, LATCHED if topic in LATCHING else 1)
             for topic, kind in INPUTS.items()
@@ -211,8 +214,10 @@ def test_the_last_valid_target_counts_until_it_is_stale(client):
     client.set(**NEVER_STALE)
     client.sent.clear()
     goal = client.robot.position['panda_joint1'] + 0.8
-    client.send('joints', joints(panda_joint1=goal))
+    # Until it is heard: one message of a best-effort topic may be lost.
+    client.stream('joints', joints(panda_joint1=goal))
     client.wait_for_text('tracking')
+    client.stream('joints', None)
     for _ in range(20):
         client.send('joints', joints(panda_joint1=NAN))
         client.spin(0.02)
@@ -226,10 +231,12 @@ def test_many_bad_messages_are_few_lines_in_the_log(tracking):
     client = tracking
     bad = joints(panda_joint1=NAN)
     before, lines = count_of(client, 'non_finite'), dropped_lines(client)
+    began = time.monotonic()
     while count_of(client, 'non_finite') < before + 50:
         client.send('joints', bad)
         client.spin(0.002)
-    assert dropped_lines(client) <= lines + 3
+    # The same is logged once in 5 s.
+    assert dropped_lines(client) <= lines + 3 + (time.monotonic() - began) / 5.0
 
 
 def dropped_lines(client):

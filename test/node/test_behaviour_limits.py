@@ -14,7 +14,9 @@ from support.motion import ROUNDING
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
+from support.ros_rig import START
 from support.ros_rig import start_node
+from support.ros_rig import UNWATCHED
 
 from ros_ik_interfaces.msg import IkStatus
 
@@ -34,11 +36,11 @@ def client(tmp_path_factory):
         start_node(
             client, outputs__default__publish_velocities=True,
             barriers__position__floor__frame='panda_hand',
-            barriers__position__floor__min=[-9.0, -9.0, FLOOR], **NEVER_STALE,
+            barriers__position__floor__min=[-9.0, -9.0, FLOOR], **NEVER_STALE, **UNWATCHED,
         )  # fmt: skip
         client.robot = HeldRobot(client)
         client.describe(panda_urdf())
-        client.wait_for_text('waiting for a target', timeout=60.0)
+        client.wait_for_text('waiting for a target', timeout=START)
         yield client
         assert client.processes.is_alive('node'), client.processes.text('node')
 

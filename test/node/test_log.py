@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The log: a robot description that does not come, refusals that repeat and that differ."""
 
+import time
+
 import pytest
 import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 from std_msgs.msg import String
+from support.ros_rig import PATIENCE
 from support.ros_rig import reserved_domain
 from support.ros_rig import ros_rig
+from support.ros_rig import START
 from support.ros_rig import start_node
 
 from ros_ik.node.drops import Drop
@@ -43,9 +47,14 @@ def test_a_node_without_a_description_says_so_and_what_to_do(tmp_path):
         client.wait_for(
             lambda: 'waiting for robot_description: nothing' in client.processes.text('node'),
             'a reminder',
+            START,
         )
-        # The client publishes there, but has published nothing.
-        assert 'Publishers there: 1; they must be transient' in client.processes.text('node')
+        # The client publishes there, but has published nothing. It may be found after the first
+        # reminder.
+        client.wait_for(
+            lambda: 'Publishers there: 1; they must be transient' in client.processes.text('node'),
+            'a reminder that tells of the publisher',
+        )
 
 
 def test_the_reminder_comes_after_two_seconds_and_then_every_ten(node, capfd):
@@ -72,6 +81,9 @@ def test_the_reminder_ends_with_a_description_and_begins_anew_without_one(node, 
 
 def test_publishers_of_another_durability_are_told_apart(node, capfd):
     publisher = node.create_publisher(String, 'robot_description', 1)
+    give_up = time.monotonic() + PATIENCE
+    while node.count_publishers('robot_description') == 0:
+        assert time.monotonic() < give_up, 'the publisher is not found'
     reminder = Reminder(node)
     for now in (0.0, 2.0):
         reminder.remind(WAITING, now)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The control thread of a running node: what the system does for it, and deadlines it misses."""
 
+import contextlib
 import os
 from pathlib import Path
 import signal
@@ -11,6 +12,7 @@ import pytest
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
+from support.ros_rig import START
 from support.ros_rig import start_node
 from support.ros_rig import start_robot
 
@@ -19,19 +21,25 @@ from ros_ik_interfaces.msg import IkStatus
 pytestmark = pytest.mark.dds
 
 
-def _threads(client):
-    """Return the identifiers of the threads of the node."""
-    folder = Path(f'/proc/{client.processes.pid("node")}/task')
-    return [int(entry.name) for entry in folder.iterdir()]
+def _of_threads(client, look):
+    """Return what is found of each thread of the node, by identifier."""
+    found = {}
+    for entry in Path(f'/proc/{client.processes.pid("node")}/task').iterdir():
+        # Threads end at any time.
+        with contextlib.suppress(ProcessLookupError):
+            found[int(entry.name)] = look(int(entry.name))
+    return found
 
 
 def _fast(client):
     """Return the priority of each real-time thread of the node."""
-    return {
-        tid: os.sched_getparam(tid).sched_priority
-        for tid in _threads(client)
-        if os.sched_getscheduler(tid) & ~os.SCHED_RESET_ON_FORK == os.SCHED_FIFO
-    }
+
+    def priority(tid):
+        is_fast = os.sched_getscheduler(tid) & ~os.SCHED_RESET_ON_FORK == os.SCHED_FIFO
+        return os.sched_getparam(tid).sched_priority if is_fast else None
+
+    found = _of_threads(client, priority)
+    return {tid: value for tid, value in found.items() if value is not None}
 
 
 def _refused(client):
@@ -45,11 +53,12 @@ def test_the_control_thread_has_its_priority_and_processor_and_the_executor_is_n
         pytest.skip('one processor only: nothing to tell apart')
     with ros_rig(tmp_path) as client:
         start_node(client, rt__priority=7, rt__cpu=cpu)
-        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=60.0)
+        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=START)
         # Node and executor are scheduled one after the other.
         client.wait_for(lambda: _refused(client) or len(_fast(client)) == 2, 'two priorities')
-        pinned = [tid for tid in _threads(client) if os.sched_getaffinity(tid) == {cpu}]
-        assert len(pinned) == 1 and len(_threads(client)) > 2
+        processors = _of_threads(client, os.sched_getaffinity)
+        pinned = [tid for tid, found in processors.items() if found == {cpu}]
+        assert len(pinned) == 1 and len(processors) > 2
         fast = _fast(client)
         if _refused(client):
             assert fast == {}
@@ -58,13 +67,13 @@ def test_the_control_thread_has_its_priority_and_processor_and_the_executor_is_n
             assert list(fast.values()) == [6]
         client.describe(panda_urdf())
         start_robot(client)
-        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=60.0)
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=START)
 
 
 def test_a_processor_that_does_not_exist_is_refused(tmp_path):
     with ros_rig(tmp_path) as client:
         start_node(client, rt__cpu=4000)
-        status = client.wait_for_code(IkStatus.INVALID, text='rt.cpu', timeout=60.0)
+        status = client.wait_for_code(IkStatus.INVALID, text='rt.cpu', timeout=START)
         assert 'got 4000' in status.text
         assert client.processes.is_alive('node')
 
@@ -74,15 +83,15 @@ def test_deadlines_missed_are_counted_and_the_loop_goes_on(tmp_path):
         start_node(client, **NEVER_STALE)
         start_robot(client)
         client.describe(panda_urdf())
-        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=60.0)
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=START)
         client.stream('pose', client.moved_pose((0.0, 0.05, 0.0)))
         client.wait_for_arrival()
         before = client.status
         client.processes.signal('node', signal.SIGSTOP)
         begin = time.monotonic()
         client.spin(1.0)
-        client.processes.signal('node', signal.SIGCONT)
         stopped = time.monotonic() - begin
+        client.processes.signal('node', signal.SIGCONT)
         client.statuses.clear()
         client.wait_for(lambda: len(client.statuses) > 50, 'fifty more ticks')
         missed = client.status.missed_ticks - before.missed_ticks

@@ -9,48 +9,49 @@ from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import DescribeParameters
 from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import Parameter
+from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ROOT
 from support.ros_rig import ros_rig
+from support.ros_rig import START
 from support.ros_rig import start_node
 from support.ros_rig import start_robot
+from support.ros_rig import UNWATCHED
 
 from ros_ik.settings import expand_parameters
 from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds
 
-WRONG_FOR_ITSELF = [
-    ({'control_rate': 5000.0}, 'control_rate', '5000'),
-    ({'ee__gain': 'high'}, 'ee.gain', 'high'),
-    ({'ee__frame': ''}, 'ee.frame', "''"),
-    ({'frame_tasks': ['ee', 'ee']}, 'frame_tasks', 'twice'),
-]
-WRONG_FOR_THE_ROBOT = [
-    ({'ee__frame': 'panda_hend'}, 'ee.frame', 'panda_hend'),
-    ({'joint_group': 'leg'}, 'joint_group', 'leg'),
-    ({'outputs__default__joints': ['elbow']}, 'outputs.default.joints', 'elbow'),
+# Values that are wrong by themselves, and what is said of each.
+WRONG = [
+    (
+        {'control_rate': 5000.0, 'ee__gain': 'high', 'frame_tasks': ['ee', 'ee']},
+        {'control_rate': '5000', 'ee.gain': 'high', 'frame_tasks': 'twice'},
+    ),
+    ({'ee__frame': ''}, {'ee.frame': "''"}),
 ]
 
 
-@pytest.mark.parametrize(('values', 'parameter', 'value'), WRONG_FOR_ITSELF)
-def test_a_wrong_value_leaves_the_node_alive_and_unconfigured(tmp_path, values, parameter, value):
+@pytest.mark.parametrize(('values', 'told'), WRONG)
+def test_wrong_values_leave_the_node_alive_and_unconfigured(tmp_path, values, told):
     with ros_rig(tmp_path) as client:
         start_node(client, **values)
-        status = client.wait_for_code(IkStatus.INVALID, text=f"'{parameter}'")
-        assert value in status.text
+        status = client.wait_for_code(IkStatus.INVALID, timeout=START)
+        for parameter, value in told.items():
+            (sentence,) = [part for part in status.text.split('; ') if f"'{parameter}'" in part]
+            assert value in sentence
         assert not client.transition(Transition.TRANSITION_CONFIGURE)
         assert client.state() == 'unconfigured'
 
 
-@pytest.mark.parametrize(('values', 'parameter', 'value'), WRONG_FOR_THE_ROBOT)
-def test_what_the_robot_lacks_is_named(tmp_path, values, parameter, value):
+def test_what_the_robot_lacks_is_named(tmp_path):
     with ros_rig(tmp_path) as client:
-        start_node(client, **values)
-        client.wait_for_code(IkStatus.WAITING_FOR_MODEL)
+        start_node(client, ee__frame='panda_hend')
+        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=START)
         client.describe(panda_urdf())
-        status = client.wait_for_code(IkStatus.INVALID, text=f"'{parameter}'", timeout=60.0)
-        assert value in status.text
+        status = client.wait_for_code(IkStatus.INVALID, text="'ee.frame'", timeout=START)
+        assert 'panda_hend' in status.text
         assert not client.transition(Transition.TRANSITION_CONFIGURE)
         assert client.state() == 'unconfigured'
 
@@ -62,7 +63,7 @@ def client(tmp_path_factory):
         start_node(client, shipped, ee__fraem='panda_hand', control_rate=200)
         start_robot(client)
         client.describe(panda_urdf())
-        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=60.0)
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=START)
         yield client
 
 
@@ -100,11 +101,14 @@ def ros_parameter(parameter):
 
 
 def test_every_dynamic_parameter_can_be_set_and_no_other(client):
-    for name, parameter in expand_parameters({}).items():
-        if name.startswith(('locked_joints', 'outputs.default.joints')):
-            continue
-        result = client.set(**{name: ros_parameter(parameter)})[name]
-        assert result.successful != parameter.read_only, f'{name}: {result.reason}'
+    schema = {
+        name: parameter
+        for name, parameter in expand_parameters({}).items()
+        if not name.startswith(('locked_joints', 'outputs.default.joints'))
+    }
+    results = client.set(**{name: ros_parameter(schema[name]) for name in schema})
+    for name, result in results.items():
+        assert result.successful != schema[name].read_only, f'{name}: {result.reason}'
 
 
 @pytest.mark.parametrize(
@@ -128,23 +132,22 @@ def test_a_wrong_change_is_refused_with_the_reason(client, name, value, reason):
 
 
 def test_changes_take_effect_while_it_moves(client):
-    client.set(ee__max_linear_speed=0.05, command_timeout=60.0)
-    client.stream('pose', client.moved_pose((0.0, 0.2, 0.0)))
+    client.set(ee__max_linear_speed=0.02, **NEVER_STALE, **UNWATCHED)
+    # So far that it is still on its way where the machine stands still for some seconds.
+    client.stream('pose', client.moved_pose((0.0, 0.3, 0.0)))
     client.wait_for_code(IkStatus.OK, text='tracking')
-    client.spin(0.5)
 
     def speed():
         """Approach per tick: those that a busy machine skips move nothing."""
-        client.spin(0.1)
+        client.wait_for_ticks(50)
         first, at = client.status.tasks[0].linear, client.status.ticks
-        client.spin(0.4)
+        client.wait_for_ticks(80)
         last, until = client.status.tasks[0].linear, client.status.ticks
         return (first - last) / (until - at) * client.status.control_rate
 
-    assert speed() == pytest.approx(0.05, rel=0.2)
-    client.set(ee__max_linear_speed=0.1)
-    client.spin(0.2)
-    assert speed() == pytest.approx(0.1, rel=0.2)
+    assert speed() == pytest.approx(0.02, rel=0.2)
+    client.set(ee__max_linear_speed=0.04)
+    assert speed() == pytest.approx(0.04, rel=0.2)
     client.set(limits__position_margin=[0.05], solver__max_iterations=100)
     client.wait_for_code(IkStatus.OK, text='tracking')
     client.set(ee__linear_tolerance=1.0, ee__angular_tolerance=3.0)
@@ -155,14 +158,14 @@ def test_changes_take_effect_while_it_moves(client):
 
 def test_idle_publication_and_status_rate_take_effect(client):
     client.wait_for_code(IkStatus.COMMAND_STALE)
-    client.spin(0.3)
+    client.wait_for_silence()
     client.trajectories.clear()
     client.set(publish_when_idle=True)
     client.wait_for(lambda: len(client.trajectories) > 20, 'trajectories while idle')
-    client.set(publish_when_idle=False, status_rate=20.0)
-    client.wait_for_ticks(20)
+    client.set(publish_when_idle=False, status_rate=5.0)
+    client.wait_for_ticks(100)
     client.statuses.clear()
-    client.wait_for(lambda: len(client.statuses) > 12, 'statuses')
+    client.wait_for(lambda: len(client.statuses) > 8, 'statuses')
     # The schedule is one of time: where ticks are late, fewer lie between two statuses.
-    assert 1 < np.median(np.diff([status.ticks for status in client.statuses])) <= 10
+    assert 1 < np.median(np.diff([status.ticks for status in client.statuses])) <= 40
     client.assert_trajectories_are_accepted()

@@ -10,6 +10,7 @@ from support.ball_robot import place_of_ball
 from support.ball_robot import RADIUS
 from support.ball_robot import URDF
 from support.ros_rig import LATCHED
+from support.ros_rig import NEVER_STALE
 from support.ros_rig import ros_rig
 from support.services_rig import ask
 from support.services_rig import LONG
@@ -44,7 +45,7 @@ def test_obstacles_are_seen_by_every_service_while_they_are_there(tmp_path):
     with ros_rig(tmp_path) as client:
         client.processes.start(
             'node', 'ros_ik.node.ros_ik_node', ee__frame='ball', services__nice=0,
-            joint_state_timeout=5.0,
+            **NEVER_STALE,
         )  # fmt: skip
         state = JointState(name=list(NAMES), position=[0.0, 0.0, 0.0])
         states = client.node.create_publisher(JointState, 'joint_states', 1)

@@ -18,6 +18,7 @@ from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 from support.ros_rig import start_robot
+from support.ros_rig import UNWATCHED
 
 from ros_ik_interfaces.action import MoveToPose
 from ros_ik_interfaces.msg import IkStatus
@@ -32,7 +33,7 @@ BEHIND_A_LIMIT = (0.018792, 0.127701, 0.94352, 0.215914, 0.61983, 0.501669, 0.56
 @pytest.fixture
 def client(tmp_path):
     with ros_rig(tmp_path) as client:
-        start_node(client, base_frame=BASE, **NEVER_STALE)
+        start_node(client, base_frame=BASE, **NEVER_STALE, **UNWATCHED)
         start_robot(client)
         client.describe(panda_urdf())
         client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
@@ -58,9 +59,18 @@ def errors_of(client):
     return Twin(planner, 'panda').errors(joint_q, 'panda_hand_tcp', BASE, np.array(BEHIND_A_LIMIT))
 
 
+def go_as_far_as_possible(client, user):
+    """Bring the robot to rest short of the target, however long that takes."""
+    goal = user.send(MoveToPose.Goal(target=target()))
+    client.wait_for(lambda: IkStatus.STATIONARY in {m.code for m in goal.feedback}, 'rest', LONG)
+    assert goal.cancel()
+    assert goal.result()[0] == CANCELED
+
+
 def test_it_is_reached_by_joints_where_that_is_allowed_and_not_otherwise(client):
     user = ActionUser(client, MoveToPose, 'move_to_pose')
-    goal = user.send(MoveToPose.Goal(target=target(), timeout=10.0))
+    go_as_far_as_possible(client, user)
+    goal = user.send(MoveToPose.Goal(target=target(), timeout=6.0))
     status, result = goal.result()
     assert status == ABORTED and not result.reached
     assert 'at rest short of the target of ee: joint' in result.message
@@ -79,8 +89,14 @@ def test_on_the_way_of_the_joints_it_can_be_cancelled_and_taken_over(client):
     fields = {'target': target(), 'timeout': 50.0, 'allow_reconfiguration': True}
 
     def by_joints():
+        client.set(limits__velocity_scale=1.0)
         client.statuses.clear()
         goal = user.send(MoveToPose.Goal(**fields))
+        client.wait_for(
+            lambda: IkStatus.STATIONARY in {m.code for m in goal.feedback}, 'rest', LONG
+        )
+        # So slow that it is still on its way where the machine stands still for some seconds.
+        client.set(limits__velocity_scale=0.1)
 
         def has_joint_target():
             active = [status.tasks[0].active for status in client.statuses]
@@ -95,10 +111,13 @@ def test_on_the_way_of_the_joints_it_can_be_cancelled_and_taken_over(client):
     assert status == CANCELED and not result.reached
     client.wait_for_rest()
     goal = by_joints()
-    client.send('pose', client.moved_pose())
+    client.stream('pose', client.moved_pose())
     status, result = goal.result()
+    client.stream('pose', None)
     assert status == ABORTED and 'a pose target has taken over' in result.message
     client.call(SetMode, 'ros_ik/set_mode', SetMode.Request(mode=SetMode.Request.POSE))
-    goal = user.send(MoveToPose.Goal(**(fields | {'timeout': 10.0})))
+    client.set(limits__velocity_scale=1.0)
+    go_as_far_as_possible(client, user)
+    goal = user.send(MoveToPose.Goal(**(fields | {'timeout': 6.0})))
     status, result = goal.result()
     assert status == ABORTED and 'mode POSE has no joint targets' in result.message

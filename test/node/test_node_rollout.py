@@ -10,6 +10,7 @@ from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 from support.ros_rig import start_robot
+from support.ros_rig import UNWATCHED
 
 from ros_ik_interfaces.msg import IkStatus
 
@@ -22,7 +23,7 @@ TIMES = [*(round(1e9 * step / RATE) for step in range(1, STEPS + 2)), 200_000_00
 def client(tmp_path_factory):
     with ros_rig(tmp_path_factory.mktemp('rollout')) as client:
         start_node(
-            client, control_rate=RATE, rollout_steps=STEPS, **NEVER_STALE,
+            client, control_rate=RATE, rollout_steps=STEPS, **NEVER_STALE, **UNWATCHED,
             outputs__default__command_horizon=0.2, outputs__default__publish_velocities=True,
         )  # fmt: skip
         start_robot(client)

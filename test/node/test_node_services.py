@@ -132,12 +132,9 @@ def test_links_without_their_meshes_are_named_wherever_distances_are_told(robot)
 
 def test_lines_for_an_srdf_name_links_that_always_touch(robot):
     name, client, planner, _ = robot
-    caller = client.node.create_client(Trigger, 'ros_ik/srdf_lines')
-    client.wait_for(caller.service_is_ready, 'service srdf_lines')
-    future = caller.call_async(Trigger.Request())
-    client.wait_for(future.done, 'the lines')
-    assert future.result().success
-    lines = [ElementTree.fromstring(line) for line in future.result().message.splitlines()]
+    answer = ask(client, Trigger, 'srdf_lines', Trigger.Request())
+    assert answer.success
+    lines = [ElementTree.fromstring(line) for line in answer.message.splitlines()]
     links = {link.get('name') for link in ElementTree.fromstring(robot_text(name)).iter('link')}
     found = {(line.get('link1'), line.get('link2')): line.get('reason') for line in lines}
     assert {name for pair in found for name in pair} <= links
@@ -146,7 +143,7 @@ def test_lines_for_an_srdf_name_links_that_always_touch(robot):
     assert always == set(planner.robot.shapes.near)
     told = 'shapes that touch wherever the robot is' in client.processes.text('node')
     assert told == bool(always) and (name != 'tiago' or len(always) > 10)
-    with_lines = make_planner(name, srdf=f'<robot name="{name}">{future.result().message}</robot>')
+    with_lines = make_planner(name, srdf=f'<robot name="{name}">{answer.message}</robot>')
     assert not with_lines.robot.shapes.near and not with_lines.robot.srdf_lines
 
 

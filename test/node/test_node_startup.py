@@ -11,6 +11,7 @@ import pytest
 from support.ros_rig import panda_urdf
 from support.ros_rig import PATIENCE
 from support.ros_rig import ros_rig
+from support.ros_rig import START
 from support.ros_rig import start_node
 from support.ros_rig import start_robot
 
@@ -38,23 +39,25 @@ def _built(client):
 def test_the_states_of_a_start_and_another_robot_of_the_same_structure(tmp_path):
     with ros_rig(tmp_path) as client:
         start_node(client)
-        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=60.0)
+        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=START)
         client.describe(panda_urdf())
         client.wait_for_code(IkStatus.WAITING_FOR_JOINT_STATES, timeout=120.0)
-        codes = [status.code for status in client.statuses]
+        # A machine that is too busy for the control rate says that in the place of OK.
+        late = IkStatus.DEADLINE_MISSED
+        codes = [IkStatus.OK if s.code == late else s.code for s in client.statuses]
         assert codes == sorted(codes, key=[10, 12, 0, 11].index), codes
         start_robot(client)
         client.wait_for_code(IkStatus.OK, text='waiting for a target')
         ((compiled, cached),) = _built(client)
         assert compiled + cached >= 3
         client.describe(other_panda())
-        client.wait_for(lambda: client.status.model_generation == 2, 'a second model', 60.0)
+        client.wait_for(lambda: client.status.model_generation == 2, 'a second model', START)
         assert _built(client)[1] == (0, 0), 'the same process has every kernel'
         client.processes.signal('node', signal.SIGTERM)
         assert client.processes.wait('node', PATIENCE) == 0
         # Another process takes all of them from the cache.
         start_node(client)
-        client.wait_for(lambda: len(_built(client)) == 3, 'a third model', 60.0)
+        client.wait_for(lambda: len(_built(client)) == 3, 'a third model', START)
         assert _built(client)[2] == (0, compiled + cached)
 
 
@@ -65,13 +68,15 @@ def test_a_signal_while_kernels_are_compiled_ends_it_with_exit_code_0(
     monkeypatch.setenv('WARP_CACHE_PATH', str(tmp_path / 'kernels'))
     with ros_rig(tmp_path) as client:
         start_node(client)
-        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=60.0)
+        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=START)
         client.describe(panda_urdf())
-        status = client.wait_for_code(IkStatus.WARMING_UP, text='building the model', timeout=60.0)
+        status = client.wait_for_code(
+            IkStatus.WARMING_UP, text='building the model', timeout=START
+        )
         assert status.model_generation == 0
         if number == signal.SIGTERM:
             # The status and the log say how far it is.
-            client.wait_for_code(IkStatus.WARMING_UP, text='kernels compiled', timeout=60.0)
+            client.wait_for_code(IkStatus.WARMING_UP, text='kernels compiled', timeout=START)
             assert 'kernels compiled, the last one' in client.processes.text('node')
         client.processes.signal('node', number)
         assert client.processes.wait('node', PATIENCE) == 0, client.processes.text('node')
@@ -82,7 +87,7 @@ def test_a_signal_while_kernels_are_compiled_ends_it_with_exit_code_0(
 def test_a_signal_while_a_transition_waits_ends_it_with_exit_code_0(tmp_path):
     with ros_rig(tmp_path) as client:
         start_node(client, autostart=False, robot_description_timeout=60.0)
-        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=60.0)
+        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=START)
         configure = client.node.create_client(ChangeState, 'ros_ik/change_state')
         client.wait_for(configure.service_is_ready, 'service')
         request = ChangeState.Request()

@@ -17,6 +17,7 @@ from std_srvs.srv import SetBool
 from std_srvs.srv import Trigger
 from support.ros_rig import ARM
 from support.ros_rig import panda_urdf
+from support.ros_rig import PATIENCE
 from support.ros_rig import reserved_domain
 
 from ros_ik import Model
@@ -34,8 +35,6 @@ from ros_ik.servo import Servo
 from ros_ik.settings import read_settings
 
 pytestmark = pytest.mark.dds
-# A message that DDS has not delivered after this time [s] never comes.
-PATIENCE = 10.0
 
 
 @pytest.fixture
@@ -159,9 +158,9 @@ def test_a_stream_may_be_destroyed_while_it_is_read(node):
         wait(lambda: read > before + 10)
     finally:
         ended.set()
-        reader.join(1.0)
+        reader.join(PATIENCE)
     assert not reader.is_alive()
-    assert node.count_subscribers('poses') == 0
+    wait(lambda: node.count_subscribers('poses') == 0)
 
 
 class Counted:

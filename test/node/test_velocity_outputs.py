@@ -11,9 +11,13 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from support.held_robot import HeldRobot
 from support.ros_rig import ARM
+from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
+from support.ros_rig import PATIENCE
 from support.ros_rig import ROOT
 from support.ros_rig import ros_rig
+from support.ros_rig import START
+from support.ros_rig import UNWATCHED
 
 from ros_ik_interfaces.msg import IkStatus
 
@@ -22,6 +26,8 @@ pytestmark = pytest.mark.dds
 TOPIC = 'velocity_controller/commands'
 # Part of the commanded velocity at which the drives run.
 SLOW = 0.95
+# Longest step of the drives [s]: where the client stands still, so do they.
+_STEP = 0.03
 
 
 class VelocityRobot:
@@ -44,10 +50,10 @@ class VelocityRobot:
 
     def _step(self):
         now = time.monotonic()
+        passed, self._last = min(now - self._last, _STEP), now
         if self.commands:
             for k, velocity in enumerate(self.commands[-1]):
-                self.position[k] += SLOW * velocity * (now - self._last)
-        self._last = now
+                self.position[k] += SLOW * velocity * passed
         self._publisher.publish(JointState(name=list(ARM), position=self.position))
 
 
@@ -57,14 +63,14 @@ def robot(tmp_path_factory):
         patch.setenv('PYTHONPATH', str(ROOT / 'test'))
         client.processes.start(
             'node', 'support.failing_node', ee__frame='panda_hand_tcp', device='cpu',
-            joint_state_timeout=5.0, command_timeout=5.0, outputs__default__topic=f'/{TOPIC}',
+            **NEVER_STALE, **UNWATCHED, outputs__default__topic=f'/{TOPIC}',
             outputs__default__type='float64_multi_array_velocities',
             outputs__default__position_gain=3.0,
         )  # fmt: skip
         robot = VelocityRobot(client)
         robot.client = client
         client.describe(panda_urdf())
-        client.wait_for_text('waiting for a target', timeout=60.0)
+        client.wait_for_text('waiting for a target', timeout=START)
         robot.goal = client.moved_pose((0.0, 0.1, 0.0))
         yield robot
 
@@ -89,7 +95,8 @@ def test_drives_that_are_slow_arrive_and_stand(robot):
     count = len(robot.commands)
     client.wait_for_ticks(20)
     assert len(robot.commands) == count, 'it is not silent at rest'
-    client.set(command_timeout=5.0)
+    client.trigger('reset')
+    client.set(**NEVER_STALE)
     robot.goal = client.moved_pose((0.0, -0.3, 0.0))
 
 
@@ -109,7 +116,9 @@ def test_the_end_of_the_process_stops_them(robot):
         lambda: client.state() == 'active' or client.transition(Transition.TRANSITION_ACTIVATE),
         'activity', 60.0,
     )  # fmt: skip
+    # It may have arrived at the goal before.
+    robot.goal = client.moved_pose((0.0, 0.2, 0.0))
     start_to_move(robot)
     client.processes.signal('node', signal.SIGTERM)
-    assert client.processes.wait('node', 10.0) == 0
+    assert client.processes.wait('node', PATIENCE) == 0
     client.wait_for(lambda: not robot.moves, 'velocity zero')

@@ -47,8 +47,15 @@ LATCHED = QoSProfile(
 )
 # Longest wait for what takes a moment; stalls of a busy machine of some seconds are no failure.
 PATIENCE = 40.0
+# Longest wait for a node that was started: its imports alone take seconds of a processor.
+START = 100.0
+# A running process that is silent for so long has nothing to say.
+_STANDSTILL = 5.0
 # For a node whose inputs do not become stale, however long the machine stands still.
 NEVER_STALE = {'joint_state_timeout': 60.0, 'command_timeout': 60.0}
+# For a node whose robot is played by the client: where that stands still the robot does too, and
+# would be said not to follow.
+UNWATCHED = {'following_error__max': [0.0]}
 _count = itertools.count()
 
 
@@ -156,6 +163,10 @@ class Processes:
     def pid(self, name):
         """Return the identifier of a process."""
         return self._running[name].pid
+
+    def is_running(self, name):
+        """Return whether a process of this name was started and has not ended."""
+        return name in self._running and self.is_alive(name)
 
     def is_alive(self, name):
         """Return whether a process runs."""
@@ -285,17 +296,24 @@ class Client:
         """Wait until the node makes ticks without a command, or says nothing at all any more."""
         turns = idle = 0
         count, first, heard = len(self.sent), self.status, self.status
+        heard_at = time.monotonic()
 
         def is_silent():
-            nonlocal turns, idle, count, first, heard
+            nonlocal turns, idle, count, first, heard, heard_at
             latest = self.status
-            idle = idle + 1 if latest is heard else 0
+            if latest is not heard:
+                idle, heard_at = 0, time.monotonic()
+            idle += 1
+            # A process that still runs may stand still for a while.
+            most = _STANDSTILL if self.processes.is_running(f'{self.namespace}node') else 0.0
             began_anew = first is None or (latest is not None and latest.ticks < first.ticks)
             if len(self.sent) != count or (began_anew and latest is not first):
                 turns, idle, count, first = 0, 0, len(self.sent), latest
             turns, heard = turns + 1, latest
             # Statuses may be heard before the commands that were sent before them.
-            return idle > 200 or (turns > 20 and latest and latest.ticks >= first.ticks + 10)
+            if idle > 200 and time.monotonic() > heard_at + most:
+                return True
+            return turns > 20 and latest and latest.ticks >= first.ticks + 10
 
         self.wait_for(is_silent, 'silence')
 
