@@ -8,6 +8,7 @@ is asked of says how long they are. What needs no clock is counted: graphs recor
 """
 
 import itertools
+import time
 
 from geometry_msgs.msg import PointStamped
 from geometry_msgs.msg import TwistStamped
@@ -33,7 +34,7 @@ pytestmark = pytest.mark.dds
 
 PERIOD = 0.01
 GIVEN = {'ee.frame': 'panda_hand_tcp'}
-TRIES = 4
+TRIES = 10
 
 
 @pytest.fixture(scope='module')
@@ -64,8 +65,11 @@ def sway(client, ticks=4):
         client.home, 0.05 * np.array([np.cos(angle), np.sin(angle), 0.0])
     )
     client.stream('ee', client.pose)
-    count = len(client.sent)
-    client.wait_for(lambda: len(client.sent) >= count + ticks, 'commands')
+    # By the times at which they were sent: those of before may be on their way.
+    now = time.time_ns()
+    client.wait_for(
+        lambda: len(client.sent) >= ticks and client.sent[-ticks][0] > now, 'commands'
+    )
 
 
 def longest_gap(client, change):
@@ -77,18 +81,39 @@ def longest_gap(client, change):
     return float(np.diff([sent[0] for sent in client.sent[first:]]).max()) * 1e-9
 
 
-def gap_of(client, change, limit):
-    """Return the gap that a change leaves, the shortest of some tries if it is a long one."""
-    gaps = [longest_gap(client, change)]
-    while gaps[-1] > limit and len(gaps) < TRIES:
-        gaps.append(longest_gap(client, change))
-    return min(gaps)
+class Gaps:
+    """The gaps that changes leave, and those that there are when nothing changes."""
 
+    def __init__(self, client):
+        self._client, self.longest = client, {}
+        self._calm = 0.0
+        for _ in range(10):
+            self._look()
 
-def limit_of(client):
-    """Return two periods, and more where the node leaves longer gaps when nothing changes."""
-    calm = max(longest_gap(client, lambda: sway(client)) for _ in range(10))
-    return max(2.0 * PERIOD, calm) + 0.5 * PERIOD
+    @property
+    def limit(self):
+        """Two periods, and more where the node leaves longer gaps when nothing changes [s]."""
+        return max(2.0 * PERIOD, self._calm) + 0.5 * PERIOD
+
+    def measure(self, name, change):
+        """Keep the gap that a change leaves, the shortest of some tries if it is a long one."""
+        gap = longest_gap(self._client, change)
+        for _ in range(TRIES - 1):
+            if gap <= self.limit:
+                break
+            # The machine may have become busier.
+            self._look()
+            gap = min(gap, longest_gap(self._client, change))
+        self.longest[name] = gap
+
+    def assert_none(self):
+        """Check that no change leaves a gap."""
+        limit = self.limit
+        assert not {name: gap for name, gap in self.longest.items() if gap > limit}, limit
+
+    def _look(self):
+        calm = longest_gap(self._client, lambda: sway(self._client))
+        self._calm = max(self._calm, calm)
 
 
 def assert_nothing_was_recorded(client):
@@ -115,8 +140,7 @@ def change(client, name, value):
 
 def test_no_parameter_leaves_a_gap(client):
     given = {**GIVEN, **{name: value for name, value in NEVER_STALE.items()}}
-    entries, limit = dynamic_parameters(GIVEN), limit_of(client)
-    gaps = {}
+    entries, gaps = dynamic_parameters(GIVEN), Gaps(client)
     for name, entry in entries.items():
         value = given.get(name, entry.default)
         other = other_value(entry, value, len(ARM))
@@ -126,14 +150,14 @@ def test_no_parameter_leaves_a_gap(client):
             sway(client, 2)
             change(client, name, value)
 
-        gaps[name] = gap_of(client, there_and_back, limit)
-    assert len(gaps) > 40
-    assert not {name: gap for name, gap in gaps.items() if gap > limit}, limit
+        gaps.measure(name, there_and_back)
+    assert len(gaps.longest) > 40
+    gaps.assert_none()
     assert_nothing_was_recorded(client)
 
 
 def test_no_obstacle_leaves_a_gap(client):
-    limit, gaps = limit_of(client), {}
+    gaps = Gaps(client)
     sizes = {
         Obstacle.SPHERE: [0.05],
         Obstacle.BOX: [0.1, 0.1, 0.1],
@@ -153,13 +177,13 @@ def test_no_obstacle_leaves_a_gap(client):
             sway(client, 2)
             client.others['obstacles'].publish(ObstacleArray(obstacles=[gone]))
 
-        gaps[kind] = gap_of(client, there_and_back, limit)
-    assert not {kind: gap for kind, gap in gaps.items() if gap > limit}, limit
+        gaps.measure(kind, there_and_back)
+    gaps.assert_none()
     assert_nothing_was_recorded(client)
 
 
 def test_no_target_and_no_mode_leaves_a_gap(client):
-    limit, gaps = limit_of(client), {}
+    gaps = Gaps(client)
     change(client, 'com.weight', 1.0)
     twist, point = TwistStamped(), PointStamped()
     twist.header.frame_id = point.header.frame_id = 'panda_link0'
@@ -185,8 +209,8 @@ def test_no_target_and_no_mode_leaves_a_gap(client):
         'modes': modes,
     }
     for kind, begin in kinds.items():
-        gaps[kind] = gap_of(client, begin, limit)
-    assert not {kind: gap for kind, gap in gaps.items() if gap > limit}, limit
+        gaps.measure(kind, begin)
+    gaps.assert_none()
     for number in (SetMode.Request.TWIST, SetMode.Request.JOINT, SetMode.Request.HOLD):
         mode(number)
         client.wait_for_ticks(5)
