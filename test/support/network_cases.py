@@ -15,6 +15,7 @@ from support.motion import array_of
 from support.motion import motion_of
 from support.motion import panda_ranges
 from support.motion import ROUNDING
+from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
@@ -34,12 +35,13 @@ def client(tmp_path_factory):
         here, there = cable.names
         with network.entered(here), ros_rig(tmp_path_factory.mktemp('network')) as client:
             start_node(
-                client, prefix=network.inside(there), joint_state_timeout=0.5,
-                command_timeout=0.5, outputs__default__publish_velocities=True,
+                client, prefix=network.inside(there), **NEVER_STALE,
+                # A robot that waits for a processor is no robot that does not follow.
+                following_error__max=[0.0], outputs__default__publish_velocities=True,
             )  # fmt: skip
             client.robot, client.cable = HeldRobot(client), cable
             client.describe(panda_urdf())
-            client.wait_for_text('waiting for a target', timeout=60.0)
+            client.wait_for_text('waiting for a target', timeout=100.0)
             yield client
             cable.spoil()
             assert client.processes.is_alive('node'), client.processes.text('node')
@@ -80,6 +82,8 @@ def test_losses_and_delays_cost_messages_but_no_motion(client):
 
 
 def test_a_cut_cable_stops_it_and_a_new_one_lets_it_start_where_the_robot_is(client):
+    stale = client.set(joint_state_timeout=0.5, command_timeout=0.5)
+    assert all(result.successful for result in stale.values())
     goal = 0.9 if client.robot.position['panda_joint1'] < 0.0 else -0.9
     aim(client, goal)
     client.wait_for(
