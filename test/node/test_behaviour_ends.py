@@ -18,7 +18,8 @@ from support.ros_rig import PATIENCE
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 
-pytestmark = pytest.mark.dds
+# It starts the node three times.
+pytestmark = [pytest.mark.dds, pytest.mark.timeout(400)]
 
 
 def start_and_move(client, goal):
@@ -26,12 +27,14 @@ def start_and_move(client, goal):
     start_node(
         client,
         outputs__default__publish_velocities=True,
+        # A robot that waits for a processor is no robot that does not follow.
+        following_error__max=[0.0],
         **NEVER_STALE,
     )
     client.stream('joints', JointState(name=['panda_joint1'], position=[goal]))
     client.wait_for(
         lambda: client.sent and abs(client.sent[-1][1].points[0].velocities[0]) > 1.0,
-        'motion', 60.0,
+        'motion', 100.0,
     )  # fmt: skip
 
 

@@ -141,6 +141,10 @@ class Target:
     def recover(self, original):
         """Undo what a hostile message may do, which is what a friendly one may do too."""
         client = self.client
+        # Requests may wait that would undo what follows: each turn of the node's executor, and so
+        # each answer to one of these, serves at least one of every service.
+        for _ in range(COUNT + 2):
+            client.state()
         self.stop.publish(Bool(data=False))
         self.obstacles.publish(ObstacleArray(obstacles=[Obstacle(operation=Obstacle.CLEAR)]))
         changed = [
@@ -184,10 +188,14 @@ class Target:
 @pytest.fixture(scope='module')
 def target(tmp_path_factory):
     with ros_rig(tmp_path_factory.mktemp('fuzz')) as client:
-        start_node(client, use_tf=False, services__timeout=0.2, **NEVER_STALE)
+        start_node(
+            client, use_tf=False, services__timeout=0.2,
+            # A robot that waits for a processor is no robot that does not follow.
+            following_error__max=[0.0], **NEVER_STALE,
+        )  # fmt: skip
         found = Target(client)
         client.describe(panda_urdf())
-        client.wait_for_text('waiting for a target', timeout=60.0)
+        client.wait_for_text('waiting for a target', timeout=100.0)
         client.wait_for(found.find, 'the documented interfaces')
         yield found
         if not client.processes.is_alive('node'):
@@ -259,7 +267,7 @@ def attack_requests_with_bytes(target, hostile):
         writer.destroy()
 
 
-@pytest.mark.timeout(120 * ROUNDS)
+@pytest.mark.timeout(400 * ROUNDS)
 def test_nothing_on_the_graph_ends_or_blocks_the_node(target):
     client, original = target.client, target.parameters()
     words = [*ARM, *original, 'ee', 'panda_hand_tcp', 'panda_link0', 'sphere', 'configure']
@@ -320,14 +328,14 @@ def test_a_hundred_thousand_names_are_refused(target):
     answer = client.call(SetParametersAtomically, 'ros_ik/set_parameters_atomically', request)
     assert not answer.result.successful and '2000' in answer.result.reason
     target.judge(target.processes())
-    assert client.status.code in (IkStatus.OK, IkStatus.DEADLINE_MISSED)
+    client.wait_for_code(IkStatus.OK)
 
 
 def test_no_value_does_not_remove_a_parameter(target):
     client, before = target.client, target.parameters()
-    for name in before:
-        request = SetParameters.Request(parameters=[Parameter(name=name)])
-        (result,) = client.call(SetParameters, 'ros_ik/set_parameters', request).results
+    request = SetParameters.Request(parameters=[Parameter(name=name) for name in before])
+    results = client.call(SetParameters, 'ros_ik/set_parameters', request).results
+    for name, result in zip(before, results, strict=True):
         assert not result.successful and name in result.reason
     assert target.parameters().keys() == before.keys()
 

@@ -10,13 +10,18 @@ from support import network
 from support.ros_rig import ROOT
 
 _REASON = network.why_not()
-pytestmark = [pytest.mark.dds, pytest.mark.skipif(bool(_REASON), reason=_REASON or 'permitted')]
+pytestmark = [
+    pytest.mark.dds,
+    pytest.mark.skipif(bool(_REASON), reason=_REASON or 'permitted'),
+    # Longer than each of the cases has.
+    pytest.mark.timeout(400),
+]
 
 
 def test_node_and_robot_on_two_hosts_with_a_bad_cable():
     cases = ROOT / 'test' / 'support' / 'network_cases.py'
     found = subprocess.run(
         [sys.executable, '-m', 'pytest', '--tb=short', str(cases)],
-        cwd=ROOT, capture_output=True, text=True, timeout=110.0,
+        cwd=ROOT, capture_output=True, text=True, timeout=380.0,
     )  # fmt: skip
     assert found.returncode == 0, found.stdout[-6000:]

@@ -7,6 +7,7 @@ See test_dynamic_parameters.py, which holds that no parameter is left out.
 
 import math
 
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Point
 from geometry_msgs.msg import PointStamped
 import numpy as np
@@ -20,15 +21,16 @@ from support.dynamic_rig import Effects
 from support.dynamic_rig import FLOOR
 from support.dynamic_rig import follow
 from support.dynamic_rig import moved
-from support.dynamic_rig import PATIENT
 from support.dynamic_rig import PERIOD
 from support.dynamic_rig import place_of
+from support.dynamic_rig import stamp_of
 from support.dynamic_rig import start_anew
 from support.dynamic_rig import turn_to
 from support.held_robot import HeldRobot
 from support.motion import motion_of
 from support.motion import panda_ranges
 from support.ros_rig import ARM
+from support.ros_rig import NEVER_STALE
 
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import Obstacle
@@ -61,41 +63,55 @@ def test_it_takes_effect_at_run_time(client, name):
 @effect('command_timeout')
 def _command_timeout(client):
     change(client, ee__max_linear_speed=0.05)
-    lasted = []
     for timeout in (0.2, 1.0):
+        come_to_rest(client)  # a longer time would make the target before count again
         change(client, command_timeout=timeout)
         target = moved(client, (0.0, 0.2, 0.0))
         client.statuses.clear()
+        client.wait_for(lambda: client.status, 'a status before the target')
         client.send('ee', target)
         client.wait_for(
-            lambda: client.status and client.status.code == IkStatus.COMMAND_STALE
+            lambda: client.status.code == IkStatus.COMMAND_STALE
             and any(status.tasks[0].active for status in client.statuses), 'the end',
         )  # fmt: skip
-        stamps = [
-            status.header.stamp.sec + 1e-9 * status.header.stamp.nanosec
-            for status in client.statuses if status.tasks[0].active
-        ]  # fmt: skip
-        lasted.append(stamps[-1] - stamps[0])
-    # Late ticks of a busy machine see the end later, and the beginning too.
-    assert lasted[0] < 0.6 < lasted[1] < 1.5
+        statuses = list(client.statuses)
+        active = [k for k, status in enumerate(statuses) if status.tasks[0].active]
+        first, last = statuses[active[0]], statuses[active[-1]]
+        # Each of its ticks began in time, and the one that gave it up was made after that, however
+        # late ticks of a busy machine are and however long they take.
+        assert stamp_of(last) - 1e-3 * last.tick_ms - stamp_of(first) < timeout
+        assert stamp_of(statuses[active[-1] + 1]) - stamp_of(statuses[active[0] - 1]) > timeout
 
 
 @effect('joint_state_timeout')
 def _joint_state_timeout(client):
-    # Without joint states the command waits for the robot, before they time out here.
-    change(client, following_error__max=[0.0])
     client.stream('joints', JointState(name=['panda_joint1'], position=[1.0]))
     client.wait_for_text('tracking')
     client.robot.silent = True
     client.statuses.clear()
     client.spin(0.6)
-    client.wait_for(lambda: client.statuses, 'a status')
+    client.wait_for_ticks(10)
     assert all(status.code in TRACKING for status in client.statuses)
     change(client, joint_state_timeout=0.3)
     client.wait_for_code(IkStatus.JOINT_STATE_STALE)
 
 
 SAG = 0.03
+
+
+def turn_and_rest(client, goal):
+    """Stream a target of the first joint until it rests there, and is measured there."""
+    client.stream('joints', JointState(name=['panda_joint1'], position=[goal]))
+
+    def rests():
+        point = client.sent[-1][1].points[0] if client.sent else None
+        return point and abs(point.positions[0] - goal) < 1e-6 and not any(point.velocities)
+
+    client.wait_for(rests, 'rest at the goal')
+    client.wait_for(
+        lambda: abs(client.robot.position['panda_joint1'] - goal) < 1e-6, 'the robot there'
+    )
+    client.wait_for_ticks(5)
 
 
 def starts_beside(client, **changes):
@@ -107,17 +123,14 @@ def starts_beside(client, **changes):
     client.robot.bias, found = SAG, []
     try:
         change(client, command_timeout=0.3)
-        turn_to(client, panda_joint1=0.1)
+        turn_and_rest(client, 0.1)
         for k, value in enumerate(values):
             client.stream('joints', None)
             client.wait_for_silence()
             change(client, **{name: value})
             since, last = len(client.sent), client.sent[-1][1].points[0].positions[0]
-            goal = JointState(name=['panda_joint1'], position=[-0.1 * (-1) ** k])
-            client.stream('joints', goal)
-            client.wait_for(lambda since=since: len(client.sent) > since, 'motion')
+            turn_and_rest(client, -0.1 * (-1) ** k)
             found.append(client.sent[since][1].points[0].positions[0] - last)
-            client.wait_for_ticks(20)
     finally:
         client.robot.bias = 0.0
     # The motion begins in the same tick: what the acceleration allows in one is 1.5e-3 rad.
@@ -171,10 +184,19 @@ def _margin(client):
     client.robot.place(panda_joint1=2.5)
     client.robot.wait_until_seen()
     for margin in (0.2, 0.05):
+        since = len(client.sent)
         change(client, limits__position_margin=[margin])
-        client.spin(0.05)
-        motion = turn_to(client, panda_joint1=3.0)
-        assert motion.position[-1, 0] == pytest.approx(upper - margin, abs=1e-5)
+        client.stream('joints', JointState(name=['panda_joint1'], position=[3.0]))
+
+        def rests(since=since, margin=margin):
+            if len(client.sent) == since:
+                return False
+            last = client.sent[-1][1].points[0]
+            return abs(last.positions[0] - upper + margin) < 1e-5 and not any(last.velocities)
+
+        client.wait_for(rests, f'rest at a margin of {margin}')
+        client.wait_for_ticks(10)
+        motion = motion_of(client, PERIOD, since)
         assert motion.position[:, 0].max() <= upper - margin + 1e-6
 
 
@@ -190,8 +212,8 @@ def _velocity_scale(client):
 def _acceleration_scale(client):
     for goal, scale in ((0.6, 0.1), (-0.6, 0.3)):
         change(client, limits__acceleration_scale=scale)
-        speed = turn_to(client, panda_joint1=goal).speed
-        gain = np.max(np.diff(speed[:10])) / PERIOD
+        motion = turn_to(client, panda_joint1=goal)
+        gain = np.max(np.diff(motion.speed)[motion.steps == 1]) / PERIOD
         assert gain == pytest.approx(scale * panda_ranges().acceleration[0], rel=1e-5)
 
 
@@ -208,12 +230,13 @@ def _idle(client):
 def _status_rate(client):
     for rate in (20.0, 50.0):
         change(client, status_rate=rate)
-        client.spin(0.1)
         client.statuses.clear()
         client.wait_for(lambda: len(client.statuses) > 12, 'statuses')
         steps = np.diff([status.ticks for status in client.statuses])
+        begins = [stamp_of(status) - 1e-3 * status.tick_ms for status in client.statuses]
         # The schedule is one of time: where ticks are late, fewer lie between two statuses.
-        assert 1 < np.median(steps) <= 100.0 / rate
+        assert np.median(steps) <= 100.0 / rate
+        assert np.median(np.diff(begins)) > 1.0 / rate - PERIOD
     change(client, status_rate=0.0)
     client.statuses.clear()
     client.wait_for(lambda: len(client.statuses) > 12, 'statuses')
@@ -222,21 +245,24 @@ def _status_rate(client):
 
 @effect('diagnostics_period')
 def _diagnostics_period(client):
-    counts = []
-    for period in (0.1, 0.7):
-        change(client, diagnostics_period=period)
-        client.spin(0.1)
-        client.diagnostics.clear()
-        client.wait_for(lambda: len(loop_ticks(client)) > 2, 'diagnostics')
-        # The first of the messages may still be of the period before.
-        counts.append(np.diff(loop_ticks(client))[-1])
-    assert 3.0 * counts[0] < counts[1]
+    stamps = []
 
+    def hear(message):
+        if any(status.name == 'ros_ik: loop' for status in message.status):
+            stamps.append(stamp_of(message))
 
-def loop_ticks(client):
-    """Return the number of ticks in each message on /diagnostics."""
-    loops = [entry for entry in client.diagnostics if entry.name == 'ros_ik: loop']
-    return [int(v.value) for entry in loops for v in entry.values if v.key == 'ticks']
+    def gaps():
+        """Return the times between the newest messages [s]."""
+        return np.diff(stamps[-4:]) if len(stamps) > 3 else np.full(3, math.nan)
+
+    subscription = client.node.create_subscription(DiagnosticArray, '/diagnostics', hear, 10)
+    # When the period is taken over, and when a busy machine comes to it, nobody knows. Of three in
+    # a row one may be late, and the one after it early, but not all of them.
+    change(client, diagnostics_period=0.1)
+    client.wait_for(lambda: (gaps() < 0.5).all(), 'diagnostics each 0.1 s')
+    change(client, diagnostics_period=0.7)
+    client.wait_for(lambda: (gaps() > 0.35).all(), 'diagnostics each 0.7 s')
+    client.node.destroy_subscription(subscription)
 
 
 def lowest(client, since):
@@ -256,29 +282,35 @@ def _recheck(client):
         since = len(client.sent)
         follow(client, moved(client, (0.0, 0.0, -0.6)), 0.5)
         client.wait_for(lambda: lowest(client, -1) < FLOOR + 0.01, 'the floor')
-        client.spin(0.5)
+        client.wait_for_ticks(50)
         below.append(FLOOR - lowest(client, since))
     assert below[0] > 1e-3 and below[1] <= 1e-6
 
 
 @effect('halt_mode')
 def _halt_mode(client):
+    # It takes 15 s to the goal, however long the machine stands still before the target ends, and
+    # 0.1 rad to stop.
+    change(client, limits__velocity_scale=0.15, limits__acceleration_scale=0.05)
+    speed = 0.15 * panda_ranges().velocity[0]
     for sign, mode in ((1.0, 'decelerate'), (-1.0, 'hold')):
-        change(client, halt_mode=mode, command_timeout=PATIENT)
+        come_to_rest(client)
+        client.robot.place(panda_joint1=sign * -2.5)
+        client.robot.wait_until_seen()
+        change(client, halt_mode=mode, **NEVER_STALE)
         since = len(client.sent)
-        client.stream('joints', JointState(name=['panda_joint1'], position=[sign * 2.0]))
+        client.stream('joints', JointState(name=['panda_joint1'], position=[sign * 2.5]))
         client.wait_for(
             lambda since=since: len(client.sent) > since
-            and motion_of(client, PERIOD, since).speed.max() > 2.0, 'speed',
+            and motion_of(client, PERIOD, -1).speed[0] > 0.99 * speed, 'speed',
         )  # fmt: skip
         client.stream('joints', None)
         change(client, command_timeout=0.1)
         client.wait_for_code(IkStatus.COMMAND_STALE)
         client.wait_for_silence()
         way = sign * motion_of(client, PERIOD, since).position[:, 0]
-        # From 2 rad/s a joint needs about 0.2 rad to stop.
         went_back = way.max() - way[-1]
-        assert went_back > 0.1 if mode == 'hold' else went_back < 1e-6, (mode, way[-60:])
+        assert went_back > 0.05 if mode == 'hold' else went_back < 1e-6, (mode, way[-60:])
 
 
 def aim_center(client, shift):
@@ -373,7 +405,7 @@ def keeps_margin(client, barrier, move, wide):
     change(client, **{name: wide})
     move(client)
     client.wait_for(lambda: wide < value_of(client, barrier) < wide + 0.01, 'the wide margin')
-    client.spin(0.3)
+    client.wait_for_ticks(30)
     assert value_of(client, barrier) > wide
     change(client, **{name: usual})
     client.wait_for(lambda: usual < value_of(client, barrier) < usual + 0.01, 'the usual margin')

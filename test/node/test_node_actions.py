@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """~/move_to_pose over DDS: where the robot comes to is judged by Pinocchio's kinematics."""
 
+import contextlib
 import math
 import signal
 import time
@@ -16,6 +17,7 @@ from support.action_rig import at_rest
 from support.action_rig import CANCELED
 from support.action_rig import LONG
 from support.action_rig import SUCCEEDED
+from support.motion import motion_of
 from support.planning_rig import make_planner
 from support.planning_rig import Twin
 from support.ros_rig import NEVER_STALE
@@ -33,8 +35,12 @@ TCP, BASE = 'panda_hand_tcp', 'panda_link0'
 
 def begin(client, **parameters):
     """Start node and robot and wait until it is ready; return a user of the action."""
-    # Slow enough for what is to happen on the way.
-    values = {'base_frame': BASE, 'ee__max_linear_speed': 0.15, **NEVER_STALE, **parameters}
+    values = {
+        'base_frame': BASE, 'ee__max_linear_speed': 0.15, **NEVER_STALE,
+        # A robot that waits for a processor is no robot that does not follow.
+        'following_error__max': [0.0],
+        'outputs__default__publish_velocities': True, **parameters,
+    }  # fmt: skip
     start_node(client, **values)
     start_robot(client)
     client.describe(panda_urdf())
@@ -85,6 +91,16 @@ def send(client, user, xyz, **fields):
     return user.send(MoveToPose.Goal(target=target, **fields)), target
 
 
+@contextlib.contextmanager
+def slowly(client):
+    """Move so slowly that the way lasts for what is to happen on it on a machine that stalls."""
+    assert client.set(ee__max_linear_speed=0.03)['ee.max_linear_speed'].successful
+    try:
+        yield
+    finally:
+        client.set(ee__max_linear_speed=0.15)
+
+
 def wait_until_moving(client):
     client.states.clear()
     client.wait_for(
@@ -94,7 +110,7 @@ def wait_until_moving(client):
 
 def test_a_pose_is_reached_and_feedback_comes_at_a_bounded_rate(client, user, twin):
     started = time.monotonic()
-    goal, target = send(client, user, (0.05, 0.1, -0.05), task='ee')
+    goal, target = send(client, user, (0.05, 0.2, -0.05), task='ee')
     status, result = goal.result()
     seconds = time.monotonic() - started
     assert status == SUCCEEDED and result.reached and not result.message
@@ -126,17 +142,21 @@ def test_a_pose_in_a_moving_link_is_taken_where_it_is_when_the_goal_begins(clien
 
 
 def test_the_goal_has_its_own_tolerances(client, user):
-    goal, _ = send(client, user, (0.0, 0.0, 0.1), linear_tolerance=0.05, angular_tolerance=0.5)
-    status, result = goal.result()
+    with slowly(client):
+        goal, _ = send(
+            client, user, (0.0, -0.15, 0.0), linear_tolerance=0.12, angular_tolerance=0.5
+        )
+        status, result = goal.result()
     assert status == SUCCEEDED
-    assert 1e-3 < result.linear_error <= 0.05
+    assert 1e-3 < result.linear_error <= 0.12
 
 
 def test_a_cancelled_goal_ends_at_rest_on_the_way(client, user, twin):
-    goal, target = send(client, user, (0.0, 0.3, 0.0))
-    wait_until_moving(client)
-    assert goal.cancel()
-    status, result = goal.result()
+    with slowly(client):
+        goal, target = send(client, user, (0.0, 0.3, 0.0))
+        wait_until_moving(client)
+        assert goal.cancel()
+        status, result = goal.result()
     assert status == CANCELED and not result.reached and result.message == 'cancelled'
     distance, _ = errors_of(client, twin, row(target))
     assert distance > 0.05
@@ -144,14 +164,16 @@ def test_a_cancelled_goal_ends_at_rest_on_the_way(client, user, twin):
 
 
 def test_a_newer_goal_takes_over_without_a_stop(client, user, twin):
-    first, _ = send(client, user, (0.0, -0.3, 0.0))
-    wait_until_moving(client)
-    second, target = send(client, user, (0.0, -0.1, 0.05))
-    client.states.clear()
-    status, result = first.result()
-    assert status == ABORTED and 'newer target' in result.message
-    speeds = [max(map(abs, state.velocity)) for state in client.states]
-    assert min(speeds, default=1.0) > 1e-3
+    with slowly(client):
+        first, _ = send(client, user, (0.0, -0.3, 0.0))
+        wait_until_moving(client)
+        since = len(client.sent)
+        second, target = send(client, user, (0.0, -0.2, 0.05))
+        status, result = first.result()
+        assert status == ABORTED and 'newer target' in result.message
+        # By its commands: a robot that gets no processor stands between two of them.
+        client.wait_for(lambda: len(client.sent) > since + 20, 'commands for the newer goal')
+        assert motion_of(client, since=since).speed.min() > 1e-3
     status, _ = second.result()
     assert status == SUCCEEDED
     assert errors_of(client, twin, row(target))[0] <= 1e-3
@@ -159,14 +181,15 @@ def test_a_newer_goal_takes_over_without_a_stop(client, user, twin):
 
 @pytest.mark.parametrize('topic', ['pose', 'joints'])
 def test_a_target_of_a_topic_takes_over(client, user, topic):
-    goal, _ = send(client, user, (0.0, 0.2, 0.0))
-    wait_until_moving(client)
-    if topic == 'pose':
-        client.send('pose', client.moved_pose())
-    else:
-        state = client.states[-1]
-        client.send('joints', type(state)(name=state.name[:1], position=state.position[:1]))
-    status, result = goal.result()
+    with slowly(client):
+        goal, _ = send(client, user, (0.0, 0.2, 0.0))
+        wait_until_moving(client)
+        if topic == 'pose':
+            client.send('pose', client.moved_pose())
+        else:
+            state = client.states[-1]
+            client.send('joints', type(state)(name=state.name[:1], position=state.position[:1]))
+        status, result = goal.result()
     assert status == ABORTED and 'taken over' in result.message
 
 
@@ -179,14 +202,15 @@ def test_what_is_not_reached_in_time_is_aborted(client, user):
 
 @pytest.mark.parametrize('event', ['stop', 'pause', 'reset', 'stale', 'mode'])
 def test_what_holds_the_node_aborts_the_goal_and_it_is_not_taken_up_again(client, user, event):
-    goal, _ = send(client, user, (0.0, 0.1, -0.1))
-    wait_until_moving(client)
     words = {
         'stop': 'stopped', 'pause': 'paused', 'reset': '~/reset', 'stale': 'no joint states',
         'mode': 'HOLD',
     }  # fmt: skip
-    _hold(client, event)
-    status, result = goal.result()
+    with slowly(client):
+        goal, _ = send(client, user, (0.0, 0.1, -0.1))
+        wait_until_moving(client)
+        _hold(client, event)
+        status, result = goal.result()
     assert status == ABORTED and words[event] in result.message, result.message
     if event != 'reset':
         if event == 'stale':
@@ -274,9 +298,9 @@ def test_a_wrong_goal_is_refused_with_a_reason(client, user, case):
     client.wait_for(lambda: client.status and sum(client.dropped().values()) > before, 'a count')
     if counter:
         assert client.dropped()[counter] >= 1
-    assert f'refused a goal of move_to_pose: {counter or "tf_unavailable"}: {reason}' in (
-        client.processes.text('node')
-    )
+    line = f'refused a goal of move_to_pose: {counter or "tf_unavailable"}: {reason}'
+    # The status may be quicker than the log.
+    client.wait_for(lambda: line in client.processes.text('node'), 'a line in the log')
 
 
 def test_a_jump_is_refused_where_jumps_are(client, user):
@@ -293,21 +317,23 @@ def test_a_jump_is_refused_where_jumps_are(client, user):
 
 
 def test_deactivation_aborts_and_refuses(client, user):
-    goal, _ = send(client, user, (0.05, 0.1, 0.0))
-    wait_until_moving(client)
-    target = client.moved_pose()
-    assert client.transition(Transition.TRANSITION_DEACTIVATE)
-    status, result = goal.result()
+    with slowly(client):
+        goal, _ = send(client, user, (0.05, 0.1, 0.0))
+        wait_until_moving(client)
+        target = client.moved_pose()
+        assert client.transition(Transition.TRANSITION_DEACTIVATE)
+        status, result = goal.result()
     assert status == ABORTED and 'deactivated' in result.message
     assert 'not active' in user.send(MoveToPose.Goal(target=target)).refusal()
     assert client.transition(Transition.TRANSITION_ACTIVATE)
 
 
 def test_another_robot_description_aborts(client, user):
-    goal, _ = send(client, user, (0.05, -0.1, 0.0))
-    wait_until_moving(client)
-    client.describe(panda_urdf().replace('2.8973', '2.7973'))
-    status, result = goal.result()
+    with slowly(client):
+        goal, _ = send(client, user, (0.05, -0.2, 0.0))
+        wait_until_moving(client)
+        client.describe(panda_urdf().replace('2.8973', '2.7973'))
+        status, result = goal.result()
     assert status == ABORTED and 'description' in result.message
     client.wait_for(lambda: client.status.model_generation == 2, 'another model', LONG)
     client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
@@ -319,7 +345,7 @@ def test_another_robot_description_aborts(client, user):
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_a_goal_ends_with_the_node(tmp_path, number):
     with ros_rig(tmp_path) as client:
-        user = begin(client)
+        user = begin(client, ee__max_linear_speed=0.03)
         goal, _ = send(client, user, (0.0, 0.2, 0.0))
         wait_until_moving(client)
         client.processes.signal('node', number)

@@ -15,6 +15,7 @@ import pytest
 from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
 from support.held_robot import HeldRobot
+from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
@@ -23,6 +24,8 @@ from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds
 LONG = 100.0
+# A robot that waits for a processor is no robot that does not follow.
+PATIENT = {**NEVER_STALE, 'following_error__max': [0.0]}
 STUB = Path(__file__).parents[1] / 'support' / 'tf_stub'
 REAL = importlib.util.find_spec('tf2_ros') is not None
 STATIC = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -48,7 +51,7 @@ def tf(tmp_path_factory):
             client.robot = HeldRobot(client)
             static = client.node.create_publisher(TFMessage, 'tf_static', STATIC)
             dynamic = client.node.create_publisher(TFMessage, 'tf', 100)
-            start_node(client, joint_state_timeout=0.5)
+            start_node(client, **PATIENT)
             client.describe(panda_urdf())
             client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
             yield (
@@ -91,7 +94,7 @@ def in_turned_frame(pose, xyz):
 def test_without_use_tf_the_frame_is_unknown(tmp_path):
     with ros_rig(tmp_path) as client:
         client.robot = HeldRobot(client)
-        start_node(client, use_tf=False, joint_state_timeout=0.5)
+        start_node(client, use_tf=False, **PATIENT)
         client.describe(panda_urdf())
         client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
         client.stream('pose', client.moved_pose(frame='table'))
@@ -112,23 +115,30 @@ def test_a_target_in_a_frame_of_tf_is_reached(tf):
     client.stream('pose', target)
     client.wait_for_code(IkStatus.OK, text='tracking')
     client.wait_for_arrival(wanted)
-    client.spin(0.3)
-    reached = client.moved_pose().pose.position
-    assert (reached.x, reached.y, reached.z) == pytest.approx((x, y, z), abs=2e-3)
+
+    def is_reached():
+        reached = client.poses[-1].pose.position
+        return (reached.x, reached.y, reached.z) == pytest.approx((x, y, z), abs=2e-3)
+
+    client.wait_for(is_reached, 'the robot where its command is')
 
 
 def test_a_stamp_that_tf_does_not_know_yet_means_the_newest_transform(tf):
     client, _, publish = tf
     client.stream('pose', None)
+    client.trigger('reset')
+    client.wait_for_text('waiting for a target')
     moving = frame('panda_link0', 'belt', (0.0, 0.0, 0.0))
     moving.header.stamp = client.node.get_clock().now().to_msg()
-    publish(moving)
+    # Again and again: one may be lost.
+    timer = client.node.create_timer(0.1, lambda: publish(moving))
     target = client.moved_pose((0.0, 0.0, 0.05), frame='belt')
     target.header.stamp = client.node.get_clock().now().to_msg()
     target.header.stamp.sec += 2
     client.stream('pose', target)
     client.wait_for_code(IkStatus.OK, text='tracking')
     client.wait_for_arrival()
+    client.node.destroy_timer(timer)
 
 
 def test_a_velocity_is_turned_into_the_base_frame(tf):
@@ -148,6 +158,7 @@ def test_a_velocity_is_turned_into_the_base_frame(tf):
     client.wait_for(lambda: client.moved_pose().pose.position.y > here[1] + 0.03, 'motion')
     client.node.destroy_timer(timer)
     there = client.moved_pose().pose.position
+    client.trigger('reset')
     assert (there.x, there.z) == pytest.approx((here[0], here[2]), abs=0.01)
 
 

@@ -5,6 +5,7 @@
 import contextlib
 import functools
 import math
+import time
 
 from geometry_msgs.msg import PointStamped
 import numpy as np
@@ -17,6 +18,7 @@ from support.motion import Arm
 from support.motion import motion_of
 from support.motion import panda_ranges
 from support.ros_rig import LATCHED
+from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import start_node
 
@@ -25,7 +27,6 @@ from ros_ik_interfaces.msg import Obstacle
 from ros_ik_interfaces.msg import ObstacleArray
 
 PERIOD = 0.01
-PATIENT = 5.0
 # Where the hand may not go below, and a posture in which it is there already.
 FLOOR = 0.2
 LOW = {'panda_joint2': 0.9, 'panda_joint4': -2.0}
@@ -57,7 +58,8 @@ def dynamic_node(folder):
     with mesh_rig(folder) as client:
         start_node(
             client, outputs__default__publish_velocities=True,
-            joint_state_timeout=PATIENT, command_timeout=PATIENT,
+            # A robot that waits for a processor is no robot that does not follow.
+            following_error__max=[0.0], **NEVER_STALE,
             barriers__position__floor__frame='panda_hand',
             barriers__position__floor__min=[-9.0, -9.0, FLOOR],
             barriers__position__floor__gain=100.0,
@@ -68,17 +70,17 @@ def dynamic_node(folder):
         client.center = client.node.create_publisher(PointStamped, 'ros_ik/target_com', 1)
         client.obstacles = client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', LATCHED)
         client.describe(panda_urdf())
-        client.wait_for_text('waiting for a target', timeout=60.0)
+        client.wait_for_text('waiting for a target', timeout=100.0)
         client.before = current_values(client, [name_of(entry) for entry in DYNAMIC.values()])
         yield client
 
 
 def start_anew(node):
     """Check what was commanded; give parameters and robot what they had at the start."""
+    node.robot.silent = False
     node.obstacles.publish(ObstacleArray(obstacles=[Obstacle(operation=Obstacle.CLEAR)]))
     restore(node)
     come_to_rest(node)
-    node.robot.silent = False
     node.robot.place(**HeldRobot.home())
     node.robot.wait_until_seen()
     if node.sent:
@@ -133,9 +135,24 @@ def restore(client):
 
 
 def change(client, **values):
-    """Set parameters, which has to succeed."""
+    """Set parameters, which has to succeed; return once the newest status is of them."""
     for name, result in client.set(**values).items():
         assert result.successful, f'{name}: {result.reason}'
+    wait_for_the_present(client)
+
+
+def stamp_of(status):
+    """Return when a status was made [s]."""
+    return status.header.stamp.sec + 1e-9 * status.header.stamp.nanosec
+
+
+def wait_for_the_present(client):
+    """Wait for the status of a tick that began after now: what was on its way was heard then."""
+    now = time.time()
+    client.wait_for(
+        lambda: client.status and stamp_of(client.status) - 1e-3 * client.status.tick_ms > now,
+        'a status of now',
+    )
 
 
 def moved(client, xyz=(0.0, 0.0, 0.0), turn=0.0):
@@ -180,7 +197,7 @@ def decay(client, shift):
     goal = moved(client, shift)
     client.stream('ee', goal)
     client.wait_for(lambda: client.sent and client.status.tasks[0].reached, 'arrival')
-    client.spin(0.3)
+    client.wait_for_ticks(30)
     positions, _ = arm().poses(motion_of(client, PERIOD).position)
     left = np.linalg.norm(positions - place_of(goal), axis=1)
     near = (left[:-1] > 1e-3) & (left[:-1] < 5e-3)
@@ -188,6 +205,7 @@ def decay(client, shift):
 
 
 def fastest_way(client, shift):
-    """Return the largest speed of the tool on a way [m/s]."""
+    """Return the largest speed of the tool on a way from rest [m/s]."""
+    come_to_rest(client)
     motion = follow(client, moved(client, (0.0, shift, 0.0)), 0.7)
     return arm().speeds(motion)[0].max()

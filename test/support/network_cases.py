@@ -33,8 +33,9 @@ def client(tmp_path_factory):
         here, there = cable.names
         with network.entered(here), ros_rig(tmp_path_factory.mktemp('network')) as client:
             start_node(
-                client, prefix=network.inside(there), outputs__default__publish_velocities=True,
-                **NEVER_STALE,
+                client, prefix=network.inside(there), **NEVER_STALE,
+                # A robot that waits for a processor is no robot that does not follow.
+                following_error__max=[0.0], outputs__default__publish_velocities=True,
             )  # fmt: skip
             client.robot, client.cable = HeldRobot(client), cable
             client.describe(panda_urdf())
@@ -80,8 +81,8 @@ def test_losses_and_delays_cost_messages_but_no_motion(client):
 
 
 def test_a_cut_cable_stops_it_and_a_new_one_lets_it_start_where_the_robot_is(client):
-    timeouts = client.set(joint_state_timeout=0.5, command_timeout=0.5)
-    assert all(result.successful for result in timeouts.values())
+    stale = client.set(joint_state_timeout=0.5, command_timeout=0.5)
+    assert all(result.successful for result in stale.values())
     goal = 0.9 if client.robot.position['panda_joint1'] < 0.0 else -0.9
     aim(client, goal)
     client.wait_for(

@@ -203,7 +203,7 @@ class Client:
         self._together.append(self)
         self.node = rclpy.create_node('client', context=self.context, namespace=namespace)
         self._executor.add_node(self.node)
-        self._streams = {}
+        self._streams, self._services = {}, {}
         self.statuses = collections.deque(maxlen=20000)
         self.trajectories = []
         self.sent = []
@@ -254,8 +254,9 @@ class Client:
 
     def stream(self, topic, message):
         """Repeat a message at 50 Hz while the client spins; None ends that."""
-        self._streams.pop(topic, None)
-        if message is not None:
+        if message is None:
+            self._streams.pop(topic, None)
+        else:
             self._streams[topic] = message
 
     def send(self, topic, message):
@@ -389,14 +390,14 @@ class Client:
 
     def call(self, kind, name, request):
         """Call a service and return its response."""
-        client = self.node.create_client(kind, name)
-        try:
-            self.wait_for(client.service_is_ready, f'service {name}')
-            future = client.call_async(request)
-            self.wait_for(future.done, f'answer of {name}')
-            return future.result()
-        finally:
-            self.node.destroy_client(client)
+        # One client for each service: the first answer of a new one may be lost on a busy machine.
+        if name not in self._services:
+            self._services[name] = self.node.create_client(kind, name)
+        client = self._services[name]
+        self.wait_for(client.service_is_ready, f'service {name}')
+        future = client.call_async(request)
+        self.wait_for(future.done, f'answer of {name}')
+        return future.result()
 
     def pause(self, held):
         """Call ~/pause."""
@@ -459,7 +460,7 @@ class Client:
         if time.monotonic() >= self._next_stream:
             self._next_stream = time.monotonic() + 0.02
             for client in self._together:
-                for topic, message in client._streams.items():
+                for topic, message in list(client._streams.items()):
                     client._targets[topic].publish(message)
 
 

@@ -42,19 +42,34 @@ def begin(client, kind, name, request):
 
 
 def ask(client, kind, name, request):
-    """Send a request and return its answer; the first one after discovery may lose it."""
+    """Send a request and return its answer; the first one after discovery may lose it.
+
+    It is sent again where no answer comes; the first that comes counts, for one that was not lost
+    may only take long, and those after it are refused where too many wait.
+    """
     caller = client.node.create_client(kind, f'ros_ik/{name}')
     try:
         client.wait_for(caller.service_is_ready, f'service {name}', LONG)
-        for _ in range(10):
-            future, asked = caller.call_async(request), time.monotonic()
-            while not future.done() and time.monotonic() < asked + 0.1 * LONG:
-                client.spin(0.01)
-            if future.done():
-                return future.result()
-        raise AssertionError(f'no answer of {name}')
+        asked, answers, again = [], [], 0.0
+
+        def is_answered():
+            nonlocal again
+            if time.monotonic() >= again:
+                asked.append(caller.call_async(request))
+                again = time.monotonic() + 0.1 * LONG
+            found = [future.result() for future in asked if future.done()]
+            is_over = len(found) == len(asked)
+            answers[:] = [answer for answer in found if is_over or not _is_busy(answer)]
+            return bool(answers)
+
+        client.wait_for(is_answered, f'answer of {name}', LONG)
+        return answers[0]
     finally:
         client.node.destroy_client(caller)
+
+
+def _is_busy(answer):
+    return getattr(answer, 'message', '').startswith('busy')
 
 
 def solve(client, **fields):
@@ -73,7 +88,7 @@ def start(client, name='panda', **values):
     client.processes.start(
         'node', 'ros_ik.node.ros_ik_node',
         **{'ee__frame': files.tip_link, 'base_frame': files.base_link, 'services__nice': 0,
-           **values},
+           'joint_state_timeout': 60.0, **values},
     )  # fmt: skip
     publisher = client.node.create_publisher(JointState, 'joint_states', 1)
     home = make_planner(name)
@@ -101,7 +116,7 @@ def process_ids(client):
                 parent = int((entry / 'stat').read_text().rpartition(')')[2].split()[1])
             except (OSError, IndexError):
                 continue
-            if parent == node:
+            if parent == node and not is_gone(int(entry.name)):
                 children.append(int(entry.name))
     return node, children
 
