@@ -51,6 +51,8 @@ PATIENCE = 40.0
 START = 100.0
 # A running process that is silent for so long has nothing to say.
 _STANDSTILL = 5.0
+# How long a client listens between two looks at what it waits for: looks cost more than messages.
+_TURN = 0.01
 # For a node whose inputs do not become stale, however long the machine stands still.
 NEVER_STALE = {'joint_state_timeout': 60.0, 'command_timeout': 60.0}
 # For a node whose robot is played by the client: where that stands still the robot does too, and
@@ -312,9 +314,9 @@ class Client:
                 turns, idle, count, first = 0, 0, len(self.sent), latest
             turns, heard = turns + 1, latest
             # Statuses may be heard before the commands that were sent before them.
-            if idle > 200 and time.monotonic() > heard_at + most:
+            if idle > 100 and time.monotonic() > heard_at + most:
                 return True
-            return turns > 20 and latest and latest.ticks >= first.ticks + 10
+            return turns > 10 and latest and latest.ticks >= first.ticks + 10
 
         self.wait_for(is_silent, 'silence')
 
@@ -456,7 +458,9 @@ class Client:
     _next_stream = 0.0
 
     def _turn(self):
-        self._executor.spin_once(timeout_sec=0.005)
+        give_up = min(time.monotonic() + _TURN, self._next_stream)
+        while (left := give_up - time.monotonic()) > 0.0:
+            self._executor.spin_once(timeout_sec=left)
         if time.monotonic() >= self._next_stream:
             self._next_stream = time.monotonic() + 0.02
             for client in self._together:

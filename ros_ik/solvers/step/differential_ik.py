@@ -117,9 +117,9 @@ class DifferentialIK(ReadOnce):
         )
         self._pool = ThreadPoolExecutor(self._n_threads) if n_robots > 1 else None
         self._recent: _Recent | None = None
-        # The stops after steps are checked; a barrier was near its margin in the last solve, or
-        # was violated shortly before it.
-        self._checks_stops = self._was_near = False
+        # The stop after the last step could have reached a barrier, as was checked; a barrier was
+        # near its margin in the last solve; a violation was left then, or shortly before.
+        self._may_reach = self._was_near = self._recovers = False
         self._known_barriers: tuple[Barrier, ...] = ()
         self._q_row = self._joint_q.host[0] if n_robots == 1 else None
         self._problems: GraphCache[StepProblem] = GraphCache()
@@ -206,8 +206,8 @@ class DifferentialIK(ReadOnce):
                 )
             problem.load_regularization(regularization)
         problem.load_parameters()
-        problem.solve(is_near=self._checks_stops and self._was_near)
-        self._was_near = problem.is_near
+        problem.solve(is_near=self._recovers or (self._may_reach and self._was_near))
+        self._was_near, self._recovers = problem.is_near, problem.recovers
         if joint_q.ndim == 2:
             _write_step(delta_q, problem.delta_q, problem.x)
             return problem.status.copy()
@@ -317,7 +317,7 @@ class DifferentialIK(ReadOnce):
         check = self._stopping(barriers, acceleration)
         check.delta_q[:], check.last[:] = delta_q, last_delta_q
         check.run(tolerance)
-        self._checks_stops = True
+        self._may_reach = not check.was_far and bool(np.count_nonzero(check.delta_q))
         delta_q[...] = check.delta_q if joint_q.ndim == 2 else check.delta_q[0]
         return _returned(check.status, joint_q.ndim)
 
@@ -345,7 +345,8 @@ class DifferentialIK(ReadOnce):
 
     def continue_from(self, other: DifferentialIK) -> None:
         """Go on as a solver of the same problem would whose last step was checked."""
-        self._checks_stops, self._was_near = other._checks_stops, other._was_near
+        self._may_reach, self._was_near = other._may_reach, other._was_near
+        self._recovers = other._recovers
 
     def body_poses(self, joint_q: np.ndarray | wp.array) -> np.ndarray:
         """Return the poses x y z qx qy qz qw of all links in the world, [.., body_count, 7]."""

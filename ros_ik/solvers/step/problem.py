@@ -174,8 +174,13 @@ class StepProblem:
 
     @property
     def is_near(self) -> bool:
-        """True where a barrier was near its margin in the last solve, or violated before it."""
+        """True where a barrier was near its margin in the last solve."""
         return bool(np.count_nonzero(self._near.host))
+
+    @property
+    def recovers(self) -> bool:
+        """True where a violation was left in the last solve, or shortly before it."""
+        return bool(np.count_nonzero(self._recovering.host))
 
     def solve(self, *, is_near: bool = False) -> None:
         """Solve at the coordinates in the buffer; fills ``x``, ``delta_q`` and ``status``.
@@ -237,7 +242,7 @@ class StepProblem:
         )
         stops = 0 if self._braking is None else n
         self._near = HostBuffer((stops,), wp.int32, device)
-        self._recovering = wp.zeros(stops, dtype=wp.float64, device=device)
+        self._recovering = HostBuffer((stops,), wp.float64, device)
         counts = [barrier.step_row_count for barrier in self._barriers]
         self._n_rows = sum(counts) * (1 if self._braking is None else 2)
         self._barrier_start = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
@@ -277,7 +282,9 @@ class StepProblem:
         self._joint_q.upload()
         for first, size in part:
             self._record_robots(scratch, first, size, is_near)
-        for buffer in (self._delta_q, self._x, self._status, self._rounds, self._near):
+        for buffer in (
+            self._delta_q, self._x, self._status, self._rounds, self._near, self._recovering,
+        ):  # fmt: skip
             buffer.download()
 
     def _record_robots(self, scratch: _Scratch, first: int, size: int, is_near: bool) -> None:
@@ -387,7 +394,7 @@ class StepProblem:
         kernel, of_rows = solve_step_kernel(), [self._barrier_arrays, scratch.values]
         of_stop = [int(is_near), scratch.stop]
         scratch.stop.near = state.rows(self._near.array)
-        scratch.stop.recovering = state.rows(self._recovering)
+        scratch.stop.recovering = state.rows(self._recovering.array)
         if self._binding.shape[1] == 0 and variables <= MOST_VARIABLES:
             kernel, of_rows, of_stop = solve_small_step_kernel(variables), [], []
         wp.launch(

@@ -34,7 +34,10 @@ _RESTS = 10.0
 # Part of the acceleration of the joints with which a violation is left at most: a start at the
 # whole of it would be the roughest part of the motion.
 _PUSH = 0.05
-# Time after a violation in which steps are as calm as in it, less and less [s].
+# Part of the speed that is asked for from which on a violation is being left; links that an
+# obstacle squeezes stay in theirs.
+_LEAVING = 0.1
+# Time after that in which steps are as calm as in it, less and less [s].
 _SUBSIDING = 0.2
 
 
@@ -101,15 +104,22 @@ def solve_step_kernel() -> wp.Kernel:
                 program.upper[i, j] = wp.min(high, wp.max(low, slowdown))
 
     @wp.func
-    def soft_bound(i: int, row: int, bound: wp.float64, program: Program) -> wp.float64:
-        """Ask no more of a violated row than goes on with the step before and a soft push."""
-        reach = zero
+    def steady_change(i: int, row: int, program: Program) -> wp.float64:
+        """Change of a row in the middle of the box, where joints keep their speeds."""
+        change = zero
         for j in range(program.order.shape[0]):
-            slope = program.J[i, row, j]
-            low = program.lower[i, j]
-            high = program.upper[i, j]
-            reach += wp.float64(0.5) * slope * (low + high)
-            reach += wp.float64(wp.static(0.5 * _PUSH)) * wp.abs(slope) * (high - low)
+            middle = wp.float64(0.5) * (program.lower[i, j] + program.upper[i, j])
+            change += program.J[i, row, j] * middle
+        return change
+
+    @wp.func
+    def soft_bound(i: int, row: int, bound: wp.float64, steady: wp.float64, program: Program):
+        """Ask no more of a violated row than goes on with the step before and a soft push."""
+        reach = steady
+        for j in range(program.order.shape[0]):
+            width = program.upper[i, j] - program.lower[i, j]
+            part = wp.float64(wp.static(0.5 * _PUSH))
+            reach += part * width * wp.abs(program.J[i, row, j])
         if wp.isfinite(reach):
             bound = wp.min(bound, wp.max(reach, zero))
         return bound
@@ -122,8 +132,9 @@ def solve_step_kernel() -> wp.Kernel:
         dt: wp.float64,
         program: Program,
     ) -> bool:
-        """Load the rows of this state; return whether one is violated and left slowly."""
+        """Load the rows of this state; return whether a violation is being left, slowly."""
         violated = bool(False)
+        leaving = bool(False)
         for barrier in range(barriers.gain.shape[0]):
             square = wp.float64(0.0)
             calm = barriers.calm[barrier]
@@ -142,7 +153,11 @@ def solve_step_kernel() -> wp.Kernel:
                 )
                 if values[i, row] < zero and wp.isfinite(barriers.recovery[barrier]):
                     violated = True
-                    program.d[i, row] = soft_bound(i, row, program.d[i, row], program)
+                    bound = program.d[i, row]
+                    steady = steady_change(i, row, program)
+                    if steady > wp.float64(wp.static(_LEAVING)) * bound:
+                        leaving = True
+                    program.d[i, row] = soft_bound(i, row, bound, steady, program)
                 if calm > zero:
                     for j in range(program.order.shape[0]):
                         square += program.J[i, row, j] * program.J[i, row, j]
@@ -151,7 +166,7 @@ def solve_step_kernel() -> wp.Kernel:
                     program.H[i, j, j] = program.H[i, j, j] + calm / square
         if violated:
             calm_recovery(i, barriers, values, program)
-        return violated
+        return leaving
 
     @wp.func
     def load_stop_rows(
@@ -159,7 +174,7 @@ def solve_step_kernel() -> wp.Kernel:
         barriers: Barriers,
         values: wp.array2d(dtype=wp.float64),
         dt: wp.float64,
-        violated: bool,
+        leaving: bool,
         is_near: bool,
         stop: Stop,
         program: Program,
@@ -170,7 +185,7 @@ def solve_step_kernel() -> wp.Kernel:
         recovering = zero
         if stop.near.shape[0] > 0:
             recovering = wp.max(stop.recovering[i] - dt / wp.float64(wp.static(_SUBSIDING)), zero)
-            if violated:
+            if leaving:
                 recovering = wp.float64(1.0)
             stop.recovering[i] = recovering
         for barrier in range(barriers.gain.shape[0]):
@@ -178,7 +193,7 @@ def solve_step_kernel() -> wp.Kernel:
             for row in range(barriers.start[barrier], barriers.start[barrier + 1]):
                 near = wp.max(near, nearness(values[i, row], margin))
         if stop.near.shape[0] > 0:
-            stop.near[i] = int(near + recovering > zero)
+            stop.near[i] = int(near > zero)
         if not is_near:
             for row in range(rows, values.shape[1]):
                 program.d[i, row] = -wp.float64(wp.inf)
@@ -238,8 +253,8 @@ def solve_step_kernel() -> wp.Kernel:
     ):
         i = wp.tid()
         n = program.order.shape[0]
-        violated = load_rows(i, barriers, values, dt, program)
-        load_stop_rows(i, barriers, values, dt, violated, is_near != 0, stop, program)
+        leaving = load_rows(i, barriers, values, dt, program)
+        load_stop_rows(i, barriers, values, dt, leaving, is_near != 0, stop, program)
         code = int(non_finite)
         rounds[i] = 0
         if is_usable(i, program):

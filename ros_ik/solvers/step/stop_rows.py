@@ -15,7 +15,7 @@ the recovery speed of the barrier.
 
 Near a barrier the program also has the cost w_j (x_j - l_j)^2 with w_j a part of H_jj: rows change
 with speed, and without it steps would jump between solutions that are equally good. While a
-barrier is violated, and fading after it, that part is tau / dt, so that what has fallen behind
+violation is left, and fading after it, that part is tau / dt, so that what has fallen behind
 meanwhile is caught up with within some tau. Both change what is proposed only; bounds, rows and
 checks hold as they do without.
 """
@@ -60,8 +60,8 @@ def step_stop_struct() -> Any:
         upper: wp.array2d(dtype=wp.float64)  # [n, variables]
         displacement: wp.array2d(dtype=wp.float64)  # [n, joint_dof_count], D(l')
         joint_q: wp.array2d(dtype=wp.float64)  # [n, joint_coord_count], the place of rest
-        near: wp.array(dtype=wp.int32)  # [n], whether the next step needs what this module adds
-        recovering: wp.array(dtype=wp.float64)  # [n], 1 in a violation, fading to 0 after it
+        near: wp.array(dtype=wp.int32)  # [n], whether a value is near its margin now
+        recovering: wp.array(dtype=wp.float64)  # [n], 1 where a violation is left, fading to 0
 
     return StepStop
 
