@@ -33,7 +33,9 @@ BEHIND_A_LIMIT = (0.018792, 0.127701, 0.94352, 0.215914, 0.61983, 0.501669, 0.56
 @pytest.fixture
 def client(tmp_path):
     with ros_rig(tmp_path) as client:
-        start_node(client, base_frame=BASE, **NEVER_STALE, **UNWATCHED)
+        start_node(
+            client, base_frame=BASE, actions__timeout=150.0, **NEVER_STALE, **UNWATCHED,
+        )  # fmt: skip
         start_robot(client)
         client.describe(panda_urdf())
         client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
@@ -75,7 +77,7 @@ def test_it_is_reached_by_joints_where_that_is_allowed_and_not_otherwise(client)
     assert status == ABORTED and not result.reached
     assert 'at rest short of the target of ee: joint' in result.message
     assert goal.feedback[-1].code == IkStatus.STATIONARY
-    goal = user.send(MoveToPose.Goal(target=target(), timeout=50.0, allow_reconfiguration=True))
+    goal = user.send(MoveToPose.Goal(target=target(), timeout=150.0, allow_reconfiguration=True))
     status, result = goal.result()
     assert status == SUCCEEDED and result.reached, result.message
     assert result.message == 'changed the configuration'
@@ -86,7 +88,7 @@ def test_it_is_reached_by_joints_where_that_is_allowed_and_not_otherwise(client)
 
 def test_on_the_way_of_the_joints_it_can_be_cancelled_and_taken_over(client):
     user = ActionUser(client, MoveToPose, 'move_to_pose')
-    fields = {'target': target(), 'timeout': 50.0, 'allow_reconfiguration': True}
+    fields = {'target': target(), 'timeout': 150.0, 'allow_reconfiguration': True}
 
     def by_joints():
         client.set(limits__velocity_scale=1.0)
@@ -102,7 +104,8 @@ def test_on_the_way_of_the_joints_it_can_be_cancelled_and_taken_over(client):
             active = [status.tasks[0].active for status in client.statuses]
             return True in active and not active[-1]
 
-        client.wait_for(has_joint_target, 'a joint target after the pose')
+        # The first search of a planning process starts it and loads its kernels.
+        client.wait_for(has_joint_target, 'a joint target after the pose', LONG)
         return goal
 
     goal = by_joints()

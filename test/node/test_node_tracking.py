@@ -155,7 +155,10 @@ def test_a_stale_target_ends_at_rest_and_then_in_silence(client):
     client.wait_for_ticks(30)
     assert len(client.trajectories) == count, 'it goes on publishing'
     steps = jumps_of(client.sent[-8:])
-    assert steps == sorted(steps, reverse=True), 'it does not slow down steadily'
+    # What the tolerances of the step leave is no motion.
+    moving = [step for step in steps if step > 1e-7]
+    assert moving == sorted(moving, reverse=True), 'it does not slow down steadily'
+    assert steps[: len(moving)] == moving, 'it goes on after a rest'
     assert steps[-1] < 1e-9
     set_timeout(client, 'command_timeout', 60.0)
     client.assert_trajectories_are_accepted()
