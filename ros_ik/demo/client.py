@@ -35,6 +35,9 @@ from ros_ik_interfaces.msg import ObstacleArray
 
 # Period of the targets [s]: 50 Hz, well inside the node's command_timeout.
 _TARGET_PERIOD = 0.02
+# Longest wait for the next message [s]. Always the same: with another timeout rclpy begins anew
+# with what is ready, and on a busy machine the last subscriptions are never heard.
+_LISTENING = 0.005
 # A target is reached when the measured pose stays this close [m, rad] for so long [s].
 _ARRIVED = (2e-4, 1e-3)
 _SETTLED = 0.2
@@ -197,7 +200,7 @@ class DemoClient(Node):
                     settled_since = now
             if now - settled_since > _SETTLED:
                 break
-            self._executor.spin_once(timeout_sec=max(0.0, next_target - self._now()))
+            self._executor.spin_once(timeout_sec=_LISTENING)
         record.end = self._now()
         if phase.ball is not None:
             self._obstacles.publish(ObstacleArray(obstacles=[Obstacle(operation=Obstacle.CLEAR)]))

@@ -69,7 +69,7 @@ def assert_true(axes, result, poses, scale=1.0):
     assert np.all(result.status == SolveStatus.CONVERGED)
     length = np.linalg.norm(result.joint_q, axis=2)
     there = np.arange(length.shape[1]) < result.n_found[:, None]
-    assert np.all(np.diff(np.where(there, length, np.inf), axis=1)[there[:, 1:]] >= -1e-12)
+    assert np.all(np.diff(np.where(there, length, 1e9), axis=1)[there[:, 1:]] >= -1e-12)
 
 
 def planted_missing(result, q, separation=1e-5):

@@ -7,7 +7,7 @@ from rclpy.action import ActionClient
 
 from ros_ik_interfaces.msg import IkStatus
 
-LONG = 150.0
+LONG = 200.0
 SUCCEEDED, ABORTED, CANCELED = (
     GoalStatus.STATUS_SUCCEEDED,
     GoalStatus.STATUS_ABORTED,

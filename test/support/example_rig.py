@@ -21,7 +21,7 @@ from ros_ik_interfaces.srv import SolveIk
 # A Ctrl-C within rclpy's own take of a message comes out as this RuntimeError of pybind11.
 TAKEN = 'Unable to convert call argument'
 # Longest wait of a test for an example [s].
-PATIENCE = 100.0
+PATIENCE = 200.0
 
 
 class Example:

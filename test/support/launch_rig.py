@@ -16,7 +16,7 @@ from ament_index_python.packages import PackageNotFoundError
 
 ROOT = Path(__file__).resolve().parents[2]
 MISSING = "ROS's launch and launch_ros are not on PyPI; they come with a ROS install"
-PATIENCE = 60.0
+PATIENCE = 120.0
 # Launch would kill what has not ended after a few seconds, which a busy machine may need.
 ENDING = {'sigterm_timeout': 60, 'sigkill_timeout': 60}
 # The same as `ros2 launch`, which needs ros2cli too.

@@ -45,14 +45,16 @@ ARM = tuple(f'panda_joint{k}' for k in range(1, 8))
 LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
-# Longest wait for what takes a moment; stalls of a busy machine of some seconds are no failure.
-PATIENCE = 40.0
+# Longest wait for what takes a moment on a machine that has time, and on others much longer.
+PATIENCE = 100.0
 # Longest wait for a node that was started: its imports alone take seconds of a processor.
-START = 100.0
+START = 200.0
 # A running process that is silent for so long has nothing to say.
 _STANDSTILL = 5.0
 # How long a client listens between two looks at what it waits for: looks cost more than messages.
 _TURN = 0.01
+# Longest time for the kernels of a node on a machine that compiles for others too.
+_COMPILING = 180.0
 # For a node whose inputs do not become stale, however long the machine stands still.
 NEVER_STALE = {'joint_state_timeout': 60.0, 'command_timeout': 60.0}
 # For a node whose robot is played by the client: where that stands still the robot does too, and
@@ -274,10 +276,15 @@ class Client:
 
     def wait_for(self, condition, what, timeout=PATIENCE):
         """Stream and listen until a condition holds; fail with the last status otherwise."""
-        give_up = time.monotonic() + timeout
-        while time.monotonic() < give_up:
+        began = time.monotonic()
+        give_up = began + timeout
+        while (now := time.monotonic()) < give_up:
             if condition():
                 return
+            # Time in which kernels are compiled, once on each machine, is no time to wait.
+            compiles = self.status is not None and self.status.code == IkStatus.WARMING_UP
+            if compiles and now < began + _COMPILING:
+                give_up = now + timeout
             self._turn()
         status = self.status
         last = f'{status.code} {status.text!r}' if status else 'none'
@@ -299,10 +306,10 @@ class Client:
         """Wait until the node makes ticks without a command, or says nothing at all any more."""
         turns = idle = 0
         count, first, heard = len(self.sent), self.status, self.status
-        heard_at = time.monotonic()
+        heard_at = silent_since = time.monotonic()
 
         def is_silent():
-            nonlocal turns, idle, count, first, heard, heard_at
+            nonlocal turns, idle, count, first, heard, heard_at, silent_since
             latest = self.status
             if latest is not heard:
                 idle, heard_at = 0, time.monotonic()
@@ -312,13 +319,24 @@ class Client:
             began_anew = first is None or (latest is not None and latest.ticks < first.ticks)
             if len(self.sent) != count or (began_anew and latest is not first):
                 turns, idle, count, first = 0, 0, len(self.sent), latest
+                silent_since = time.monotonic()
             turns, heard = turns + 1, latest
             # Statuses may be heard before the commands that were sent before them.
             if idle > 100 and time.monotonic() > heard_at + most:
                 return True
+            # Commands that a busy machine has lost are sent again after some seconds.
+            if self._hears_motion() and time.monotonic() < silent_since + _STANDSTILL:
+                return False
             return turns > 10 and latest and latest.ticks >= first.ticks + 10
 
         self.wait_for(is_silent, 'silence')
+
+    def _hears_motion(self):
+        """Return whether the last command that was heard is one of a robot in motion."""
+        if len(self.sent) < 2:
+            return False
+        before, last = (message.points[0].positions for _, message, _ in self.sent[-2:])
+        return max(abs(b - a) for a, b in zip(before, last, strict=True)) > 1e-9
 
     def wait_for_code(self, *codes, text='', timeout=PATIENCE):
         """Wait for a status received from now on; return it.
@@ -459,8 +477,10 @@ class Client:
 
     def _turn(self):
         give_up = min(time.monotonic() + _TURN, self._next_stream)
-        while (left := give_up - time.monotonic()) > 0.0:
-            self._executor.spin_once(timeout_sec=left)
+        while time.monotonic() < give_up:
+            # Always the same timeout: with another one rclpy begins anew with what is ready, and
+            # a busy client would never hear its last subscriptions.
+            self._executor.spin_once(timeout_sec=0.005)
         if time.monotonic() >= self._next_stream:
             self._next_stream = time.monotonic() + 0.02
             for client in self._together:

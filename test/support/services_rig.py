@@ -20,7 +20,7 @@ from ros_ik_interfaces.srv import SolveFk
 from ros_ik_interfaces.srv import SolveIk
 
 # Kernels may have to be compiled, on a machine that others use too.
-LONG = 100.0
+LONG = 200.0
 
 
 def pose_message(row):

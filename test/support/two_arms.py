@@ -18,7 +18,7 @@ JOINTS = ('s0', 's1', 'e0', 'e1', 'w0', 'w1', 'w2')
 LEFT = tuple(f'left_{name}' for name in JOINTS)
 # Another order than that of the model: what is sent has to follow the controller's.
 RIGHT = tuple(f'right_{name}' for name in reversed(JOINTS))
-LONG = 100.0
+LONG = 200.0
 _RATE = 100.0
 _PARAMETERS = {
     'base_frame': 'torso',
