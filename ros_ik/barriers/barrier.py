@@ -59,8 +59,8 @@ class Barrier(ReadOnce):
             this is always enough [rad/s or m/s]. Where hardly any motion changes h, the robot
             would else be thrown out of the violation. Where it is finite, variables that move into
             the violation slow down until they can stop in a step, and with an acceleration limit
-            and checks of stops near steps have rows for where their stop ends. Read at the first
-            solve.
+            steps have rows for where their stop ends while a violation is left, with checks of
+            stops wherever the barrier is near. Read at the first solve.
         splits: Whether the launch methods may be called for parts of a large batch, with
             ``_state`` the state of the part; a barrier with an array per robot then reads its
             rows through :meth:`StepState.rows`.

@@ -185,7 +185,7 @@ class DemoClient(Node):
         self.recording.barriers.append(set())
         next_target, settled_since, sent = record.start, math.inf, 0
         self._ball_time = 0.0
-        # What was heard before says nothing of this phase.
+        # Messages of the phase before say nothing of this one.
         self._still_states = self._still_statuses = 0
         while not self._is_over(phase, (now := self._now()) - record.start):
             if now >= next_target:

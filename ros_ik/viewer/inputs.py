@@ -36,7 +36,7 @@ _TARGETS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 class Inputs:
-    """What was heard last; for the thread of ROS.
+    """The newest messages; for the thread of ROS.
 
     Attributes:
         robot: Takes measured and commanded joints, None before there is one.

@@ -149,7 +149,7 @@ class Page:
 
     @property
     def is_watched(self) -> bool:
-        """Whether a browser shows the page."""
+        """True while a browser shows the page."""
         return bool(self.server.get_clients())
 
     def show_status(self, status: str, answer: str) -> None:

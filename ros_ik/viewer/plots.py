@@ -35,7 +35,7 @@ TASKS = 'errors of tasks [mm, degrees]'
 FOLLOWING = 'largest following error [mrad, mm]'
 TICKS = 'ticks [ms]'
 
-# What is plotted as a part of limits shows the limits.
+# Plots of parts of limits show the limits.
 _RANGES = {
     POSITIONS: {'y': uplot.Scale(auto=False, range=(-0.05, 1.05))},
     VELOCITIES: {'y': uplot.Scale(auto=False, range=(-1.1, 1.1))},

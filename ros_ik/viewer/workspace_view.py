@@ -15,7 +15,7 @@ from ros_ik.viewer.palette import GREEN
 from ros_ik.viewer.robot_view import place
 
 PREFIX = 'barriers.position.'
-# Where a box has no face, it is drawn up to here [m].
+# Distance to which a box is drawn on a side without a face [m].
 _FAR = 1.5
 _LINE_WIDTH = 2.0
 _CORNERS = np.array(list(itertools.product((0, 1), repeat=3)))
