@@ -12,6 +12,7 @@ import re
 
 import numpy as np
 import pytest
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import ros_rig
 from support.servo_rig import Rig
@@ -105,7 +106,7 @@ def test_the_node_takes_a_file_and_a_mock_robot_follows(tmp_path):
             initial_positions__values=[float(value) for value in files.home.values()],
         )  # fmt: skip
         client.describe(files.urdf_path.read_text())
-        client.wait_for_text('waiting for a target', timeout=100.0)
+        client.wait_for_text('waiting for a target', timeout=LONG)
         assert 'there is no parameter' not in client.processes.text('node')
         client.stream('ee', client.moved_pose(SHIFT))
         client.wait_for_arrival()

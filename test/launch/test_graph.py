@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from rclpy.action import get_action_server_names_and_types_by_node
+from support.ros_rig import LONG
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
@@ -32,7 +33,7 @@ def rig(tmp_path_factory):
         start_node(client, **bond)
         start_robot(client)
         client.describe(panda_urdf())
-        client.wait_for_code(IkStatus.OK, timeout=100.0)
+        client.wait_for_code(IkStatus.OK, timeout=LONG)
         names = {(name[1:], '/') for name in NODES.values()}
         client.wait_for(
             lambda: names <= {*client.node.get_node_names_and_namespaces()}, 'both by name', 80.0

@@ -13,6 +13,7 @@ from support.launch_rig import is_missing
 from support.launch_rig import Launch
 from support.launch_rig import MISSING
 from support.ros_rig import Client
+from support.ros_rig import LONG
 from support.ros_rig import Processes
 from trajectory_msgs.msg import JointTrajectory
 
@@ -23,7 +24,6 @@ pytestmark = [
     pytest.mark.timeout(240),
     pytest.mark.skipif(is_missing(), reason=MISSING),
 ]
-LONG = 100.0
 
 
 @pytest.fixture(scope='module')

@@ -9,6 +9,7 @@ import shlex
 import pytest
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
@@ -18,7 +19,6 @@ from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = [pytest.mark.dds, pytest.mark.timeout(240)]
 README = (Path(__file__).resolve().parents[2] / 'README.md').read_text()
-LONG = 100.0
 
 
 def terminals():

@@ -10,9 +10,9 @@ from support.motion import array_of
 from support.motion import motion_of
 from support.motion import panda_ranges
 from support.motion import ROUNDING
+from support.ros_rig import LONG
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
-from support.ros_rig import START
 from support.ros_rig import start_node
 
 from ros_ik_interfaces.msg import IkStatus
@@ -50,7 +50,7 @@ def client(tmp_path_factory):
         )  # fmt: skip
         client.robot, client.time = HeldRobot(client), Simulation(client)
         client.describe(panda_urdf())
-        client.wait_for_text('waiting for a target', timeout=START)
+        client.wait_for_text('waiting for a target', timeout=LONG)
         yield client
 
 

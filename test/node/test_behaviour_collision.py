@@ -19,6 +19,7 @@ from support.motion import panda_ranges
 from support.motion import ROUNDING
 from support.ros_rig import ARM
 from support.ros_rig import LATCHED
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import PATIENCE
@@ -87,7 +88,7 @@ def client(tmp_path_factory):
         # A robot is built without it where the other description is heard first.
         assert semantic.wait_for_all_acked(Duration(seconds=PATIENCE))
         client.describe(panda_urdf())
-        client.wait_for_text('waiting for a target', timeout=100.0)
+        client.wait_for_text('waiting for a target', timeout=LONG)
         yield client
         assert client.processes.is_alive('node'), client.processes.text('node')
 

@@ -13,10 +13,12 @@ from support.held_robot import HeldRobot
 from support.motion import array_of
 from support.motion import motion_of
 from support.motion import panda_ranges
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import PATIENCE
 from support.ros_rig import ros_rig
+from support.ros_rig import UNWATCHED
 import warp as wp
 
 from ros_ik_interfaces.msg import IkStatus
@@ -26,7 +28,6 @@ needs_gpu = [
     pytest.mark.gpu,
     pytest.mark.skipif(not wp.is_cuda_available(), reason='Warp finds no CUDA device to lose'),
 ]
-LONG = 100.0
 
 
 @pytest.fixture
@@ -37,8 +38,7 @@ def client(tmp_path, monkeypatch, device):
         client.processes.start(
             'node', 'support.failing_node', ee__frame='panda_hand_tcp', device=device,
             outputs__default__publish_velocities=True,
-            # A robot that waits for a processor is no robot that does not follow.
-            following_error__max=[0.0], **NEVER_STALE,
+            **UNWATCHED, **NEVER_STALE,
         )  # fmt: skip
         client.robot = HeldRobot(client)
         client.describe(panda_urdf())

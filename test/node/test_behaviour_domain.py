@@ -15,10 +15,10 @@ from support.motion import motion_of
 from support.motion import panda_ranges
 from support.motion import ROUNDING
 from support.ros_rig import Client
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
-from support.ros_rig import START
 from support.ros_rig import start_node
 from support.ros_rig import UNWATCHED
 from trajectory_msgs.msg import JointTrajectory
@@ -48,7 +48,7 @@ def pair(tmp_path_factory):
             client.robot = HeldRobot(client, qos)
             client.describe(panda_urdf())
         for client in clients:
-            client.wait_for_text('waiting for a target', timeout=START)
+            client.wait_for_text('waiting for a target', timeout=LONG)
         yield clients
         assert all(everybody.processes.is_alive(f'{c.namespace}node') for c in clients)
 

@@ -17,6 +17,7 @@ from support.ros_rig import panda_urdf
 from support.ros_rig import PATIENCE
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
+from support.ros_rig import UNWATCHED
 
 # It starts the node three times.
 pytestmark = [pytest.mark.dds, pytest.mark.timeout(400)]
@@ -27,8 +28,7 @@ def start_and_move(client, goal):
     start_node(
         client,
         outputs__default__publish_velocities=True,
-        # A robot that waits for a processor is no robot that does not follow.
-        following_error__max=[0.0],
+        **UNWATCHED,
         **NEVER_STALE,
     )
     client.stream('joints', JointState(name=['panda_joint1'], position=[goal]))

@@ -33,11 +33,13 @@ from support.hostile import is_bomb
 from support.raw_dds import RawWriter
 from support.ros_rig import ARM
 from support.ros_rig import LATCHED
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ROOT
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
+from support.ros_rig import UNWATCHED
 import yaml
 
 from ros_ik_interfaces.msg import IkStatus
@@ -190,12 +192,11 @@ def target(tmp_path_factory):
     with ros_rig(tmp_path_factory.mktemp('fuzz')) as client:
         start_node(
             client, use_tf=False, services__timeout=0.2,
-            # A robot that waits for a processor is no robot that does not follow.
-            following_error__max=[0.0], **NEVER_STALE,
+            **UNWATCHED, **NEVER_STALE,
         )  # fmt: skip
         found = Target(client)
         client.describe(panda_urdf())
-        client.wait_for_text('waiting for a target', timeout=100.0)
+        client.wait_for_text('waiting for a target', timeout=LONG)
         client.wait_for(found.find, 'the documented interfaces')
         yield found
         if not client.processes.is_alive('node'):

@@ -24,10 +24,10 @@ from support.motion import motion_of
 from support.motion import panda_ranges
 from support.ros_rig import ARM
 from support.ros_rig import LATCHED
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
-from support.ros_rig import START
 from support.ros_rig import start_node
 from support.ros_rig import UNWATCHED
 
@@ -153,7 +153,7 @@ def client(tmp_path_factory):
         )  # fmt: skip
         client.robot = HeldRobot(client)
         client.describe(panda_urdf())
-        client.wait_for_text('waiting for a target', timeout=START)
+        client.wait_for_text('waiting for a target', timeout=LONG)
         client.inputs = {
             topic: client.node.create_publisher(kind, topic, LATCHED if topic in LATCHING else 1)
             for topic, kind in INPUTS.items()

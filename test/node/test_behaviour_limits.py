@@ -11,10 +11,10 @@ from support.motion import array_of
 from support.motion import motion_of
 from support.motion import panda_ranges
 from support.motion import ROUNDING
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
-from support.ros_rig import START
 from support.ros_rig import start_node
 from support.ros_rig import UNWATCHED
 
@@ -40,7 +40,7 @@ def client(tmp_path_factory):
         )  # fmt: skip
         client.robot = HeldRobot(client)
         client.describe(panda_urdf())
-        client.wait_for_text('waiting for a target', timeout=START)
+        client.wait_for_text('waiting for a target', timeout=LONG)
         yield client
         assert client.processes.is_alive('node'), client.processes.text('node')
 

@@ -18,12 +18,13 @@ from rclpy.parameter import Parameter
 from support.motion import Arm
 from support.motion import motion_of
 from support.motion import panda_ranges
+from support.ros_rig import LONG
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 from support.ros_rig import start_robot
+from support.ros_rig import UNWATCHED
 from support.services_rig import costs
-from support.services_rig import LONG
 from support.services_rig import process_ids
 
 from benchmarks.node_planner import PlannerProcess
@@ -47,8 +48,7 @@ def client(tmp_path_factory):
             client, control_rate=RATE, outputs__default__publish_velocities=True,
             status_rate=20.0, joint_state_timeout=PATIENT, command_timeout=PATIENT,
             services__nice=1, services__timeout=300.0,
-            # A robot that waits for a processor is no robot that does not follow.
-            following_error__max=[0.0],
+            **UNWATCHED,
         )  # fmt: skip
         start_robot(client)
         client.describe(panda_urdf())

@@ -9,15 +9,16 @@ from support.held_robot import HeldRobot
 from support.motion import motion_of
 from support.motion import panda_ranges
 from support.motion import ROUNDING
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
+from support.ros_rig import UNWATCHED
 
 from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds
-LONG = 100.0
 
 
 @pytest.fixture(scope='module')
@@ -26,8 +27,7 @@ def client(tmp_path_factory):
         start_node(
             client,
             outputs__default__publish_velocities=True,
-            # A robot that waits for a processor is no robot that does not follow.
-            following_error__max=[0.0],
+            **UNWATCHED,
             **NEVER_STALE,
         )
         client.robot = HeldRobot(client)

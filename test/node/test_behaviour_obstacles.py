@@ -16,9 +16,11 @@ from support.motion import panda_ranges
 from support.robots import pin
 from support.ros_rig import ARM
 from support.ros_rig import LATCHED
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import start_node
+from support.ros_rig import UNWATCHED
 
 from ros_ik.demo.robots import find_robot
 from ros_ik_interfaces.msg import IkStatus
@@ -67,14 +69,13 @@ def client(tmp_path_factory):
     with mesh_rig(tmp_path_factory.mktemp('obstacles')) as client:
         start_node(
             client, outputs__default__publish_velocities=True,
-            # A robot that waits for a processor is no robot that does not follow.
-            following_error__max=[0.0], diagnostics_period=0.1, **NEVER_STALE,
+            **UNWATCHED, diagnostics_period=0.1, **NEVER_STALE,
             collision__ignore_pairs=['panda_link5:panda_link7'],
         )  # fmt: skip
         client.robot, client.shapes = HeldRobot(client), Shapes()
         client.obstacles = client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', LATCHED)
         client.describe(panda_urdf())
-        client.wait_for_text('waiting for a target', timeout=100.0)
+        client.wait_for_text('waiting for a target', timeout=LONG)
         yield client
         assert client.processes.is_alive('node'), client.processes.text('node')
 

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 from lifecycle_msgs.msg import Transition
 import pytest
+from support.ros_rig import LONG
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
-from support.ros_rig import START
 from support.ros_rig import start_node
 from support.ros_rig import start_robot
 
@@ -125,7 +125,7 @@ def test_without_the_package_the_node_says_what_it_lacks(tmp_path):
     with ros_rig(tmp_path) as client:
         start_node(client, bond_heartbeat_period=0.1, autostart=False)
         client.describe(panda_urdf())
-        client.wait_for_text('a model is ready', timeout=START)
+        client.wait_for_text('a model is ready', timeout=LONG)
         assert not client.transition(Transition.TRANSITION_CONFIGURE)
         client.wait_for_text('bond_heartbeat_period')
 
@@ -139,7 +139,7 @@ def test_the_manager_hears_the_node_while_it_is_active(tmp_path):
         start_node(client, bond_heartbeat_period=0.1)
         start_robot(client)
         client.describe(panda_urdf())
-        client.wait_for(lambda: len(heard) > 5, 'heartbeats', START)
+        client.wait_for(lambda: len(heard) > 5, 'heartbeats', LONG)
         assert {message.id for message in heard} == {NAME} and all(m.active for m in heard)
         assert client.transition(Transition.TRANSITION_DEACTIVATE)
         client.wait_for(lambda: not heard[-1].active, 'the end of the bond')

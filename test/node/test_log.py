@@ -9,10 +9,10 @@ import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 from std_msgs.msg import String
+from support.ros_rig import LONG
 from support.ros_rig import PATIENCE
 from support.ros_rig import reserved_domain
 from support.ros_rig import ros_rig
-from support.ros_rig import START
 from support.ros_rig import start_node
 
 from ros_ik.node.drops import Drop
@@ -47,7 +47,7 @@ def test_a_node_without_a_description_says_so_and_what_to_do(tmp_path):
         client.wait_for(
             lambda: 'waiting for robot_description: nothing' in client.processes.text('node'),
             'a reminder',
-            START,
+            LONG,
         )
         # The client publishes there, but has published nothing. It may be found after the first
         # reminder.

@@ -15,16 +15,17 @@ from support.action_rig import ABORTED
 from support.action_rig import ActionUser
 from support.action_rig import at_rest
 from support.action_rig import CANCELED
-from support.action_rig import LONG
 from support.action_rig import SUCCEEDED
 from support.motion import motion_of
 from support.planning_rig import make_planner
 from support.planning_rig import Twin
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 from support.ros_rig import start_robot
+from support.ros_rig import UNWATCHED
 
 from ros_ik_interfaces.action import MoveToPose
 from ros_ik_interfaces.msg import IkStatus
@@ -37,8 +38,7 @@ def begin(client, **parameters):
     """Start node and robot and wait until it is ready; return a user of the action."""
     values = {
         'base_frame': BASE, 'ee__max_linear_speed': 0.15, **NEVER_STALE,
-        # A robot that waits for a processor is no robot that does not follow.
-        'following_error__max': [0.0],
+        **UNWATCHED,
         'outputs__default__publish_velocities': True, **parameters,
     }  # fmt: skip
     start_node(client, **values)

@@ -9,6 +9,7 @@ from lifecycle_msgs.msg import Transition
 import pytest
 from std_msgs.msg import String
 from support.ros_rig import LATCHED
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
@@ -19,7 +20,6 @@ from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds
 
-LONG = 100.0
 BAD = {
     'no XML': 'this is not a robot',
     'empty': '<robot name="x"></robot>',

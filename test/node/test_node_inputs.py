@@ -11,6 +11,7 @@ from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
 from support.held_robot import HeldRobot
 from support.ros_rig import ARM
+from support.ros_rig import LONG
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
@@ -19,7 +20,6 @@ from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.srv import SetMode
 
 pytestmark = pytest.mark.dds
-LONG = 100.0
 
 
 @pytest.fixture(scope='module')

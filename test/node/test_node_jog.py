@@ -16,6 +16,7 @@ from support.held_robot import HeldRobot
 from support.motion import motion_of
 from support.motion import panda_ranges
 from support.ros_rig import ARM
+from support.ros_rig import LONG
 from support.ros_rig import panda_urdf
 from support.ros_rig import ROOT
 from support.ros_rig import ros_rig
@@ -53,7 +54,7 @@ def node(tmp_path_factory):
             client.jogs = create(JointJog, 'servo_node/delta_joint_cmds', 1)
             client.outlets.append(client.jogs)
         client.describe(panda_urdf())
-        client.wait_for_text('waiting for a target', timeout=100.0)
+        client.wait_for_text('waiting for a target', timeout=LONG)
         client.wait_for(
             lambda: all(outlet.get_subscription_count() for outlet in client.outlets), 'topics'
         )

@@ -6,11 +6,11 @@ import signal
 
 from lifecycle_msgs.msg import Transition
 import pytest
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import PATIENCE
 from support.ros_rig import ros_rig
-from support.ros_rig import START
 from support.ros_rig import start_node
 from support.ros_rig import start_robot
 
@@ -23,12 +23,12 @@ def test_a_lifecycle_manager_leads_it_through_its_states(tmp_path):
     with ros_rig(tmp_path) as client:
         start_node(client, autostart=False, robot_description_timeout=0.5, **NEVER_STALE)
         start_robot(client)
-        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=START)
+        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=LONG)
         assert client.state() == 'unconfigured'
         assert not client.transition(Transition.TRANSITION_CONFIGURE)
         client.wait_for_code(IkStatus.INVALID, text='no robot_description within 0.5 s')
         client.describe(panda_urdf())
-        client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=START)
+        client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=LONG)
         assert client.transition(Transition.TRANSITION_CONFIGURE)
         assert client.state() == 'inactive'
         client.wait_for_code(IkStatus.OK, text='inactive')
@@ -46,7 +46,7 @@ def test_a_lifecycle_manager_leads_it_through_its_states(tmp_path):
         client.wait_for_ticks(30)
         assert len(client.trajectories) == count
         assert client.transition(Transition.TRANSITION_CLEANUP)
-        client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=START)
+        client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=LONG)
         assert client.transition(Transition.TRANSITION_CONFIGURE)
         assert client.transition(Transition.TRANSITION_ACTIVATE)
         client.wait_for_code(IkStatus.OK, text='tracking')
@@ -57,7 +57,7 @@ def test_a_node_that_is_shut_down_says_so_whatever_comes_then(tmp_path):
     with ros_rig(tmp_path) as client:
         start_node(client, autostart=False)
         client.describe(panda_urdf())
-        client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=START)
+        client.wait_for_code(IkStatus.WARMING_UP, text='ready', timeout=LONG)
         assert client.transition(Transition.TRANSITION_UNCONFIGURED_SHUTDOWN)
         assert client.state() == 'finalized'
         client.wait_for_code(IkStatus.INVALID, text='the node is shut down')
@@ -75,7 +75,7 @@ def test_a_signal_in_motion_ends_it_at_rest_with_exit_code_0(tmp_path, number):
         start_node(client, outputs__default__publish_velocities=True, **NEVER_STALE)
         start_robot(client)
         client.describe(panda_urdf())
-        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=START)
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
         client.stream('pose', client.moved_pose((0.0, 0.3, -0.1)))
         # It may be over by now.
         client.wait_for(
@@ -97,6 +97,6 @@ def test_a_signal_in_motion_ends_it_at_rest_with_exit_code_0(tmp_path, number):
 def test_a_signal_while_it_waits_ends_it_with_exit_code_0(tmp_path):
     with ros_rig(tmp_path) as client:
         start_node(client)
-        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=START)
+        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=LONG)
         client.processes.signal('node', signal.SIGINT)
         assert client.processes.wait('node', PATIENCE) == 0

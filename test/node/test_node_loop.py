@@ -9,10 +9,10 @@ import signal
 import time
 
 import pytest
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
-from support.ros_rig import START
 from support.ros_rig import start_node
 from support.ros_rig import start_robot
 
@@ -53,7 +53,7 @@ def test_the_control_thread_has_its_priority_and_processor_and_the_executor_is_n
         pytest.skip('one processor only: nothing to tell apart')
     with ros_rig(tmp_path) as client:
         start_node(client, rt__priority=7, rt__cpu=cpu)
-        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=START)
+        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=LONG)
         # Node and executor are scheduled one after the other.
         client.wait_for(lambda: _refused(client) or len(_fast(client)) == 2, 'two priorities')
         processors = _of_threads(client, os.sched_getaffinity)
@@ -67,13 +67,13 @@ def test_the_control_thread_has_its_priority_and_processor_and_the_executor_is_n
             assert list(fast.values()) == [6]
         client.describe(panda_urdf())
         start_robot(client)
-        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=START)
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
 
 
 def test_a_processor_that_does_not_exist_is_refused(tmp_path):
     with ros_rig(tmp_path) as client:
         start_node(client, rt__cpu=4000)
-        status = client.wait_for_code(IkStatus.INVALID, text='rt.cpu', timeout=START)
+        status = client.wait_for_code(IkStatus.INVALID, text='rt.cpu', timeout=LONG)
         assert 'got 4000' in status.text
         assert client.processes.is_alive('node')
 
@@ -83,7 +83,7 @@ def test_deadlines_missed_are_counted_and_the_loop_goes_on(tmp_path):
         start_node(client, **NEVER_STALE)
         start_robot(client)
         client.describe(panda_urdf())
-        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=START)
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
         client.stream('pose', client.moved_pose((0.0, 0.05, 0.0)))
         client.wait_for_arrival()
         before = client.status

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
 from support.ros_rig import LATCHED
+from support.ros_rig import LONG
 from support.ros_rig import PATIENCE
 from support.ros_rig import ros_rig
 from support.services_rig import is_gone
 from support.services_rig import process_ids
-from support.two_arms import LONG
 from support.two_arms import TwoArms
 from visualization_msgs.msg import Marker
 from visualization_msgs.msg import MarkerArray

@@ -12,11 +12,11 @@ from sensor_msgs.msg import JointState
 from support.planning_rig import make_planner
 from support.planning_rig import random_configurations
 from support.planning_rig import Twin
+from support.ros_rig import LONG
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 from support.services_rig import ask
-from support.services_rig import LONG
 from support.services_rig import pose_message
 from support.services_rig import start
 

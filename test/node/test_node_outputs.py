@@ -8,10 +8,11 @@ import pytest
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from support.motion import distance
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import ros_rig
+from support.ros_rig import UNWATCHED
 from support.two_arms import LEFT
-from support.two_arms import LONG
 from support.two_arms import RIGHT
 from support.two_arms import TwoArms
 
@@ -28,7 +29,7 @@ def arms(tmp_path_factory):
     with ros_rig(folder) as client:
         arms = TwoArms(client)
         # A robot and targets that wait for a processor are neither slow nor stale.
-        arms.start(folder, following_error__max=[0.0], **NEVER_STALE)
+        arms.start(folder, **UNWATCHED, **NEVER_STALE)
         # Everything that the right controller was sent, also while the client stands still.
         arms.every_array = []
         client.node.create_subscription(

@@ -9,11 +9,11 @@ from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import DescribeParameters
 from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import Parameter
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ROOT
 from support.ros_rig import ros_rig
-from support.ros_rig import START
 from support.ros_rig import start_node
 from support.ros_rig import start_robot
 from support.ros_rig import UNWATCHED
@@ -37,7 +37,7 @@ WRONG = [
 def test_wrong_values_leave_the_node_alive_and_unconfigured(tmp_path, values, told):
     with ros_rig(tmp_path) as client:
         start_node(client, **values)
-        status = client.wait_for_code(IkStatus.INVALID, timeout=START)
+        status = client.wait_for_code(IkStatus.INVALID, timeout=LONG)
         for parameter, value in told.items():
             (sentence,) = [part for part in status.text.split('; ') if f"'{parameter}'" in part]
             assert value in sentence
@@ -48,9 +48,9 @@ def test_wrong_values_leave_the_node_alive_and_unconfigured(tmp_path, values, to
 def test_what_the_robot_lacks_is_named(tmp_path):
     with ros_rig(tmp_path) as client:
         start_node(client, ee__frame='panda_hend')
-        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=START)
+        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=LONG)
         client.describe(panda_urdf())
-        status = client.wait_for_code(IkStatus.INVALID, text="'ee.frame'", timeout=START)
+        status = client.wait_for_code(IkStatus.INVALID, text="'ee.frame'", timeout=LONG)
         assert 'panda_hend' in status.text
         assert not client.transition(Transition.TRANSITION_CONFIGURE)
         assert client.state() == 'unconfigured'
@@ -63,7 +63,7 @@ def client(tmp_path_factory):
         start_node(client, shipped, ee__fraem='panda_hand', control_rate=200)
         start_robot(client)
         client.describe(panda_urdf())
-        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=START)
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
         yield client
 
 

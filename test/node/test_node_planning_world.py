@@ -10,10 +10,10 @@ from support.ball_robot import place_of_ball
 from support.ball_robot import RADIUS
 from support.ball_robot import URDF
 from support.ros_rig import LATCHED
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import ros_rig
 from support.services_rig import ask
-from support.services_rig import LONG
 from support.services_rig import points
 from support.services_rig import pose_message
 from support.services_rig import solve

@@ -9,10 +9,10 @@ from support.action_rig import ABORTED
 from support.action_rig import ActionUser
 from support.action_rig import at_rest
 from support.action_rig import CANCELED
-from support.action_rig import LONG
 from support.action_rig import SUCCEEDED
 from support.planning_rig import make_planner
 from support.planning_rig import Twin
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig

@@ -8,11 +8,11 @@ import pytest
 from std_msgs.msg import String
 from support.held_robot import HeldRobot
 from support.ros_rig import LATCHED
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
-from support.two_arms import LONG
 from support.two_arms import TwoArms
 
 from ros_ik.demo.robots import find_robot

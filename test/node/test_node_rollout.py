@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 from support.ros_rig import ARM
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
@@ -28,7 +29,7 @@ def client(tmp_path_factory):
         )  # fmt: skip
         start_robot(client)
         client.describe(panda_urdf())
-        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=100.0)
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
         yield client
         assert client.processes.is_alive('node'), client.processes.text('node')
 

@@ -10,12 +10,12 @@ import time
 
 from lifecycle_msgs.msg import Transition
 import pytest
+from support.ros_rig import LONG
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.services_rig import begin
 from support.services_rig import costs
 from support.services_rig import is_gone
-from support.services_rig import LONG
 from support.services_rig import process_ids
 from support.services_rig import solve
 from support.services_rig import start

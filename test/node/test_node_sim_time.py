@@ -9,6 +9,7 @@ import pytest
 from sensor_msgs.msg import JointState
 from support.held_robot import HeldRobot
 from support.ros_rig import ARM
+from support.ros_rig import LONG
 from support.ros_rig import panda_urdf
 from support.ros_rig import PATIENCE
 from support.ros_rig import ros_rig
@@ -71,7 +72,7 @@ def test_it_says_that_it_waits_for_the_clock(tmp_path):
         client.wait_for(lambda: is_loop_warned(client, text), 'a warning on /diagnostics')
         robot = HeldRobot(client)
         client.describe(panda_urdf())
-        client.wait_for(lambda: client.status.model_generation == 1, 'a model', timeout=100.0)
+        client.wait_for(lambda: client.status.model_generation == 1, 'a model', timeout=LONG)
         status = client.wait_for_code(IkStatus.OK, text=text)
         assert (status.text, list(status.waiting_for)) == (text, ['/clock'])
         client.wait_for(lambda: client.state() == 'active', 'activation')

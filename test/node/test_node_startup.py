@@ -8,10 +8,10 @@ import signal
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import pytest
+from support.ros_rig import LONG
 from support.ros_rig import panda_urdf
 from support.ros_rig import PATIENCE
 from support.ros_rig import ros_rig
-from support.ros_rig import START
 from support.ros_rig import start_node
 from support.ros_rig import start_robot
 
@@ -39,7 +39,7 @@ def _built(client):
 def test_the_states_of_a_start_and_another_robot_of_the_same_structure(tmp_path):
     with ros_rig(tmp_path) as client:
         start_node(client)
-        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=START)
+        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=LONG)
         client.describe(panda_urdf())
         client.wait_for_code(IkStatus.WAITING_FOR_JOINT_STATES, timeout=120.0)
         # A machine that is too busy for the control rate says that in the place of OK.
@@ -51,13 +51,13 @@ def test_the_states_of_a_start_and_another_robot_of_the_same_structure(tmp_path)
         ((compiled, cached),) = _built(client)
         assert compiled + cached >= 3
         client.describe(other_panda())
-        client.wait_for(lambda: client.status.model_generation == 2, 'a second model', START)
+        client.wait_for(lambda: client.status.model_generation == 2, 'a second model', LONG)
         assert _built(client)[1] == (0, 0), 'the same process has every kernel'
         client.processes.signal('node', signal.SIGTERM)
         assert client.processes.wait('node', PATIENCE) == 0
         # Another process takes all of them from the cache.
         start_node(client)
-        client.wait_for(lambda: len(_built(client)) == 3, 'a third model', START)
+        client.wait_for(lambda: len(_built(client)) == 3, 'a third model', LONG)
         assert _built(client)[2] == (0, compiled + cached)
 
 
@@ -68,15 +68,15 @@ def test_a_signal_while_kernels_are_compiled_ends_it_with_exit_code_0(
     monkeypatch.setenv('WARP_CACHE_PATH', str(tmp_path / 'kernels'))
     with ros_rig(tmp_path) as client:
         start_node(client)
-        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=START)
+        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=LONG)
         client.describe(panda_urdf())
         status = client.wait_for_code(
-            IkStatus.WARMING_UP, text='building the model', timeout=START
+            IkStatus.WARMING_UP, text='building the model', timeout=LONG
         )
         assert status.model_generation == 0
         if number == signal.SIGTERM:
             # The status and the log say how far it is.
-            client.wait_for_code(IkStatus.WARMING_UP, text='kernels compiled', timeout=START)
+            client.wait_for_code(IkStatus.WARMING_UP, text='kernels compiled', timeout=LONG)
             assert 'kernels compiled, the last one' in client.processes.text('node')
         client.processes.signal('node', number)
         assert client.processes.wait('node', PATIENCE) == 0, client.processes.text('node')
@@ -87,7 +87,7 @@ def test_a_signal_while_kernels_are_compiled_ends_it_with_exit_code_0(
 def test_a_signal_while_a_transition_waits_ends_it_with_exit_code_0(tmp_path):
     with ros_rig(tmp_path) as client:
         start_node(client, autostart=False, robot_description_timeout=60.0)
-        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=START)
+        client.wait_for_code(IkStatus.WAITING_FOR_MODEL, timeout=LONG)
         configure = client.node.create_client(ChangeState, 'ros_ik/change_state')
         client.wait_for(configure.service_is_ready, 'service')
         request = ChangeState.Request()

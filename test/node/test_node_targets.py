@@ -9,11 +9,11 @@ import pinocchio as pin
 import pytest
 from support.held_robot import HeldRobot
 from support.ros_rig import ARM
+from support.ros_rig import LONG
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 from support.two_arms import LEFT
-from support.two_arms import LONG
 from support.two_arms import RIGHT
 from support.two_arms import TwoArms
 

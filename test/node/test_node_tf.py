@@ -15,17 +15,17 @@ import pytest
 from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
 from support.held_robot import HeldRobot
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
+from support.ros_rig import UNWATCHED
 
 from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds
-LONG = 100.0
-# A robot that waits for a processor is no robot that does not follow.
-PATIENT = {**NEVER_STALE, 'following_error__max': [0.0]}
+PATIENT = {**NEVER_STALE, **UNWATCHED}
 STUB = Path(__file__).parents[1] / 'support' / 'tf_stub'
 REAL = importlib.util.find_spec('tf2_ros') is not None
 STATIC = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)

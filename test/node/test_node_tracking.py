@@ -12,6 +12,7 @@ import pytest
 from rclpy.clock import Clock
 from sensor_msgs.msg import JointState
 from support.ros_rig import ARM
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
@@ -31,7 +32,7 @@ def client(tmp_path_factory):
         client.waited_for_model = client.wait_for_code(IkStatus.WAITING_FOR_MODEL)
         client.describe(panda_urdf())
         client.waited_for_joints = client.wait_for_code(
-            IkStatus.WAITING_FOR_JOINT_STATES, timeout=100.0
+            IkStatus.WAITING_FOR_JOINT_STATES, timeout=LONG
         )
         start_robot(client)
         client.ready = client.wait_for_code(IkStatus.OK, text='waiting for a target')

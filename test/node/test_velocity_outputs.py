@@ -11,12 +11,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from support.held_robot import HeldRobot
 from support.ros_rig import ARM
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import PATIENCE
 from support.ros_rig import ROOT
 from support.ros_rig import ros_rig
-from support.ros_rig import START
 from support.ros_rig import UNWATCHED
 
 from ros_ik_interfaces.msg import IkStatus
@@ -70,7 +70,7 @@ def robot(tmp_path_factory):
         robot = VelocityRobot(client)
         robot.client = client
         client.describe(panda_urdf())
-        client.wait_for_text('waiting for a target', timeout=START)
+        client.wait_for_text('waiting for a target', timeout=LONG)
         robot.goal = client.moved_pose((0.0, 0.1, 0.0))
         yield robot
 

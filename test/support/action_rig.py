@@ -4,10 +4,10 @@
 
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
+from support.ros_rig import LONG
 
 from ros_ik_interfaces.msg import IkStatus
 
-LONG = 200.0
 SUCCEEDED, ABORTED, CANCELED = (
     GoalStatus.STATUS_SUCCEEDED,
     GoalStatus.STATUS_ABORTED,

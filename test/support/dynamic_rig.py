@@ -18,9 +18,11 @@ from support.motion import Arm
 from support.motion import motion_of
 from support.motion import panda_ranges
 from support.ros_rig import LATCHED
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import start_node
+from support.ros_rig import UNWATCHED
 
 from ros_ik.settings.schema import SCHEMA
 from ros_ik_interfaces.msg import Obstacle
@@ -58,8 +60,7 @@ def dynamic_node(folder):
     with mesh_rig(folder) as client:
         start_node(
             client, outputs__default__publish_velocities=True,
-            # A robot that waits for a processor is no robot that does not follow.
-            following_error__max=[0.0], **NEVER_STALE,
+            **UNWATCHED, **NEVER_STALE,
             barriers__position__floor__frame='panda_hand',
             barriers__position__floor__min=[-9.0, -9.0, FLOOR],
             barriers__position__floor__gain=100.0,
@@ -70,7 +71,7 @@ def dynamic_node(folder):
         client.center = client.node.create_publisher(PointStamped, 'ros_ik/target_com', 1)
         client.obstacles = client.node.create_publisher(ObstacleArray, 'ros_ik/obstacles', LATCHED)
         client.describe(panda_urdf())
-        client.wait_for_text('waiting for a target', timeout=100.0)
+        client.wait_for_text('waiting for a target', timeout=LONG)
         client.before = current_values(client, [name_of(entry) for entry in DYNAMIC.values()])
         yield client
 

@@ -11,6 +11,7 @@ import time
 
 from sensor_msgs.msg import JointState
 from support.ros_rig import Client
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import Processes
 from support.ros_rig import ROOT
@@ -20,8 +21,6 @@ from ros_ik_interfaces.srv import SolveIk
 
 # A Ctrl-C within rclpy's own take of a message comes out as this RuntimeError of pybind11.
 TAKEN = 'Unable to convert call argument'
-# Longest wait of a test for an example [s].
-PATIENCE = 200.0
 
 
 class Example:
@@ -57,7 +56,7 @@ class Example:
 
     def wait(self):
         """Wait for its end; return the exit code."""
-        return self._process.wait(PATIENCE)
+        return self._process.wait(LONG)
 
     def end(self):
         """End it whatever it does."""
@@ -78,12 +77,12 @@ class Session:
     def wait_until_ready(self):
         """Wait until the node follows targets and answers requests."""
         client = self.client
-        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=PATIENCE)
+        client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
         # Robots and examples that wait for a processor are not silent.
         assert all(result.successful for result in client.set(**NEVER_STALE).values())
         # Another process answers these, which examples wait for a few seconds only.
         planner = client.node.create_client(SolveIk, 'ros_ik/solve_ik')
-        client.wait_for(planner.service_is_ready, 'service solve_ik', PATIENCE)
+        client.wait_for(planner.service_is_ready, 'service solve_ik', LONG)
         client.node.destroy_client(planner)
         return self
 
@@ -103,7 +102,7 @@ class Session:
         finally:
             example.end()
 
-    def wait_for(self, condition, what, example, timeout=PATIENCE):
+    def wait_for(self, condition, what, example, timeout=LONG):
         """Listen until a condition holds; fail with what the example says otherwise."""
         give_up = time.monotonic() + timeout
         while not condition():

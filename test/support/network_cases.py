@@ -15,10 +15,12 @@ from support.motion import array_of
 from support.motion import motion_of
 from support.motion import panda_ranges
 from support.motion import ROUNDING
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
+from support.ros_rig import UNWATCHED
 
 pytestmark = pytest.mark.dds
 
@@ -34,12 +36,11 @@ def client(tmp_path_factory):
         with network.entered(here), ros_rig(tmp_path_factory.mktemp('network')) as client:
             start_node(
                 client, prefix=network.inside(there), **NEVER_STALE,
-                # A robot that waits for a processor is no robot that does not follow.
-                following_error__max=[0.0], outputs__default__publish_velocities=True,
+                **UNWATCHED, outputs__default__publish_velocities=True,
             )  # fmt: skip
             client.robot, client.cable = HeldRobot(client), cable
             client.describe(panda_urdf())
-            client.wait_for_text('waiting for a target', timeout=100.0)
+            client.wait_for_text('waiting for a target', timeout=LONG)
             yield client
             cable.spoil()
             assert client.processes.is_alive('node'), client.processes.text('node')
@@ -70,7 +71,7 @@ def test_losses_and_delays_cost_messages_but_no_motion(client):
     client.cable.spoil(loss=0.1, delay=0.02, jitter=0.01)
     for goal in (0.9, -0.9):
         aim(client, goal)
-        client.wait_for(lambda goal=goal: is_there(client, goal), 'arrival', 60.0)
+        client.wait_for(lambda goal=goal: is_there(client, goal), 'arrival')
     motion = motion_of(client)
     assert not motion.follows.all(), 'the cable lost nothing'
     assert motion.starts == [0]
@@ -106,7 +107,7 @@ def test_a_cut_cable_stops_it_and_a_new_one_lets_it_start_where_the_robot_is(cli
 
     # A robot that had arrived when the cable was cut is at its goal at once.
     client.wait_for(
-        lambda: client.sent and is_there(client, goal) and begins_there(), 'new start', 60.0
+        lambda: client.sent and is_there(client, goal) and begins_there(), 'new start'
     )
     motion_of(client).assert_within(panda_ranges())
 

@@ -47,12 +47,14 @@ LATCHED = QoSProfile(
 )
 # Longest wait for what takes a moment on a machine that has time, and on others much longer.
 PATIENCE = 100.0
-# Longest wait for a node that was started: its imports alone take seconds of a processor.
-START = 200.0
-# A running process that is silent for so long has nothing to say.
-_STANDSTILL = 5.0
-# How long a client listens between two looks at what it waits for: looks cost more than messages.
+# Longest wait for nodes that start or search: kernels may have to be compiled, on a machine that
+# others use too.
+LONG = 200.0
+# How long a client listens between two looks at what it waits for [s]: looks cost more than
+# messages.
 _TURN = 0.01
+# A running process that is silent for so many turns has nothing to say.
+_STANDSTILL = 500
 # Longest time for the kernels of a node on a machine that compiles for others too.
 _COMPILING = 180.0
 # For a node whose inputs do not become stale, however long the machine stands still.
@@ -306,28 +308,23 @@ class Client:
         """Wait until the node makes ticks without a command, or says nothing at all any more."""
         turns = idle = 0
         count, first, heard = len(self.sent), self.status, self.status
-        heard_at = silent_since = time.monotonic()
 
         def is_silent():
-            nonlocal turns, idle, count, first, heard, heard_at, silent_since
+            nonlocal turns, idle, count, first, heard
             latest = self.status
-            if latest is not heard:
-                idle, heard_at = 0, time.monotonic()
-            idle += 1
-            # A process that still runs may stand still for a while.
-            most = _STANDSTILL if self.processes.is_running(f'{self.namespace}node') else 0.0
+            idle = idle + 1 if latest is heard else 1
             began_anew = first is None or (latest is not None and latest.ticks < first.ticks)
             if len(self.sent) != count or (began_anew and latest is not first):
                 turns, idle, count, first = 0, 0, len(self.sent), latest
-                silent_since = time.monotonic()
             turns, heard = turns + 1, latest
-            # Statuses may be heard before the commands that were sent before them.
-            if idle > 100 and time.monotonic() > heard_at + most:
+            # A process that still runs may stand still for a while.
+            is_running = self.processes.is_running(f'{self.namespace}node')
+            if idle > (_STANDSTILL if is_running else 100):
                 return True
-            # Commands that a busy machine has lost are sent again after some seconds.
-            if self._hears_motion() and time.monotonic() < silent_since + _STANDSTILL:
-                return False
-            return turns > 10 and latest and latest.ticks >= first.ticks + 10
+            # Statuses may be heard before the commands that were sent before them, and commands
+            # that a busy machine has lost are sent again after some seconds.
+            enough = _STANDSTILL if self._hears_motion() else 10
+            return turns > enough and latest and latest.ticks >= first.ticks + 10
 
         self.wait_for(is_silent, 'silence')
 
@@ -476,7 +473,7 @@ class Client:
     _next_stream = 0.0
 
     def _turn(self):
-        give_up = min(time.monotonic() + _TURN, self._next_stream)
+        give_up = time.monotonic() + _TURN
         while time.monotonic() < give_up:
             # Always the same timeout: with another one rclpy begins anew with what is ready, and
             # a busy client would never hear its last subscriptions.

@@ -12,15 +12,13 @@ from geometry_msgs.msg import Quaternion
 from sensor_msgs.msg import JointState
 from support.planning_rig import make_planner
 from support.planning_rig import robot_text
+from support.ros_rig import LONG
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from ros_ik.demo.robots import find_robot
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.srv import SolveFk
 from ros_ik_interfaces.srv import SolveIk
-
-# Kernels may have to be compiled, on a machine that others use too.
-LONG = 200.0
 
 
 def pose_message(row):

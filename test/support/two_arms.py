@@ -8,6 +8,7 @@ from geometry_msgs.msg import PoseStamped
 from geometry_msgs.msg import TwistStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from support.ros_rig import LONG
 from trajectory_msgs.msg import JointTrajectory
 import yaml
 
@@ -18,7 +19,6 @@ JOINTS = ('s0', 's1', 'e0', 'e1', 'w0', 'w1', 'w2')
 LEFT = tuple(f'left_{name}' for name in JOINTS)
 # Another order than that of the model: what is sent has to follow the controller's.
 RIGHT = tuple(f'right_{name}' for name in reversed(JOINTS))
-LONG = 200.0
 _RATE = 100.0
 _PARAMETERS = {
     'base_frame': 'torso',

@@ -13,6 +13,7 @@ from PIL import Image
 import rclpy
 from std_msgs.msg import String
 from support.ros_rig import LATCHED
+from support.ros_rig import LONG
 from support.ros_rig import PATIENCE
 from support.ros_rig import ros_rig
 
@@ -70,7 +71,7 @@ def viewed(folder, name='panda', **parameters):
             semantic = client.node.create_publisher(String, 'robot_description_semantic', LATCHED)
             semantic.publish(String(data=robot.files.srdf_path.read_text()))
         with viewer_in_process(client.processes.domain, robot=name) as viewer:
-            client.wait_for_text('waiting for a target', timeout=100.0)
+            client.wait_for_text('waiting for a target', timeout=LONG)
             client.wait_for(lambda: 'ee' in viewer.targets, 'gizmo')
             yield client, viewer
 

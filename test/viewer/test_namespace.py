@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip('viser', reason='viser is not installed')
 
 from support.ros_rig import Client
+from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import ros_rig
@@ -25,7 +26,7 @@ def test_a_viewer_in_the_namespace_moves_the_robot(tmp_path):
         start_node(client, **NEVER_STALE)
         client.describe(panda_urdf())
         with viewer_in_process(client.processes.domain, namespace='/left') as viewer:
-            client.wait_for_text('waiting for a target', timeout=100.0)
+            client.wait_for_text('waiting for a target', timeout=LONG)
             client.wait_for(lambda: 'ee' in viewer.targets, 'gizmo')
             goal = viewer.targets['ee'] + np.array([0.0, 0.05, 0.0, 0.0, 0.0, 0.0, 0.0])
             viewer.requests.hold('ee', None, goal)
