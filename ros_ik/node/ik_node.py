@@ -155,7 +155,7 @@ class IkNode(GuardedNode, StreamNode):
             Whether all have ended, so that the node may be destroyed.
         """
         self._source.end(timeout=0.0)
-        self._planning.release()
+        self._planning.release(in_order=False)
         self._actions.end('the node shuts down')
         self._loop.finish()
         self._end_bond()
@@ -444,7 +444,7 @@ class IkNode(GuardedNode, StreamNode):
         self._note_failure('')
         self._inbox.controlled.put(None)
         self._servo = None
-        self._planning.release()
+        self._planning.release(in_order=True)
         self._reporter.generation = 0
         if self._inputs is not None:
             self._inputs.destroy()

@@ -29,6 +29,7 @@ from ros_ik.node.services_link import Detour
 from ros_ik.node.services_link import DetourAnswer
 from ros_ik.node.services_link import Frame
 from ros_ik.node.services_link import Greeting
+from ros_ik.node.services_link import Leave
 from ros_ik.node.services_link import read_frame
 from ros_ik.node.services_link import State
 from ros_ik.node.services_link import World
@@ -39,8 +40,8 @@ from ros_ik.servo import Obstacle
 from ros_ik.settings import Settings
 
 NAMES = ('solve_ik', 'solve_fk', 'check_trajectory', 'solve_optimal')
-# What the process gets to end in order before it is killed [s].
-_GRACE = 0.9
+# What the process gets to end before it is killed, and where its last answers are waited for [s].
+_GRACE, _GRACE_IN_ORDER = 0.9, 5.1
 # A process that fell is started again after this time [s], longer each time.
 _RESTART, _LONGEST_RESTART = 1.0, 30.0
 
@@ -94,7 +95,7 @@ class PlannerServices:
             )
             self._restart_delay = min(2.0 * self._restart_delay, _LONGEST_RESTART)
         elif time.monotonic() >= self._restart_at:
-            child.end()
+            child.end(in_order=False)
             self._start()
 
     def ask(
@@ -121,10 +122,14 @@ class PlannerServices:
         answer = self._child.answer if self._child is not None else None
         return answer.found if answer is not None and answer.number == number else None
 
-    def release(self) -> None:
-        """Remove the services: the process ends within a second; nobody waits for it."""
+    def release(self, *, in_order: bool) -> None:
+        """Remove the services: the process ends within a second; nobody waits for it.
+
+        Args:
+            in_order: Whether the last answers may take some seconds more on a busy machine.
+        """
         if self._child is not None:
-            self._child.end()
+            self._child.end(in_order)
         self._child = self._description = None
         self._restart_delay = _RESTART
 
@@ -172,7 +177,7 @@ class _Child:
         self._news = threading.Condition()
         # The newest of each kind: what is not written yet is replaced, so this stays small.
         self._pending: dict[type, Frame] = {Greeting: greeting}
-        self._ending = False
+        self._ending, self._grace = False, _GRACE
         self.answer: DetourAnswer | None = None
         threading.Thread(target=self._write, name='planner_services', daemon=True).start()
         threading.Thread(target=self._listen, name='planner_answers', daemon=True).start()
@@ -183,21 +188,27 @@ class _Child:
             self._pending[type(frame)] = frame
             self._news.notify()
 
-    def end(self) -> None:
-        """Have the process ended."""
+    def end(self, in_order: bool) -> None:
+        """Have the process ended; ``in_order`` leaves time for its last answers."""
         with self._news:
+            if in_order:
+                self._pending[Leave] = Leave()
+                self._grace = _GRACE_IN_ORDER
             self._ending = True
             self._news.notify()
 
     def _write(self) -> None:
         pipe: BinaryIO = self.process.stdin  # type: ignore[assignment]
+        is_last = False
         try:
-            while not self._ending:
+            while not is_last:
                 with self._news:
                     self._news.wait_for(lambda: self._pending or self._ending)
                     frames, self._pending = list(self._pending.values()), {}
-                for frame in frames if not self._ending else ():
-                    write_frame(pipe, frame)
+                    is_last = self._ending
+                for frame in frames:
+                    if not self._ending or isinstance(frame, Leave):
+                        write_frame(pipe, frame)
         except OSError:
             pass  # it has fallen: poll() finds out
         self._close(pipe)
@@ -215,7 +226,7 @@ class _Child:
         except OSError:
             pass  # what was not written is not wanted any more
         try:
-            self.process.wait(_GRACE)
+            self.process.wait(self._grace)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

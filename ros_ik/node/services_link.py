@@ -124,7 +124,12 @@ class DetourAnswer:
     found: Reconfiguration
 
 
-Frame = Greeting | Description | Settings | State | World | Detour
+@dataclasses.dataclass(frozen=True)
+class Leave:
+    """The last frame where the node goes on: the last answers have time to leave."""
+
+
+Frame = Greeting | Description | Settings | State | World | Detour | Leave
 
 
 def write_frame(pipe: BinaryIO, frame: object) -> None:

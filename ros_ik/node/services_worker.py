@@ -4,7 +4,7 @@
 
 The main thread serves ROS, one thread answers requests, one reads what the node says. Once the
 node's end of the pipe is closed, for whatever reason, requests are refused and the process ends;
-after ``_LAST`` it ends in any case.
+after ``_LAST`` it ends in any case, or after ``_LAST_IN_ORDER`` where the node goes on.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from ros_ik.node.services_link import Description
 from ros_ik.node.services_link import Detour
 from ros_ik.node.services_link import DetourAnswer
 from ros_ik.node.services_link import Greeting
+from ros_ik.node.services_link import Leave
 from ros_ik.node.services_link import read_frame
 from ros_ik.node.services_link import State
 from ros_ik.node.services_link import World
@@ -70,8 +71,9 @@ _TYPES = {
     'solve_optimal': SolveOptimal,
     **services_moveit.service_types(),
 }
-# Times of an end in order [s]: the last answers leave, the process is gone.
-_FAREWELL, _LAST = 0.5, 0.8
+# Longest times of an end, the second where the node goes on: a busy machine may need seconds for
+# the last answers. How long before that they are no longer waited for [s].
+_LAST, _LAST_IN_ORDER, _GOING = 0.8, 5.0, 0.3
 # Time between two lines in the log on errors in callbacks [s].
 _LOG_PERIOD = 5.0
 _ENDING = 'the node shuts down or is cleaned up'
@@ -201,7 +203,30 @@ def _find_detour(jobs: Jobs, question: Detour, sink: BinaryIO, lock: threading.L
     )
 
 
-def _read(pipe: BinaryIO, sink: BinaryIO, jobs: Jobs, ended: threading.Event) -> None:
+class _End:
+    """The end of this process: whether it has begun, and until when it may take."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self._seconds, self._begun_at = _LAST, 0.0
+
+    def begin(self, *_: object) -> None:
+        """Begin; whatever happens, the process is gone in time."""
+        if not self.begun.is_set():
+            self._begun_at = time.monotonic()
+            signal.setitimer(signal.ITIMER_REAL, self._seconds)
+            self.begun.set()
+
+    def allow_time(self) -> None:
+        """Leave the last answers time, because the node goes on."""
+        self._seconds = _LAST_IN_ORDER
+
+    def may_wait(self) -> bool:
+        """Return whether there is time for an answer."""
+        return time.monotonic() < self._begun_at + self._seconds - _GOING
+
+
+def _read(pipe: BinaryIO, sink: BinaryIO, jobs: Jobs, end: _End) -> None:
     """Pass on what the node says until it says no more."""
     lock = threading.Lock()
     while (frame := read_frame(pipe)) is not None:
@@ -215,8 +240,9 @@ def _read(pipe: BinaryIO, sink: BinaryIO, jobs: Jobs, ended: threading.Event) ->
             jobs.place(frame)
         elif isinstance(frame, Detour):
             _find_detour(jobs, frame, sink, lock)
-    signal.setitimer(signal.ITIMER_REAL, _LAST)
-    ended.set()
+        elif isinstance(frame, Leave):
+            end.allow_time()
+    end.begin()
 
 
 def _go_last(settings: Settings) -> None:
@@ -240,8 +266,8 @@ def main() -> int:
         return 0
     _go_last(greeting.settings)
     wp.config.log_level = wp.LOG_WARNING
-    ended = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    end = _End()
+    signal.signal(signal.SIGTERM, end.begin)
     rclpy.init(
         args=list(greeting.arguments),
         domain_id=greeting.domain_id,
@@ -250,13 +276,11 @@ def main() -> int:
     executor = SingleThreadedExecutor()
     node = PlannerNode(greeting, executor)
     executor.add_node(node)
-    threading.Thread(target=_read, args=(pipe, sink, node.jobs, ended), daemon=True).start()
-    spin_until(executor, ended, node.on_fault)
-    signal.setitimer(signal.ITIMER_REAL, _LAST)
+    threading.Thread(target=_read, args=(pipe, sink, node.jobs, end), daemon=True).start()
+    spin_until(executor, end.begun, node.on_fault)
     node.jobs.end(_ENDING)
-    give_up = time.monotonic() + _FAREWELL
-    while node.pending and time.monotonic() < give_up:
-        executor.spin_once(timeout_sec=_FAREWELL)
+    while node.pending and end.may_wait():
+        executor.spin_once(timeout_sec=_GOING)
     executor.shutdown()
     node.destroy_node()
     rclpy.try_shutdown()

@@ -284,8 +284,7 @@ class Client:
             if condition():
                 return
             # Time in which kernels are compiled, once on each machine, is no time to wait.
-            compiles = self.status is not None and self.status.code == IkStatus.WARMING_UP
-            if compiles and now < began + _COMPILING:
+            if self._compiles() and now < began + _COMPILING:
                 give_up = now + timeout
             self._turn()
         status = self.status
@@ -327,6 +326,13 @@ class Client:
             return turns > enough and latest and latest.ticks >= first.ticks + 10
 
         self.wait_for(is_silent, 'silence')
+
+    def _compiles(self):
+        """Return whether the node says that it builds a model."""
+        status = self.status
+        if status is None or status.code != IkStatus.WARMING_UP:
+            return False
+        return 'waiting to be configured' not in status.text
 
     def _hears_motion(self):
         """Return whether the last command that was heard is one of a robot in motion."""
