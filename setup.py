@@ -45,7 +45,10 @@ setup(
         'demo': ['example-robot-data', 'matplotlib', 'PyYAML', 'xacro'],
         # With pytest here, colcon test runs the tests; those whose oracle is missing are skipped.
         'test': ['pytest', 'pytest-timeout'],
-        'viewer': ['pycollada', 'PyYAML', 'trimesh', 'viser>=1.1,<1.2', 'websockets>=15'],
+        'viewer': [
+            'fast-simplification', 'pycollada', 'PyYAML', 'trimesh', 'viser>=1.1,<1.2',
+            'websockets>=15',
+        ],  # fmt: skip
     },
     # Warp reads the source of kernels.
     zip_safe=False,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 import dataclasses
+import threading
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -16,6 +17,7 @@ from ros_ik.demo.shape_scene import shape_scene
 from ros_ik.errors import ModelError
 from ros_ik.model import Model
 from ros_ik.model.xml import parse_document
+from ros_ik.viewer.coarse_meshes import coarsen
 from ros_ik.viewer.palette import GREY
 
 # Shapes of the geometries that a description can name, for the order of its colours.
@@ -40,16 +42,38 @@ class LinkMesh:
     faces: np.ndarray
 
 
-def read_meshes(model: Model, text: str, problems: list[str]) -> Iterator[LinkMesh]:
-    """Yield what is drawn of each link.
+def read_meshes(
+    model: Model, text: str, triangles: int, problems: list[str], ended: threading.Event
+) -> list[LinkMesh]:
+    """Return what is drawn of each link; nothing once it is to end.
 
     Visual shapes are drawn; collision shapes where a robot has no visual one.
 
     Args:
         model: The robot.
         text: Its description, which has the colours.
+        triangles: About how many triangles the robot may have, see
+            :func:`~ros_ik.viewer.coarse_meshes.coarsen`.
         problems: What cannot be drawn is added here, a sentence each.
+        ended: Once it is set, no further mesh is read.
     """
+    parts: list[trimesh.Trimesh] = []
+    links: list[int] = []
+    for link, found in _read_parts(model, text, problems):
+        if ended.is_set():
+            return []
+        parts += found
+        links += len(found) * [link]
+    scenes: dict[int, trimesh.Scene] = {}
+    for link, part in zip(links, coarsen(parts, triangles), strict=True):
+        scenes.setdefault(link, trimesh.Scene()).add_geometry(part)
+    return [_link_mesh(link, scene) for link, scene in scenes.items()]
+
+
+def _read_parts(
+    model: Model, text: str, problems: list[str]
+) -> Iterator[tuple[int, list[trimesh.Trimesh]]]:
+    """Yield the parts of each shape, in the frame of its link and in colour."""
     groups = model.shape_collision_group.numpy()
     # Visual shapes collide with nothing: group 0.
     is_drawn = groups == 0 if np.any(groups == 0) else np.ones(len(groups), dtype=bool)
@@ -59,27 +83,28 @@ def read_meshes(model: Model, text: str, problems: list[str]) -> Iterator[LinkMe
     for link, name in enumerate(model.body_label):
         shapes = np.flatnonzero(is_drawn & (bodies == link)).tolist()
         given = colors.get(name, [])
-        scene = trimesh.Scene()
         for number, shape in enumerate(shapes):
             color = given[number] if len(given) == len(shapes) else None
             try:
-                part = shape_scene(int(types[shape]), scales[shape], model.shape_source[shape])
+                scene = shape_scene(int(types[shape]), scales[shape], model.shape_source[shape])
             except ModelError as error:
                 problems.append(str(error))
                 continue
-            if part is None:
+            if scene is None:
                 continue
-            _paint(part, color)
-            part.apply_transform(_matrix(poses[shape]))
-            scene.add_geometry(list(part.dump()))
-        if scene.geometry:
-            whole = scene.to_mesh()
-            yield LinkMesh(
-                link,
-                scene.export(file_type='glb'),
-                np.asarray(whole.vertices, dtype=np.float32),
-                np.asarray(whole.faces, dtype=np.uint32),
-            )
+            _paint(scene, color)
+            scene.apply_transform(_matrix(poses[shape]))
+            yield link, [part for part in scene.dump() if isinstance(part, trimesh.Trimesh)]
+
+
+def _link_mesh(link: int, scene: trimesh.Scene) -> LinkMesh:
+    whole = scene.to_mesh()
+    return LinkMesh(
+        link,
+        scene.export(file_type='glb'),
+        np.asarray(whole.vertices, dtype=np.float32),
+        np.asarray(whole.faces, dtype=np.uint32),
+    )
 
 
 def _paint(scene: trimesh.Scene, color: np.ndarray | None) -> None:

@@ -15,13 +15,14 @@ from ros_ik.viewer.robot_state import RobotState
 class RobotReader:
     """Reads one description at a time; for one thread, beside the one that reads."""
 
-    def __init__(self, package_paths: Callable[[], Sequence[str]]) -> None:
+    def __init__(self, package_paths: Callable[[], Sequence[str]], triangles: int) -> None:
         """Start with none.
 
         Args:
             package_paths: Returns the folders in which meshes are looked up.
+            triangles: About how many triangles a robot may be drawn with, 0 for any number.
         """
-        self._package_paths = package_paths
+        self._package_paths, self._triangles = package_paths, triangles
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         self._text = ''
@@ -50,6 +51,6 @@ class RobotReader:
 
     def _run(self, text: str) -> None:
         try:
-            self._read = RobotState(text, self._package_paths(), self._ended)
+            self._read = RobotState(text, self._package_paths(), self._triangles, self._ended)
         except RosIkError as error:
             self._read = f'robot_description cannot be drawn: {error}'

@@ -29,12 +29,15 @@ class RobotState:
         body_q: Poses of the links in the world, measured and commanded [2, body_count, 7].
     """
 
-    def __init__(self, text: str, package_paths: Sequence[str], ended: threading.Event) -> None:
+    def __init__(
+        self, text: str, package_paths: Sequence[str], triangles: int, ended: threading.Event
+    ) -> None:
         """Read a description and its meshes; takes seconds for large ones.
 
         Args:
             text: The description.
             package_paths: Folders in which meshes are looked up.
+            triangles: About how many triangles the robot may be drawn with, 0 for any number.
             ended: Once it is set, no further mesh is read.
 
         Raises:
@@ -56,11 +59,9 @@ class RobotState:
         roots = on_world or [b for b in range(self.model.body_count) if b not in moving]
         self.root_link = self.model.body_label[roots[0]]
         self.problems: list[str] = []
-        self.meshes: list[LinkMesh] = []
-        for mesh in read_meshes(self.model, text, self.problems):
-            if ended.is_set():
-                return
-            self.meshes.append(mesh)
+        self.meshes: list[LinkMesh] = read_meshes(
+            self.model, text, triangles, self.problems, ended
+        )
 
     def set_joints(self, which: int, names: Sequence[str], positions: Sequence[float]) -> None:
         """Take over positions [rad or m] by joint; unknown joints and odd numbers are left out."""

@@ -61,6 +61,12 @@ PARAMETERS = (
     ('port', 8080, Parameter.Type.INTEGER, 'port of the page, or the first free one above it'),
     ('frame_rate', 30.0, Parameter.Type.DOUBLE, 'pictures a second, Hz, in (0, 60]'),
     (
+        'triangles',
+        40000,
+        Parameter.Type.INTEGER,
+        'about how many triangles a robot is drawn with; 0 draws every one of its meshes',
+    ),
+    (
         'package_paths',
         [''],
         Parameter.Type.STRING_ARRAY,
@@ -129,11 +135,14 @@ class ViewerNode(LeavesStreams, Node):
             raise ArgumentError(f'frame_rate must be in (0, 60] Hz, got {rate}')
         if not 1 <= self._value('port') <= 65535:
             raise ArgumentError(f'port must be in [1, 65535], got {self._value("port")}')
+        if self._value('triangles') < 0:
+            raise ArgumentError(f'triangles must not be negative, got {self._value("triangles")}')
         self.requests = Requests()
         self._node_name = self._value('node')
         self._wanted_description = ''
         self._reader = RobotReader(
-            lambda: [*package_paths(), *filter(None, self._value('package_paths'))]
+            lambda: [*package_paths(), *filter(None, self._value('package_paths'))],
+            self._value('triangles'),
         )
         self.robot: RobotState | None = None
         self.robot_view: RobotView | None = None

@@ -14,6 +14,7 @@ import pytest
 
 pytest.importorskip('viser', reason='viser is not installed')
 
+from support.ros_rig import LONG
 from support.ros_rig import panda_urdf
 from support.ros_rig import PATIENCE
 from support.ros_rig import reserved_domain
@@ -326,11 +327,15 @@ def test_signals_end_the_viewer_in_order(tmp_path, number):
         assert 'Traceback' not in client.processes.text('viewer')
 
 
-def test_a_port_that_is_none_is_refused(tmp_path):
+@pytest.mark.parametrize(
+    'name, value, sentence',
+    [('port', 70000, 'port must be in [1, 65535]'), ('triangles', -1, 'must not be negative')],
+)
+def test_parameters_that_cannot_be_are_refused(tmp_path, name, value, sentence):
     with ros_rig(tmp_path) as client:
-        client.processes.start('viewer', 'ros_ik.viewer', port=70000)
-        assert client.processes.wait('viewer', 2 * PATIENCE) == 2
-        assert 'port must be in [1, 65535]' in client.processes.text('viewer')
+        client.processes.start('viewer', 'ros_ik.viewer', **{name: value})
+        assert client.processes.wait('viewer', LONG) == 2
+        assert sentence in client.processes.text('viewer')
 
 
 def test_without_viser_one_sentence_says_what_to_install(tmp_path):
