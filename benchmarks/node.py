@@ -16,6 +16,7 @@ import time
 from benchmarks import node_latency
 from benchmarks import node_load
 from benchmarks import node_start
+from benchmarks import node_viewer
 from benchmarks.process import ROOT
 from benchmarks.table import machine
 from benchmarks.table import note_lines
@@ -95,6 +96,16 @@ SECTIONS = {
             'meanwhile': 'ours_done',
         },
     ),
+    'node_viewer': Section(
+        'The loop beside the viewer',
+        'A node at 500 Hz moves a mock robot to and fro. The browser is on the same machine and '
+        'draws with its processors. Columns as above.',
+        {
+            'robot and what is beside': 'problem', 'ticks': 'n', 'p50': 'ours', 'p99': 'ours_p99',
+            'pause': 'ours_pause', 'missed': 'ours_missed', 'in time': 'success_ours',
+            'meanwhile': 'ours_done',
+        },
+    ),
     'node_start': Section(
         'Start and end',
         'From the start of the process to the first trajectory, where the robot is there before, '
@@ -110,6 +121,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[dict]]] = {
     'latency': node_latency.measure,
     'load': node_load.measure,
     'start': node_start.measure,
+    'viewer': node_viewer.measure,
 }
 
 

@@ -80,6 +80,14 @@ class NodeProcess:
             )
 
     @property
+    def processor_time(self) -> float:
+        """Processor time that the process has taken, without its children [s]."""
+        text = Path(f'/proc/{self._process.pid}/stat').read_text()
+        # The name of a process may hold spaces; user and system time are fields 14 and 15.
+        fields = text.rpartition(')')[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+    @property
     def log(self) -> str:
         """Everything that the process has written."""
         return self._log.read_text(errors='replace')
@@ -118,14 +126,19 @@ class Client:
             time.perf_counter [s].
     """
 
-    def __init__(self, process: NodeProcess, node_name: str) -> None:
+    def __init__(
+        self, process: NodeProcess, node_name: str, robot: str = 'panda', *, plays: bool = True
+    ) -> None:
         """Join the domain of a process.
 
         Args:
             process: The node under test.
             node_name: Its name.
+            robot: Name of its robot.
+            plays: Whether to publish the joint states of a robot that stays at home.
         """
         self._process, self._name = process, node_name
+        self._urdf, self._plays = find_robot(robot).urdf_path, plays
         self.figures: dict[str, str] = {}
         self.on_trajectory: Callable[[JointTrajectory, float], None] = lambda *_: None
         self._context = rclpy.Context()
@@ -157,16 +170,17 @@ class Client:
 
     def describe(self) -> None:
         """Publish the description of the robot; who comes later hears it too."""
-        self._description.publish(String(data=find_robot('panda').urdf_path.read_text()))
+        self._description.publish(String(data=self._urdf.read_text()))
 
     def turn(self, until: float) -> None:
         """Receive, and publish joint states when due, up to a time of time.perf_counter."""
         while (now := time.perf_counter()) < until:
             if now >= self._next_state:
                 self._next_state = now + 1.0 / STATE_RATE
-                self._states.publish(
-                    JointState(name=list(self._home), position=list(self._home.values()))
-                )
+                if self._plays:
+                    self._states.publish(
+                        JointState(name=list(self._home), position=list(self._home.values()))
+                    )
             self._executor.spin_once(timeout_sec=max(0.0, min(until, self._next_state) - now))
 
     def wait_for(self, condition: Callable[[], bool], what: str, timeout: float) -> None:

@@ -1,0 +1,240 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What the viewer costs a control loop, how fast its page is drawn, and how soon a hand moves.
+
+A mock robot follows a node at 500 Hz, which follows poses to and fro: alone, with a viewer, and
+with its page in a browser on the same machine, each time in new processes. Deadlines are the
+node's own account, pictures those that the browser has drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import contextlib
+from importlib import metadata
+import os
+from pathlib import Path
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+from benchmarks.node_client import Client
+from benchmarks.node_latency import NODE
+from benchmarks.node_latency import node_process
+from benchmarks.node_latency import poses_beside
+from benchmarks.node_load import Flood
+from benchmarks.node_load import time_load
+from benchmarks.process import ROOT
+from benchmarks.table import our_versions
+from benchmarks.table import row
+from benchmarks.table import Side
+from ros_ik.demo.demo_robot import DemoRobot
+from ros_ik.demo.robots import robot_data_path
+from ros_ik.viewer.demo import mesh_folders
+from tools.browser import browser
+from tools.browser import frames_drawn
+from tools.browser import missing
+
+_RATE = 500.0
+_PANDA, _TALOS = 'panda', 'talos_data/robots/talos_reduced.urdf'
+# The loop settles, then is measured; it keeps the last 10,000 of its ticks [s].
+_TIMES, _QUICK_TIMES = (2.0, 12.0), (0.5, 3.0)
+_PATIENCE = 300.0
+# Size of the browser's window [pixels].
+_WINDOW = (1280, 800)
+# The key of the page that moves the hand downwards, and how far is far enough [m].
+_KEY, _MOVED = 'm', 0.01
+
+
+class ViewerProcess(Flood):
+    """A viewer whose page nobody looks at."""
+
+    def __init__(self, client: Client, robot: DemoRobot) -> None:
+        """Start it, and wait until its page is served."""
+        self._port = _free_port()
+        given = {'port': self._port, 'package_paths': mesh_folders(robot.files)}
+        self._stack = contextlib.ExitStack()
+        self._process = self._stack.enter_context(node_process('ros_ik.viewer', given))
+        client.wait_for(lambda: 'the page is at' in self._process.log, 'page', _PATIENCE)
+
+    def begin(self) -> None:
+        """Begin to count."""
+        self._begun, self._used = time.perf_counter(), self._process.processor_time
+
+    def done(self, poses: int) -> str:
+        """Return the part of a core that the viewer took."""
+        used = self._process.processor_time - self._used
+        return f'viewer {100.0 * used / (time.perf_counter() - self._begun):.0f} % of a core'
+
+    def close(self) -> None:
+        """End it."""
+        self._stack.close()
+
+
+class OpenPage(ViewerProcess):
+    """A viewer whose page a browser on this machine shows."""
+
+    def __init__(self, client: Client, robot: DemoRobot) -> None:
+        """Start it, and wait until the robot is drawn."""
+        super().__init__(client, robot)
+        self._page = self._stack.enter_context(browser(*_WINDOW))
+        asked = time.perf_counter()
+        self._page.get(f'http://127.0.0.1:{self._port}')
+        client.wait_for(lambda: frames_drawn(self._page) > 0, 'picture', _PATIENCE)
+        self._loaded = time.perf_counter() - asked
+
+    def begin(self) -> None:
+        """Begin to count."""
+        super().begin()
+        self._drawn = frames_drawn(self._page)
+
+    def done(self, poses: int) -> str:
+        """Return how often the page was drawn, too."""
+        text = super().done(poses)
+        rate = (frames_drawn(self._page) - self._drawn) / (time.perf_counter() - self._begun)
+        return f'{text}, {rate:.1f} pictures a second, the first after {self._loaded:.1f} s'
+
+
+BESIDES: dict[str, Callable[[Client, DemoRobot], Flood] | None] = {
+    'node alone': None,
+    'viewer, no browser': ViewerProcess,
+    'viewer and browser': OpenPage,
+}
+
+
+def measure(quick: bool) -> list[dict]:
+    """Return the rows; none with a browser where there is no browser."""
+    if missing():
+        print(f'  {missing()}', file=sys.stderr)
+    rows = []
+    for given in [_PANDA] if quick else [_PANDA, str(robot_data_path() / _TALOS)]:
+        robot = DemoRobot.load(given)
+        for problem, kind in BESIDES.items():
+            if kind is OpenPage and missing():
+                continue
+            print(f'  {robot.files.name}: {problem}', file=sys.stderr, flush=True)
+            rows.append(_loop_row(robot, given, problem, kind, quick))
+    if not missing():
+        # A quick run has no time to compile: it takes the kernels that are there.
+        rows += [] if quick else [_hand_row('cold: every kernel compiled', is_cold=True)]
+        rows.append(_hand_row('warm: kernels from the cache', is_cold=False))
+    return rows
+
+
+def _loop_row(
+    robot: DemoRobot,
+    path: str,
+    problem: str,
+    kind: Callable[[Client, DemoRobot], Flood] | None,
+    quick: bool,
+) -> dict:
+    given: dict[str, object] = {
+        'control_rate': _RATE,
+        'status_rate': 50.0,
+        'joint_group': robot.chain,
+        'ee.frame': robot.tip_link,
+        'ee.orientation_weight': 0.0,
+        # Tells trajectories that follow each other from those with a lost one between them.
+        'outputs.default.stamp': 'now',
+    }
+    with (
+        node_process('ros_ik.demo.mock_robot', robot.mock_parameters()),
+        node_process(NODE, given) as process,
+        contextlib.closing(Client(process, 'ros_ik', path, plays=False)) as client,
+    ):
+        client.describe()
+        poses = list(poses_beside(client.current_pose(_PATIENCE)).values())
+        beside = kind(client, robot) if kind is not None else Flood(client, quick)
+        with contextlib.closing(beside):
+            load = time_load(client, poses, beside, *(_QUICK_TIMES if quick else _TIMES))
+        process.check()
+    details = {'p99': load.p99, 'pause': load.pause, 'missed': load.missed, 'done': load.done}
+    side = Side(load.p50, load.ticks / (load.ticks + load.missed), details, _versions())
+    name = robot.files.name
+    title = f'{name}: {problem}'
+    return row('node_viewer', name, title, load.ticks, '', side, '', Side(None), unit='ms')
+
+
+class ViewProcess:
+    """What ``make view`` starts once it has set up; a context that ends it.
+
+    Attributes:
+        started: When it was started, on the clock of time.perf_counter [s].
+        domain: Its ROS domain, that of this process.
+        address: Where its page will be.
+    """
+
+    def __init__(self, folder: Path, cache: Path | None) -> None:
+        """Start it with a Panda; arguments as of :class:`NodeProcess`."""
+        port = _free_port()
+        self.address = f'http://127.0.0.1:{port}'
+        self.domain = int(os.environ.get('ROS_DOMAIN_ID', '0'))
+        environment = dict(os.environ)
+        if cache is not None:
+            environment['WARP_CACHE_PATH'] = str(cache)
+        command = ['-m', 'ros_ik.viewer.demo', '--robot', 'panda', '--port', str(port)]
+        self._log = folder / 'view.log'
+        with self._log.open('w') as log:
+            self.started = time.perf_counter()
+            self._process = subprocess.Popen(
+                [sys.executable, *command], cwd=ROOT, env=environment, stdout=log, stderr=log
+            )
+
+    @property
+    def is_served(self) -> bool:
+        """Whether it has said where the page is."""
+        return 'view: ' in self._log.read_text()
+
+    def check(self) -> None:
+        """Raise RuntimeError if the process has ended."""
+        if self._process.poll() is not None:
+            raise RuntimeError(f'make view ended: {self._log.read_text()[-500:]}')
+
+    def __enter__(self) -> ViewProcess:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End it as Ctrl-C does."""
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait()
+
+
+def _hand_row(problem: str, *, is_cold: bool) -> dict:
+    """Return the row of the time from ``make view`` to a hand that somebody moves."""
+    with (
+        tempfile.TemporaryDirectory(prefix='ros_ik_bench_') as folder,
+        browser(*_WINDOW) as page,
+        ViewProcess(Path(folder), Path(folder, 'cache') if is_cold else None) as view,
+        contextlib.closing(Client(view, 'ros_ik', plays=False)) as client,
+    ):
+        client.wait_for(lambda: view.is_served, 'page', _PATIENCE)
+        page.get(view.address)
+        client.wait_for(lambda: frames_drawn(page) > 0, 'picture', _PATIENCE)
+        drawn = time.perf_counter() - view.started
+        keys = page.find_element('tag name', 'body')
+        start = client.current_pose(_PATIENCE).pose.position.z
+
+        def is_lower() -> bool:
+            keys.send_keys(_KEY)
+            return client.current_pose(_PATIENCE).pose.position.z < start - _MOVED
+
+        client.wait_for(is_lower, 'motion', _PATIENCE)
+        moved = time.perf_counter() - view.started
+    details = {'longest': moved, 'built': f'robot drawn after {drawn:.1f} s'}
+    side = Side(moved, 1.0, details, _versions())
+    title = f'make view to a hand that is moved, {problem}'
+    return row('node_start', 'panda', title, 1, '', side, '', Side(None), unit='s')
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return int(probe.getsockname()[1])
+
+
+def _versions() -> dict[str, str]:
+    return {**our_versions(), **{name: metadata.version(name) for name in ('ros-rclpy', 'viser')}}
