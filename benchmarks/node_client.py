@@ -5,12 +5,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
 import contextlib
 import os
 from pathlib import Path
 import random
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -33,13 +37,13 @@ from ros_ik_interfaces.srv import SolveFk
 JOINTS = tuple(f'panda_joint{k}' for k in range(1, 8))
 # Rate of joint_states [Hz], that of the mock robot.
 STATE_RATE = 200.0
-# A node that does not end within this time is killed [s].
-_PATIENCE = 5.0
+# A process that does not end within this time is killed [s]; make view ends three others.
+_PATIENCE = 10.0
 _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-class NodeProcess:
-    """A node in a process of its own; a context that ends it.
+class ModuleProcess:
+    """A Python module in a process of its own; a context that ends it.
 
     Attributes:
         started: When the process was started, on the clock of time.perf_counter [s].
@@ -48,31 +52,29 @@ class NodeProcess:
 
     def __init__(
         self,
-        module: str,
+        arguments: Sequence[str],
         folder: Path,
-        parameters: dict[str, object],
         cache: Path | None = None,
+        end_signal: signal.Signals = signal.SIGTERM,
     ) -> None:
         """Start it.
 
         Args:
-            module: Module to run.
-            folder: Where parameters and output go.
-            parameters: Parameters of the node by full name.
+            arguments: Module and its arguments.
+            folder: Where its output goes.
             cache: Folder of compiled kernels; None for the usual one.
+            end_signal: Signal that ends it.
         """
-        name = module.rpartition('.')[2]
-        file = folder / f'{name}.yaml'
-        file.write_text(yaml.safe_dump({'/**': {'ros__parameters': _nested(parameters)}}))
         self.domain = int(os.environ.get('ROS_DOMAIN_ID', '0'))
         environment = dict(os.environ)
         if cache is not None:
             environment['WARP_CACHE_PATH'] = str(cache)
-        self._log = folder / f'{name}.log'
+        self._end_signal = end_signal
+        self._log = folder / f'{arguments[0].rpartition(".")[2]}.log'
         with self._log.open('w') as log:
             self.started = time.perf_counter()
             self._process = subprocess.Popen(
-                [sys.executable, '-m', module, '--ros-args', '--params-file', str(file)],
+                [sys.executable, '-m', *arguments],
                 cwd=ROOT,
                 env=environment,
                 stdout=log,
@@ -96,9 +98,9 @@ class NodeProcess:
         """Raise RuntimeError if the process has ended."""
         if self._process.poll() is not None:
             tail = '; '.join(self.log.strip().splitlines()[-2:])
-            raise RuntimeError(f'the node ended with code {self._process.returncode}: {tail}')
+            raise RuntimeError(f'the process ended with code {self._process.returncode}: {tail}')
 
-    def __enter__(self) -> NodeProcess:
+    def __enter__(self) -> ModuleProcess:
         """Return itself."""
         return self
 
@@ -107,14 +109,33 @@ class NodeProcess:
         self.end()
 
     def end(self) -> int:
-        """End the process by SIGTERM; return its exit code."""
+        """End the process by its signal; return its exit code."""
         if self._process.poll() is None:
-            self._process.terminate()
+            self._process.send_signal(self._end_signal)
         try:
             return self._process.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
             self._process.kill()
             return self._process.wait()
+
+
+@contextlib.contextmanager
+def node_process(
+    module: str, parameters: dict[str, object], cache: Path | None = None
+) -> Iterator[ModuleProcess]:
+    """Run a node while the context lasts.
+
+    Args:
+        module: Module to run.
+        parameters: Parameters of the node by full name.
+        cache: Folder of compiled kernels; None for the usual one.
+    """
+    with tempfile.TemporaryDirectory(prefix='ros_ik_bench_') as name:
+        file = Path(name, 'parameters.yaml')
+        file.write_text(yaml.safe_dump({'/**': {'ros__parameters': _nested(parameters)}}))
+        arguments = [module, '--ros-args', '--params-file', str(file)]
+        with ModuleProcess(arguments, Path(name), cache) as process:
+            yield process
 
 
 class Client:
@@ -127,18 +148,23 @@ class Client:
     """
 
     def __init__(
-        self, process: NodeProcess, node_name: str, robot: str = 'panda', *, plays: bool = True
+        self,
+        process: ModuleProcess,
+        node_name: str,
+        urdf_path: Path | None = None,
+        *,
+        plays: bool = True,
     ) -> None:
         """Join the domain of a process.
 
         Args:
             process: The node under test.
             node_name: Its name.
-            robot: Name of its robot.
+            urdf_path: Description of its robot; None for that of a Panda.
             plays: Whether to publish the joint states of a robot that stays at home.
         """
         self._process, self._name = process, node_name
-        self._urdf, self._plays = find_robot(robot).urdf_path, plays
+        self._urdf, self._plays = urdf_path or find_robot('panda').urdf_path, plays
         self.figures: dict[str, str] = {}
         self.on_trajectory: Callable[[JointTrajectory, float], None] = lambda *_: None
         self._context = rclpy.Context()

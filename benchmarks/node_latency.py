@@ -10,16 +10,13 @@ trajectories of the same size.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 import contextlib
 import copy
 import dataclasses
 from importlib import metadata
 import itertools
 import math
-from pathlib import Path
 import sys
-import tempfile
 import time
 
 from builtin_interfaces.msg import Time
@@ -30,7 +27,8 @@ from trajectory_msgs.msg import JointTrajectory
 from benchmarks import node_idle
 from benchmarks.node_client import busy_core
 from benchmarks.node_client import Client
-from benchmarks.node_client import NodeProcess
+from benchmarks.node_client import ModuleProcess
+from benchmarks.node_client import node_process
 from benchmarks.node_client import PoseStream
 from benchmarks.table import our_versions
 from benchmarks.table import row
@@ -109,7 +107,7 @@ class TurnDetector:
             self.answered = now
 
 
-def time_node(process: NodeProcess, rate: float, duration: float) -> Timing:
+def time_node(process: ModuleProcess, rate: float, duration: float) -> Timing:
     """Let a running node follow poses and time its answers.
 
     Args:
@@ -156,7 +154,7 @@ def _turn_round(
     return detector.answered - begin if detector.answered else None
 
 
-def time_echo(process: NodeProcess, rate: float, duration: float) -> Timing:
+def time_echo(process: ModuleProcess, rate: float, duration: float) -> Timing:
     """Let a running echo node answer poses; arguments as of :func:`time_node`."""
     sent: dict[int, float] = {}
     latency: list[float] = []
@@ -216,18 +214,6 @@ def _beside(
         computing = f'{name}: only computing'
         rows.append(node_idle.measure(rate, duration, priority, computing, tick))
     return rows
-
-
-@contextlib.contextmanager
-def node_process(
-    module: str, parameters: dict[str, object], cache: Path | None = None
-) -> Iterator[NodeProcess]:
-    """Run a node while the context lasts."""
-    with (
-        tempfile.TemporaryDirectory(prefix='ros_ik_bench_') as folder,
-        NodeProcess(module, Path(folder), parameters, cache) as process,
-    ):
-        yield process
 
 
 def poses_beside(home: PoseStamped) -> dict[int, PoseStamped]:

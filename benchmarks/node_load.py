@@ -20,10 +20,10 @@ from rclpy.parameter import Parameter
 from trajectory_msgs.msg import JointTrajectory
 
 from benchmarks.node_client import Client
+from benchmarks.node_client import node_process
 from benchmarks.node_client import PoseStream
 from benchmarks.node_latency import FRAMES
 from benchmarks.node_latency import NODE
-from benchmarks.node_latency import node_process
 from benchmarks.node_latency import poses_beside
 from benchmarks.node_planner import PlannerProcess
 from benchmarks.table import our_versions

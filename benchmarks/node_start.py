@@ -17,10 +17,10 @@ import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 
 from benchmarks.node_client import Client
-from benchmarks.node_client import NodeProcess
+from benchmarks.node_client import ModuleProcess
+from benchmarks.node_client import node_process
 from benchmarks.node_latency import FRAMES
 from benchmarks.node_latency import NODE
-from benchmarks.node_latency import node_process
 from benchmarks.table import our_versions
 from benchmarks.table import row
 from benchmarks.table import Side
@@ -81,7 +81,7 @@ def _target(client: Client, heard: list[float]) -> bool:
     return bool(heard)
 
 
-def _end(process: NodeProcess, first: float) -> Start:
+def _end(process: ModuleProcess, first: float) -> Start:
     begin = time.perf_counter()
     code = process.end()
     built = [line for line in process.log.splitlines() if 'built in ' in line]

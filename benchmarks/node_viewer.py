@@ -12,22 +12,19 @@ from __future__ import annotations
 from collections.abc import Callable
 import contextlib
 from importlib import metadata
-import os
 from pathlib import Path
 import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import time
 
 from benchmarks.node_client import Client
+from benchmarks.node_client import ModuleProcess
+from benchmarks.node_client import node_process
 from benchmarks.node_latency import NODE
-from benchmarks.node_latency import node_process
 from benchmarks.node_latency import poses_beside
 from benchmarks.node_load import Flood
 from benchmarks.node_load import time_load
-from benchmarks.process import ROOT
 from benchmarks.table import our_versions
 from benchmarks.table import row
 from benchmarks.table import Side
@@ -47,6 +44,8 @@ _PATIENCE = 300.0
 _WINDOW = (1280, 800)
 # The key of the page that moves the hand downwards, and how far is far enough [m].
 _KEY, _MOVED = 'm', 0.01
+# Arguments of ``make view``, once it has set up.
+_VIEW = ('ros_ik.viewer.demo', '--robot', 'panda')
 
 
 class ViewerProcess(Flood):
@@ -54,11 +53,10 @@ class ViewerProcess(Flood):
 
     def __init__(self, client: Client, robot: DemoRobot) -> None:
         """Start it, and wait until its page is served."""
-        self._port = _free_port()
-        given = {'port': self._port, 'package_paths': mesh_folders(robot.files)}
+        given: dict[str, object] = {'package_paths': mesh_folders(robot.files)}
         self._stack = contextlib.ExitStack()
         self._process = self._stack.enter_context(node_process('ros_ik.viewer', given))
-        client.wait_for(lambda: 'the page is at' in self._process.log, 'page', _PATIENCE)
+        self._address = _address(client, self._process, 'the page is at ')
 
     def begin(self) -> None:
         """Begin to count."""
@@ -82,7 +80,7 @@ class OpenPage(ViewerProcess):
         super().__init__(client, robot)
         self._page = self._stack.enter_context(browser(*_WINDOW))
         asked = time.perf_counter()
-        self._page.get(f'http://127.0.0.1:{self._port}')
+        self._page.get(self._address)
         client.wait_for(lambda: frames_drawn(self._page) > 0, 'picture', _PATIENCE)
         self._loaded = time.perf_counter() - asked
 
@@ -116,7 +114,7 @@ def measure(quick: bool) -> list[dict]:
             if kind is OpenPage and missing():
                 continue
             print(f'  {robot.files.name}: {problem}', file=sys.stderr, flush=True)
-            rows.append(_loop_row(robot, given, problem, kind, quick))
+            rows.append(_loop_row(robot, problem, kind, quick))
     if not missing():
         # A quick run has no time to compile: it takes the kernels that are there.
         rows += [] if quick else [_hand_row('cold: every kernel compiled', is_cold=True)]
@@ -126,7 +124,6 @@ def measure(quick: bool) -> list[dict]:
 
 def _loop_row(
     robot: DemoRobot,
-    path: str,
     problem: str,
     kind: Callable[[Client, DemoRobot], Flood] | None,
     quick: bool,
@@ -143,7 +140,9 @@ def _loop_row(
     with (
         node_process('ros_ik.demo.mock_robot', robot.mock_parameters()),
         node_process(NODE, given) as process,
-        contextlib.closing(Client(process, 'ros_ik', path, plays=False)) as client,
+        contextlib.closing(
+            Client(process, 'ros_ik', robot.files.urdf_path, plays=False)
+        ) as client,
     ):
         client.describe()
         poses = list(poses_beside(client.current_pose(_PATIENCE)).values())
@@ -158,61 +157,17 @@ def _loop_row(
     return row('node_viewer', name, title, load.ticks, '', side, '', Side(None), unit='ms')
 
 
-class ViewProcess:
-    """What ``make view`` starts once it has set up; a context that ends it.
-
-    Attributes:
-        started: When it was started, on the clock of time.perf_counter [s].
-        domain: Its ROS domain, that of this process.
-        address: Where its page will be.
-    """
-
-    def __init__(self, folder: Path, cache: Path | None) -> None:
-        """Start it with a Panda; arguments as of :class:`NodeProcess`."""
-        port = _free_port()
-        self.address = f'http://127.0.0.1:{port}'
-        self.domain = int(os.environ.get('ROS_DOMAIN_ID', '0'))
-        environment = dict(os.environ)
-        if cache is not None:
-            environment['WARP_CACHE_PATH'] = str(cache)
-        command = ['-m', 'ros_ik.viewer.demo', '--robot', 'panda', '--port', str(port)]
-        self._log = folder / 'view.log'
-        with self._log.open('w') as log:
-            self.started = time.perf_counter()
-            self._process = subprocess.Popen(
-                [sys.executable, *command], cwd=ROOT, env=environment, stdout=log, stderr=log
-            )
-
-    @property
-    def is_served(self) -> bool:
-        """Whether it has said where the page is."""
-        return 'view: ' in self._log.read_text()
-
-    def check(self) -> None:
-        """Raise RuntimeError if the process has ended."""
-        if self._process.poll() is not None:
-            raise RuntimeError(f'make view ended: {self._log.read_text()[-500:]}')
-
-    def __enter__(self) -> ViewProcess:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End it as Ctrl-C does."""
-        self._process.send_signal(signal.SIGINT)
-        self._process.wait()
-
-
 def _hand_row(problem: str, *, is_cold: bool) -> dict:
     """Return the row of the time from ``make view`` to a hand that somebody moves."""
     with (
         tempfile.TemporaryDirectory(prefix='ros_ik_bench_') as folder,
         browser(*_WINDOW) as page,
-        ViewProcess(Path(folder), Path(folder, 'cache') if is_cold else None) as view,
+        ModuleProcess(
+            _VIEW, Path(folder), Path(folder, 'cache') if is_cold else None, signal.SIGINT
+        ) as view,
         contextlib.closing(Client(view, 'ros_ik', plays=False)) as client,
     ):
-        client.wait_for(lambda: view.is_served, 'page', _PATIENCE)
-        page.get(view.address)
+        page.get(_address(client, view, 'view: '))
         client.wait_for(lambda: frames_drawn(page) > 0, 'picture', _PATIENCE)
         drawn = time.perf_counter() - view.started
         keys = page.find_element('tag name', 'body')
@@ -230,10 +185,10 @@ def _hand_row(problem: str, *, is_cold: bool) -> dict:
     return row('node_start', 'panda', title, 1, '', side, '', Side(None), unit='s')
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return int(probe.getsockname()[1])
+def _address(client: Client, process: ModuleProcess, before: str) -> str:
+    """Wait until a process writes where its page is, after some words; return it."""
+    client.wait_for(lambda: before in process.log, 'page', _PATIENCE)
+    return process.log.partition(before)[2].split(maxsplit=1)[0]
 
 
 def _versions() -> dict[str, str]:
