@@ -40,6 +40,7 @@ from ros_ik.servo.reports import DampingReport
 from ros_ik.servo.reports import report_measured
 from ros_ik.servo.reports import report_targets
 from ros_ik.servo.resting_command import RestingCommand
+from ros_ik.servo.resting_robot import RestingRobot
 from ros_ik.servo.robot import resolve_robot
 from ros_ik.servo.standstill import Standstill
 from ros_ik.servo.step_solver import StepSolver
@@ -81,6 +82,7 @@ class Servo:
         self._halt, self._room = Halt(), PositionRoom(self.robot)
         self.following = FollowingError(self.robot, settings)
         self._resting = RestingCommand(self.robot, settings)
+        self._at_rest = RestingRobot(self.robot)
         self.reports = True
         self._measured_poses = LinkPoses()
         self._current_poses: list[np.ndarray | None] = [None] * len(settings.tasks)
@@ -147,6 +149,8 @@ class Servo:
             # A stop that has begun goes on as it began.
             self._solver.settle(self.joint_q, self._step)
         self._notice_events(now, command)
+        if not self._synchronised and not self.moving:
+            self._at_rest.observe(now, measurement)
         self._take_obstacles(measurement, command)
         self.following.observe(now, measurement, self.joint_q, self._synchronised, not self.moving)
         reason = hold_reason(self, now, measurement, command)
@@ -228,9 +232,12 @@ class Servo:
     def _synchronise(self, now: float, measurement: Measurement) -> None:
         """Begin at rest: at the last command if the robot is held there, else as measured."""
         known = np.isfinite(measurement.received)
+        measured = measurement.joint_q.copy()
+        measured[self.robot.coords] = self._at_rest.positions(measurement)
+        self._at_rest.forget()
         if self.settings.synchronise_to == 'command' and self._resting.holds(measurement.joint_q):
             known &= self._not_commanded
-        self.joint_q[known] = measurement.joint_q[known]
+        self.joint_q[known] = measured[known]
         if self._has_mimics:
             self.joint_q = self.robot.model.apply_mimic(self.joint_q)
         self._held[:] = self.joint_q

@@ -126,9 +126,9 @@ FOLLOWING_ERROR = (
         'synchronise_to', 'string', 'command',
         "Where a motion starts: 'command' is the last command, while the robot rests within "
         "synchronise_tolerance of it and has not been moved since, else the measured state; "
-        "'measured' is always the measured state, which a robot that sags or a noisy encoder "
-        'turns into a step. After an activation, a pause, a stop, a reset or missing joint '
-        'states it is the measured state with either.',
+        "'measured' is always the measured state, which a robot that sags turns into a step. "
+        'After an activation, a pause, a stop, a reset or missing joint states it is the measured '
+        'state with either. Of a robot that rests it is the mean of the last 0.1 s.',
         choices=SYNCHRONISE_TO,
     ),
     Parameter(

@@ -5,6 +5,7 @@
 The robot that it commands lags behind, trembles, freezes and is put elsewhere while it rests.
 """
 
+import collections
 import dataclasses
 import functools
 from unittest import mock
@@ -112,6 +113,8 @@ class ServoDrive:
         self.targets, self.slots = {}, [None] * SLOTS
         self.speed = np.zeros((SLOTS, 3))
         self.mute = self.frozen = 0
+        # What the robot said of itself in the last 0.1 s.
+        self._seen = collections.deque(maxlen=2 + round(0.1 / self.dt))
         self.sent, self.sent_speed = self.measured.copy(), np.zeros(len(self.names))
         self.is_still = True
         self.lag = 0.0
@@ -150,6 +153,7 @@ class ServoDrive:
         self._changed[:] = False
         self._stream()
         measured = self._measure()
+        self._seen.append(measured.joint_q[self.coords])
         self.servo.reports = self.ticks % 20 == 0
         output = self.servo.step(self.now, measured, self.command)
         q, speed = output.joint_q[self.coords], output.joint_qd[self.robot.group.variable_dof]
@@ -158,7 +162,9 @@ class ServoDrive:
             before = q - speed * self.dt
             jump = np.abs(before - self.sent).max()
             if self.is_still:
-                jump = min(jump, np.abs(before - measured.joint_q[self.coords]).max())
+                # A robot that trembles is anywhere between its measurements.
+                low, high = np.min(self._seen, axis=0), np.max(self._seen, axis=0)
+                jump = min(jump, np.maximum(low - before, before - high).max(initial=0.0))
             row = (
                 self.ticks, before, q.copy(), speed.copy(), self.sent_speed, jump, self._fastest,
                 self._hardest, self._softest, self._margins, self._poses(), self._excused.copy(),

@@ -7,6 +7,7 @@ import pytest
 from support.servo_rig import Rig
 
 FAR = {'max_target_step_linear': 10.0, 'max_target_step_angular': 4.0}
+NOISE = 1e-4
 SAG = np.array([0.01, 0.03, -0.02, -0.04, 0.005, 0.02, -0.01])
 
 
@@ -132,3 +133,43 @@ def test_a_robot_that_still_settles_is_held(rig):
         rig.tick(1)
     rig.offset *= 0.3
     np.testing.assert_allclose(start_of(rig), 0.0, atol=2e-3)
+
+
+def first_place(rig):
+    """Begin a motion; return where it begins, less where the robot is without its noise."""
+    rig.published.clear()
+    place = rig.q[rig.robot.coords].copy()
+    rig.aim_twist(linear=(0.0, 0.05, 0.0))
+    output = rig.tick()
+    step = output.joint_qd[rig.robot.group.variable_dof] * rig.dt
+    return output.joint_q[rig.robot.coords] - step - place
+
+
+@pytest.mark.parametrize('rate', [100.0, 500.0])
+def test_a_motion_of_a_robot_that_trembles_begins_at_the_mean_of_what_was_measured(rate):
+    rng, starts = np.random.default_rng(0), []
+    for _ in range(10):
+        rig = Rig(synchronise_to='measured', control_rate=rate, **FAR)
+        for _ in range(round(0.2 * rate)):
+            rig.offset[rig.robot.coords] = rng.normal(0.0, NOISE, 7)
+            rig.tick()
+        starts.append(first_place(rig))
+    # The mean of n samples: 10 in 0.1 s at 100 Hz, 50 at 500 Hz; a third more for 70 draws.
+    expected = NOISE / np.sqrt(min(0.1 * rate, 50.0))
+    assert np.sqrt(np.mean(np.square(starts))) < 1.33 * expected
+
+
+def test_a_motion_of_a_robot_that_moves_begins_at_the_newest_measurement():
+    rig = Rig(synchronise_to='measured', control_rate=500.0, **FAR)
+    for _ in range(100):
+        rig.offset[rig.robot.coords] += 0.3 * rig.dt
+        rig.tick()
+    np.testing.assert_allclose(first_place(rig), rig.offset[rig.robot.coords], atol=1e-9)
+
+
+def test_a_robot_that_was_pushed_a_moment_ago_begins_where_it_is_now():
+    rig = Rig(synchronise_to='measured', **FAR)
+    rig.tick(20)
+    rig.offset[rig.robot.coords] += 0.02
+    rig.tick()
+    np.testing.assert_allclose(first_place(rig), 0.02, atol=1e-9)
