@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from ros_ik.solvers import OptimalControlResult
     from ros_ik.solvers import OptimalControlSettings
     from ros_ik.solvers import PathResult
+    from ros_ik.solvers import RedundantClosedFormIK
     from ros_ik.solvers import rollout
     from ros_ik.solvers import RolloutResult
     from ros_ik.solvers import solve_path
@@ -147,6 +148,7 @@ __all__ = [
     'OptimalControlResult',
     'OptimalControlSettings',
     'PathResult',
+    'RedundantClosedFormIK',
     'PositionBarrier',
     'PositionLimit',
     'RolloutResult',

@@ -58,7 +58,9 @@ def inverse_kinematics():
     poses = body_q[:, model.body_index('panda_hand_tcp')]
     names = {'urdf_text': files.urdf_path.read_text(), 'poses': poses, 'n': 5}
     names |= {'positions': poses[:, :3], 'rotations': poses[:, 3:], 'target_pose': poses[0]}
-    return names | {'start': q}
+    _, ur5, _, reached = robot('ur5')
+    ur5_poses = reached[ur5.body_index('tool0')][None]
+    return names | {'start': q, 'ur5': ur5, 'ur5_poses': ur5_poses}
 
 
 def optimal_control():
@@ -154,16 +156,19 @@ def test_braking_is_the_stop_that_is_checked(tmp_path):
 
 def test_inverse_kinematics(tmp_path):
     page = 'docs/inverse_kinematics.md'
-    names = run(page, tmp_path, until=3)
+    names = run(page, tmp_path, until=4)
     assert np.all(names['solved']) and names['path'].joint_q.shape == (5, 9)
-    assert names['form'].exact and names['every'].joint_q.shape == (5, 16, 9)
+    assert names['form'].exact and names['every'].joint_q.shape == (1, 16, 6)
     assert names['every'].n_found[0] > 0
+    assert names['curves'].joint_q.shape == (5, 100, 9) and np.all(names['curves'].n_found > 1)
+    np.testing.assert_allclose(names['nearest'].joint_q[:, 0], names['joint_q'], atol=0.1)
+    assert np.all(np.isin(np.round(names['given'].joint_q[0, 0, 6], 9), [-0.5, 0.0, 0.5]))
     start = wp.array(names['start'] + 0.1, dtype=wp.float32, device='cpu')
     path = tmp_path / 'rest.py'
-    path.write_text(blocks(page)[3])
+    path.write_text(blocks(page)[4])
     names = runpy.run_path(str(path), names | {'joint_q': start})
     assert np.all(names['solver'].status.numpy() == SolveStatus.CONVERGED)
-    path.write_text(blocks(page)[4])
+    path.write_text(blocks(page)[5])
     names = runpy.run_path(str(path), names | {'joint_q': names['start'][0]})
     assert names['rows'].shape == (names['chain'].num_dof_pos + 2,)
 

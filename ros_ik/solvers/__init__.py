@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ros_ik.solvers.analytic.batch import all_solutions
     from ros_ik.solvers.analytic.form import closed_form
     from ros_ik.solvers.analytic.form import ClosedForm
+    from ros_ik.solvers.analytic.redundant import RedundantClosedFormIK
     from ros_ik.solvers.analytic.result import AllSolutions
     from ros_ik.solvers.analytic.result import ClosedFormSettings
     from ros_ik.solvers.analytic.solver import ClosedFormIK
@@ -83,6 +84,7 @@ __all__ = [
     'OptimalControlResult',
     'OptimalControlSettings',
     'PathResult',
+    'RedundantClosedFormIK',
     'RolloutResult',
     'SolveStatus',
     'StopReason',

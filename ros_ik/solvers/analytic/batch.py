@@ -5,16 +5,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 from typing import TYPE_CHECKING
 
 import numpy as np
+import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.collisions import CollisionChecker
+from ros_ik.model.checks import checked_pose
+from ros_ik.model.checks import link_index
 from ros_ik.numbers import host_array
+from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
+from ros_ik.solvers.analytic.collision_free import CHECKED_AT_ONCE
+from ros_ik.solvers.analytic.collision_free import collision_free
+from ros_ik.solvers.analytic.form import closed_form
+from ros_ik.solvers.analytic.form import folded_chain
+from ros_ik.solvers.analytic.form import without_form
+from ros_ik.solvers.analytic.redundant import checked_values
+from ros_ik.solvers.analytic.redundant import RedundantClosedFormIK
 from ros_ik.solvers.analytic.result import AllSolutions
+from ros_ik.solvers.analytic.result import checked_settings
 from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.solver import ClosedFormIK
+from ros_ik.solvers.pose_ik.pairs import chain_pairs
+from ros_ik.solvers.pose_ik.search import ChainProblem
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
@@ -36,14 +52,21 @@ def all_solutions(
     joint_q: np.ndarray | None = None,
     offset: np.ndarray | None = None,
     all_turns: bool = False,
+    redundant_values: int | Sequence[float] | np.ndarray = 64,
+    check_collisions: bool = False,
+    collision_pairs: Sequence[Sequence[int]] | np.ndarray | None = None,
+    collision_margin: float = 0.0,
     settings: ClosedFormSettings | None = None,
 ) -> AllSolutions:
     """Find every configuration inside the joint limits that brings a link to each pose.
 
     For arms of six revolute joints of which three consecutive ones have axes that meet in one
-    point or are parallel; :func:`closed_form` tells. Each solution is polished to 1e-10 m and
+    point or are parallel, and for arms of seven of which the first or the last six are such;
+    :func:`closed_form` tells. The solutions of seven joints form curves: they come at values of
+    the redundant joint. Each solution is polished to 1e-10 m and
     1e-10 rad and verified by a forward kinematics that shares nothing with it. To solve again and
-    again, keep a :class:`ClosedFormIK` instead: it allocates once.
+    again, keep a :class:`ClosedFormIK`, or a :class:`RedundantClosedFormIK` for seven joints,
+    instead: it allocates once.
 
     Args:
         model: The model.
@@ -59,6 +82,15 @@ def all_solutions(
         offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
         all_turns: Return each turn of a joint that its limits allow as a solution of its own;
             otherwise the turn nearest to the seed. Joints without limits have that one.
+        redundant_values: Of the redundant joint of seven. A count: that many values over its
+            limits, or over the turn around the seed, the seed's own first; the nearest solution
+            is then searched for between them, and poses that none of them solves are searched
+            for by :class:`ChainIK`. An array [k]: these values [rad] and no other.
+        check_collisions: Return solutions out of collision only, all of them up to
+            ``max_solutions``; with ``all_turns`` those among the ``max_solutions`` nearest. Where
+            all collide the status is IN_COLLISION.
+        collision_pairs: Pairs of shapes to check; see :func:`inverse_kinematics`.
+        collision_margin: Distance [m] that the shapes of a pair must keep.
         settings: Tolerances.
 
     Returns:
@@ -66,7 +98,8 @@ def all_solutions(
 
     Raises:
         ArgumentError: A chain without a closed form, with the reason; a wrong shape, type or
-            size, an unknown link, or a free or ball joint among those that may move.
+            size, an unknown link, a free or ball joint among those that may move, or a shape to
+            check that has no geometry in memory; the message names it.
     """
     targets = np.atleast_2d(host_array(poses))
     n = len(targets)
@@ -78,22 +111,60 @@ def all_solutions(
             starts = np.broadcast_to(starts, (n, len(starts)))
         if len(starts) != n:
             raise ArgumentError(f'seeds must have one row per pose ({n}), got {len(starts)}')
-    solver: ClosedFormIK | None = None
+    checked_count('max_solutions', max_solutions, 1)
+    settings = checked_settings(settings)
+    form = closed_form(
+        model, link, joint_group, joint_q=joint_q, offset=offset, tolerances=settings.structure
+    )
+    if form.reason:
+        raise without_form(model.body_label[link_index(model, link, least=0)], form.reason)
+    common: dict[str, Any] = {
+        'joint_group': joint_group, 'joint_q': joint_q, 'offset': offset,
+        'all_turns': all_turns, 'settings': settings,
+    }  # fmt: skip
+    n_values = 1
+    kind: type[ClosedFormIK] | type[RedundantClosedFormIK] = ClosedFormIK
+    if form.redundant_joint:
+        common['redundant_values'] = redundant_values
+        given, n_sampled = checked_values(redundant_values)
+        n_values = n_sampled or len(given)
+        kind = RedundantClosedFormIK
+    places, checker = max_solutions, None
+    if check_collisions:
+        checker = _collision_checker(
+            model, link, joint_group, joint_q, offset, collision_pairs, collision_margin
+        )
+        # Those that collide are taken out of all that there are.
+        places = max(places, MAX_CANDIDATES * (n_values + 1))
+    solver: ClosedFormIK | RedundantClosedFormIK | None = None
     parts: list[AllSolutions] = []
-    most = max(1, _MAX_BATCH // checked_count('max_solutions', max_solutions, 1))
+    most = max(1, _MAX_BATCH // (places + MAX_CANDIDATES * (n_values - 1)))
     for first in range(0, n, most):
         rows = slice(first, min(first + most, n))
-        if solver is None or solver.n_problems != rows.stop - first:
-            solver = ClosedFormIK(
-                model,
-                link,
-                rows.stop - first,
-                max_solutions,
-                joint_group=joint_group,
-                joint_q=joint_q,
-                offset=offset,
-                all_turns=all_turns,
-                settings=settings,
-            )
-        parts.append(solver.solve(targets[rows], None if starts is None else starts[rows]).copy())
+        size = rows.stop - first
+        if solver is None or solver.n_problems != size:
+            solver = kind(model, link, size, places, **common)
+        part = solver.solve(targets[rows], None if starts is None else starts[rows])
+        if checker is not None:
+            part = collision_free(part, checker, max_solutions)
+        parts.append(part.copy())
     return AllSolutions.concatenate(parts)
+
+
+def _collision_checker(
+    model: Model,
+    link: str | int,
+    joint_group: JointGroup | str | Sequence[str] | None,
+    joint_q: np.ndarray | None,
+    offset: np.ndarray | None,
+    pairs: Sequence[Sequence[int]] | np.ndarray | None,
+    margin: float,
+) -> CollisionChecker:
+    """Return a checker of the pairs that the chain may bring together."""
+    chain, held = folded_chain(model, link, joint_group, joint_q, offset)
+    tool = checked_pose('offset', offset)
+    problem = ChainProblem(model, link_index(model, link, least=0), chain, held, tool, (0.0, 0.0))
+    checked, margins = chain_pairs(problem, pairs, margin)
+    return CollisionChecker(
+        model, CHECKED_AT_ONCE, pairs=checked, margin=margins, scalar=wp.float64
+    )

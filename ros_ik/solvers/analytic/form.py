@@ -44,6 +44,8 @@ class ClosedForm:
             nearest arm that has it are where the numerical solution of this arm starts.
         deviation: Largest angle [rad], or length over the reach, by which the axes miss it.
         redundancy: Joints beyond the six that a pose fixes.
+        redundant_joint: Joint of a chain of seven, the first or the last, that is given values;
+            the rest of the form is that of the other six. '' where there is none.
         lockable: Joints of a redundant chain; with any one of them left out of the joint group
             there is a closed form.
         reason: Why there is none, '' where there is one.
@@ -57,6 +59,7 @@ class ClosedForm:
     exact: bool = False
     deviation: float = 0.0
     redundancy: int = 0
+    redundant_joint: str = ''
     lockable: tuple[str, ...] = ()
     reason: str = ''
 
@@ -90,9 +93,32 @@ def closed_form(
     tolerances = tolerances or StructureTolerances()
     form, _ = recognised(model, chain, tolerances)
     if form.redundancy == 1:
-        lockable = _lockable(model, link, chain, held, offset, tolerances)
-        form = dataclasses.replace(form, lockable=lockable)
+        rest = _forms_of_six(model, link, chain, held, offset, tolerances)
+        form = dataclasses.replace(form, lockable=tuple(rest))
+        # A joint that follows the redundant one would move the others' axes with it.
+        outer = (form.joints[-1], form.joints[0]) if chain.is_direct else ()
+        ends = [name for name in outer if name in rest]
+        if ends:
+            # Exact ones first, then those of square roots alone.
+            best = min(ends, key=lambda name: (not rest[name].exact, rest[name].quartic))
+            form = dataclasses.replace(
+                rest[best], joints=form.joints, redundancy=1, redundant_joint=best,
+                lockable=form.lockable,
+            )  # fmt: skip
+        elif chain.is_direct:
+            reason = (
+                f'the chain has {_JOINTS + 1} joints, more than the {_JOINTS} that a pose fixes, '
+                'and neither the first nor the last six have a closed form'
+            )
+            form = dataclasses.replace(form, reason=reason)
     return form
+
+
+def without_form(link: str, reason: str) -> ArgumentError:
+    """Return the error of a chain without a closed form."""
+    return ArgumentError(
+        f'poses of link {link!r} have no closed form: {reason}; inverse_kinematics searches'
+    )
 
 
 def folded_chain(
@@ -164,21 +190,21 @@ def _joint_names(model: Model, chain: SerialChain) -> tuple[str, ...]:
     return tuple(model.joint_label[int(joint)] for joint in joints)
 
 
-def _lockable(
+def _forms_of_six(
     model: Model,
     link: str | int,
     chain: SerialChain,
     held: np.ndarray,
     offset: np.ndarray | None,
     tolerances: StructureTolerances,
-) -> tuple[str, ...]:
-    """Return the joints of a chain of seven without which the others have a closed form."""
+) -> dict[str, ClosedForm]:
+    """Return the closed forms of a chain of seven with one joint locked, by its name."""
     names = _joint_names(model, chain)
-    found = []
+    found = {}
     for name in names:
         others = [other for other in names if other != name]
         rest, _ = folded_chain(model, link, others, held, offset)
         form, _ = recognised(model, rest, tolerances)
         if form.family is not ClosedFormFamily.NONE:
-            found.append(name)
-    return tuple(found)
+            found[name] = form
+    return found

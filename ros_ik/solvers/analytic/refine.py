@@ -47,6 +47,7 @@ def refinement_struct() -> Any:
         fold_value: wp.float64  # below it a solution may have an unseen twin; 0 for exact axes
         at_limit: wp.float64  # [rad], a solution this far outside a limit is pulled to it
         steps: int  # of polishing
+        least_error: int  # 1: without a solution, look for a configuration of least error
         all_turns: int  # 1: each turn that the limits allow, 0: that nearest to the seed
 
     return Refinement
@@ -363,10 +364,13 @@ def refine_kernel() -> wp.Kernel:
         if valid and count == 0:
             for j in range(6):
                 best[j] = seed[problem, j]
-            best, best_cost, solves = polish(
-                chain, refinement, clamped(chain, best), R_t, p_t, 10, True
-            )
-            slot = int(0)
+            solves = bool(False)
+            slot = candidates.shape[1]
+            if refinement.least_error != 0:
+                best, best_cost, solves = polish(
+                    chain, refinement, clamped(chain, best), R_t, p_t, 10, True
+                )
+                slot = int(0)
             while slot < candidates.shape[1]:
                 if wp.isfinite(misses[problem, slot]):
                     start = read(problem, slot, candidates)
@@ -376,7 +380,8 @@ def refine_kernel() -> wp.Kernel:
                         best = q
                         best_cost = cost
                 slot += 1
-            best, best_cost, solves = polish(chain, refinement, best, R_t, p_t, 400, True)
+            if refinement.least_error != 0:
+                best, best_cost, solves = polish(chain, refinement, best, R_t, p_t, 400, True)
             count = insert(best, 0, problem, 0, seed, solutions, distances, branch_of)
             if not solves:
                 count = 0

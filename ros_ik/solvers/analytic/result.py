@@ -8,6 +8,7 @@ import dataclasses
 
 import numpy as np
 
+from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
 from ros_ik.kinematics.arguments import checked_number
 from ros_ik.solvers.analytic.structure import StructureTolerances
@@ -53,11 +54,24 @@ class ClosedFormSettings:
         checked_count('max_steps', self.max_steps, 1)
 
 
+def checked_settings(settings: ClosedFormSettings | None) -> ClosedFormSettings:
+    """Return settings, the default ones for None.
+
+    Raises:
+        ArgumentError: Anything else.
+    """
+    settings = ClosedFormSettings() if settings is None else settings
+    if not isinstance(settings, ClosedFormSettings):
+        raise ArgumentError(f'settings must be ClosedFormSettings, got {settings!r}')
+    return settings
+
+
 @dataclasses.dataclass(frozen=True)
 class AllSolutions(BatchResult):
     """Every solution of n poses, s places each, nearest to the seed first.
 
-    The arrays of a :class:`ClosedFormIK` are overwritten by its next solve.
+    The arrays of a :class:`ClosedFormIK` are overwritten by its next solve. With
+    ``check_collisions`` the solutions are those without collision.
 
     Attributes:
         joint_q: Configurations of the whole model, shape [n, s, joint_coord_count]; places
@@ -67,13 +81,15 @@ class AllSolutions(BatchResult):
         status: :class:`SolveStatus` codes, shape [n]: CONVERGED; AT_LIMITS where every solution
             lies outside the limits, or the best configuration rests against them, and
             UNREACHABLE where there is none, both with a configuration of locally least error;
+            IN_COLLISION where every solution collides, with the nearest one;
             NON_FINITE_INPUT; NUMERICAL_FAILURE where the verification disagrees.
         position_error: Distance to the pose [m] by an independent forward kinematics, [n, s].
         rotation_error: Angle to the pose [rad], shape [n, s].
         singular: Whether branches meet in a solution, or a motion of the joints leaves the tool
             where it is; the solution then stands for all of them. Shape [n, s].
         free_direction: That motion as a unit vector over the joints of the chain; zero where the
-            solution is regular. Shape [n, s, 6].
+            solution is regular. Shape [n, s, 6]; [n, s, 7] for seven joints, the redundant one
+            at rest.
     """
 
     joint_q: np.ndarray

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
-from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import check_memory
 from ros_ik.kinematics.arguments import checked_count
 from ros_ik.kinematics.host_buffer import HostBuffer
@@ -28,9 +27,11 @@ from ros_ik.solvers.analytic.candidates import candidates_kernel
 from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.form import folded_chain
 from ros_ik.solvers.analytic.form import recognised
+from ros_ik.solvers.analytic.form import without_form
 from ros_ik.solvers.analytic.refine import refine_kernel
 from ros_ik.solvers.analytic.refine import refinement_struct
 from ros_ik.solvers.analytic.result import AllSolutions
+from ros_ik.solvers.analytic.result import checked_settings
 from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.structure import Axes
 from ros_ik.solvers.analytic.structure import Chart
@@ -79,6 +80,7 @@ class ClosedFormIK:
         joint_q: np.ndarray | None = None,
         offset: np.ndarray | None = None,
         all_turns: bool = False,
+        least_error: bool = True,
         settings: ClosedFormSettings | None = None,
     ) -> None:
         """Recognise the structure, compile and allocate.
@@ -95,6 +97,8 @@ class ClosedFormIK:
             offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
             all_turns: Return each turn of a joint that its limits allow as a solution of its
                 own; otherwise the turn nearest to the seed. Joints without limits have that one.
+            least_error: Look for a configuration of least error where a pose has no solution;
+                otherwise the seed stands in its place.
             settings: Tolerances.
 
         Raises:
@@ -103,18 +107,13 @@ class ClosedFormIK:
         """
         checked_count('n_problems', n_problems, 1)
         checked_count('max_solutions', max_solutions, 1)
-        settings = ClosedFormSettings() if settings is None else settings
-        if not isinstance(settings, ClosedFormSettings):
-            raise ArgumentError(f'settings must be ClosedFormSettings, got {settings!r}')
+        settings = checked_settings(settings)
         self.chain, held = folded_chain(model, link, joint_group, joint_q, offset)
         index = link_index(model, link, least=0)
         self.model, self.link = model, model.body_label[index]
         self.form, chart = recognised(model, self.chain, settings.structure)
         if chart is None:
-            raise ArgumentError(
-                f'poses of link {self.link!r} have no closed form: {self.form.reason}; '
-                'inverse_kinematics searches'
-            )
+            raise without_form(self.link, self.form.reason)
         self.settings, self.n_problems, self.max_solutions = settings, n_problems, max_solutions
         bytes_per_problem = 56 * MAX_CANDIDATES + 140 * max_solutions
         bytes_per_problem += 8 * model.joint_coord_count * max_solutions
@@ -127,7 +126,9 @@ class ClosedFormIK:
             (position, settings.rotation_tolerance), settings.separation,
         )  # fmt: skip
         self._chart = _chart_arrays(chart, axes, self.form.exact, self._device)
-        self._refinement = _refinement(settings, axes.reach, position, self.form, all_turns)
+        self._refinement = _refinement(settings, axes.reach, position, self.form)
+        self._refinement.all_turns = int(all_turns)
+        self._refinement.least_error = int(least_error)
         self._chain_arrays = make_chain(self.chain, self._device)
         wide = dataclasses.replace(
             self.chain, lower=self.chain.lower - _AT_LIMIT, upper=self.chain.upper + _AT_LIMIT
@@ -258,9 +259,7 @@ def _slack(exact: bool, deviation: float) -> float:
     return _EXACT_SLACK if exact else _SLACK_FACTOR * deviation**0.5
 
 
-def _refinement(
-    settings: ClosedFormSettings, reach: float, position: float, form: Any, all_turns: bool
-) -> Any:
+def _refinement(settings: ClosedFormSettings, reach: float, position: float, form: Any) -> Any:
     """Return what is asked of solutions as the struct that the kernel takes."""
     refinement = refinement_struct()()
     refinement.position_tolerance = position
@@ -273,7 +272,6 @@ def _refinement(
         refinement.fold_value = min(_MOST_FOLD, _FOLD_FACTOR * form.deviation**0.5)
     refinement.at_limit = _AT_LIMIT
     refinement.steps = settings.max_steps
-    refinement.all_turns = int(all_turns)
     return refinement
 
 

@@ -88,10 +88,11 @@ def inverse_kinematics(
         settings: How to search.
         n_threads: CPU threads that share a batch; None for one per core.
         method: 'search'; 'closed_form' for :func:`all_solutions`, to 1e-10 m and rad, of which
-            those nearest to the seed are returned; 'auto' for the closed form where the chain
-            has an exact one and the request fits it, and the search for the poses that it leaves
-            unsolved and for everything else. The closed form fits requests with two finite
-            tolerances and without check_collisions; ``settings`` steer the search alone.
+            those nearest to the seed are returned; 'auto' for the closed form where a chain of
+            six joints has an exact one and the request fits it, and the search for the poses
+            that it leaves unsolved and for everything else. The closed form fits requests with
+            two finite tolerances, and for 'auto' without check_collisions; ``settings`` steer
+            the search alone.
 
     Returns:
         The answers, in the order of the poses.
@@ -122,15 +123,17 @@ def inverse_kinematics(
         reason = form.reason
         if np.isinf(position_tolerance) or np.isinf(rotation_tolerance):
             reason = 'a tolerance is infinite; closed forms solve whole poses'
-        if check_collisions:
-            reason = 'check_collisions searches on; closed forms check no collisions'
         if method == 'closed_form' and reason:
             raise ArgumentError(f'method closed_form: {reason}')
-        if not reason and (method == 'closed_form' or form.exact):
+        # With a joint left over, or collisions to avoid, the search is quicker.
+        closed = form.exact and not form.redundant_joint and not check_collisions
+        if not reason and (method == 'closed_form' or closed):
             count = checked_count('n_solutions', n_solutions, 1)
             found = all_solutions(
-                model, link, targets, starts, count, joint_group, joint_q=joint_q, offset=offset
-            )
+                model, link, targets, starts, count, joint_group, joint_q=joint_q, offset=offset,
+                check_collisions=check_collisions, collision_pairs=collision_pairs,
+                collision_margin=collision_margin,
+            )  # fmt: skip
             result = _as_chain_result(found, count)
             left = np.isin(result.status, _UNSOLVED)
             if method == 'auto' and left.any():

@@ -29,5 +29,9 @@ class BatchResult:
         columns = zip(*(part._arrays() for part in parts), strict=True)
         return cls(*(np.concatenate(arrays) for arrays in columns))
 
+    def rows(self: _Result, rows: slice) -> _Result:
+        """Return a copy of some rows."""
+        return type(self)(*(array[rows].copy() for array in self._arrays()))
+
     def _arrays(self) -> tuple[np.ndarray, ...]:
         return tuple(getattr(self, field.name) for field in dataclasses.fields(self))

@@ -1,0 +1,251 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Solutions of arms with seven joints, judged by Pinocchio."""
+
+import functools
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from support.collision_oracle import collision_oracle
+from support.collision_oracle import robot_with_meshes
+from support.robots import ALL_URDFS
+from support.robots import load
+from support.robots import PinocchioRobot
+from support.robots import urdf_text
+
+from ros_ik import all_solutions
+from ros_ik import ChainIK
+from ros_ik import closed_form
+from ros_ik import inverse_kinematics
+from ros_ik import RedundantClosedFormIK
+from ros_ik import SolveStatus
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics import eval_fk
+
+# What a solution is held to [m, rad], and the rounding of two forward kinematics.
+TOLERANCE = 1e-10 + 1e-13
+PR2 = [
+    'torso_lift_joint', 'r_shoulder_pan_joint', 'r_shoulder_lift_joint', 'r_upper_arm_roll_joint',
+    'r_elbow_flex_joint', 'r_forearm_roll_joint', 'r_wrist_flex_joint',
+]  # fmt: skip
+# Redundant joint: the last one, the first one, one that slides; exact and nearly fitting arms.
+ROBOTS = {
+    'panda': ('panda_hand_tcp', None, 'panda_joint7'),
+    'xarm7': ('link_eef', None, 'joint7'),
+    'baxter': ('left_gripper', None, 'left_s0'),
+    'romeo_small': ('LWristYawLink', None, 'LWristYaw'),
+    'talos_full_v2': (
+        'arm_left_7_link', [f'arm_left_{k}_joint' for k in range(1, 8)], 'arm_left_1_joint',
+    ),
+    'pr2': ('r_wrist_flex_link', PR2, 'torso_lift_joint'),
+}  # fmt: skip
+
+
+class Robot:
+    """One of ROBOTS with its judge."""
+
+    def __init__(self, name):
+        (path,) = (path for path in ALL_URDFS if path.stem == name)
+        self.model, self.pin = load(path), PinocchioRobot(urdf_text(name), load(path))
+        self.link, self.group, self.redundant = ROBOTS[name]
+        solver = RedundantClosedFormIK(self.model, self.link, joint_group=self.group)
+        self.chain = solver.chain
+
+    def random(self, n, seed=0):
+        """Return configurations inside the limits; the others are neutral."""
+        q = np.tile(self.model.neutral_joint_q(), (n, 1))
+        drawn = self.model.random_joint_q(n, np.random.default_rng(seed))
+        q[:, self.chain.coordinates] = drawn[:, self.chain.coordinates]
+        return self.model.apply_mimic(q)
+
+    def poses(self, q):
+        """Return the poses of the link, [n, 7]."""
+        rows = []
+        for row in q:
+            position, rotation = self.pin.poses(row)[self.link]
+            rows.append([*position, *Rotation.from_matrix(rotation).as_quat()])
+        return np.array(rows)
+
+    def assert_true(self, result, poses):
+        """Assert that every solution is one, inside the limits, distinct, and in order."""
+        for k, pose in enumerate(poses):
+            q = result.joint_q[k, : result.n_found[k]]
+            reached = self.poses(q)
+            turn = Rotation.from_quat(reached[:, 3:]).inv() * Rotation.from_quat(pose[3:])
+            assert np.linalg.norm(reached[:, :3] - pose[:3], axis=1).max() < TOLERANCE
+            assert turn.magnitude().max() < TOLERANCE
+            inside = q[:, self.chain.coordinates]
+            assert np.all(inside >= self.chain.lower) and np.all(inside <= self.chain.upper)
+            assert len(np.unique(np.round(inside, 6), axis=0)) == len(q)
+
+
+@functools.cache
+def robot(name):
+    """Return one of ROBOTS."""
+    return Robot(name)
+
+
+def distances(robot, result, seeds):
+    """Return distances of the solutions to the seeds [rad], [n, s]."""
+    change = result.joint_q - seeds[:, None]
+    return np.linalg.norm(change[..., robot.chain.coordinates], axis=-1)
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_the_form_names_the_redundant_joint(name):
+    it = robot(name)
+    form = closed_form(it.model, it.link, it.group)
+    assert form.redundant_joint == it.redundant and it.redundant in form.lockable
+    assert form.redundancy == 1 and len(form.joints) == 7 and form.max_branches == 8
+    rest = [joint for joint in form.joints if joint != it.redundant]
+    six = closed_form(it.model, it.link, rest)
+    assert (form.family, form.exact, form.quartic) == (six.family, six.exact, six.quartic)
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_poses_that_are_reached_are_solved(name):
+    it = robot(name)
+    poses = it.poses(it.random(30))
+    result = all_solutions(it.model, it.link, poses, max_solutions=600, joint_group=it.group)
+    assert np.all(result.status == SolveStatus.CONVERGED)
+    it.assert_true(result, poses)
+    seeds = np.tile(it.model.neutral_joint_q(), (30, 1))
+    seeds[:, it.chain.coordinates] = 0.5 * np.sum(it.chain.sampling_range(), axis=0)
+    apart = distances(it, result, seeds)
+    there = np.arange(600) < result.n_found[:, None]
+    assert np.all(np.diff(apart, axis=1)[there[:, 1:]] >= -1e-12)
+    assert np.array_equal(result.n_exist, result.n_found) and result.n_found.max() > 8
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_a_seed_that_is_a_solution_comes_first(name):
+    it = robot(name)
+    q = it.random(30, seed=1)
+    result = all_solutions(it.model, it.link, it.poses(q), q, joint_group=it.group)
+    np.testing.assert_allclose(result.joint_q[:, 0], q, atol=1e-6)
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_planted_values_give_the_planted_configurations(name):
+    it = robot(name)
+    place = closed_form(it.model, it.link, it.group).joints.index(it.redundant)
+    column = it.chain.coordinates[place]
+    q = it.random(4, seed=2)
+    q[:, column] = q[0, column]
+    result = all_solutions(
+        it.model, it.link, it.poses(q), joint_group=it.group, redundant_values=[q[0, column]]
+    )
+    for k in range(4):
+        found = result.joint_q[k, : result.n_found[k]]
+        assert np.all(found[:, column] == q[0, column])
+        apart = np.abs(found - q[k])[:, it.chain.coordinates]
+        # The same angle may come with another turn.
+        apart = np.minimum(apart, np.abs(apart - 2.0 * np.pi))
+        assert apart.max(axis=1).min() < 1e-5
+
+
+@pytest.mark.parametrize('name', ['panda', 'baxter'])
+def test_no_solution_at_many_values_is_nearer(name):
+    it = robot(name)
+    poses, seeds = it.poses(it.random(10, seed=3)), it.random(10, seed=4)
+    nearest = all_solutions(it.model, it.link, poses, seeds, 1, joint_group=it.group)
+    place = closed_form(it.model, it.link, it.group).joints.index(it.redundant)
+    dense = np.linspace(it.chain.lower[place], it.chain.upper[place], 2001)
+    best = all_solutions(
+        it.model, it.link, poses, seeds, 1, joint_group=it.group, redundant_values=dense
+    )
+    mine, theirs = distances(it, nearest, seeds), distances(it, best, seeds)
+    # A branch so short that no sample meets it may hold a nearer one.
+    assert np.sum(mine > theirs + 1e-9) <= 1
+
+
+def test_search_reaches_what_the_samples_miss():
+    it = robot('panda')
+    poses = it.poses(it.random(200, seed=5))
+    few = all_solutions(it.model, it.link, poses, joint_group=it.group, redundant_values=3)
+    assert np.all(few.status == SolveStatus.CONVERGED)
+    it.assert_true(few, poses)
+
+
+def test_poses_without_a_solution_are_told():
+    it = robot('panda')
+    poses = it.poses(it.random(4, seed=6))
+    poses[0, 0] += 3.0
+    poses[1, 2] = np.nan
+    # The last joint would have to be where it may not go.
+    given = all_solutions(it.model, it.link, poses, redundant_values=[-2.5, 2.5])
+    result = all_solutions(it.model, it.link, poses)
+    for some in (given, result):
+        assert some.status[0] in (SolveStatus.UNREACHABLE, SolveStatus.AT_LIMITS)
+        assert some.status[1] == SolveStatus.NON_FINITE_INPUT
+        assert np.all(some.n_found[:2] == 0) and np.all(np.isfinite(some.joint_q))
+        assert 1.0 < some.position_error[0, 0] < 3.0
+    assert np.all(result.status[2:] == SolveStatus.CONVERGED)
+
+
+def test_the_free_direction_leaves_the_redundant_joint_out():
+    it = robot('panda')
+    q = it.random(1)
+    result = all_solutions(it.model, it.link, it.poses(q), joint_group=it.group)
+    assert result.free_direction.shape == (1, 16, 7)
+    assert np.all(result.free_direction[..., 6] == 0.0)
+
+
+@pytest.mark.filterwarnings('ignore:You passed package dir')
+@pytest.mark.parametrize('name', ['panda', 'ur5_robot'])
+def test_solutions_that_collide_are_left_out(name):
+    model, link = robot_with_meshes(name), 'panda_hand_tcp' if name == 'panda' else 'tool0'
+    checker = ChainIK(model, link, check_collisions=True)
+    q = np.tile(model.neutral_joint_q(), (500, 1))
+    columns = checker.chain.coordinates
+    q[:, columns] = model.random_joint_q(500, np.random.default_rng(8))[:, columns]
+    oracle = collision_oracle(name)
+    pairs = checker.collision_pairs
+    # Poses of configurations that collide, so that some of their solutions do.
+    hit = [row for row in q if oracle.distances(row, pairs).min() < -1e-3][:4]
+    poses = np.zeros((len(hit), model.body_count, 7))
+    eval_fk(model, np.array(hit), poses)
+    poses = poses[:, model.body_index(link)]
+    options = {'max_solutions': 100, 'redundant_values': 12}
+    every = all_solutions(model, link, poses, **options)
+    free = all_solutions(model, link, poses, check_collisions=True, **options)
+    dropped = 0
+    for k in range(len(hit)):
+        distance = [
+            oracle.distances(row, pairs).min() for row in every.joint_q[k, : every.n_found[k]]
+        ]
+        # Mesh files hold float32; nearer to zero either answer is right.
+        sure = np.abs(distance) > 1e-6
+        assert np.all(sure)
+        kept = every.joint_q[k, : every.n_found[k]][np.array(distance) > 0.0]
+        assert free.n_found[k] == free.n_exist[k] == len(kept)
+        np.testing.assert_array_equal(free.joint_q[k, : len(kept)], kept)
+        dropped += every.n_found[k] - len(kept)
+        blocked = SolveStatus.CONVERGED if len(kept) else SolveStatus.IN_COLLISION
+        assert free.status[k] == blocked
+    assert dropped > 0
+
+
+def test_one_call_takes_the_redundant_arm_too():
+    it = robot('panda')
+    q = it.random(5, seed=9)
+    poses = it.poses(q)
+    one = inverse_kinematics(it.model, it.link, poses, q, method='closed_form')
+    np.testing.assert_allclose(one.joint_q, q, atol=1e-6)
+
+
+def test_wrong_values_and_chains_are_named():
+    it = robot('panda')
+    pose = it.poses(it.random(1))
+    with pytest.raises(ArgumentError, match="redundant_values: 3 is outside .*'panda_joint7'"):
+        all_solutions(it.model, it.link, pose, redundant_values=[0.0, 3.0])
+    for wrong in ([], [np.nan], [[0.0, 1.0]], 'many', 1):
+        with pytest.raises(ArgumentError, match='redundant_values'):
+            all_solutions(it.model, it.link, pose, redundant_values=wrong)
+    six = [f'panda_joint{k}' for k in range(1, 7)]
+    with pytest.raises(ArgumentError, match='redundant'):
+        RedundantClosedFormIK(it.model, it.link, joint_group=six)
+    talos = robot('talos_full_v2')
+    with pytest.raises(ArgumentError, match='neither the first nor the last six'):
+        all_solutions(talos.model, 'arm_left_5_link', pose)
