@@ -48,6 +48,7 @@ from ros_ik import OptimalControl
 from ros_ik import OptimalControlCommandBuilder
 from ros_ik import PositionBarrier
 from ros_ik import PositionLimit
+from ros_ik import RedundantClosedFormIK
 from ros_ik import rollout
 from ros_ik import solve_path
 from ros_ik import Task
@@ -144,6 +145,13 @@ def closed(rig, form):
     known = ClosedFormIK(arm, 'wrist_3_link', 1, 16)
     other = known.solve(form.array(pose[None]), form.array(q[None]))
     return found.joint_q[0, : found.n_found[0]], other.joint_q[0, : other.n_found[0]]
+
+
+def redundant(rig, form):
+    values = form.array(rig.q[6:7])
+    solver = RedundantClosedFormIK(rig.model, 'panda_hand', redundant_values=values)
+    found = solver.solve(form.vectors(rig.pose[None]), form.array(rig.q[None]))
+    return found.joint_q[0, : found.n_found[0]]
 
 
 def path(rig, form):
@@ -414,12 +422,12 @@ def coordinates(rig, form):
 
 
 CASES = (
-    inverse, closed, path, chain_search, steps, checks, readings, ahead, batch, optimizers,
-    positions, rotations, poses, other_objectives, limits, tasks, barriers, primitives, checker,
-    chain, chain_solvers, motion, coordinates,
+    inverse, closed, redundant, path, chain_search, steps, checks, readings, ahead, batch,
+    optimizers, positions, rotations, poses, other_objectives, limits, tasks, barriers, primitives,
+    checker, chain, chain_solvers, motion, coordinates,
 )  # fmt: skip
 # Joint by joint, a search that ends at a tolerance may end elsewhere for rounded numbers.
-LOOSE = {closed: 5e-3, path: 5e-3, motion: 5e-3, batch: 5e-3, chain_search: 5e-3, inverse: 5e-3}
+LOOSE = dict.fromkeys((closed, redundant, path, motion, batch, chain_search, inverse), 5e-3)
 
 # Held in test_warp_types.py, or without arrays of the caller.
 ELSEWHERE = {
