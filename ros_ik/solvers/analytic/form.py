@@ -16,6 +16,7 @@ from ros_ik.model import Model
 from ros_ik.model.checks import checked_array
 from ros_ik.model.checks import checked_pose
 from ros_ik.model.checks import link_index
+from ros_ik.solvers.analytic.general import is_always_singular
 from ros_ik.solvers.analytic.structure import best_chart
 from ros_ik.solvers.analytic.structure import Chart
 from ros_ik.solvers.analytic.structure import ClosedFormFamily
@@ -35,19 +36,22 @@ class ClosedForm:
     """Closed form of a chain.
 
     Attributes:
-        family: Structure that it uses; NONE where there is no closed form.
+        family: Structure that it uses; GENERAL for six axes without one, of which a polynomial of
+            degree 16 is solved; NONE where there is no closed form.
         joints: Names of the joints of the chain that may move, from the base to the tool.
-        special_joints: Names of the three whose axes meet or are parallel.
+        special_joints: Names of the three whose axes meet or are parallel; empty for GENERAL.
         max_branches: Most solutions of a regular pose, not counting whole turns; 0 for NONE.
-        quartic: Whether it takes the roots of a quartic; otherwise square roots are enough.
-        exact: Whether the axes have the structure up to rounding. If not, the solutions of the
-            nearest arm that has it are where the numerical solution of this arm starts.
+        quartic: Whether it takes the roots of a quartic; otherwise square roots are enough,
+            but for GENERAL.
+        exact: Whether the axes have the structure up to rounding, as any have that of GENERAL. If
+            not, the solutions of the nearest arm that has it are where the numerical solution of
+            this arm starts.
         deviation: Largest angle [rad], or length over the reach, by which the axes miss it.
         redundancy: Joints beyond the six that a pose fixes.
         redundant_joint: Joint of a chain of seven, the first or the last, that is given values;
             the rest of the form is that of the other six. '' where there is none.
         lockable: Joints of a redundant chain; with any one of them left out of the joint group
-            there is a closed form.
+            there is a closed form other than GENERAL.
         reason: Why there is none, '' where there is one.
     """
 
@@ -141,7 +145,7 @@ def folded_chain(
 def recognised(
     model: Model, chain: SerialChain, tolerances: StructureTolerances
 ) -> tuple[ClosedForm, Chart | None]:
-    """Return the closed form of a chain, and the chart to solve it with."""
+    """Return the closed form of a chain, and the chart to solve it with, None for GENERAL."""
     joints = _joint_names(model, chain)
     reason = _unfit(chain)
     if reason:
@@ -149,13 +153,13 @@ def recognised(
         return ClosedForm(
             ClosedFormFamily.NONE, joints, redundancy=redundancy, reason=reason
         ), None
-    chart = best_chart(joint_axes(chain), tolerances)
+    axes = joint_axes(chain)
+    chart = best_chart(axes, tolerances)
     if chart is None:
-        reason = (
-            'no three consecutive axes meet in one point or are parallel; a general chain of six '
-            'joints has no closed form here'
-        )
-        return ClosedForm(ClosedFormFamily.NONE, joints, reason=reason), None
+        if is_always_singular(axes):
+            reason = 'every configuration is singular; the tool cannot move in all six directions'
+            return ClosedForm(ClosedFormFamily.NONE, joints, reason=reason), None
+        return ClosedForm(ClosedFormFamily.GENERAL, joints, max_branches=16, exact=True), None
     places = slice(3, 6) if chart.family is ClosedFormFamily.SPHERICAL else slice(1, 4)
     form = ClosedForm(
         family=chart.family,
@@ -205,6 +209,6 @@ def _forms_of_six(
         others = [other for other in names if other != name]
         rest, _ = folded_chain(model, link, others, held, offset)
         form, _ = recognised(model, rest, tolerances)
-        if form.family is not ClosedFormFamily.NONE:
+        if form.family not in (ClosedFormFamily.NONE, ClosedFormFamily.GENERAL):
             found[name] = form
     return found

@@ -20,21 +20,22 @@ from ros_ik.model import Model
 from ros_ik.model.checks import checked_pose
 from ros_ik.model.checks import link_index
 from ros_ik.model.poses import pose_rows
-from ros_ik.model.rotations import quaternion_from_matrix
 from ros_ik.numbers import MAX_MAGNITUDE
-from ros_ik.solvers.analytic.candidates import axes_struct
-from ros_ik.solvers.analytic.candidates import candidates_kernel
 from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
+from ros_ik.solvers.analytic.form import ClosedForm
 from ros_ik.solvers.analytic.form import folded_chain
 from ros_ik.solvers.analytic.form import recognised
 from ros_ik.solvers.analytic.form import without_form
+from ros_ik.solvers.analytic.general import GENERAL_CANDIDATES
 from ros_ik.solvers.analytic.refine import refine_kernel
 from ros_ik.solvers.analytic.refine import refinement_struct
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.result import checked_settings
 from ros_ik.solvers.analytic.result import ClosedFormSettings
-from ros_ik.solvers.analytic.structure import Axes
-from ros_ik.solvers.analytic.structure import Chart
+from ros_ik.solvers.analytic.sources import CandidateSource
+from ros_ik.solvers.analytic.sources import HostSource
+from ros_ik.solvers.analytic.sources import KernelSource
+from ros_ik.solvers.analytic.structure import ClosedFormFamily
 from ros_ik.solvers.analytic.structure import joint_axes
 from ros_ik.solvers.analytic.verify import verify_kernel
 from ros_ik.solvers.graph import Graph
@@ -45,10 +46,6 @@ from ros_ik.solvers.pose_ik.setup import make_placement
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
 
-# Equations of an exact structure miss a root of their own by the rounding of some hundred
-# operations; those of a structure that nearly fits by a multiple of the root of its deviation, as
-# the angles of the first stage are off by so much where two branches meet.
-_EXACT_SLACK, _SLACK_FACTOR = 1e-8, 30.0
 # Branches that meet for an exact structure are about the root of the deviation apart for one that
 # nearly fits, and so is the least singular value there.
 _FOLD_FACTOR, _MOST_FOLD = 5.0, 0.1
@@ -112,21 +109,28 @@ class ClosedFormIK:
         index = link_index(model, link, least=0)
         self.model, self.link = model, model.body_label[index]
         self.form, chart = recognised(model, self.chain, settings.structure)
-        if chart is None:
+        if self.form.family is ClosedFormFamily.NONE:
             raise without_form(self.link, self.form.reason)
         self.settings, self.n_problems, self.max_solutions = settings, n_problems, max_solutions
-        bytes_per_problem = 56 * MAX_CANDIDATES + 140 * max_solutions
+        room = GENERAL_CANDIDATES if chart is None else MAX_CANDIDATES
+        bytes_per_problem = 56 * room + 140 * max_solutions
         bytes_per_problem += 8 * model.joint_coord_count * max_solutions
         check_memory('n_problems', n_problems, bytes_per_problem, model.device)
         self._device = wp.get_device(model.device)
         axes = joint_axes(self.chain)
+        self._source: CandidateSource
+        if chart is None:
+            self._source = HostSource(axes, n_problems, self._device)
+        else:
+            self._source = KernelSource(chart, axes, self.form.exact, n_problems, self._device)
         position = settings.position_tolerance * min(1.0, axes.reach)
         self._placement = make_placement(
             model, index, self.chain, held, checked_pose('offset', offset),
             (position, settings.rotation_tolerance), settings.separation,
         )  # fmt: skip
-        self._chart = _chart_arrays(chart, axes, self.form.exact, self._device)
-        self._refinement = _refinement(settings, axes.reach, position, self.form)
+        self._refinement = _refinement(
+            settings, axes.reach, position, self.form, self._source.slack
+        )
         self._refinement.all_turns = int(all_turns)
         self._refinement.least_error = int(least_error)
         self._chain_arrays = make_chain(self.chain, self._device)
@@ -135,9 +139,6 @@ class ClosedFormIK:
         )
         self._wide_arrays = make_chain(wide, self._device)
         self._tree = kinematic_tree(model, wp.float64)
-        self._kernel = candidates_kernel(
-            chart.family, chart.split, chart.row, chart.backwards, chart.wrapped
-        )
         self._allocate()
         self._graph = Graph(self._launch, self._device)
         self._default_seed = 0.5 * np.sum(self.chain.sampling_range(), axis=0)
@@ -166,6 +167,7 @@ class ClosedFormIK:
             rows = checked_rows('seeds', seeds, self.n_problems, self.model.joint_coord_count)
             rows = rows[:, self.chain.coordinates]
             self._seeds.host[:] = np.where(np.abs(rows) <= MAX_MAGNITUDE, rows, np.nan)
+        self._source.prepare(self._poses.host)
         self._graph.launch()
         n, s, exist = self.n_problems, self.max_solutions, self._n_exist.host
         return AllSolutions(
@@ -180,23 +182,19 @@ class ClosedFormIK:
         )
 
     def _launch(self) -> None:
-        """Enqueue the three kernels and the copies."""
+        """Enqueue the kernels and the copies."""
         self._poses.upload()
         self._seeds.upload()
         problem = [self._poses.array, self._seeds.array]
-        candidates = [self._candidates, self._misses]
-        wp.launch(
-            self._kernel, dim=self.n_problems, inputs=[self._chart, *problem],
-            outputs=candidates, device=self._device,
-        )  # fmt: skip
+        self._source.launch(problem)
         wp.launch(
             refine_kernel(),
             dim=self.n_problems,
             inputs=[self._chain_arrays, self._wide_arrays, self._refinement, *problem],
             outputs=[
-                *candidates, self._solutions, self._distances, self._branch_of,
-                self._directions.array, self._singular.array, self._n_exist.array,
-                self._n_branches,
+                self._source.candidates, self._source.misses, self._solutions, self._distances,
+                self._branch_of, self._directions.array, self._singular.array,
+                self._n_exist.array, self._n_branches,
             ],
             device=self._device,
         )  # fmt: skip
@@ -220,8 +218,6 @@ class ClosedFormIK:
         n, s, device = self.n_problems, self.max_solutions, self._device
         self._poses = HostBuffer((n,), wp.transformd, device)
         self._seeds = HostBuffer((n, 6), wp.float64, device)
-        self._candidates = wp.zeros((n, MAX_CANDIDATES, 6), dtype=wp.float64, device=device)
-        self._misses = wp.zeros((n, MAX_CANDIDATES), dtype=wp.float64, device=device)
         self._solutions = wp.zeros((n, s, 6), dtype=wp.float64, device=device)
         self._distances = wp.zeros((n, s), dtype=wp.float64, device=device)
         self._branch_of = wp.zeros((n, s), dtype=wp.int32, device=device)
@@ -239,33 +235,15 @@ class ClosedFormIK:
         ]  # fmt: skip
 
 
-def _chart_arrays(chart: Chart, axes: Axes, exact: bool, device: wp.DeviceLike) -> Any:
-    """Return a chart as the struct that its kernel takes."""
-    arrays = axes_struct()()
-    arrays.directions = wp.array(chart.directions, dtype=wp.vec3d, device=device)
-    arrays.points = wp.array(chart.points, dtype=wp.vec3d, device=device)
-    arrays.order = wp.array(np.array(chart.order), dtype=wp.int32, device=device)
-    arrays.signs = wp.vec3d(*chart.signs)
-    arrays.center = wp.vec3d(*chart.center)
-    arrays.origin = wp.vec3d(*axes.origin)
-    arrays.reach = axes.reach
-    arrays.tool = wp.transform_inverse(_transform(axes.tool))
-    arrays.opening = 0.0 if exact else 4.0 * chart.deviation
-    arrays.loose = _slack(exact, chart.deviation)
-    return arrays
-
-
-def _slack(exact: bool, deviation: float) -> float:
-    return _EXACT_SLACK if exact else _SLACK_FACTOR * deviation**0.5
-
-
-def _refinement(settings: ClosedFormSettings, reach: float, position: float, form: Any) -> Any:
+def _refinement(
+    settings: ClosedFormSettings, reach: float, position: float, form: ClosedForm, slack: float
+) -> Any:
     """Return what is asked of solutions as the struct that the kernel takes."""
     refinement = refinement_struct()()
     refinement.position_tolerance = position
     refinement.rotation_tolerance = settings.rotation_tolerance
     refinement.length = settings.length * reach
-    refinement.slack = _slack(form.exact, form.deviation)
+    refinement.slack = slack
     refinement.separation = settings.separation
     refinement.singular_value = settings.singular_value
     if not form.exact:
@@ -273,8 +251,3 @@ def _refinement(settings: ClosedFormSettings, reach: float, position: float, for
     refinement.at_limit = _AT_LIMIT
     refinement.steps = settings.max_steps
     return refinement
-
-
-def _transform(matrix: np.ndarray) -> Any:
-    """Return a homogeneous matrix as a transform."""
-    return wp.transformd(*matrix[:3, 3], *quaternion_from_matrix(matrix[:3, :3]))

@@ -38,6 +38,7 @@ class ClosedFormFamily(enum.Enum):
 
     SPHERICAL = 'three axes in one point'
     PARALLEL = 'three parallel axes'
+    GENERAL = 'six general axes'
     NONE = 'none'
 
 

@@ -1,0 +1,261 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Elimination for six general revolute joints: from poses to polynomials of degree 16 and back.
+
+The method is that of Raghavan and Roth, "Kinematic analysis of the 6R manipulator of general
+geometry" (1990), with joint axes instead of Denavit-Hartenberg parameters. E_1 .. E_6 = M is
+asked for on one line, axis 6, which E_6 leaves where it is:
+
+    E_3 E_4 E_5 (axis 6) = E_2^-1 E_1^-1 M (axis 6).
+
+Of a line through p along l, rigid motions transform 14 functions linearly: l, p, p x l,
+|p|^2 l - 2 (p.l) p, |p|^2 and p.l. Each side is therefore linear in (cos, sin, 1) of each of its
+joints. The right side has eight products of joints 1 and 2 and a constant; six combinations of
+the 14 equations are free of those products. With the half angles x_4 and x_5, and once more times
+x_4, they are twelve equations
+
+    A(q_3) v = 0,   v = (x_4^3, x_4^2, x_4, 1) times (x_5^2, x_5, 1).
+
+det A is a trigonometric polynomial of degree 12 whose harmonics 9 to 12 vanish: what is left is
+the polynomial of degree 16 in the half angle of joint 3, and what rounding leaves in those four
+harmonics measures its accuracy. Axes 1 and 2 must be skew, or det A vanishes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+# Three angles determine what is linear in (cos, sin, 1); the matrix takes values to coefficients.
+_ANGLES = 2.0 * np.pi * np.arange(3) / 3.0
+_COEFFICIENTS = np.linalg.inv(np.stack([np.cos(_ANGLES), np.sin(_ANGLES), np.ones(3)], axis=1))
+# (cos, sin, 1) times 1 + x^2, as coefficients of (x^2, x, 1) of the half angle x.
+_HALF_ANGLE = np.array([[-1.0, 0.0, 1.0], [0.0, 2.0, 0.0], [1.0, 0.0, 1.0]])
+# As many samples as 12 harmonics have coefficients.
+_SAMPLES = 2.0 * np.pi * np.arange(25) / 25.0
+_DEGREE = 8
+_ROOTS = 2 * _DEGREE
+# A second singular value below this share of the first counts as that of a second null vector.
+_SECOND_NULL = 1e-2
+# Turn of the pencil of two null vectors [rad]: half angles of half a turn are no root at infinity.
+_PENCIL_TURN = 0.6
+
+
+@dataclasses.dataclass(frozen=True)
+class Elimination:
+    """The equations of n poses.
+
+    Attributes:
+        matrices: A as coefficients of (cos, sin, 1) of joint 3, shape [n, 3, 12, 12].
+        left: Left side minus the constant of the right, as coefficients of (cos, sin, 1) of
+            joints 3, 4 and 5, shape [n, 14, 3, 3, 3].
+        products: Matrix that takes a left side to the products of joints 1 and 2, [n, 8, 14].
+        harmonics: Coefficients of exp(i k q_3) in det A for k from 0 to 8, shape [n, 9].
+        peak: Angle of joint 3 at which |det A| is largest [rad], shape [n].
+        rounding: Largest of harmonics 9 to 12 over the largest of all, shape [n]; 1 where the
+            determinant vanishes.
+    """
+
+    matrices: np.ndarray
+    left: np.ndarray
+    products: np.ndarray
+    harmonics: np.ndarray
+    peak: np.ndarray
+    rounding: np.ndarray
+
+
+def eliminate(h: np.ndarray, p: np.ndarray, R: np.ndarray, t: np.ndarray) -> Elimination:
+    """Eliminate joints 1, 2 and 6, and then 4 and 5, at n poses.
+
+    Args:
+        h: Directions of the axes, shape [n, 6, 3].
+        p: Points on them, shape [n, 6, 3], in units of about the reach, near the origin.
+        R: Rotation of the motion M, shape [n, 3, 3].
+        t: Its translation, shape [n, 3].
+    """
+    n = len(R)
+    point, line = p[:, 5], h[:, 5]
+    for k in (4, 3, 2):
+        point, line = _at_three_angles(h[:, k], p[:, k], point, line, 1.0)
+    values = _line_functions(point, line)
+    C = _COEFFICIENTS
+    left = np.einsum('nzyxi,ax,by,cz->niabc', values, C, C, C, optimize=True)
+    point = np.einsum('nij,nj->ni', R, p[:, 5]) + t
+    line = np.einsum('nij,nj->ni', R, h[:, 5])
+    for k in (0, 1):
+        point, line = _at_three_angles(h[:, k], p[:, k], point, line, -1.0)
+    values = _line_functions(point, line)
+    right = np.einsum('nxyi,ax,by->niab', values, C, C, optimize=True).reshape(n, 14, 9)
+    left[:, :, 2, 2, 2] -= right[:, :, 8]
+    U, S, Vt = np.linalg.svd(right[:, :, :8])
+    scaled = U[:, :, :8] / np.maximum(S, 1e-12 * S[:, :1])[:, None]
+    products = np.swapaxes(scaled @ Vt, 1, 2)
+    free = (np.swapaxes(U[:, :, 8:], 1, 2) @ left.reshape(n, 14, 27)).reshape(n, 6, 3, 3, 3)
+    matrices = _dialytic(free)
+    det = np.linalg.det(_at(matrices[:, None], _SAMPLES))
+    harmonics = np.fft.rfft(det) / len(_SAMPLES)
+    size = np.abs(harmonics)
+    largest = size.max(axis=1)
+    rest = size[:, _DEGREE + 1 :].max(axis=1)
+    rounding = np.where(largest > 0.0, rest / np.where(largest > 0.0, largest, 1.0), 1.0)
+    peak = _SAMPLES[np.argmax(np.abs(det), axis=1)]
+    return Elimination(matrices, left, products, harmonics[:, : _DEGREE + 1], peak, rounding)
+
+
+def roots(equations: Elimination) -> tuple[np.ndarray, np.ndarray]:
+    """Return the roots of det A as angles of joint 3 and distances from the real ones.
+
+    The polynomial is taken in the half angle from the point opposite to the peak, where its
+    leading coefficient is: no root is near infinity, and the companion matrices are real.
+
+    Returns:
+        Angles [rad], shape [n, 16], and imaginary parts of the angles, at least 0, [n, 16].
+    """
+    start = equations.peak + np.pi
+    shifted = equations.harmonics * np.exp(1j * start[:, None] * np.arange(_DEGREE + 1))
+    shifted[:, 1:] *= 2.0
+    polynomial = np.real(shifted @ _HARMONIC_POLYNOMIALS)
+    leading = np.where(polynomial[:, :1] == 0.0, 1.0, polynomial[:, :1])
+    companion = np.zeros((len(start), _ROOTS, _ROOTS))
+    companion[:, np.arange(1, _ROOTS), np.arange(_ROOTS - 1)] = 1.0
+    companion[:, 0] = -polynomial[:, 1:] / leading
+    x = np.linalg.eigvals(companion).astype(complex)
+    # exp(i q) = (1 + i x) / (1 - i x); zero and infinity are roots that no angle has.
+    up, down = np.abs(1.0 + 1j * x), np.abs(1.0 - 1j * x)
+    imaginary = np.abs(np.log(np.maximum(up, 1e-300)) - np.log(np.maximum(down, 1e-300)))
+    return start[:, None] + np.angle((1.0 + 1j * x) * np.conj(1.0 - 1j * x)), imaginary
+
+
+def null_vectors(matrices: np.ndarray, angle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return vectors v with A(angle) v = 0, and which of them there are.
+
+    Two configurations may have the same angle of joint 3, or nearly so: A has two null vectors
+    then. Those of the form of v in their span are eigenvectors of a pencil, as the first nine
+    elements of v are x_4 times the last nine.
+
+    Args:
+        matrices: Coefficients of A, shape [m, 3, 12, 12].
+        angle: Angles of joint 3 [rad], shape [m].
+
+    Returns:
+        Vectors [m, 2, 12] and a mask [m, 2].
+    """
+    _, S, Vt = np.linalg.svd(_at(matrices, angle))
+    vectors = np.repeat(Vt[:, None, 11], 2, axis=1)
+    there = np.ones((len(angle), 2), dtype=bool)
+    there[:, 1] = S[:, 10] < _SECOND_NULL * S[:, 0]
+    two = np.flatnonzero(there[:, 1])
+    if len(two):
+        basis = np.swapaxes(Vt[two, 10:], 1, 2)
+        c, s = np.cos(_PENCIL_TURN), np.sin(_PENCIL_TURN)
+        high, low = basis[:, :9], basis[:, 3:]
+        pencil = np.linalg.pinv(c * low - s * high) @ (c * high + s * low)
+        ratios, mixtures = np.linalg.eig(pencil)
+        found = np.swapaxes(basis @ np.real(mixtures), 1, 2)
+        # A conjugate pair has one real part; the other vector stays the null vector then.
+        is_real = np.imag(ratios).any(axis=1) == 0
+        vectors[two, 1] = found[:, 1]
+        vectors[two[is_real], 0] = found[is_real, 0]
+    return vectors, there
+
+
+def angles(
+    equations: Elimination, rows: np.ndarray, angle: np.ndarray, v: np.ndarray
+) -> np.ndarray:
+    """Return the angles of joints 1 to 5 [rad], shape [m, 5].
+
+    Args:
+        equations: The equations.
+        rows: Pose of each solution, int [m].
+        angle: Angle of joint 3 [rad], shape [m].
+        v: Null vector, shape [m, 12].
+    """
+    grid = v.reshape(-1, 4, 3)
+    q4 = _angle_of_ratio(grid[:, :3], grid[:, 1:])
+    q5 = _angle_of_ratio(grid[:, :, :2], grid[:, :, 1:])
+    unknowns = [np.stack([np.cos(q), np.sin(q), np.ones_like(q)], axis=1) for q in (angle, q4, q5)]
+    left = np.einsum('niabc,na,nb,nc->ni', equations.left[rows], *unknowns, optimize=True)
+    products = np.einsum('nij,nj->ni', equations.products[rows], left)
+    # (cos, sin, 1) of joint 1 times those of joint 2, without the last, 1.
+    q1 = np.arctan2(products[:, 5], products[:, 2])
+    q2 = np.arctan2(products[:, 7], products[:, 6])
+    return np.stack([q1, q2, angle, q4, q5], axis=1)
+
+
+def turned(h: np.ndarray, angle: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Return vectors v turned about unit vectors h by angles [rad]; shapes are broadcast."""
+    along = h * np.sum(h * v, axis=-1, keepdims=True)
+    c, s = np.cos(angle)[..., None], np.sin(angle)[..., None]
+    return along + c * (v - along) + s * np.cross(h, v)
+
+
+def _at_three_angles(
+    h: np.ndarray, x: np.ndarray, point: np.ndarray, line: np.ndarray, sense: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Turn lines about axes by each of the three angles.
+
+    Args:
+        h: Directions of the axes, shape [n, 3].
+        x: Points on them, shape [n, 3].
+        point: Points on the lines, shape [n, .., 3].
+        line: Directions of the lines, shape [n, .., 3].
+        sense: +1 or -1, sense of the turn.
+
+    Returns:
+        Points and directions, shape [n, .., 3, 3].
+    """
+    shape = (len(h), *(1,) * (point.ndim - 1), 3)
+    h, x = h.reshape(shape), x.reshape(shape)
+    angle = sense * _ANGLES
+    return x + turned(h, angle, point[..., None, :] - x), turned(h, angle, line[..., None, :])
+
+
+def _line_functions(p: np.ndarray, line: np.ndarray) -> np.ndarray:
+    """Return the functions of lines through p, shape [.., 14]."""
+    square = np.sum(p * p, axis=-1, keepdims=True)
+    dot = np.sum(p * line, axis=-1, keepdims=True)
+    parts = [line, p, np.cross(p, line), square * line - 2.0 * dot * p, square, dot]
+    return np.concatenate(parts, axis=-1)
+
+
+def _dialytic(free: np.ndarray) -> np.ndarray:
+    """Return the coefficients of A, rows of unit norm, from the six equations in joints 3 to 5.
+
+    Args:
+        free: Coefficients for (cos, sin, 1) of joints 3, 4 and 5, shape [n, 6, 3, 3, 3].
+    """
+    n = len(free)
+    halves = np.einsum('nrabc,bj,ck->narjk', free, _HALF_ANGLE, _HALF_ANGLE, optimize=True)
+    A = np.zeros((n, 3, 2, 6, 4, 3))
+    A[:, :, 0, :, 1:] = halves
+    A[:, :, 1, :, :3] = halves
+    A = A.reshape(n, 3, 12, 12)
+    norm = np.sqrt(np.sum(A * A, axis=(1, 3), keepdims=True))
+    return A / np.where(norm > 0.0, norm, 1.0)
+
+
+def _at(matrices: np.ndarray, angle: np.ndarray) -> np.ndarray:
+    """Return A at angles of joint 3 [rad]."""
+    c, s = np.cos(angle)[..., None, None], np.sin(angle)[..., None, None]
+    return c * matrices[..., 0, :, :] + s * matrices[..., 1, :, :] + matrices[..., 2, :, :]
+
+
+def _angle_of_ratio(high: np.ndarray, low: np.ndarray) -> np.ndarray:
+    """Return the angles whose half has the tangent x that fits high = x low best, [m]."""
+    cross = np.sum(high * low, axis=(1, 2))
+    excess = np.sum(low * low - high * high, axis=(1, 2))
+    return np.arctan2(2.0 * cross, excess)
+
+
+def _harmonic_polynomials() -> np.ndarray:
+    """Return (1 + i x)^(8+k) (1 - i x)^(8-k) for k from 0 to 8, highest power first, [9, 17].
+
+    They are exp(i k q) times (1 + x^2)^8 for the half angle x.
+    """
+    # 1 + i x vanishes at x = i.
+    zeros = [[1j] * (_DEGREE + k) + [-1j] * (_DEGREE - k) for k in range(_DEGREE + 1)]
+    return np.array([np.poly(z) / np.polyval(np.poly(z), 0.0) for z in zeros])
+
+
+_HARMONIC_POLYNOMIALS = _harmonic_polynomials()

@@ -1,0 +1,271 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Candidate configurations of six general revolute joints, for batches of poses on the host.
+
+The elimination (``elimination``) can begin at any joint and read the chain in either sense: with
+E_1' = M^-1 E_1 M, axis 1 moved by M^-1, E_2 .. E_6 E_1' = M has the same solutions, and so on
+for six shifts. Each of the twelve charts fails at other arms and poses. Its first two axes must be
+skew; arms whose neighbours all meet or are parallel are left with the pair of axis 6 and axis 1',
+which the pose can make parallel, as a tool that points straight down often does. So charts are
+tried in the order of their accuracy at a few random poses of the arm, each for the poses where the
+ones before it lost too many digits; what is left is solved a little beside the pose.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from ros_ik.solvers.analytic.elimination import angles
+from ros_ik.solvers.analytic.elimination import eliminate
+from ros_ik.solvers.analytic.elimination import null_vectors
+from ros_ik.solvers.analytic.elimination import roots
+from ros_ik.solvers.analytic.elimination import turned
+from ros_ik.solvers.analytic.structure import Axes
+
+# Candidates of a pose: two null vectors for each of 16 roots, in two charts.
+GENERAL_CANDIDATES = 64
+# Largest imaginary part of a root that may be real [rad]: double roots are off by the root of the
+# rounding, and those of a target turned by _ASIDE by about its root.
+NEARLY_REAL = 0.08
+# Poses solved at once; each takes about 0.1 MB.
+_CHUNK = 64
+# Real roots nearer than this are known to few digits [rad]; a second chart is asked then.
+_CLOSE = 0.02
+# Charts that are tried at a pose, and random poses that put them in order.
+_MOST_CHARTS, _TRIALS = 3, 24
+# Largest share of rounding in the determinant of an elimination that is trusted.
+_MOST_ROUNDING = 1e-9
+# Least condition of the Jacobian at random configurations beyond which all count as singular.
+_MOST_CONDITION = 1e8
+# Turn of the targets beside a pose at which no chart works [rad], and the axes of the two turns.
+_ASIDE = 2e-3
+_TURN_AXES = np.array([[1.0, 2.0, 3.0], [-3.0, 1.0, 2.0]]) / np.sqrt(14.0)
+# Roots of each pose that are turned into candidates even if they are far from real: where no
+# configuration reaches the pose, the search for the nearest one starts there.
+_LEAST_ROOTS = 2
+
+
+@dataclasses.dataclass(frozen=True)
+class GeneralChart:
+    """Order of the joints in an elimination.
+
+    Attributes:
+        shift: Joints that are moved from the beginning of the chain to its end.
+        backwards: Whether the shifted chain is then read from its end.
+    """
+
+    shift: int
+    backwards: bool
+
+    @property
+    def order(self) -> np.ndarray:
+        """Joint of each place, int [6]."""
+        order = np.roll(np.arange(6), -self.shift)
+        return order[::-1] if self.backwards else order
+
+
+def is_always_singular(axes: Axes) -> bool:
+    """Return whether there is a motion that the tool cannot make at any configuration."""
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (_TRIALS, 6))
+    twists = []
+    for k in range(6):
+        R, t = _product(axes.directions[None], axes.points[None], q[:, :k])
+        line = R @ axes.directions[k]
+        twists.append(np.concatenate([np.cross(R @ axes.points[k] + t, line), line], axis=1))
+    return bool(np.linalg.cond(np.stack(twists, axis=1)).min() > _MOST_CONDITION)
+
+
+class GeneralCandidates:
+    """Candidates of poses of one arm.
+
+    Attributes:
+        charts: The charts that are tried, the most accurate first.
+    """
+
+    def __init__(self, axes: Axes) -> None:
+        """Put the charts in order."""
+        self._axes = axes
+        tool = np.linalg.inv(axes.tool)
+        self._tool_rotation, self._tool_translation = tool[:3, :3], tool[:3, 3]
+        self.charts = _best_charts(axes)
+
+    def fill(self, poses: np.ndarray, candidates: np.ndarray, misses: np.ndarray) -> None:
+        """Write the candidates of poses, those nearest to a real root first.
+
+        Args:
+            poses: Targets of the tool in the world, shape [n, 7]; rows that are no pose get no
+                candidate.
+            candidates: Configurations [rad], shape [n, room, 6].
+            misses: Imaginary parts of their roots, shape [n, room]; inf for places without a
+                candidate. Those of a pose outside the reach are 1 rad and more.
+        """
+        misses[:] = np.inf
+        length = np.linalg.norm(poses[:, 3:], axis=1)
+        known = np.flatnonzero(np.isfinite(poses).all(axis=1) & (length > 1e-9))
+        for first in range(0, len(known), _CHUNK):
+            rows = known[first : first + _CHUNK]
+            candidates[rows], misses[rows] = self._solve(poses[rows], candidates.shape[1])
+
+    def _solve(self, poses: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the candidates of poses and their misses."""
+        n = len(poses)
+        candidates, misses = np.zeros((n, room, 6)), np.full((n, room), np.inf)
+        position = (poses[:, :3] - self._axes.origin) / self._axes.reach
+        # Nothing outside a sphere of the reach about a point of axis 1 is reached.
+        out = position - self._axes.points[0]
+        distance = np.linalg.norm(out, axis=1)
+        far = np.maximum(distance - 1.0, 0.0)
+        position = self._axes.points[0] + out / np.maximum(distance, 1.0)[:, None]
+        rotation = rotation_matrices(poses[:, 3:])
+        half = room // 2
+        # Charts whose candidates are there.
+        done = np.zeros(n, dtype=int)
+        left = np.arange(n)
+        for chart in self.charts:
+            motion = self._motion(rotation[left], position[left])
+            q, miss, rounding, close = _chart_candidates(self._axes, chart, *motion, half)
+            slots = half * done[left, None] + np.arange(half)
+            candidates[left[:, None], slots], misses[left[:, None], slots] = q, miss
+            good = rounding <= _MOST_ROUNDING
+            done[left[good]] += 1
+            left = left[~good | (close & (done[left] < 2))]
+            if len(left) == 0:
+                break
+        left = np.flatnonzero(done == 0)
+        for k, axis in enumerate(_TURN_AXES if len(left) else ()):
+            aside = turned(axis, np.full(1, _ASIDE), np.eye(3)).T
+            motion = self._motion(rotation[left] @ aside, position[left])
+            q, miss, _, _ = _chart_candidates(self._axes, self.charts[0], *motion, half)
+            slots = slice(k * half, (k + 1) * half)
+            candidates[left, slots], misses[left, slots] = q, miss
+        misses[far > 0.0] += 1.0
+        return candidates, misses
+
+    def _motion(self, R: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the motion of tools with rotations [n, 3, 3] and positions [n, 3]."""
+        return R @ self._tool_rotation, R @ self._tool_translation + t
+
+
+def _best_charts(axes: Axes) -> list[GeneralChart]:
+    """Return the charts that find planted configurations most accurately."""
+    planted = np.random.default_rng(0).uniform(-np.pi, np.pi, (_TRIALS, 6))
+    R, t = _product(axes.directions[None], axes.points[None], planted)
+    ranked = []
+    for shift in range(6):
+        for backwards in (False, True):
+            chart = GeneralChart(shift, backwards)
+            found, _, _, _ = _chart_candidates(axes, chart, R, t, GENERAL_CANDIDATES // 2)
+            off = np.abs(np.sin(0.5 * (found - planted[:, None]))).max(axis=2).min(axis=1)
+            ranked.append((float(np.quantile(off, 0.9)), shift, backwards))
+    ranked.sort()
+    return [GeneralChart(shift, backwards) for _, shift, backwards in ranked[:_MOST_CHARTS]]
+
+
+def _chart_candidates(
+    axes: Axes, chart: GeneralChart, R: np.ndarray, t: np.ndarray, room: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Solve motions in one chart.
+
+    Returns:
+        Configurations [n, room, 6], their misses [n, room], the rounding [n], and whether roots
+        that may be real are close to each other [n].
+    """
+    n = len(R)
+    h, p, R, t = _in_order(axes, chart, R, t)
+    equations = eliminate(h, p, R, t)
+    angle, imaginary = roots(equations)
+    rank = np.argsort(np.argsort(imaginary, axis=1), axis=1)
+    rows, places = np.nonzero((imaginary < NEARLY_REAL) | (rank < _LEAST_ROOTS))
+    vectors, there = null_vectors(equations.matrices[rows], angle[rows, places])
+    pairs, which = np.nonzero(there)
+    rows, places = rows[pairs], places[pairs]
+    five = angles(equations, rows, angle[rows, places], vectors[pairs, which])
+    q = np.zeros((len(rows), 6))
+    q[:, chart.order[:5]] = five
+    q[:, chart.order[5]] = _last_angle(h[rows], p[rows], R[rows], t[rows], five)
+    miss = imaginary[rows, places]
+    # The place of each among the candidates of its pose.
+    order = np.lexsort((miss, rows))
+    rows, q, miss = rows[order], q[order], miss[order]
+    slot = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    kept = slot < room
+    rows, slot = rows[kept], slot[kept]
+    candidates, misses = np.zeros((n, room, 6)), np.full((n, room), np.inf)
+    candidates[rows, slot], misses[rows, slot] = q[kept], miss[kept]
+    return candidates, misses, equations.rounding, _close(angle, imaginary)
+
+
+def _close(angle: np.ndarray, imaginary: np.ndarray) -> np.ndarray:
+    """Return whether roots that may be real are close to each other, [n]."""
+    real = imaginary < NEARLY_REAL
+    apart = np.abs(np.sin(0.5 * (angle[:, :, None] - angle[:, None, :])))
+    both = real[:, :, None] & real[:, None, :] & ~np.eye(angle.shape[1], dtype=bool)
+    return np.any(both & (apart < 0.5 * _CLOSE), axis=(1, 2))
+
+
+def _in_order(
+    axes: Axes, chart: GeneralChart, R: np.ndarray, t: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the axes of n motions by place, and the motions, measured from the second place.
+
+    Returns:
+        Directions and points [n, 6, 3], rotations [n, 3, 3] and translations [n, 3].
+    """
+    n = len(R)
+    h = np.repeat(axes.directions[None], n, axis=0)
+    p = np.repeat(axes.points[None], n, axis=0)
+    moved = slice(0, chart.shift)
+    h[:, moved] = h[:, moved] @ R
+    p[:, moved] = (p[:, moved] - t[:, None]) @ R
+    h, p = h[:, chart.order], p[:, chart.order]
+    if chart.backwards:
+        h = -h
+        R = np.swapaxes(R, 1, 2)
+        t = -np.einsum('nij,nj->ni', R, t)
+    origin = p[:, 1]
+    t = t + np.einsum('nij,nj->ni', R, origin) - origin
+    return h, p - origin[:, None], R, t
+
+
+def _product(h: np.ndarray, p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the motions E_1(q_1) .. E_k(q_k) of some axes.
+
+    Args:
+        h: Directions, shape [n or 1, at least k, 3].
+        p: Points on them, of the same shape.
+        q: Angles [rad], shape [n, k].
+
+    Returns:
+        Rotations [n, 3, 3] and translations [n, 3].
+    """
+    columns, t = np.broadcast_to(np.eye(3), (len(q), 3, 3)), np.zeros((len(q), 3))
+    for k in range(q.shape[1])[::-1]:
+        columns = turned(h[:, k, None], q[:, k, None], columns)
+        t = p[:, k] + turned(h[:, k], q[:, k], t - p[:, k])
+    return np.swapaxes(columns, 1, 2), t
+
+
+def _last_angle(
+    h: np.ndarray, p: np.ndarray, R: np.ndarray, t: np.ndarray, five: np.ndarray
+) -> np.ndarray:
+    """Return the angle of the last place [rad], shape [m], from those of the others [m, 5]."""
+    reached, _ = _product(h, p, five)
+    rest = np.swapaxes(reached, 1, 2) @ R
+    h6 = h[:, 5]
+    side = np.eye(3)[np.argmin(np.abs(h6), axis=1)]
+    side = side - h6 * np.sum(h6 * side, axis=1, keepdims=True)
+    goal = np.einsum('nij,nj->ni', rest, side)
+    return np.arctan2(np.sum(h6 * np.cross(side, goal), axis=1), np.sum(side * goal, axis=1))
+
+
+def rotation_matrices(quaternions: np.ndarray) -> np.ndarray:
+    """Return the rotation matrices [n, 3, 3] of quaternions x y z w [n, 4] of any length."""
+    x, y, z, w = (quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)).T
+    rows = [
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(rows), 2, 0)
