@@ -38,6 +38,8 @@ _DEGREE = 8
 _ROOTS = 2 * _DEGREE
 # A second singular value below this share of the first counts as that of a second null vector.
 _SECOND_NULL = 1e-2
+# Least singular value of the products of joints 1 and 2, over the largest, that determines them.
+_LEAST_RANK = 1e-4
 # Turn of the pencil of two null vectors [rad]: half angles of half a turn are no root at infinity.
 _PENCIL_TURN = 0.6
 
@@ -54,7 +56,7 @@ class Elimination:
         harmonics: Coefficients of exp(i k q_3) in det A for k from 0 to 8, shape [n, 9].
         peak: Angle of joint 3 at which |det A| is largest [rad], shape [n].
         rounding: Largest of harmonics 9 to 12 over the largest of all, shape [n]; 1 where the
-            determinant vanishes.
+            determinant vanishes, or the products of joints 1 and 2 do not tell these apart.
     """
 
     matrices: np.ndarray
@@ -98,6 +100,8 @@ def eliminate(h: np.ndarray, p: np.ndarray, R: np.ndarray, t: np.ndarray) -> Eli
     size = np.abs(harmonics)
     largest = size.max(axis=1)
     rest = size[:, _DEGREE + 1 :].max(axis=1)
+    # Columns that depend on each other leave joints 1 and 2 unknown.
+    rest = np.where(S[:, 7] < _LEAST_RANK * S[:, 0], largest, rest)
     rounding = np.where(largest > 0.0, rest / np.where(largest > 0.0, largest, 1.0), 1.0)
     peak = _SAMPLES[np.argmax(np.abs(det), axis=1)]
     return Elimination(matrices, left, products, harmonics[:, : _DEGREE + 1], peak, rounding)

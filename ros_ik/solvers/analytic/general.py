@@ -24,8 +24,9 @@ from ros_ik.solvers.analytic.elimination import roots
 from ros_ik.solvers.analytic.elimination import turned
 from ros_ik.solvers.analytic.structure import Axes
 
-# Candidates of a pose: two null vectors for each of 16 roots, in two charts.
-GENERAL_CANDIDATES = 64
+# Candidates of a pose: two null vectors for each of 16 roots, in two charts, and as many beside a
+# pose where no chart works.
+GENERAL_CANDIDATES = 128
 # Largest imaginary part of a root that may be real [rad]: double roots are off by the root of the
 # rounding, and those of a target turned by _ASIDE by about its root.
 NEARLY_REAL = 0.08
@@ -36,7 +37,7 @@ _CLOSE = 0.02
 # Charts that are tried at a pose, and random poses that put them in order.
 _MOST_CHARTS, _TRIALS = 3, 24
 # Largest share of rounding in the determinant of an elimination that is trusted.
-_MOST_ROUNDING = 1e-9
+_MOST_ROUNDING = 1e-12
 # Least condition of the Jacobian at random configurations beyond which all count as singular.
 _MOST_CONDITION = 1e8
 # Turn of the targets beside a pose at which no chart works [rad], and the axes of the two turns.
@@ -119,14 +120,14 @@ class GeneralCandidates:
         far = np.maximum(distance - 1.0, 0.0)
         position = self._axes.points[0] + out / np.maximum(distance, 1.0)[:, None]
         rotation = rotation_matrices(poses[:, 3:])
-        half = room // 2
+        part = room // 4
         # Charts whose candidates are there.
         done = np.zeros(n, dtype=int)
         left = np.arange(n)
         for chart in self.charts:
             motion = self._motion(rotation[left], position[left])
-            q, miss, rounding, close = _chart_candidates(self._axes, chart, *motion, half)
-            slots = half * done[left, None] + np.arange(half)
+            q, miss, rounding, close = _chart_candidates(self._axes, chart, *motion, part)
+            slots = part * done[left, None] + np.arange(part)
             candidates[left[:, None], slots], misses[left[:, None], slots] = q, miss
             good = rounding <= _MOST_ROUNDING
             done[left[good]] += 1
@@ -134,11 +135,12 @@ class GeneralCandidates:
             if len(left) == 0:
                 break
         left = np.flatnonzero(done == 0)
-        for k, axis in enumerate(_TURN_AXES if len(left) else ()):
+        trials = [(chart, axis) for chart in self.charts[:2] for axis in _TURN_AXES]
+        for k, (chart, axis) in enumerate(trials if len(left) else ()):
             aside = turned(axis, np.full(1, _ASIDE), np.eye(3)).T
             motion = self._motion(rotation[left] @ aside, position[left])
-            q, miss, _, _ = _chart_candidates(self._axes, self.charts[0], *motion, half)
-            slots = slice(k * half, (k + 1) * half)
+            q, miss, _, _ = _chart_candidates(self._axes, chart, *motion, part)
+            slots = slice(k * part, (k + 1) * part)
             candidates[left, slots], misses[left, slots] = q, miss
         misses[far > 0.0] += 1.0
         return candidates, misses
@@ -156,7 +158,7 @@ def _best_charts(axes: Axes) -> list[GeneralChart]:
     for shift in range(6):
         for backwards in (False, True):
             chart = GeneralChart(shift, backwards)
-            found, _, _, _ = _chart_candidates(axes, chart, R, t, GENERAL_CANDIDATES // 2)
+            found, _, _, _ = _chart_candidates(axes, chart, R, t, GENERAL_CANDIDATES // 4)
             off = np.abs(np.sin(0.5 * (found - planted[:, None]))).max(axis=2).min(axis=1)
             ranked.append((float(np.quantile(off, 0.9)), shift, backwards))
     ranked.sort()

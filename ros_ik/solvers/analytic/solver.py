@@ -191,7 +191,8 @@ class ClosedFormIK:
             dim=self.n_problems,
             inputs=[self._chain_arrays, self._wide_arrays, self._refinement, *problem],
             outputs=[
-                self._source.candidates, self._source.misses, self._solutions, self._distances, self._branch_of,
+                self._source.candidates, self._source.misses,
+                self._solutions, self._distances, self._branch_of,
                 self._directions.array, self._singular.array, self._n_exist.array,
                 self._n_branches,
             ],
