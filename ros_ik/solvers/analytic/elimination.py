@@ -38,6 +38,10 @@ _DEGREE = 8
 _ROOTS = 2 * _DEGREE
 # A second singular value below this share of the first counts as that of a second null vector.
 _SECOND_NULL = 1e-2
+# The same for a third one, which is no null vector of a solution.
+_THIRD_NULL = 2e-3
+# Least singular value of the products of joints 1 and 2, over the largest, that determines them.
+_LEAST_RANK = 1e-4
 # Turn of the pencil of two null vectors [rad]: half angles of half a turn are no root at infinity.
 _PENCIL_TURN = 0.6
 
@@ -54,7 +58,7 @@ class Elimination:
         harmonics: Coefficients of exp(i k q_3) in det A for k from 0 to 8, shape [n, 9].
         peak: Angle of joint 3 at which |det A| is largest [rad], shape [n].
         rounding: Largest of harmonics 9 to 12 over the largest of all, shape [n]; 1 where the
-            determinant vanishes.
+            determinant vanishes, or the products of joints 1 and 2 do not tell these apart.
     """
 
     matrices: np.ndarray
@@ -98,6 +102,8 @@ def eliminate(h: np.ndarray, p: np.ndarray, R: np.ndarray, t: np.ndarray) -> Eli
     size = np.abs(harmonics)
     largest = size.max(axis=1)
     rest = size[:, _DEGREE + 1 :].max(axis=1)
+    # Columns that depend on each other leave joints 1 and 2 unknown.
+    rest = np.where(S[:, 7] < _LEAST_RANK * S[:, 0], largest, rest)
     rounding = np.where(largest > 0.0, rest / np.where(largest > 0.0, largest, 1.0), 1.0)
     peak = _SAMPLES[np.argmax(np.abs(det), axis=1)]
     return Elimination(matrices, left, products, harmonics[:, : _DEGREE + 1], peak, rounding)
@@ -127,7 +133,9 @@ def roots(equations: Elimination) -> tuple[np.ndarray, np.ndarray]:
     return start[:, None] + np.angle((1.0 + 1j * x) * np.conj(1.0 - 1j * x)), imaginary
 
 
-def null_vectors(matrices: np.ndarray, angle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def null_vectors(
+    matrices: np.ndarray, angle: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return vectors v with A(angle) v = 0, and which of them there are.
 
     Two configurations may have the same angle of joint 3, or nearly so: A has two null vectors
@@ -139,7 +147,8 @@ def null_vectors(matrices: np.ndarray, angle: np.ndarray) -> tuple[np.ndarray, n
         angle: Angles of joint 3 [rad], shape [m].
 
     Returns:
-        Vectors [m, 2, 12] and a mask [m, 2].
+        Vectors [m, 2, 12], a mask [m, 2], and whether there are more than two null vectors [m], of
+        which these are any combinations.
     """
     _, S, Vt = np.linalg.svd(_at(matrices, angle))
     vectors = np.repeat(Vt[:, None, 11], 2, axis=1)
@@ -157,7 +166,7 @@ def null_vectors(matrices: np.ndarray, angle: np.ndarray) -> tuple[np.ndarray, n
         is_real = np.imag(ratios).any(axis=1) == 0
         vectors[two, 1] = found[:, 1]
         vectors[two[is_real], 0] = found[is_real, 0]
-    return vectors, there
+    return vectors, there, S[:, 9] < _THIRD_NULL * S[:, 0]
 
 
 def angles(
@@ -230,9 +239,9 @@ def _dialytic(free: np.ndarray) -> np.ndarray:
     A = np.zeros((n, 3, 2, 6, 4, 3))
     A[:, :, 0, :, 1:] = halves
     A[:, :, 1, :, :3] = halves
-    A = A.reshape(n, 3, 12, 12)
-    norm = np.sqrt(np.sum(A * A, axis=(1, 3), keepdims=True))
-    return A / np.where(norm > 0.0, norm, 1.0)
+    matrices = A.reshape(n, 3, 12, 12)
+    norm = np.sqrt(np.sum(matrices * matrices, axis=(1, 3), keepdims=True))
+    return matrices / np.where(norm > 0.0, norm, 1.0)
 
 
 def _at(matrices: np.ndarray, angle: np.ndarray) -> np.ndarray:

@@ -24,8 +24,10 @@ from ros_ik.solvers.analytic.elimination import roots
 from ros_ik.solvers.analytic.elimination import turned
 from ros_ik.solvers.analytic.structure import Axes
 
-# Candidates of a pose: two null vectors for each of 16 roots, in two charts.
-GENERAL_CANDIDATES = 64
+# Candidates of a pose: two null vectors for each of 16 roots, in up to four charts, or in two
+# charts for each of two targets beside a pose where no chart works.
+_PARTS = 4
+GENERAL_CANDIDATES = _PARTS * 2 * 16
 # Largest imaginary part of a root that may be real [rad]: double roots are off by the root of the
 # rounding, and those of a target turned by _ASIDE by about its root.
 NEARLY_REAL = 0.08
@@ -34,9 +36,11 @@ _CHUNK = 64
 # Real roots nearer than this are known to few digits [rad]; a second chart is asked then.
 _CLOSE = 0.02
 # Charts that are tried at a pose, and random poses that put them in order.
-_MOST_CHARTS, _TRIALS = 3, 24
+_MOST_CHARTS, _TRIALS = 6, 24
+# Largest error of a chart that is tried, unless it is the best [rad].
+_MOST_ERROR = 0.1
 # Largest share of rounding in the determinant of an elimination that is trusted.
-_MOST_ROUNDING = 1e-9
+_MOST_ROUNDING = 1e-12
 # Least condition of the Jacobian at random configurations beyond which all count as singular.
 _MOST_CONDITION = 1e8
 # Turn of the targets beside a pose at which no chart works [rad], and the axes of the two turns.
@@ -119,27 +123,28 @@ class GeneralCandidates:
         far = np.maximum(distance - 1.0, 0.0)
         position = self._axes.points[0] + out / np.maximum(distance, 1.0)[:, None]
         rotation = rotation_matrices(poses[:, 3:])
-        half = room // 2
+        part = room // _PARTS
         # Charts whose candidates are there.
         done = np.zeros(n, dtype=int)
         left = np.arange(n)
         for chart in self.charts:
             motion = self._motion(rotation[left], position[left])
-            q, miss, rounding, close = _chart_candidates(self._axes, chart, *motion, half)
-            slots = half * done[left, None] + np.arange(half)
+            q, miss, rounding, wanted = _chart_candidates(self._axes, chart, *motion, part)
+            slots = part * done[left, None] + np.arange(part)
             candidates[left[:, None], slots], misses[left[:, None], slots] = q, miss
             good = rounding <= _MOST_ROUNDING
             done[left[good]] += 1
-            left = left[~good | (close & (done[left] < 2))]
+            left = left[done[left] < wanted]
             if len(left) == 0:
                 break
         left = np.flatnonzero(done == 0)
-        for k, axis in enumerate(_TURN_AXES if len(left) else ()):
+        trials = [(chart, axis) for chart in self.charts[:2] for axis in _TURN_AXES]
+        for k, (chart, axis) in enumerate(trials if len(left) else ()):
             aside = turned(axis, np.full(1, _ASIDE), np.eye(3)).T
             motion = self._motion(rotation[left] @ aside, position[left])
-            q, miss, _, _ = _chart_candidates(self._axes, self.charts[0], *motion, half)
-            slots = slice(k * half, (k + 1) * half)
-            candidates[left, slots], misses[left, slots] = q, miss
+            q, miss, _, _ = _chart_candidates(self._axes, chart, *motion, part)
+            block = slice(k * part, (k + 1) * part)
+            candidates[left, block], misses[left, block] = q, miss
         misses[far > 0.0] += 1.0
         return candidates, misses
 
@@ -156,11 +161,16 @@ def _best_charts(axes: Axes) -> list[GeneralChart]:
     for shift in range(6):
         for backwards in (False, True):
             chart = GeneralChart(shift, backwards)
-            found, _, _, _ = _chart_candidates(axes, chart, R, t, GENERAL_CANDIDATES // 2)
+            found, _, _, _ = _chart_candidates(axes, chart, R, t, GENERAL_CANDIDATES // _PARTS)
             off = np.abs(np.sin(0.5 * (found - planted[:, None]))).max(axis=2).min(axis=1)
             ranked.append((float(np.quantile(off, 0.9)), shift, backwards))
     ranked.sort()
-    return [GeneralChart(shift, backwards) for _, shift, backwards in ranked[:_MOST_CHARTS]]
+    most = max(_MOST_ERROR, ranked[0][0])
+    return [
+        GeneralChart(shift, backwards)
+        for off, shift, backwards in ranked[:_MOST_CHARTS]
+        if off <= most
+    ]
 
 
 def _chart_candidates(
@@ -169,8 +179,9 @@ def _chart_candidates(
     """Solve motions in one chart.
 
     Returns:
-        Configurations [n, room, 6], their misses [n, room], the rounding [n], and whether roots
-        that may be real are close to each other [n].
+        Configurations [n, room, 6], their misses [n, room], the rounding [n], and the charts
+        that it takes to be sure, int [n]: more than one where real roots are close to each other
+        or have many null vectors.
     """
     n = len(R)
     h, p, R, t = _in_order(axes, chart, R, t)
@@ -178,7 +189,9 @@ def _chart_candidates(
     angle, imaginary = roots(equations)
     rank = np.argsort(np.argsort(imaginary, axis=1), axis=1)
     rows, places = np.nonzero((imaginary < NEARLY_REAL) | (rank < _LEAST_ROOTS))
-    vectors, there = null_vectors(equations.matrices[rows], angle[rows, places])
+    vectors, there, many = null_vectors(equations.matrices[rows], angle[rows, places])
+    wanted = np.where(_close(angle, imaginary), 2, 1)
+    wanted[rows[many]] = _PARTS
     pairs, which = np.nonzero(there)
     rows, places = rows[pairs], places[pairs]
     five = angles(equations, rows, angle[rows, places], vectors[pairs, which])
@@ -194,7 +207,7 @@ def _chart_candidates(
     rows, slot = rows[kept], slot[kept]
     candidates, misses = np.zeros((n, room, 6)), np.full((n, room), np.inf)
     candidates[rows, slot], misses[rows, slot] = q[kept], miss[kept]
-    return candidates, misses, equations.rounding, _close(angle, imaginary)
+    return candidates, misses, equations.rounding, wanted
 
 
 def _close(angle: np.ndarray, imaginary: np.ndarray) -> np.ndarray:

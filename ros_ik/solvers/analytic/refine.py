@@ -261,8 +261,8 @@ def refine_kernel() -> wp.Kernel:
         refinement: Refinement,
         target: wp.array(dtype=wp.transformd),  # [n_problems], of the tool in the world
         seed: wp.array2d(dtype=wp.float64),  # [n_problems, 6]
-        candidates: wp.array3d(dtype=wp.float64),  # [n_problems, 16, 6], overwritten
-        misses: wp.array2d(dtype=wp.float64),  # [n_problems, 16]
+        candidates: wp.array3d(dtype=wp.float64),  # [n_problems, room, 6], overwritten
+        misses: wp.array2d(dtype=wp.float64),  # [n_problems, room]
         solutions: wp.array3d(dtype=wp.float64),  # [n_problems, max_solutions, 6]
         distances: wp.array2d(dtype=wp.float64),  # [n_problems, max_solutions]
         branch_of: wp.array2d(dtype=wp.int32),  # [n_problems, max_solutions]

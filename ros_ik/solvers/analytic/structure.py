@@ -6,9 +6,9 @@ With every joint at zero, axis i has a direction h_i and passes through a point 
 
     X_tool(q) = E_1(q_1) .. E_n(q_n) X_tool(0),   E_i(q) the rotation by q about axis i.
 
-Two families have closed forms here, both for six revolute joints: three consecutive axes that
-meet in one point (Pieper 1968), and three consecutive parallel axes. The list of structures and
-subproblems is that of Elias and Wen, "IK-Geo" (2022).
+Two families have fast closed forms here, both for six revolute joints: three consecutive axes that
+meet in one point (Pieper 1968), and three consecutive parallel axes. All others are GENERAL
+(``general``). The list of structures and subproblems is that of Elias and Wen, "IK-Geo" (2022).
 
 A chain read backwards has the same solutions: E_6(-q_6) .. E_1(-q_1) = M^-1 for E_1 .. E_6 = M.
 So has a chain whose last axis comes first: E_6' E_1 .. E_5 = M, axis 6' being axis 6 moved by M.

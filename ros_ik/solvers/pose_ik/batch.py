@@ -16,6 +16,7 @@ from ros_ik.numbers import host_array
 from ros_ik.solvers.analytic.batch import all_solutions
 from ros_ik.solvers.analytic.form import closed_form
 from ros_ik.solvers.analytic.result import AllSolutions
+from ros_ik.solvers.analytic.structure import ClosedFormFamily
 from ros_ik.solvers.pose_ik.result import ChainIKResult
 from ros_ik.solvers.pose_ik.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.setup import check_tolerances
@@ -89,10 +90,11 @@ def inverse_kinematics(
         n_threads: CPU threads that share a batch; None for one per core.
         method: 'search'; 'closed_form' for :func:`all_solutions`, to 1e-10 m and rad, of which
             those nearest to the seed are returned; 'auto' for the closed form where a chain of
-            six joints has an exact one and the request fits it, and the search for the poses
-            that it leaves unsolved and for everything else. The closed form fits requests with
-            two finite tolerances, and for 'auto' without check_collisions; ``settings`` steer
-            the search alone.
+            six joints has an exact one other than that of six general axes, which is slower than
+            the search, and the request fits it, and the search for the poses that it leaves
+            unsolved and for everything else. The closed form fits requests with two finite
+            tolerances, and for 'auto' without check_collisions; ``settings`` steer the search
+            alone.
 
     Returns:
         The answers, in the order of the poses.
@@ -125,9 +127,10 @@ def inverse_kinematics(
             reason = 'a tolerance is infinite; closed forms solve whole poses'
         if method == 'closed_form' and reason:
             raise ArgumentError(f'method closed_form: {reason}')
-        # With a joint left over, or collisions to avoid, the search is quicker.
-        closed = form.exact and not form.redundant_joint and not check_collisions
-        if not reason and (method == 'closed_form' or closed):
+        # With a joint left over, collisions to avoid or six general axes, the search is quicker.
+        quick = form.exact and form.family is not ClosedFormFamily.GENERAL
+        quick = quick and not form.redundant_joint and not check_collisions
+        if not reason and (method == 'closed_form' or quick):
             count = checked_count('n_solutions', n_solutions, 1)
             found = all_solutions(
                 model, link, targets, starts, count, joint_group, joint_q=joint_q, offset=offset,
