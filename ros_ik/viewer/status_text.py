@@ -7,6 +7,7 @@ from __future__ import annotations
 import html
 import math
 
+from ros_ik.model.labels import listed
 from ros_ik.servo import StatusCode
 from ros_ik_interfaces.msg import IkStatus
 
@@ -53,6 +54,9 @@ def status_html(status: IkStatus | None, node: str) -> str:
         pair = ' and '.join(filter(None, [status.limiting_pair_a, status.limiting_pair_b]))
         value = f'{1e3 * status.barrier_value:.0f} mm'
         lines.append(_line(f'nearest: {status.limiting_barrier}', f'{pair} {value}'))
+    if status.unmeasured_links:
+        names = listed(status.unmeasured_links)
+        lines.append(_line('not measured', f'distances leave out collision shapes of {names}'))
     for task in status.tasks:
         if task.active:
             reached = 'reached' if task.reached else 'on its way'

@@ -3,6 +3,7 @@
 """The viewer beside a running node and a mock robot, over DDS."""
 
 import collections
+import html
 import os
 import signal
 import subprocess
@@ -28,6 +29,7 @@ from ros_ik.viewer.plots import POSITIONS
 from ros_ik.viewer.plots import TICKS
 from ros_ik.viewer.plots import VELOCITIES
 from ros_ik.viewer.requests import Requests
+from ros_ik.viewer.status_text import status_html
 from ros_ik.viewer.viewer_node import survive_wakes
 from ros_ik.viewer.workspace_view import read_boxes
 from ros_ik_interfaces.msg import IkStatus
@@ -236,6 +238,14 @@ def test_status_is_shown_in_words(fresh):
     client, viewer = fresh
     client.wait_for(lambda: 'waiting for a target' in viewer.page.status, 'status on the page')
     assert 'tick at' in viewer.page.status
+
+
+def test_links_whose_shapes_are_missing_are_named_in_the_status():
+    plain = status_html(IkStatus(code=IkStatus.OK), '/ros_ik')
+    assert 'not measured' not in plain
+    some = status_html(IkStatus(code=IkStatus.OK, unmeasured_links=['hand', 'tool']), '/ros_ik')
+    sentence = '<b>not measured</b>: distances leave out collision shapes of hand, tool'
+    assert sentence in html.unescape(some)
 
 
 @pytest.mark.parametrize('value', [-0.1, 0.0, 0.02, 0.05, 0.07, 0.1, 0.4])
