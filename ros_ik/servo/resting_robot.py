@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Where a robot at rest is: the mean of its last measurements, for encoders tremble.
+"""Position of a robot at rest: the mean of its last measurements, for encoders tremble.
 
 A motion that began at a single sample would begin with a step by the noise of that sample.
 """

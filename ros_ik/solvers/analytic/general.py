@@ -17,6 +17,7 @@ import dataclasses
 
 import numpy as np
 
+from ros_ik.model.poses import rotate
 from ros_ik.solvers.analytic.elimination import angles
 from ros_ik.solvers.analytic.elimination import eliminate
 from ros_ik.solvers.analytic.elimination import null_vectors
@@ -99,15 +100,14 @@ class GeneralCandidates:
         """Write the candidates of poses, those nearest to a real root first.
 
         Args:
-            poses: Targets of the tool in the world, shape [n, 7]; rows that are no pose get no
-                candidate.
+            poses: Targets of the tool in the world, shape [n, 7], unit quaternions; rows of NaN
+                get no candidate.
             candidates: Configurations [rad], shape [n, room, 6].
             misses: Imaginary parts of their roots, shape [n, room]; inf for places without a
                 candidate. Those of a pose outside the reach are 1 rad and more.
         """
         misses[:] = np.inf
-        length = np.linalg.norm(poses[:, 3:], axis=1)
-        known = np.flatnonzero(np.isfinite(poses).all(axis=1) & (length > 1e-9))
+        known = np.flatnonzero(np.isfinite(poses).all(axis=1))
         for first in range(0, len(known), _CHUNK):
             rows = known[first : first + _CHUNK]
             candidates[rows], misses[rows] = self._solve(poses[rows], candidates.shape[1])
@@ -122,7 +122,8 @@ class GeneralCandidates:
         distance = np.linalg.norm(out, axis=1)
         far = np.maximum(distance - 1.0, 0.0)
         position = self._axes.points[0] + out / np.maximum(distance, 1.0)[:, None]
-        rotation = rotation_matrices(poses[:, 3:])
+        # Rows of rotate() are the images of x, y and z: the columns of the matrix.
+        rotation = np.swapaxes(rotate(poses[:, None, 3:], np.eye(3)), 1, 2)
         part = room // _PARTS
         # Charts whose candidates are there.
         done = np.zeros(n, dtype=int)
@@ -271,14 +272,3 @@ def _last_angle(
     side = side - h6 * np.sum(h6 * side, axis=1, keepdims=True)
     goal = np.einsum('nij,nj->ni', rest, side)
     return np.arctan2(np.sum(h6 * np.cross(side, goal), axis=1), np.sum(side * goal, axis=1))
-
-
-def rotation_matrices(quaternions: np.ndarray) -> np.ndarray:
-    """Return the rotation matrices [n, 3, 3] of quaternions x y z w [n, 4] of any length."""
-    x, y, z, w = (quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)).T
-    rows = [
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(rows), 2, 0)

@@ -164,20 +164,21 @@ class RedundantClosedFormIK:
         places = max(self.max_solutions, MAX_CANDIDATES) if all_turns else MAX_CANDIDATES
         common: dict[str, Any] = {'joint_q': held, 'offset': offset}
         n_rows = n_problems * (self._n_sampled or len(self._values))
-        # The samples; what is tried between them; poses that none of these solves.
-        self._samples, self._between, self._unsolved = (
-            ClosedFormIK(
+
+        def solver(size: int, *, least_error: bool) -> ClosedFormIK:
+            return ClosedFormIK(
                 model, link, size, places, joint_group=rest, all_turns=all_turns,
                 least_error=least_error, settings=settings, **common,
-            )
-            for size, least_error in (
-                (n_rows, False), (2 * _MINIMA * n_problems, False), (n_problems, True),
-            )
-        )  # fmt: skip
-        self._search = ChainIK(
-            model, link, n_problems, joint_group=joint_group, **common,
-            position_tolerance=_SEARCH_TOLERANCE, rotation_tolerance=_SEARCH_TOLERANCE,
-        )  # fmt: skip
+            )  # fmt: skip
+
+        self._samples = solver(n_rows, least_error=False)
+        self._unsolved = solver(n_problems, least_error=True)
+        if self._n_sampled:
+            self._between = solver(2 * _MINIMA * n_problems, least_error=False)
+            self._search = ChainIK(
+                model, link, n_problems, joint_group=joint_group, **common,
+                position_tolerance=_SEARCH_TOLERANCE, rotation_tolerance=_SEARCH_TOLERANCE,
+            )  # fmt: skip
         self._body_q = np.zeros((n_problems * self.max_solutions, model.body_count, 7))
         middle = held.copy()
         middle[self.chain.coordinates] = 0.5 * np.sum(self.chain.sampling_range(), axis=0)
@@ -336,7 +337,7 @@ class RedundantClosedFormIK:
         n_exist = np.where(again, 0, found.exist).sum(axis=1).astype(np.int32)
         n_found = np.minimum(np.isfinite(distance).sum(axis=1), s).astype(np.int32)
         solved = n_found > 0
-        # Where there is none, the one of least error; places without one repeat the first.
+        # A pose without any takes the one of least error; places without one repeat the first.
         least = np.argmin(found.error, axis=1) * found.distance.shape[2]
         order[:, 0] = np.where(solved, order[:, 0], least)
         order = np.where(np.arange(s) < np.maximum(n_found, 1)[:, None], order, order[:, :1])

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Where candidates come from: a kernel for the closed forms, the host for six general axes."""
+"""Sources of candidates: a kernel for the closed forms, the host for six general axes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _EXACT_SLACK, _SLACK_FACTOR = 1e-8, 30.0
 
 
 class CandidateSource(Protocol):
-    """What writes the candidates of each solve.
+    """Writer of the candidates of each solve.
 
     Attributes:
         candidates: Configurations, Warp array [n_problems, room, 6].
