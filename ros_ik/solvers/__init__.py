@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from ros_ik.solvers.optimal_control import OptimalControlResult
     from ros_ik.solvers.optimal_control import OptimalControlSettings
     from ros_ik.solvers.optimal_control import StopReason
+    from ros_ik.solvers.path.problem import PathResult
+    from ros_ik.solvers.path.solver import solve_path
     from ros_ik.solvers.pose_ik.batch import inverse_kinematics
-    from ros_ik.solvers.pose_ik.path import PathResult
-    from ros_ik.solvers.pose_ik.path import solve_path
     from ros_ik.solvers.pose_ik.result import ChainIKResult
     from ros_ik.solvers.pose_ik.result import ChainIKSettings
     from ros_ik.solvers.pose_ik.solver import ChainIK

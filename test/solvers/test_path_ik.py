@@ -16,8 +16,8 @@ from support.robots import urdf_text
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
 from ros_ik.model import Model
-from ros_ik.solvers.pose_ik.path import _halfway
-from ros_ik.solvers.pose_ik.path import solve_path
+from ros_ik.solvers.path.solver import solve_path
+from ros_ik.solvers.path.walk import halfway
 from ros_ik.solvers.pose_ik.solver import ChainIK
 from ros_ik.solvers.status import SolveStatus
 
@@ -56,11 +56,12 @@ def test_a_line_inside_the_workspace_is_followed_without_a_jump(name, link, ends
         assert np.linalg.norm(oracle.poses(q)[link][0] - pose[:3]) < 1.001e-4
 
 
-def test_a_start_keeps_its_branch():
+@pytest.mark.parametrize('method', ['search', 'closed_form'])
+def test_a_start_keeps_its_branch(method):
     model = robot('ur5_robot')
     poses = line((0.4, -0.2, 0.3), (0.4, 0.2, 0.3))
-    free = solve_path(model, 'tool0', poses)
-    kept = solve_path(model, 'tool0', poses, free.joint_q[0])
+    free = solve_path(model, 'tool0', poses, method=method)
+    kept = solve_path(model, 'tool0', poses, free.joint_q[0], method=method)
     assert kept.fraction == 1.0
     assert np.max(np.abs(kept.joint_q[0] - free.joint_q[0])) < 0.02
     np.testing.assert_allclose(kept.joint_q, free.joint_q, atol=0.02)
@@ -114,7 +115,7 @@ def test_far_poses_are_joined_only_where_the_arm_can_move_between_them():
         path = solve_path(model, 'tool0', poses[[k, 20 + k]], near[k], max_joint_step=np.inf)
         dense = [poses[k], poses[20 + k]]
         for _ in range(7):
-            middles = [_halfway(a, b) for a, b in itertools.pairwise(dense)]
+            middles = [halfway(a, b) for a, b in itertools.pairwise(dense)]
             dense = [p for pair in zip(dense, middles, strict=False) for p in pair] + [dense[-1]]
         followed = solve_path(model, 'tool0', np.array(dense), near[k])
         if path.breaks:
@@ -174,7 +175,7 @@ def test_each_pose_behind_a_break_is_searched_for_once(monkeypatch):
 
     monkeypatch.setattr(ChainIK, 'solve', counted)
     poses = line((0.5, 0.0, 0.4), (1.1, 0.0, 0.4))
-    path = solve_path(robot('panda'), 'panda_hand_tcp', poses)
+    path = solve_path(robot('panda'), 'panda_hand_tcp', poses, method='search')
     assert len(path.breaks) > 20
     # The branches of the first pose, then the poses from the first break on.
     assert searched == [1, len(poses) - path.breaks[0]]
@@ -197,10 +198,12 @@ def test_a_path_breaks_where_it_collides(name, link):
         eval_fk(model, np.stack([near, far]), body_q)
         poses = list(body_q[:, model.body_index(link)])
         for _ in range(5):
-            middles = [_halfway(a, b) for a, b in itertools.pairwise(poses)]
+            middles = [halfway(a, b) for a, b in itertools.pairwise(poses)]
             poses = [p for pair in zip(poses, middles, strict=False) for p in pair] + [poses[-1]]
-        blind = solve_path(model, link, np.array(poses), near)
-        path = solve_path(model, link, np.array(poses), near, check_collisions=True)
+        blind = solve_path(model, link, np.array(poses), near, method='search')
+        path = solve_path(
+            model, link, np.array(poses), near, check_collisions=True, method='search'
+        )
         count, others = (round(p.fraction * len(poses)) for p in (path, blind))
         np.testing.assert_array_equal(path.joint_q[:count], blind.joint_q[:count])
         least = [oracle.distances(q, pairs).min() for q in along(near, blind.joint_q[:others])]
@@ -271,3 +274,14 @@ def test_a_start_in_collision_breaks_at_once():
 def test_bad_arguments_are_named(poses, start, step, message):
     with pytest.raises(ArgumentError, match=message):
         solve_path(robot('panda'), 'panda_hand_tcp', poses, start, max_joint_step=step)
+
+
+def test_a_method_that_does_not_fit_says_why():
+    poses = line((0.4, -0.3, 0.4), (0.6, 0.3, 0.5), 3)
+    with pytest.raises(ArgumentError, match='method must be one of auto, closed_form, search'):
+        solve_path(robot('panda'), 'panda_hand_tcp', poses, method='fast')
+    with pytest.raises(ArgumentError, match='method closed_form: a tolerance is infinite'):
+        solve_path(
+            robot('panda'), 'panda_hand_tcp', poses, method='closed_form',
+            rotation_tolerance=np.inf,
+        )  # fmt: skip

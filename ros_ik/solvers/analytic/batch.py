@@ -125,7 +125,7 @@ def all_solutions(
     n_values = 1
     kind: type[ClosedFormIK] | type[RedundantClosedFormIK] = ClosedFormIK
     if form.redundant_joint:
-        common['redundant_values'] = redundant_values
+        common.update(redundant_values=redundant_values, form=form)
         given, n_sampled = checked_values(redundant_values)
         n_values = n_sampled or len(given)
         kind = RedundantClosedFormIK

@@ -34,6 +34,7 @@ from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.numbers import real_array
 from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.form import closed_form
+from ros_ik.solvers.analytic.form import ClosedForm
 from ros_ik.solvers.analytic.form import folded_chain
 from ros_ik.solvers.analytic.form import without_form
 from ros_ik.solvers.analytic.result import AllSolutions
@@ -115,6 +116,7 @@ class RedundantClosedFormIK:
         offset: np.ndarray | None = None,
         all_turns: bool = False,
         settings: ClosedFormSettings | None = None,
+        form: ClosedForm | None = None,
     ) -> None:
         """Choose the redundant joint, compile and allocate.
 
@@ -130,6 +132,7 @@ class RedundantClosedFormIK:
             offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
             all_turns: Return each turn of a joint that its limits allow as a solution of its own.
             settings: Tolerances.
+            form: What :func:`closed_form` has answered for the same chain; None to ask it.
 
         Raises:
             ArgumentError: A chain of another number of joints, or without a closed form, with
@@ -142,7 +145,7 @@ class RedundantClosedFormIK:
         self.chain, held = folded_chain(model, link, joint_group, joint_q, offset)
         self._link, self.model = link_index(model, link, least=0), model
         self.link = model.body_label[self._link]
-        self.form = closed_form(
+        self.form = form or closed_form(
             model, link, joint_group, joint_q=held, offset=offset,
             tolerances=self._settings.structure,
         )  # fmt: skip

@@ -1,0 +1,157 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Every solution of each pose of a path, for chains that have a closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+import dataclasses
+from typing import Any
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ros_ik.kinematics.serial_chain import SerialChain
+from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
+from ros_ik.solvers.analytic.form import ClosedForm
+from ros_ik.solvers.analytic.redundant import RedundantClosedFormIK
+from ros_ik.solvers.analytic.result import AllSolutions
+from ros_ik.solvers.analytic.solver import ClosedFormIK
+from ros_ik.solvers.path.motion_check import MotionCheck
+from ros_ik.solvers.status import SolveStatus
+
+if TYPE_CHECKING:
+    from ros_ik.model import JointGroup
+    from ros_ik.model import Model
+
+# Values of the redundant joint of seven: steps of 0.1 rad over a turn.
+_VALUES = 64
+# Poses solved at a time, with six joints and with seven: bounds the memory.
+_AT_ONCE, _AT_ONCE_REDUNDANT = 1024, 64
+# Solutions of a pose with six joints: the most of six general axes.
+_PLACES = 16
+
+
+@dataclasses.dataclass(frozen=True)
+class Layer:
+    """Solutions of one pose, one turn of each joint for all.
+
+    Attributes:
+        joint_q: Positions of the chain's variables, [m, n_variables]; where there is no solution
+            the configuration of least error alone.
+        status: SolveStatus code of the pose; the solutions are CONVERGED.
+        is_singular: Whether a solution stands for others that are joined to it.
+    """
+
+    joint_q: np.ndarray
+    status: int
+    is_singular: bool
+
+    @property
+    def is_solved(self) -> bool:
+        """Tell whether the rows are solutions."""
+        return self.status == SolveStatus.CONVERGED
+
+
+class Branches:
+    """Solutions of the poses of a path over all branches and values of a redundant joint.
+
+    Attributes:
+        chain: The chain.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        link: str | int,
+        form: ClosedForm,
+        chain: SerialChain,
+        *,
+        held: np.ndarray,
+        joint_group: JointGroup | str | Sequence[str] | None,
+        offset: np.ndarray | None,
+        tolerances: tuple[float, float],
+        check: MotionCheck,
+    ) -> None:
+        """Keep what the solutions are for.
+
+        Args:
+            model: The model.
+            link: Link that follows the path.
+            form: Closed form of its chain.
+            chain: The chain.
+            held: Configuration that holds the other joints, [joint_coord_count].
+            joint_group: Joints that may move.
+            offset: Pose of the tool in the link, [7].
+            tolerances: Distance [m] and angle [rad] that a pose may be missed by.
+            check: Check of configurations for collisions.
+        """
+        self.chain = chain
+        self._model, self._link, self._form, self._held = model, link, form, held
+        self._common: dict[str, Any] = {
+            'joint_group': joint_group, 'joint_q': held, 'offset': offset,
+        }  # fmt: skip
+        self._tolerances, self._check = tolerances, check
+
+    def rows(self, variables: np.ndarray) -> np.ndarray:
+        """Return configurations of the model [k, joint_coord_count] for variables of the chain."""
+        rows = np.tile(self._held, (len(variables), 1))
+        rows[:, self.chain.coordinates] = variables
+        return self._model.apply_mimic(rows)
+
+    def layers(self, targets: np.ndarray, start: np.ndarray | None) -> Iterator[Layer]:
+        """Yield the solutions of each pose.
+
+        Args:
+            targets: Poses [n, 7].
+            start: Variables of the chain whose redundant position is a value to solve at; None
+                for no such value.
+        """
+        most = _AT_ONCE_REDUNDANT if self._form.redundant_joint else _AT_ONCE
+        size = min(most, len(targets))
+        solver = self._solver(size, start)
+        for first in range(0, len(targets), size):
+            # The last pose fills what is left of the batch.
+            index = np.minimum(first + np.arange(size), len(targets) - 1)
+            found = solver.solve(targets[index])
+            for k in range(min(size, len(targets) - first)):
+                yield self._layer(found, k)
+
+    def _solver(
+        self, size: int, start: np.ndarray | None
+    ) -> ClosedFormIK | RedundantClosedFormIK:
+        if not self._form.redundant_joint:
+            return ClosedFormIK(self._model, self._link, size, _PLACES, **self._common)
+        place = self._form.joints.index(self._form.redundant_joint)
+        lower, upper = (float(range_[place]) for range_ in self.chain.sampling_range())
+        if not self.chain.slides[place]:
+            # Further turns are the same solutions.
+            middle, half = 0.5 * (lower + upper), min(0.5 * (upper - lower), np.pi)
+            lower, upper = middle - half, middle + half
+        values = np.linspace(lower, upper, _VALUES)
+        if start is not None:
+            values = np.append(values, start[place])
+        return RedundantClosedFormIK(
+            self._model, self._link, size, MAX_CANDIDATES * len(values), redundant_values=values,
+            form=self._form, **self._common,
+        )  # fmt: skip
+
+    def _layer(self, found: AllSolutions, k: int) -> Layer:
+        """Return the solutions of row ``k`` that are out of collision."""
+        status, count = int(found.status[k]), int(found.n_found[k])
+        errors = float(found.position_error[k, 0]), float(found.rotation_error[k, 0])
+        if status != SolveStatus.CONVERGED:
+            count = 1
+            # Just out of reach, and near enough.
+            if all(error <= most for error, most in zip(errors, self._tolerances, strict=True)):
+                status = int(SolveStatus.CONVERGED)
+        rows = found.joint_q[k, :count]
+        if status == SolveStatus.CONVERGED:
+            free = self._check.is_free(rows)
+            if free.any():
+                rows = rows[free]
+            else:
+                rows, status = rows[:1], int(SolveStatus.IN_COLLISION)
+        singular = bool(found.singular[k, :count].any())
+        return Layer(rows[:, self.chain.coordinates].copy(), status, singular)

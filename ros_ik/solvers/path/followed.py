@@ -1,0 +1,97 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A path that follows branches pose by pose: for chains of every kind.
+
+With the start left free, every branch of the first pose is followed to its first break, and the
+one that gets furthest, then the one that moves least, is taken. All poses behind the first break
+are solved in one batch: those out of reach take the most attempts.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from ros_ik.solvers.path.motion_check import MotionCheck
+from ros_ik.solvers.path.problem import PathProblem
+from ros_ik.solvers.path.problem import PathResult
+from ros_ik.solvers.path.walk import LOCAL
+from ros_ik.solvers.path.walk import Walker
+from ros_ik.solvers.status import SolveStatus
+
+# Poses solved at a time behind the first break: bounds the memory.
+_MOST_POSES = 1024
+
+
+def followed_path(problem: PathProblem, n_branches: int) -> PathResult:
+    """Follow the branch of the start, or each of the first pose.
+
+    Args:
+        problem: What is asked for.
+        n_branches: Solutions of the first pose to follow where the start is free.
+    """
+    targets = problem.targets
+    first = problem.free_solver(n_solutions=n_branches)
+    pairs = first.collision_pairs if problem.check_collisions else None
+    check = MotionCheck(problem.model, pairs, first.collision_margins)
+    walker = Walker(problem.solver(settings=LOCAL), check, problem.max_joint_step)
+    if problem.start is not None:
+        come_from = problem.start
+        path = walker.follow(targets, come_from, problem.start_pose())
+    else:
+        ends = first.solve(targets[:1])
+        branches = ends.joint_q.reshape(n_branches, -1)[: max(1, int(ends.n_found[0]))].copy()
+        followed = [walker.follow(targets, branch, targets[0]) for branch in branches]
+        best = max(range(len(followed)), key=lambda k: (len(followed[k]), -_length(followed[k])))
+        come_from, path = branches[best], followed[best]
+    return _completed(problem, walker, n_branches, come_from, path)
+
+
+def _completed(
+    problem: PathProblem,
+    walker: Walker,
+    n_branches: int,
+    start: np.ndarray,
+    path: list[np.ndarray],
+) -> PathResult:
+    """Return a path with what there is behind its first break.
+
+    Args:
+        problem: What is asked for.
+        walker: What goes on behind a break.
+        n_branches: Solutions of a pose to choose from behind a break.
+        start: Configuration that the path comes from.
+        path: Configurations up to the first break.
+    """
+    targets = problem.targets
+    n, first = len(targets), len(path)
+    joint_q = np.empty((n, len(start)))
+    joint_q[:first] = np.reshape(path, (first, len(start)))
+    status = np.full(n, int(SolveStatus.CONVERGED))
+    breaks: list[int] = []
+    before = path[-1] if path else start
+    for begin in range(first, n, _MOST_POSES):
+        rows = targets[begin : begin + _MOST_POSES]
+        solver = problem.free_solver(len(rows), n_solutions=n_branches)
+        answer = solver.solve(rows, np.tile(before, (len(rows), 1)))
+        solutions = answer.joint_q.reshape(len(rows), solver.n_solutions, -1)
+        for k, target in enumerate(rows, begin):
+            found = int(answer.n_found[k - begin])
+            after = None
+            if found and k > first:
+                after = walker.advance(before, targets[k - 1], target, is_bounded=True)
+            if after is None:
+                breaks.append(k)
+                status[k] = answer.status[k - begin]
+                several = solutions[k - begin, : max(1, found)]
+                away = np.linalg.norm(several - before, axis=1)
+                after = several[np.argmin(away)].copy()
+            joint_q[k] = before = after
+    return PathResult(joint_q, status, tuple(breaks), first / n)
+
+
+def _length(path: list[np.ndarray]) -> float:
+    """Return the length of a joint path."""
+    pairs = itertools.pairwise(path)
+    return float(sum(np.linalg.norm(after - before) for before, after in pairs))

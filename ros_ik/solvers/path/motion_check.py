@@ -1,0 +1,71 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Collision check of straight motions of the joints."""
+
+from __future__ import annotations
+
+import numpy as np
+import warp as wp
+
+from ros_ik.kinematics.collisions import CollisionChecker
+from ros_ik.model import Model
+
+# Largest change of a joint between two checks [rad or m], and configurations checked at a time.
+_CHECKED_STEP, _AT_ONCE = 0.01, 512
+
+
+class MotionCheck:
+    """Tells whether the shapes of pairs stay apart at configurations and on the way between them.
+
+    Attributes:
+        checker: Check of single configurations; None where nothing is checked.
+    """
+
+    def __init__(self, model: Model, pairs: np.ndarray | None, margins: np.ndarray) -> None:
+        """Prepare the check.
+
+        Args:
+            model: The model.
+            pairs: Pairs of shapes, int [n_pairs, 2]; None to call every motion free.
+            margins: Distance [m] that each pair must keep, [n_pairs].
+        """
+        self.checker: CollisionChecker | None = None
+        if pairs is not None:
+            self.checker = CollisionChecker(
+                model, _AT_ONCE, margin=margins, pairs=pairs, scalar=wp.float64
+            )
+
+    def is_free(self, joint_q: np.ndarray) -> np.ndarray:
+        """Return which configurations [k, joint_coord_count] are out of collision, bool [k]."""
+        if self.checker is None:
+            return np.ones(len(joint_q), dtype=bool)
+        parts = [
+            ~self.checker.check(joint_q[first : first + _AT_ONCE])
+            for first in range(0, len(joint_q), _AT_ONCE)
+        ]
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=bool)
+
+    def is_free_to(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+        """Return which ways are out of collision, their ends included and their starts not.
+
+        Args:
+            before: Configurations [k, joint_coord_count] where the joints start.
+            after: Configurations where they end, in straight lines.
+
+        Returns:
+            bool [k].
+        """
+        if self.checker is None:
+            return np.ones(len(before), dtype=bool)
+        longest = np.max(np.abs(after - before), axis=1, initial=0.0)
+        counts = np.maximum(1, np.ceil(longest / _CHECKED_STEP)).astype(int)
+        way = np.repeat(np.arange(len(before)), counts)
+        place = np.arange(len(way)) - np.repeat(np.cumsum(counts) - counts, counts) + 1
+        part = (place / counts[way])[:, None]
+        free = np.ones(len(before), dtype=bool)
+        for first in range(0, len(way), _AT_ONCE):
+            rows = slice(first, first + _AT_ONCE)
+            start = before[way[rows]]
+            collides = self.checker.check(start + part[rows] * (after[way[rows]] - start))
+            free[way[rows][collides]] = False
+        return free

@@ -1,0 +1,99 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Poses that a link is to follow, and the joint path that follows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+from typing import Any
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ros_ik.kinematics.evaluate import eval_fk
+from ros_ik.model import poses as pose_math
+from ros_ik.model.checks import link_index
+from ros_ik.solvers.pose_ik.solver import ChainIK
+
+if TYPE_CHECKING:
+    from ros_ik.model import JointGroup
+    from ros_ik.model import Model
+
+
+@dataclasses.dataclass(frozen=True)
+class PathResult:
+    """A joint path along n poses.
+
+    Attributes:
+        joint_q: Configurations, shape [n, joint_coord_count]. From the first break on each is
+            the nearest solution of its pose, or the best configuration found.
+        status: :class:`SolveStatus` codes, shape [n].
+        breaks: Indices of poses that cannot be reached from the one before without a jump, a
+            longer step or a collision, or not at all.
+        fraction: Part of the poses before the first break, 1 for a whole path.
+    """
+
+    joint_q: np.ndarray
+    status: np.ndarray
+    breaks: tuple[int, ...]
+    fraction: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PathProblem:
+    """What :func:`solve_path` is asked for; see there.
+
+    Attributes:
+        model: The model.
+        link: Link that follows the poses.
+        targets: Poses with unit quaternions, [n, 7].
+        start: Configuration to come from, [joint_coord_count]; None where it is free.
+        max_joint_step: Largest change of a joint from one pose to the next [rad or m].
+        tolerances: Distance [m] and angle [rad] that a pose may be missed by.
+        joint_group: Joints that may move.
+        offset: Pose of the tool in the link, [7], or None.
+        check_collisions: Whether a path breaks where it collides.
+        collision_pairs: Pairs of shapes to check, None for those of the model.
+        collision_margin: Distance [m] that the shapes of a pair must keep.
+    """
+
+    model: Model
+    link: str | int
+    targets: np.ndarray
+    start: np.ndarray | None
+    max_joint_step: float
+    tolerances: tuple[float, float]
+    joint_group: JointGroup | str | Sequence[str] | None
+    offset: np.ndarray | None
+    check_collisions: bool
+    collision_pairs: Sequence[Sequence[int]] | np.ndarray | None
+    collision_margin: float
+
+    def solver(
+        self, n_problems: int = 1, tolerances: tuple[float, float] | None = None, **arguments: Any
+    ) -> ChainIK:
+        """Return a search for poses of the link, within the tolerances or other ones."""
+        distance, angle = tolerances or self.tolerances
+        return ChainIK(
+            self.model, self.link, n_problems, joint_group=self.joint_group, joint_q=self.start,
+            offset=self.offset, position_tolerance=distance, rotation_tolerance=angle, **arguments,
+        )  # fmt: skip
+
+    def free_solver(self, n_problems: int = 1, **arguments: Any) -> ChainIK:
+        """Return a search for poses that refuses collisions where the problem asks for that."""
+        return self.solver(
+            n_problems, check_collisions=self.check_collisions,
+            collision_pairs=self.collision_pairs, collision_margin=self.collision_margin,
+            **arguments,
+        )  # fmt: skip
+
+    def start_pose(self) -> np.ndarray:
+        """Return the pose of the tool at the start, shape [7]."""
+        assert self.start is not None
+        body_q = np.zeros((1, self.model.body_count, 7))
+        eval_fk(self.model, self.start[None], body_q)
+        pose = body_q[0, link_index(self.model, self.link, least=0)]
+        if self.offset is None:
+            return pose
+        return pose_math.multiply(pose, np.asarray(self.offset, dtype=np.float64))

@@ -1,0 +1,252 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The path of the least joint motion over every branch, for chains that have a closed form.
+
+Seven joints are solved at values of the redundant joint; the path through them is then smoothed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros_ik.kinematics.evaluate import eval_jacobian
+from ros_ik.model.checks import checked_pose
+from ros_ik.model.checks import link_index
+from ros_ik.solvers.analytic.form import ClosedForm
+from ros_ik.solvers.analytic.form import folded_chain
+from ros_ik.solvers.path.branches import Branches
+from ros_ik.solvers.path.branches import Layer
+from ros_ik.solvers.path.layered_graph import LayeredGraph
+from ros_ik.solvers.path.motion_check import MotionCheck
+from ros_ik.solvers.path.problem import PathProblem
+from ros_ik.solvers.path.problem import PathResult
+from ros_ik.solvers.path.smoothing import smoothed
+from ros_ik.solvers.path.walk import LOCAL
+from ros_ik.solvers.path.walk import SHORT
+from ros_ik.solvers.path.walk import Walker
+from ros_ik.solvers.pose_ik.pairs import chain_pairs
+from ros_ik.solvers.pose_ik.search import ChainProblem
+from ros_ik.solvers.status import SolveStatus
+
+# A walk that ends this near to a solution has found it [rad or m]: it stops inside its tolerance.
+_SAME = 1e-2
+# With seven joints a step may be this many times too long before the path is smoothed: the values
+# of the redundant joint are some way apart.
+_UNSMOOTHED = 2.0
+# Paths that are smoothed, of which the best is taken.
+_SMOOTHED_PATHS = 4
+# Smoothed configurations reach their poses to this [m, rad], and end this near to where the
+# smoothing puts them [rad or m]; further away lies another branch.
+_SMOOTHED, _CLOSE = 1e-9, 0.1
+
+
+def shortest_path(problem: PathProblem, form: ClosedForm, n_branches: int) -> PathResult:
+    """Choose among all branches.
+
+    Args:
+        problem: What is asked for.
+        form: Closed form of the chain.
+        n_branches: Solutions of a pose with seven joints that are walked on from.
+    """
+    return _ShortestPath(problem, form, n_branches).solve()
+
+
+class _ShortestPath:
+    """Puts the segments between breaks together."""
+
+    def __init__(self, problem: PathProblem, form: ClosedForm, n_branches: int) -> None:
+        self._problem, self._form, self._n_branches = problem, form, n_branches
+        model, link, group = problem.model, problem.link, problem.joint_group
+        self._chain, held = folded_chain(model, link, group, problem.start, problem.offset)
+        self._check = _motion_check(problem)
+        self._branches = Branches(
+            model, link, form, self._chain, held=held, joint_group=group, offset=problem.offset,
+            tolerances=problem.tolerances, check=self._check,
+        )  # fmt: skip
+        local = problem.solver(settings=LOCAL)
+        self._walker = Walker(local, self._check, problem.max_joint_step)
+
+    def solve(self) -> PathResult:
+        """Return the path."""
+        targets, start = self._problem.targets, self._problem.start
+        begin = before = None
+        if start is not None:
+            before = start[self._chain.coordinates]
+            begin = self._walker.advance(
+                start, self._problem.start_pose(), targets[0], is_bounded=False
+            )
+        first = None if begin is None else begin[self._chain.coordinates]
+        layers = list(self._branches.layers(targets, first))
+        graph = self._graph(layers)
+        path: list[np.ndarray] = []
+        breaks: list[int] = []
+        status = np.array([layer.status for layer in layers])
+        if first is not None:
+            nodes = self._on_layer(graph, first, layers[0])[None]
+            path = self._segment(graph, layers, 0, nodes, np.zeros(1), is_start_fixed=True)
+            before, status[0] = path[-1], SolveStatus.CONVERGED
+        while len(path) < len(targets):
+            layer = layers[len(path)]
+            nodes, cost = layer.joint_q, np.zeros(1)
+            if layer.is_solved:
+                nodes = graph.turned(nodes)
+                cost = np.zeros(len(nodes))
+                if before is not None:
+                    cost = np.linalg.norm(nodes - before, axis=1)
+            if before is not None or not layer.is_solved:
+                breaks.append(len(path))
+            path += self._segment(graph, layers, len(path), nodes, cost, is_start_fixed=False)
+            before = path[-1]
+        fraction = (breaks[0] if breaks else len(targets)) / len(targets)
+        rows = self._branches.rows(np.array(path))
+        return PathResult(rows, status, tuple(breaks), fraction)
+
+    def _segment(
+        self,
+        graph: LayeredGraph,
+        layers: list[Layer],
+        first: int,
+        nodes: np.ndarray,
+        cost: np.ndarray,
+        *,
+        is_start_fixed: bool,
+    ) -> list[np.ndarray]:
+        """Return the variables of the poses from ``first`` up to the next break.
+
+        Args:
+            graph: Joins the solutions.
+            layers: Solutions of each pose.
+            first: Pose to begin at.
+            nodes: Variables to begin at, [a, n].
+            cost: Joint motion up to them, [a].
+            is_start_fixed: Whether the first configuration is given.
+        """
+        if not self._form.redundant_joint or not layers[first].is_solved:
+            return list(graph.furthest_paths(layers, first, nodes, cost)[0])
+        # The values of the redundant joint are some way apart: the smoothed path that is shortest
+        # need not come from the shortest one through them, and between them there may be a way on.
+        paths = graph.furthest_paths(layers, first, nodes, cost, _SMOOTHED_PATHS)
+        options = [self._smoothed(path, first, is_start_fixed=is_start_fixed) for path in paths]
+        begins = paths[0][:1] if is_start_fixed else self._searched(first, paths[0][0])
+        walks = [self._walked(begin, first) for begin in begins]
+        walked = max(walks, key=_rank)
+        options.append(self._smoothed(walked, first, is_start_fixed=is_start_fixed))
+        best = max(options, key=_rank)
+        return list(best)
+
+    def _searched(self, pose: int, near: np.ndarray) -> np.ndarray:
+        """Return variables [a, n] at which a search reaches a pose, or ``near`` alone."""
+        found = self._problem.free_solver(n_solutions=self._n_branches).solve(
+            self._problem.targets[pose, None], self._branches.rows(near[None])
+        )
+        rows = found.joint_q.reshape(self._n_branches, -1)[: int(found.n_found[0])]
+        return rows[:, self._chain.coordinates].copy() if len(rows) else near[None]
+
+    def _walked(self, begin: np.ndarray, first: int) -> np.ndarray:
+        """Return the variables from ``first`` on that a walk from ``begin`` finds."""
+        targets = self._problem.targets
+        path = [self._branches.rows(begin[None])[0]]
+        for k in range(first, len(targets) - 1):
+            after = self._walker.advance(path[-1], targets[k], targets[k + 1], is_bounded=True)
+            if after is None:
+                break
+            path.append(after)
+        return np.array(path)[:, self._chain.coordinates]
+
+    def _graph(self, layers: list[Layer]) -> LayeredGraph:
+        targets = self._problem.targets
+
+        def free_ways(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+            if self._check.checker is None:
+                return np.ones(len(before), dtype=bool)
+            rows = self._branches.rows
+            return self._check.is_free_to(rows(before), rows(after))
+
+        def walk(variables: np.ndarray, k: int) -> np.ndarray | None:
+            row = self._branches.rows(variables[None])[0]
+            after = self._walker.advance(row, targets[k], targets[k + 1], is_bounded=True)
+            return None if after is None else after[self._chain.coordinates]
+
+        step = self._problem.max_joint_step
+        # Longer steps are looked at closer, and a singular solution stands for many.
+        needed = step > SHORT or any(layer.is_singular for layer in layers)
+        longest = min(step, SHORT)
+        if self._form.redundant_joint and step <= SHORT:
+            longest = _UNSMOOTHED * step
+        return LayeredGraph(self._chain, longest, free_ways, walk if needed else None)
+
+    def _on_layer(self, graph: LayeredGraph, joint_q: np.ndarray, layer: Layer) -> np.ndarray:
+        """Return the solution that a walk has found, to its last digit."""
+        near = graph.nearest_turn(layer.joint_q, joint_q)
+        away = np.max(np.abs(near - joint_q), axis=1)
+        return near[np.argmin(away)] if layer.is_solved and away.min() < _SAME else joint_q
+
+    def _smoothed(self, path: np.ndarray, first: int, *, is_start_fixed: bool) -> np.ndarray:
+        """Return a part of the path, from pose ``first`` on, with the redundant joint smoothed.
+
+        It ends where a step is still longer than allowed.
+        """
+        step = self._problem.max_joint_step
+        if len(path) > 2:
+            path = self._smoothed_whole(path, first, is_start_fixed=is_start_fixed)
+        long = np.flatnonzero(np.max(np.abs(np.diff(path, axis=0)), axis=1, initial=0.0) > step)
+        return path[: long[0] + 1] if len(long) else path
+
+    def _smoothed_whole(
+        self, path: np.ndarray, first: int, *, is_start_fixed: bool
+    ) -> np.ndarray:
+        targets = self._problem.targets[first : first + len(path)]
+        exact = min(_SMOOTHED, *self._problem.tolerances)
+        solver = self._problem.solver(len(path), (exact, exact), settings=LOCAL)
+        rows, columns = self._branches.rows, self._chain.coordinates
+        longest = np.max(np.abs(np.diff(path, axis=0)), axis=1)
+        longest = np.maximum(longest, min(self._problem.max_joint_step, SHORT))
+
+        def correct(wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            found = solver.solve(targets, rows(wanted))
+            there = found.joint_q[:, columns].copy()
+            near = np.max(np.abs(there - wanted), axis=1) < _CLOSE
+            return there, near & (found.status == SolveStatus.CONVERGED)
+
+        def allowed(changed: np.ndarray) -> np.ndarray:
+            ways = np.max(np.abs(np.diff(changed, axis=0)), axis=1) <= longest
+            if self._check.checker is not None:
+                configurations = rows(changed)
+                ways &= self._check.is_free_to(configurations[:-1], configurations[1:])
+            here = np.ones(len(changed), dtype=bool)
+            here[:-1] &= ways
+            here[1:] &= ways
+            return here
+
+        return smoothed(path, self._tangents, correct, allowed, is_start_fixed=is_start_fixed)
+
+    def _tangents(self, path: np.ndarray) -> np.ndarray:
+        """Return the motions of the joints that leave the tool where it is, unit vectors."""
+        model = self._problem.model
+        jacobian = np.zeros((len(path), 6, model.joint_dof_count))
+        index = link_index(model, self._problem.link, least=0)
+        eval_jacobian(model, self._branches.rows(path), index, jacobian)
+        starts, dofs = model.joint_q_start.numpy(), model.joint_qd_start.numpy()
+        joints = np.searchsorted(starts, self._chain.coordinates, side='right') - 1
+        return np.linalg.svd(jacobian[:, :, dofs[joints]])[2][:, -1]
+
+
+def _rank(path: np.ndarray) -> tuple[int, float]:
+    """Order paths by their poses, then by the joint motion that they save."""
+    return len(path), -float(np.sum(np.linalg.norm(np.diff(path, axis=0), axis=1)))
+
+
+def _motion_check(problem: PathProblem) -> MotionCheck:
+    """Return the check of the pairs that the chain may bring together."""
+    if not problem.check_collisions:
+        return MotionCheck(problem.model, None, np.zeros(0))
+    model, link = problem.model, link_index(problem.model, problem.link, least=0)
+    chain, held = folded_chain(
+        model, link, problem.joint_group, problem.start, problem.offset
+    )
+    tool = checked_pose('offset', problem.offset)
+    pairs, margins = chain_pairs(
+        ChainProblem(model, link, chain, held, tool, (0.0, 0.0)),
+        problem.collision_pairs, problem.collision_margin,
+    )  # fmt: skip
+    return MotionCheck(model, pairs, margins)

@@ -1,0 +1,131 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A sequence of poses becomes a continuous joint path: what planners ask of GetCartesianPath."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_count
+from ros_ik.model import poses as pose_math
+from ros_ik.numbers import check_bounded
+from ros_ik.numbers import real_array
+from ros_ik.solvers.analytic.form import closed_form
+from ros_ik.solvers.path.followed import followed_path
+from ros_ik.solvers.path.problem import PathProblem
+from ros_ik.solvers.path.problem import PathResult
+from ros_ik.solvers.path.shortest import shortest_path
+from ros_ik.solvers.pose_ik.setup import check_tolerances
+
+if TYPE_CHECKING:
+    from ros_ik.model import JointGroup
+    from ros_ik.model import Model
+
+_METHODS = ('auto', 'closed_form', 'search')
+
+
+def solve_path(
+    model: Model,
+    link: str | int,
+    poses: np.ndarray,
+    start: np.ndarray | None = None,
+    *,
+    max_joint_step: float = 0.3,
+    position_tolerance: float = 1e-4,
+    rotation_tolerance: float = 1e-3,
+    n_branches: int = 16,
+    method: str = 'auto',
+    joint_group: JointGroup | str | Sequence[str] | None = None,
+    offset: np.ndarray | None = None,
+    check_collisions: bool = False,
+    collision_pairs: Sequence[Sequence[int]] | np.ndarray | None = None,
+    collision_margin: float = 0.0,
+) -> PathResult:
+    """Find a continuous joint path along poses.
+
+    Args:
+        model: The model.
+        link: Name or index of the link that follows the poses.
+        poses: Poses in the world, shape [n, 7], x y z qx qy qz qw.
+        start: Configuration to come from, shape [joint_coord_count]: the path stays on its
+            branch. The motion from it to the first pose may be of any length. None to choose
+            the branch that gets furthest, and of those the one of the least joint motion.
+        max_joint_step: Largest change of a joint from one pose to the next [rad or m]. Between
+            its configurations a path leaves the line by about reach times step^2 / 8: give
+            poses close to each other, or a smaller step, where that matters. inf to ask for no
+            more than that no joint jumps.
+        position_tolerance: Largest distance of a solution [m].
+        rotation_tolerance: Largest angle of a solution [rad].
+        n_branches: Solutions of the first pose to follow where ``start`` is None; chains of six
+            joints that have a closed form follow all that there are.
+        method: 'closed_form' to choose the path of the least joint motion among every branch, and
+            every value of the redundant joint of seven joints; 'search' to follow branches pose
+            by pose; 'auto' for the first wherever :func:`closed_form` knows one.
+        joint_group: Joints that may move; None for every joint between world and link. The
+            others are held at ``start``.
+        offset: Pose of the tool in the link, shape [7].
+        check_collisions: Break the path where it collides: at its configurations, and between
+            them wherever a joint has moved by another 0.01 rad or m.
+        collision_pairs: Pairs of shapes to check, see :func:`inverse_kinematics`.
+        collision_margin: Distance [m] that the shapes of a pair must keep.
+
+    Raises:
+        ArgumentError: A wrong shape or value, an unknown link, an unsuitable chain, or pairs of
+            shapes that cannot be checked.
+    """
+    if method not in _METHODS:
+        raise ArgumentError(f'method must be one of {", ".join(_METHODS)}, got {method!r}')
+    checked_count('n_branches', n_branches, 1)
+    if not max_joint_step > 0.0:
+        raise ArgumentError(f'max_joint_step must be positive, got {max_joint_step}')
+    check_tolerances(position_tolerance, rotation_tolerance)
+    problem = PathProblem(
+        model=model,
+        link=link,
+        targets=_checked_poses(poses),
+        start=None if start is None else _checked_start(model, start),
+        max_joint_step=max_joint_step,
+        tolerances=(position_tolerance, rotation_tolerance),
+        joint_group=joint_group,
+        offset=offset,
+        check_collisions=check_collisions,
+        collision_pairs=collision_pairs,
+        collision_margin=collision_margin,
+    )
+    if method == 'search':
+        return followed_path(problem, n_branches)
+    form = closed_form(model, link, joint_group, joint_q=problem.start, offset=offset)
+    reason = form.reason
+    if np.isinf(position_tolerance) or np.isinf(rotation_tolerance):
+        reason = 'a tolerance is infinite; closed forms solve whole poses'
+    if not reason:
+        return shortest_path(problem, form, n_branches)
+    if method == 'closed_form':
+        raise ArgumentError(f'method closed_form: {reason}')
+    return followed_path(problem, n_branches)
+
+
+def _checked_poses(poses: np.ndarray) -> np.ndarray:
+    """Return finite poses with unit quaternions, or raise ArgumentError."""
+    targets = real_array('poses', poses)
+    if targets.ndim != 2 or targets.shape[1] != 7 or not len(targets):
+        raise ArgumentError(f'poses must have shape [n, 7], n > 0, got {list(targets.shape)}')
+    rows = pose_math.pose_rows(targets)
+    wrong = np.flatnonzero(np.isnan(rows[:, 0]))
+    if len(wrong):
+        first = int(wrong[0])
+        raise ArgumentError(f'poses[{first}]: {pose_math.pose_fault(targets[first].tolist())}')
+    return rows
+
+
+def _checked_start(model: Model, start: np.ndarray) -> np.ndarray:
+    """Return the start as float64 [joint_coord_count], or raise ArgumentError."""
+    joint_q = real_array('start', start)
+    if joint_q.shape != (model.joint_coord_count,):
+        raise ArgumentError(f'start must be {model.joint_coord_count} numbers, got {start}')
+    check_bounded('start', joint_q)
+    return joint_q
