@@ -59,13 +59,8 @@ def start_nodes(
     }
     mock = robot.mock_parameters()
     if params_file is not None:
-        topics = _command_topics(params_file)
         chain = {}
-        mock |= {
-            'command_topic': topics[0],
-            'more_command_topics': topics[1:] or [''],
-            'controller_joints': [''],
-        }
+        mock |= {**command_topics(params_file), 'controller_joints': ['']}
     nodes: dict[str, tuple[str, Mapping[str, object]]] = {
         'robot_description_publisher': (
             'ros_ik.demo.robot_description_publisher',
@@ -95,8 +90,11 @@ def _write(path: Path, nodes: Mapping[str, Mapping[str, object]]) -> Path:
     return path
 
 
-def _command_topics(params_file: Path) -> list[str]:
-    """Return the topics on which the node of a parameter file sends trajectories.
+def command_topics(params_file: Path) -> dict[str, object]:
+    """Return parameters of the mock robot that make it listen to the node of a parameter file.
+
+    Args:
+        params_file: Parameters of the node, which sends trajectories on the topic of each output.
 
     Raises:
         RosIkError: It cannot be read, has no parameters of the node, has one that the node would
@@ -117,5 +115,5 @@ def _command_topics(params_file: Path) -> list[str]:
                 f"'{params_file}': the mock robot takes trajectories, and output '{output.name}' "
                 f"is of the type '{output.type}'"
             )
-    topics = dict.fromkeys(output.topic.replace('~', 'ros_ik', 1) for output in outputs)
-    return list(topics)
+    topics = [output.topic.replace('~', 'ros_ik', 1) for output in outputs]
+    return {'command_topic': topics[0], 'more_command_topics': topics[1:] or ['']}

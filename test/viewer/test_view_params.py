@@ -115,7 +115,7 @@ def test_every_task_of_the_file_has_a_gizmo_and_is_followed(view):
             targets[task].publish(goal)
         return all(task.active and task.reached for task in client.status.tasks)
 
-    client.wait_for(are_reached, 'arrival of both fingers', 20.0)
+    client.wait_for(are_reached, 'arrival of both fingers')
     for task, goal in goals.items():
         for axis in 'xyz':
             wanted = getattr(goal.pose.position, axis)
