@@ -21,11 +21,13 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
+from ros_ik.demo.robot_description_publisher import LATCHED
 from ros_ik.node.streams import Stream
 from ros_ik.viewer.robot_state import COMMANDED
 from ros_ik.viewer.robot_state import MEASURED
 from ros_ik.viewer.robot_state import RobotState
 from ros_ik_interfaces.msg import IkStatus
+from ros_ik_interfaces.msg import ObstacleArray
 
 # A node that has said nothing for so long is not there [s].
 SILENCE = 2.0
@@ -44,6 +46,7 @@ class Inputs:
         poses: Measured pose of the frame by task.
         targets: Targets by task that came since :meth:`take_targets`, whoever published them.
         markers: The newest markers, None where there are none or after they were taken.
+        obstacles: What the node said last that there is, None before it did.
     """
 
     def __init__(self, node: Node, name: str) -> None:
@@ -54,6 +57,7 @@ class Inputs:
         self.poses: dict[str, PoseStamped] = {}
         self.targets: dict[str, PoseStamped] = {}
         self.markers: MarkerArray | None = None
+        self.obstacles: ObstacleArray | None = None
         self._status: IkStatus | None = None
         self._status_time = -SILENCE
         self._streams: list[Stream] = []
@@ -64,6 +68,7 @@ class Inputs:
         self._listen(JointState, 'joint_states', measured, _JOINTS)
         self._listen(JointState, f'{name}/command_state', commanded, _TARGETS)
         self._listen(IkStatus, f'{name}/status', self._on_status, _NEWEST)
+        self._listen(ObstacleArray, f'{name}/current_obstacles', self._on_obstacles, LATCHED)
 
     def follow_task(self, task: str) -> None:
         """Listen to the pose of a task's frame and to its targets.
@@ -122,6 +127,9 @@ class Inputs:
 
     def _on_status(self, message: IkStatus) -> None:
         self._status, self._status_time = message, time.monotonic()
+
+    def _on_obstacles(self, message: ObstacleArray) -> None:
+        self.obstacles = message
 
     def _on_markers(self, message: MarkerArray) -> None:
         self.markers = message
