@@ -8,6 +8,7 @@ DDS, where they cost this process next to nothing: the processors are the node's
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable
 import functools
 import time
@@ -15,13 +16,13 @@ from typing import Any
 
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
 from rclpy.qos import ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
-from ros_ik.demo.robot_description_publisher import LATCHED
 from ros_ik.node.streams import Stream
 from ros_ik.viewer.robot_state import COMMANDED
 from ros_ik.viewer.robot_state import MEASURED
@@ -34,6 +35,8 @@ SILENCE = 2.0
 _NEWEST = QoSProfile(depth=1)
 # Joint states may come in parts, from as many publishers.
 _JOINTS = QoSProfile(depth=8, reliability=ReliabilityPolicy.BEST_EFFORT)
+# Whoever compares them with what he sent needs the answer to each of his messages.
+_LISTS = QoSProfile(depth=20, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 _TARGETS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
@@ -46,7 +49,7 @@ class Inputs:
         poses: Measured pose of the frame by task.
         targets: Targets by task that came since :meth:`take_targets`, whoever published them.
         markers: The newest markers, None where there are none or after they were taken.
-        obstacles: What the node said last that there is, None before it did.
+        obstacles: What the node said of obstacles since somebody looked, the oldest first.
     """
 
     def __init__(self, node: Node, name: str) -> None:
@@ -57,7 +60,7 @@ class Inputs:
         self.poses: dict[str, PoseStamped] = {}
         self.targets: dict[str, PoseStamped] = {}
         self.markers: MarkerArray | None = None
-        self.obstacles: ObstacleArray | None = None
+        self.obstacles: collections.deque[ObstacleArray] = collections.deque(maxlen=_LISTS.depth)
         self._status: IkStatus | None = None
         self._status_time = -SILENCE
         self._streams: list[Stream] = []
@@ -68,7 +71,7 @@ class Inputs:
         self._listen(JointState, 'joint_states', measured, _JOINTS)
         self._listen(JointState, f'{name}/command_state', commanded, _TARGETS)
         self._listen(IkStatus, f'{name}/status', self._on_status, _NEWEST)
-        self._listen(ObstacleArray, f'{name}/current_obstacles', self._on_obstacles, LATCHED)
+        self._listen(ObstacleArray, f'{name}/current_obstacles', self.obstacles.append, _LISTS)
 
     def follow_task(self, task: str) -> None:
         """Listen to the pose of a task's frame and to its targets.
@@ -127,9 +130,6 @@ class Inputs:
 
     def _on_status(self, message: IkStatus) -> None:
         self._status, self._status_time = message, time.monotonic()
-
-    def _on_obstacles(self, message: ObstacleArray) -> None:
-        self.obstacles = message
 
     def _on_markers(self, message: MarkerArray) -> None:
         self.markers = message

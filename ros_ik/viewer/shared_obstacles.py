@@ -65,6 +65,9 @@ class SharedObstacles:
         self._touched: dict[str, _Change] = {}
         self._removed: list[str] = []
         self._is_changed = False
+        # When others changed what the last message has [s]: who hears that later must not get it.
+        # It is replaced a while after, for they may be at it, and the next change not heard yet.
+        self._outdated = np.inf
 
     def is_free(self, name: str) -> bool:
         """Return whether no obstacle has this name, here or in the node."""
@@ -93,7 +96,7 @@ class SharedObstacles:
         link_pose: Callable[[str], np.ndarray | None],
         is_other_node: bool,
     ) -> None:
-        """Take over what the node says that there is.
+        """Take over what the node says that there is; in order, and none left out.
 
         Args:
             message: All of it: CLEAR, and an ADD for each obstacle.
@@ -128,8 +131,8 @@ class SharedObstacles:
             if self._is_in_doubt(name):
                 continue
             if name in self._removed:
-                # Who hears the next message later must not lose what has this name then.
-                self._is_changed = True
+                # Others may use the name.
+                self._outdate()
             self._forget(name)
             self._take(name)
 
@@ -143,14 +146,15 @@ class SharedObstacles:
             from_world: Pose of the world in the frame [7].
             frame: Link in which poses are given.
         """
-        if not self._is_changed:
+        if not self._is_changed and self._clock() - self._outdated < _HOLD:
             return None
-        self._is_changed = False
+        self._is_changed, self._outdated = False, np.inf
         message = ObstacleArray()
         for name in self._removed:
-            message.obstacles.append(Obstacle(id=name, operation=Obstacle.REMOVE))
+            if not self._is_of_others(name):
+                message.obstacles.append(Obstacle(id=name, operation=Obstacle.REMOVE))
         for name, obstacle in self.placed.items():
-            if name in self.own:
+            if name in self.own and not self._is_of_others(name):
                 message.obstacles.append(obstacle.message(name, from_world, frame))
         for name, change in self._touched.items():
             change.sent.append(self.placed.get(name))
@@ -163,7 +167,12 @@ class SharedObstacles:
             sent = collections.deque[PlacedObstacle | None](maxlen=_MOST_SENT)
             self._touched[name] = _Change(self._clock(), self._said(name), sent)
         else:
+            # What is done here now is newer than anything that the node has said.
+            change.answered = self._said(name)
             change.since, change.asked = self._clock(), np.inf
+
+    def _outdate(self) -> None:
+        self._outdated = min(self._outdated, self._clock())
 
     def _forget(self, name: str) -> None:
         """Forget that a name was changed here."""
@@ -189,11 +198,17 @@ class SharedObstacles:
         said = self._said(name)
         if _are_same(said, self.placed.get(name)) or self._heard - change.asked >= _HOLD:
             return False
-        if not any(_are_same(said, one) for one in (change.answered, *change.sent)):
+        if self._is_of_others(name):
             return False
         if change.asked == np.inf:
             change.asked, self._is_changed = now, True
         return True
+
+    def _is_of_others(self, name: str) -> bool:
+        """Return whether the node says of a name in doubt what was never sent from here."""
+        change, said = self._touched.get(name), self._said(name)
+        ours = () if change is None else (self.placed.get(name), change.answered, *change.sent)
+        return change is not None and not any(_are_same(said, one) for one in ours)
 
     @staticmethod
     def _note_answer(said: PlacedObstacle | None, change: _Change) -> None:
@@ -215,9 +230,8 @@ class SharedObstacles:
         else:
             self.placed[name] = said
         if name in self.own:
-            # Somebody else has changed it: who hears the next message must not change it back.
             self.own.discard(name)
-            self._is_changed = True
+            self._outdate()
 
 
 def _are_same(one: PlacedObstacle | None, other: PlacedObstacle | None) -> bool:

@@ -152,8 +152,9 @@ class ViewerNode(LeavesStreams, Node):
         self._answers: tuple[str, ...] = ()
         self._tasks: set[str] = set()
         self._drawn = self._marker_time = -math.inf
-        # The list of obstacles that was taken over last, and for which robot.
-        self._listed: tuple[ObstacleArray, RobotState] | None = None
+        # The list of obstacles that was taken over last, for which robot, and from whom.
+        self._list: ObstacleArray | None = None
+        self._listed: RobotState | None = None
         self._listers: set[bytes] = set()
         try:
             self.page = Page(self._value('host'), self._value('port'), self.requests)
@@ -279,18 +280,20 @@ class ViewerNode(LeavesStreams, Node):
                 view.show(message, base)
 
     def _hear_obstacles(self, robot: RobotState) -> None:
-        """Take over what the node says of obstacles, once for each message and robot."""
-        message = self.inputs.obstacles
-        if message is None:
+        """Take over what the node says of obstacles, and the last of it for another robot too."""
+        messages = list(self.inputs.obstacles)
+        self.inputs.obstacles.clear()
+        if not messages and self._list is not None and robot is not self._listed:
+            messages = [self._list]
+        if not messages:
             return
-        if self._listed is not None and message is self._listed[0] and robot is self._listed[1]:
-            return
-        self._listed = message, robot
+        self._list, self._listed = messages[-1], robot
         topic = f'{self._node_name}/current_obstacles'
         listers = {bytes(info.endpoint_gid) for info in self.get_publishers_info_by_topic(topic)}
         is_other_node = bool(listers - self._listers)
         self._listers = listers
-        self.page.obstacles.hear(message, robot.link_pose, is_other_node)
+        for message in messages:
+            self.page.obstacles.hear(message, robot.link_pose, is_other_node)
 
     def _draw_trails(self, robot: RobotState, now: float) -> None:
         targets = self._frame_poses(robot, self.inputs.take_targets())

@@ -236,6 +236,48 @@ def test_what_others_remove_at_once_does_not_come_back(is_new):
     assert places(page) == node.known == {}
 
 
+def test_what_others_remove_does_not_come_back_with_something_else():
+    node = Node()
+    page = node.page()
+    node.known = {name: box(1.0).message(name, ORIGIN, 'base') for name in 'ab'}
+    node.tell()
+    page.remove('b')
+    node.now += 0.8
+    page.put('a', box(2.0))
+    node.collect()
+    # The answer to it is overwritten: somebody has cleared the world.
+    node.told, node.known = [], {}
+    node.now += 0.1
+    node.tell()
+    # The removal is known now, the page has another message for those who come late.
+    node.now += 0.2
+    node.tell()
+    node.collect()
+    node.answer()
+    node.settle()
+    assert places(page) == node.known == {}
+    # A hand that goes on is newer.
+    page.put('a', box(3.0))
+    node.settle()
+    assert places(page) == {'a': 3.0} and set(node.known) == {'a'}
+
+
+def test_a_page_that_lost_an_obstacle_does_not_bring_back_what_goes_right_after_it():
+    node = Node()
+    page = node.page()
+    page.put('a', box(1.0))
+    page.put('b', box(2.0))
+    node.settle()
+    del node.known['b']
+    node.tell()
+    # The world is cleared before the page has heard of it.
+    node.known = {}
+    node.collect()
+    node.answer()
+    node.settle()
+    assert places(page) == node.known == {}
+
+
 def test_what_the_node_refuses_does_not_stay_on_the_page():
     node = Node()
     page = node.page()
