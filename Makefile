@@ -1,8 +1,10 @@
 # make demo | view | test | stress | lint | docs | setup | bench | bench-node | clean; each sets up what it needs.
 
 ROBOT ?= panda
-DEVICE ?= auto
-RATE ?= 100
+# Empty: what the programs take, or what the file of PARAMS says.
+DEVICE ?=
+RATE ?=
+PARAMS ?=
 OUT ?= demo_output
 PORT ?= 8080
 PYTEST_ARGS ?=
@@ -10,17 +12,20 @@ PYTEST_ARGS ?=
 TEST_WORKERS ?= 2
 STRESS_TICKS ?= 1000000
 
+CHOSEN = $(if $(DEVICE),--device '$(DEVICE)') $(if $(RATE),--rate '$(RATE)')
+
 .PHONY: demo view test stress lint docs setup bench bench-node clean
 
 setup:
 	@tools/setup
 
 demo: setup
-	@tools/run python -m ros_ik.demo --robot '$(ROBOT)' --device '$(DEVICE)' --rate '$(RATE)' --output '$(OUT)'
+	@tools/run python -m ros_ik.demo --robot '$(ROBOT)' $(CHOSEN) --output '$(OUT)'
 
-# The default robot is that of the demo; Ctrl-C ends it.
+# The default robot is that of the demo; PARAMS=my_robot.yaml takes parameters from a file. Ctrl-C ends it.
 view: setup
-	@tools/run python -m ros_ik.viewer.demo --robot '$(ROBOT)' --device '$(DEVICE)' --rate '$(RATE)' --port '$(PORT)'
+	@tools/run python -m ros_ik.viewer.demo --robot '$(ROBOT)' $(CHOSEN) --port '$(PORT)' \
+		$(if $(PARAMS),--params '$(PARAMS)')
 
 test: setup
 	@tools/run python -m pytest -n $(TEST_WORKERS) --dist loadfile $(PYTEST_ARGS)

@@ -20,8 +20,8 @@ import yaml
 from launch import LaunchContext
 from launch import LaunchDescription
 from launch import LaunchDescriptionEntity
-from ros_ik.demo.demo_robot import COMMAND_TOPIC
 from ros_ik.demo.demo_robot import DemoRobot
+from ros_ik.demo.nodes import command_topics
 from ros_ik.demo.robots import default_robot
 from ros_ik.demo.robots import mesh_prefix
 
@@ -75,9 +75,11 @@ def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     robot = DemoRobot.load(robot_name)
     namespace = LaunchConfiguration('namespace')
     params_file = LaunchConfiguration('params_file').perform(context)
-    mock: list[object] = [{'command_topic': COMMAND_TOPIC}, params_file]
     nodes: list[LaunchDescriptionEntity] = []
-    if not params_file:
+    mock: list[object]
+    if params_file:
+        mock = [command_topics(Path(params_file)), params_file]
+    else:
         written = write_parameters(robot)
         if LaunchConfiguration('tour').perform(context) == 'true':
             nodes.append(tour(robot_name, namespace))

@@ -137,9 +137,11 @@ def _tour(options: argparse.Namespace) -> int:
     phases = [phase for phase in scenario.phases if phase.name not in _OF_THE_BOX]
     with _made_client(options, robot, scenario, options.ros_arguments) as client:
         problem = client.wait_until_ready(_START_TIMEOUT, lambda: '', lambda text: None)
-        for number, phase in enumerate([] if problem else phases, start=1):
+        for number, phase in enumerate(phases, start=1):
+            if problem:
+                break
             print(f'[{number:2}/{len(phases)}] {phase.name}: {phase.expectation}', flush=True)
-            client.play(phase)
+            problem = client.play(phase)
     if problem:
         print(f'demo: {problem}', file=sys.stderr)
         return 1
@@ -176,8 +178,9 @@ def _play(client: DemoClient, children: Children, scenario: Scenario) -> str:
         if problem:
             return problem
         print(f'  [{number:2}/{len(scenario.phases)}] {phase.name}', flush=True)
-        client.play(phase)
-        problem = children.fallen()
+        silence = client.play(phase)
+        # A process that ended is why nothing is heard.
+        problem = children.fallen() or silence
     client.settle(_SETTLE_TIME)
     return problem
 

@@ -49,6 +49,9 @@ _DELAYED = (IkStatus.JOINT_STATE_STALE, IkStatus.COMMAND_STALE, IkStatus.FOLLOWI
 _BALL_STRIDE = 0.05
 # Time in which a robot that is to move has begun to [s].
 _LEAST_WAY = 1.0
+# A phase is judged by its last joint state, which is no older than this at its end [s]. A busy
+# machine may stand still; longest time without any [s].
+_FRESH, _SILENT = 0.5, 20.0
 _READY_CODES = (IkStatus.OK, IkStatus.COMMAND_STALE)
 
 
@@ -126,7 +129,8 @@ class DemoClient(Node):
         self._joint_q = robot.home.copy()
         self._started: float | None = None
         self._last_text = ''
-        self._heard_state = False
+        # When the last joint state was heard, by the monotonic clock [s].
+        self._heard = -math.inf
         self._still_states = self._still_statuses = 0
         self._executor = make_executor()
         self._executor.add_node(self)
@@ -170,12 +174,16 @@ class DemoClient(Node):
                 return f'the node says: {status.text}'
             if fallen():
                 return fallen()
-        return f'not ready after {timeout:g} s; the node says: {self._last_text or "nothing"}'
+        problem = f'not ready after {timeout:g} s; the node says: {self._last_text or "nothing"}'
+        return f'{problem}; {self._why_silent("the last moments")}' if self._is_deaf() else problem
 
-    def play(self, phase: Phase) -> None:
+    def play(self, phase: Phase) -> str:
         """Send the targets of a phase until its last target is reached or its time is over.
 
         A robot that is to press something has the time that it needs to come to rest there.
+
+        Returns:
+            Why the phase cannot be judged, '' where it can.
         """
         if self._started is None:
             self._started = time.monotonic()
@@ -187,7 +195,12 @@ class DemoClient(Node):
         self._ball_time = 0.0
         # Messages of the phase before say nothing of this one.
         self._still_states = self._still_statuses = 0
-        while not self._is_over(phase, (now := self._now()) - record.start):
+        begun = time.monotonic()
+        while (
+            not self._is_over(phase, (now := self._now()) - record.start) or self._is_deaf(begun)
+        ):  # fmt: skip
+            if time.monotonic() - max(begun, self._heard) > _SILENT:
+                return self._why_silent(f'{_SILENT:g} s in the phase {phase.name!r}')
             if now >= next_target:
                 next_target += _TARGET_PERIOD
                 self._disturb(phase, now - record.start)
@@ -198,12 +211,13 @@ class DemoClient(Node):
                     settled_since = math.inf
                 elif settled_since == math.inf:
                     settled_since = now
-            if now - settled_since > _SETTLED:
+            if now - settled_since > _SETTLED and not self._is_deaf(begun):
                 break
             self._executor.spin_once(timeout_sec=_LISTENING)
         record.end = self._now()
         if phase.ball is not None:
             self._obstacles.publish(ObstacleArray(obstacles=[Obstacle(operation=Obstacle.CLEAR)]))
+        return ''
 
     def settle(self, duration: float) -> None:
         """Listen for a while [s]: the robot's last count of refusals is still to come."""
@@ -217,13 +231,27 @@ class DemoClient(Node):
         self.destroy_node()
 
     def _is_connected(self) -> bool:
-        """Return whether joint states arrive and every target topic has its listener."""
+        """Return whether joint states arrive and every topic and service has its other end."""
         listeners = [p.get_subscription_count() for p in (self._pose, self._joints)]
         senders = self.count_publishers(COMMAND_TOPIC)
         return (
-            self._heard_state and min(listeners) > 0 and senders > 0
+            not self._is_deaf() and min(listeners) > 0 and senders > 0
             and self._obstacles.get_subscription_count() > 0 and self._freeze.service_is_ready()
         )  # fmt: skip
+
+    def _is_deaf(self, since: float = -math.inf) -> bool:
+        """Return whether no joint state was heard of late, or none since a time [s]."""
+        return self._heard < max(since, time.monotonic() - _FRESH)
+
+    def _why_silent(self, when: str) -> str:
+        """Return what is known where no joint state is heard."""
+        status = self.recording.status
+        return (
+            f'no joint states were heard for {when}; publishers of joint_states: '
+            f'{self.count_publishers("joint_states")}; '
+            f'the node says: {status.text if status else "nothing"}. '
+            'Look at what the mock robot or the driver writes, and at: ros2 topic hz joint_states'
+        )
 
     def _now(self) -> float:
         return time.monotonic() - (self._started or 0.0)
@@ -296,7 +324,7 @@ class DemoClient(Node):
         self._still_states = 0 if moved else self._still_states + 1
         if moved:
             self._still_statuses = 0
-        self._heard_state = True
+        self._heard = time.monotonic()
         if self._started is not None:
             self.recording.state_times.append(self._now())
             self.recording.states.append(self._joint_q.copy())

@@ -51,6 +51,12 @@ PARAMETERS = (
         'topic of trajectory_msgs/JointTrajectory',
     ),
     (
+        'more_command_topics',
+        [''],
+        Parameter.Type.STRING_ARRAY,
+        "topics of more controllers, each of the joints that its trajectories name; [''] for none",
+    ),
+    (
         'controller_joints',
         [''],
         Parameter.Type.STRING_ARRAY,
@@ -117,12 +123,15 @@ class MockRobot(Node):
         except ModelError as error:
             self.get_logger().error(f'robot_description is unusable: {error}')
             return
+        more = [topic for topic in self._value('more_command_topics') if topic]
+        topics = [self._value('command_topic'), *more]
         robot = SimulatedRobot(
             model,
             self._now(),
             controlled=[name for name in self._value('controller_joints') if name],
             initial=self._initial,
             lag=self._value('tracking_lag'),
+            controllers=len(topics),
         )
         everything = self._value('publish_all_joints')
         self._published = [
@@ -130,21 +139,22 @@ class MockRobot(Node):
             for index, name in enumerate(robot.names)
             if everything or name in robot.controlled
         ]
-        topic = self._value('command_topic')
-        self.create_subscription(
-            JointTrajectory, topic, functools.partial(self._on_trajectory, robot), 10
-        )
+        for controller, topic in enumerate(topics):
+            take = functools.partial(self._on_trajectory, robot, controller)
+            self.create_subscription(JointTrajectory, topic, take, 10)
         period = 1.0 / self._value('publish_rate')
         self.create_timer(period, functools.partial(self._update, robot))
         self.create_timer(DIAGNOSTICS_PERIOD, functools.partial(self._publish_diagnostics, robot))
         self.create_service(SetBool, '~/freeze', functools.partial(self._on_freeze, robot))
         self._robot = robot
         self.get_logger().info(
-            f'{len(robot.names)} joints, {len(robot.controlled)} controlled by {topic}'
+            f'{len(robot.names)} joints, {len(robot.controlled)} controlled by {", ".join(topics)}'
         )
 
-    def _on_trajectory(self, robot: SimulatedRobot, message: JointTrajectory) -> None:
-        reason = robot.command(trajectory_from_message(message), self._now())
+    def _on_trajectory(
+        self, robot: SimulatedRobot, controller: int, message: JointTrajectory
+    ) -> None:
+        reason = robot.command(trajectory_from_message(message), self._now(), controller)
         if reason is not None:
             self._log_refusal(robot, reason)
             self._publish_diagnostics(robot)

@@ -11,8 +11,11 @@ from pathlib import Path
 import yaml
 
 from ros_ik.demo.children import Children
-from ros_ik.demo.demo_robot import COMMAND_TOPIC
 from ros_ik.demo.demo_robot import DemoRobot
+from ros_ik.errors import ArgumentError
+from ros_ik.errors import RosIkError
+from ros_ik.settings import read_settings
+from ros_ik.settings.parameter_file import read_parameters
 
 
 def choose_domain() -> None:
@@ -31,6 +34,7 @@ def start_nodes(
     parameters: Mapping[str, object],
     beside: Mapping[str, tuple[str, Mapping[str, object]]] | None = None,
     params_file: Path | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> None:
     """Start a publisher of the description, a mock robot and the node.
 
@@ -40,8 +44,13 @@ def start_nodes(
         robot: The robot; the node moves its chain, unless a file says otherwise.
         parameters: Parameters of the node beside those that name the chain.
         beside: More nodes: module and parameters by name.
-        params_file: Parameters of the node and of the mock robot in the place of the chain and
-            its start; the mock robot then takes commands for any of its joints.
+        params_file: Parameters of the node and of the mock robot in the place of the chain,
+            which count more than those above; the mock robot then takes commands for any of its
+            joints, on the topic of each output.
+        options: Parameters of the node that count more than those of the file.
+
+    Raises:
+        RosIkError: The file is none that the node and the mock robot can use.
     """
     chain: Mapping[str, object] = {
         'joint_group': robot.chain,
@@ -50,7 +59,8 @@ def start_nodes(
     }
     mock = robot.mock_parameters()
     if params_file is not None:
-        chain, mock = {}, {'command_topic': COMMAND_TOPIC}
+        chain = {}
+        mock |= {**command_topics(params_file), 'controller_joints': ['']}
     nodes: dict[str, tuple[str, Mapping[str, object]]] = {
         'robot_description_publisher': (
             'ros_ik.demo.robot_description_publisher',
@@ -63,11 +73,47 @@ def start_nodes(
         'ros_ik': ('ros_ik.node.ros_ik_node', {**chain, **parameters}),
         **(beside or {}),
     }
-    path = folder / 'parameters.yaml'
-    given = {
-        f'/**/{name}': {'ros__parameters': dict(values)} for name, (_, values) in nodes.items()
-    }
-    path.write_text(yaml.safe_dump(given))
+    files = [_write(folder / 'parameters.yaml', {n: values for n, (_, values) in nodes.items()})]
+    if params_file is not None:
+        files.append(params_file)
+    # Of several files the last one that has a parameter counts.
+    if options:
+        files.append(_write(folder / 'options.yaml', {'ros_ik': options}))
     for module, _ in nodes.values():
-        files = [path] if params_file is None else [path, params_file]
         children.start(module, [word for file in files for word in ('--params-file', str(file))])
+
+
+def _write(path: Path, nodes: Mapping[str, Mapping[str, object]]) -> Path:
+    """Write the parameters of nodes by name, and return the path."""
+    given = {f'/**/{name}': {'ros__parameters': dict(values)} for name, values in nodes.items()}
+    path.write_text(yaml.safe_dump(given))
+    return path
+
+
+def command_topics(params_file: Path) -> dict[str, object]:
+    """Return parameters of the mock robot that make it listen to the node of a parameter file.
+
+    Args:
+        params_file: Parameters of the node, which sends trajectories on the topic of each output.
+
+    Raises:
+        RosIkError: It cannot be read, has no parameters of the node, has one that the node would
+            refuse, or sends what the mock robot does not understand.
+    """
+    try:
+        text = params_file.read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError) as error:
+        reason = f"the parameter file '{params_file}' cannot be read: {error}"
+        raise ArgumentError(reason) from error
+    try:
+        outputs = read_settings(read_parameters(text)).outputs
+    except RosIkError as error:
+        raise ArgumentError(f"'{params_file}': {' '.join(str(error).split())}") from error
+    for output in outputs:
+        if output.type != 'joint_trajectory':
+            raise ArgumentError(
+                f"'{params_file}': the mock robot takes trajectories, and output '{output.name}' "
+                f"is of the type '{output.type}'"
+            )
+    topics = [output.topic.replace('~', 'ros_ik', 1) for output in outputs]
+    return {'command_topic': topics[0], 'more_command_topics': topics[1:] or ['']}

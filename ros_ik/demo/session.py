@@ -26,7 +26,6 @@ from ros_ik.demo.nodes import choose_domain
 from ros_ik.demo.nodes import start_nodes
 from ros_ik.demo.robots import default_robot
 from ros_ik.demo.robots import mesh_environment
-from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
 
 # Time between two looks at the children [s].
@@ -93,14 +92,11 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
 
 def _run(options: argparse.Namespace, ended: threading.Event) -> str:
     """Start the nodes and wait; return what went wrong, '' for nothing."""
-    params_file = options.params_file
-    if params_file is not None and not params_file.is_file():
-        raise ArgumentError(f"there is no parameter file '{params_file}'")
     robot = DemoRobot.load(options.robot or default_robot())
     choose_domain()
     environment = mesh_environment(robot.files)
     with tempfile.TemporaryDirectory() as folder, Children(environment) as children:
-        start_nodes(children, Path(folder), robot, {}, params_file=params_file)
+        start_nodes(children, Path(folder), robot, {}, params_file=options.params_file)
         print(f'{robot.files.name} on ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]}', flush=True)
         return wait_for_end(children, ended)
 

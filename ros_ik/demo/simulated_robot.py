@@ -43,6 +43,7 @@ class SimulatedRobot:
         controlled: Sequence[str] = (),
         initial: Mapping[str, float] | None = None,
         lag: float = 0.02,
+        controllers: int = 1,
     ) -> None:
         """Stand at the initial position.
 
@@ -53,6 +54,8 @@ class SimulatedRobot:
                 that are not mimic joints, of which a trajectory may name some.
             initial: Where joints stand that are not at zero, rad or m.
             lag: Time constant of tracking, s; zero for none.
+            controllers: Number of controllers that drive it; a joint follows the last one whose
+                trajectory named it.
 
         Raises:
             ArgumentError: An unknown joint or a negative lag.
@@ -70,20 +73,24 @@ class SimulatedRobot:
         self._coords = joints.coords_of(self.controlled)
         self._joint_q = joints.configuration(initial or {})
         self._velocity = np.zeros_like(self._joint_q)
-        self._sampler = TrajectorySampler(self.controlled, self._joint_q[self._coords])
+        start = self._joint_q[self._coords]
+        self._samplers = [TrajectorySampler(self.controlled, start) for _ in range(controllers)]
+        self._driver = np.zeros(len(start), dtype=int)
         self.accepted = 0
         self.rejected = 0
         self.last_reason = ''
         self.frozen = False
 
-    def command(self, trajectory: Trajectory, now: int) -> str | None:
-        """Follow a trajectory, or return the reason why it is refused."""
+    def command(self, trajectory: Trajectory, now: int, controller: int = 0) -> str | None:
+        """Let a controller follow a trajectory, or return the reason why it is refused."""
         reason = check_trajectory(
             trajectory, self.controlled, now, allow_partial_joints_goal=self._allow_partial
         )
         if reason is None:
             self.accepted += 1
-            self._sampler.start(trajectory, now)
+            self._samplers[controller].start(trajectory, now, self._desired(now))
+            named = [self.controlled.index(name) for name in trajectory.joint_names]
+            self._driver[named] = controller
         else:
             self.rejected += 1
             self.last_reason = reason
@@ -96,7 +103,7 @@ class SimulatedRobot:
         if self.frozen:
             self._velocity[:] = 0.0
             return
-        desired, velocity, _ = self._sampler.sample(now)
+        desired, velocity, _ = self._desired(now)
         position = desired
         if self._lag > 0.0:
             before = self._joint_q[self._coords]
@@ -104,6 +111,12 @@ class SimulatedRobot:
             velocity = (desired - position) / self._lag
         self._joint_q[self._coords] = position
         self._velocity[self._coords] = velocity
+
+    def _desired(self, now: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return position, velocity and acceleration that the drivers of the joints ask for."""
+        states = np.array([sampler.sample(now) for sampler in self._samplers])
+        position, velocity, acceleration = states[self._driver, :, np.arange(len(self._driver))].T
+        return position, velocity, acceleration
 
     def state(self) -> tuple[np.ndarray, np.ndarray]:
         """Return positions and velocities of ``names``, mimic joints at their driven values."""

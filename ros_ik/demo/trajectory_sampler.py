@@ -32,7 +32,9 @@ class TrajectorySampler:
         self._times = np.zeros(0, dtype=np.int64)
         self._points: list[tuple[np.ndarray, ...]] = []
 
-    def start(self, trajectory: Trajectory, now: int) -> None:
+    def start(
+        self, trajectory: Trajectory, now: int, before: tuple[np.ndarray, ...] | None = None
+    ) -> None:
         """Replace the trajectory by an accepted one, from the desired state at ``now``.
 
         Joints that it leaves out hold their desired position, as the controller does with
@@ -41,8 +43,9 @@ class TrajectorySampler:
         Args:
             trajectory: One for which ``check_trajectory`` has no objection.
             now: Present time, ns. It is the start of a trajectory whose stamp is zero.
+            before: The desired state, where other controllers have changed it.
         """
-        before = self.sample(now)
+        before = self.sample(now) if before is None else before
         begin = trajectory.stamp if trajectory.stamp != 0 else now
         order = [self._joints.index(name) for name in trajectory.joint_names]
         times = [begin + point.time_from_start for point in trajectory.points]

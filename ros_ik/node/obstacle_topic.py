@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The topic of obstacles: each message changes the world as a whole, or not at all."""
+"""The topics of obstacles: changes, each message as a whole or not at all, and what there is."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ros_ik.node.bounded import subscribe
 from ros_ik.node.drops import Drop
 from ros_ik.node.drops import Drops
 from ros_ik.node.mailbox import Mailbox
+from ros_ik.node.pose_messages import fill_pose
 from ros_ik.node.pose_messages import pose_numbers
 from ros_ik.node.reasons import why_frame
 from ros_ik.node.reasons import why_obstacle
@@ -34,6 +35,7 @@ from ros_ik_interfaces.msg import Obstacle as ObstacleMessage
 from ros_ik_interfaces.msg import ObstacleArray
 
 _TOPIC = 'obstacles'
+_CURRENT_TOPIC = 'current_obstacles'
 # A change may remove and add every obstacle, and some more that it then clears.
 _SPARE = 100
 # An obstacle with names of a usual length takes a quarter of this [bytes].
@@ -51,7 +53,7 @@ class ObstacleTopic:
         transforms: Transforms,
         drops: Drops,
     ) -> None:
-        """Subscribe.
+        """Subscribe, and advertise what there is.
 
         Args:
             node: The node.
@@ -66,6 +68,9 @@ class ObstacleTopic:
         self._most_requests = 2 * self._most + _SPARE
         self._robot: ControlledRobot | None = None
         self._book: ObstacleBook
+        # By name, of the obstacles that there are: one that changes leaves the others as they are.
+        self._entries: dict[str, tuple[Obstacle, ObstacleMessage]] = {}
+        self._current = node.create_publisher(ObstacleArray, f'~/{_CURRENT_TOPIC}', LATCHED)
         self._subscription = subscribe(
             node,
             ObstacleArray,
@@ -86,8 +91,9 @@ class ObstacleTopic:
         self._put(self._book.obstacles)
 
     def destroy(self) -> None:
-        """Remove the subscription from the node."""
+        """Remove subscription and publisher from the node."""
         self._node.destroy_subscription(self._subscription)
+        self._node.destroy_publisher(self._current)
 
     def _receive(self, message: ObstacleArray) -> None:
         count = len(message.obstacles)
@@ -165,4 +171,27 @@ class ObstacleTopic:
             )
 
     def _put(self, obstacles: tuple[Obstacle, ...]) -> None:
+        """Take over the obstacles that there are, and publish them."""
         self._command.update(functools.partial(dataclasses.replace, obstacles=obstacles))
+        before, self._entries = self._entries, {}
+        for obstacle in obstacles:
+            known = before.get(obstacle.name)
+            if known is None or known[0] is not obstacle:
+                known = obstacle, self._entry(obstacle)
+            self._entries[obstacle.name] = known
+        clear = ObstacleMessage(operation=ObstacleOperation.CLEAR)
+        entries = [message for _, message in self._entries.values()]
+        self._current.publish(ObstacleArray(obstacles=[clear, *entries]))
+
+    def _entry(self, obstacle: Obstacle) -> ObstacleMessage:
+        """Return the addition that asks for an obstacle."""
+        message = ObstacleMessage(
+            id=obstacle.name,
+            operation=ObstacleOperation.ADD,
+            type=ObstacleKind[obstacle.kind.upper()],
+            dimensions=obstacle.dimensions,
+        )
+        labels = self._robot.model.body_label  # type: ignore[union-attr]
+        message.header.frame_id = labels[obstacle.frame_link]
+        fill_pose(message.pose, obstacle.pose.tolist())
+        return message

@@ -22,8 +22,8 @@ from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
 from ros_ik.model import Model
 from ros_ik.node.package_paths import package_paths
+from ros_ik.settings.parameter_file import read_parameters
 from ros_ik.setup_assistant.check import check_parameters
-from ros_ik.setup_assistant.parameter_file import read_parameters
 from ros_ik.setup_assistant.proposal import propose
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from ros_ik.model.labels import listed
 from ros_ik.servo.robot import ControlledRobot
 from ros_ik.servo.robot import resolve_robot
 from ros_ik.settings import read_settings
+from ros_ik.settings.parameter_file import flat
 from ros_ik.setup_assistant.limbs import find_limbs
 from ros_ik.setup_assistant.limbs import Limb
-from ros_ik.setup_assistant.parameter_file import flat
 
 if TYPE_CHECKING:
     from ros_ik.node.robot_graph import FoundController

@@ -3,6 +3,7 @@
 """A robot to try the node with: mock robot, node and page, started and ended together.
 
     python -m ros_ik.viewer.demo --robot panda
+    python -m ros_ik.viewer.demo --robot g1 --params config/examples/two_arms.yaml
 
 Prints the address of the page, opens it where there is a display, and runs until Ctrl-C.
 """
@@ -52,8 +53,12 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
     summary = (__doc__ or '').splitlines()[0]
     parser = argparse.ArgumentParser(prog='ros_ik.viewer.demo', description=summary)
     add_robot_argument(parser)
-    parser.add_argument('--device', default='auto', help="'auto', 'cpu' or 'cuda:N'")
-    parser.add_argument('--rate', type=float, default=100.0, help='rate of the control loop [Hz]')
+    parser.add_argument(
+        '--params', type=Path, help='YAML of ros_ik and mock_robot; else one chain moves'
+    )
+    # Without defaults: what is given counts more than the file, what is not counts less.
+    parser.add_argument('--device', help="'auto' (the default), 'cpu' or 'cuda:N'")
+    parser.add_argument('--rate', type=float, help='rate of the control loop [Hz], 100 by default')
     parser.add_argument('--port', type=int, default=8080, help='port, or the next free one')
     return parser.parse_args(args)
 
@@ -64,11 +69,7 @@ def _run(options: argparse.Namespace, ended: threading.Event) -> str:
     port = _free_port(options.port)
     address = f'http://{_HOST}:{port}'
     choose_domain()
-    parameters = {
-        'control_rate': options.rate,
-        'status_rate': 50.0,
-        'device': options.device,
-    }
+    given = {'control_rate': options.rate, 'device': options.device}
     page = {'host': _HOST, 'port': port, 'package_paths': mesh_folders(robot.files)}
     environment = mesh_environment(robot.files)
     with tempfile.TemporaryDirectory() as folder, Children(environment) as children:
@@ -76,19 +77,22 @@ def _run(options: argparse.Namespace, ended: threading.Event) -> str:
             children,
             Path(folder),
             robot,
-            parameters,
+            {'control_rate': 100.0, 'status_rate': 50.0},
             {'ros_ik_viewer': ('ros_ik.viewer', page)},
+            options.params,
+            {name: value for name, value in given.items() if value is not None},
         )
         while not ended.wait(PERIOD) and not children.fallen():
             if _is_served(address):
-                _announce(address, robot)
+                _announce(address, robot, options.params)
                 break
         return wait_for_end(children, ended)
 
 
-def _announce(address: str, robot: DemoRobot) -> None:
+def _announce(address: str, robot: DemoRobot, params_file: Path | None) -> None:
     domain = os.environ['ROS_DOMAIN_ID']
-    print(f'{robot.files.name}, chain {robot.chain}, ROS_DOMAIN_ID={domain}')
+    moved = f'chain {robot.chain}' if params_file is None else f'parameters of {params_file}'
+    print(f'{robot.files.name}, {moved}, ROS_DOMAIN_ID={domain}')
     print(f'view: {address} (Ctrl-C ends it)', flush=True)
     if os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY'):
         webbrowser.open(address)

@@ -8,6 +8,7 @@ DDS, where they cost this process next to nothing: the processors are the node's
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable
 import functools
 import time
@@ -15,6 +16,7 @@ from typing import Any
 
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
 from rclpy.qos import ReliabilityPolicy
 from rclpy.serialization import deserialize_message
@@ -26,12 +28,15 @@ from ros_ik.viewer.robot_state import COMMANDED
 from ros_ik.viewer.robot_state import MEASURED
 from ros_ik.viewer.robot_state import RobotState
 from ros_ik_interfaces.msg import IkStatus
+from ros_ik_interfaces.msg import ObstacleArray
 
 # A node that has said nothing for so long is not there [s].
 SILENCE = 2.0
 _NEWEST = QoSProfile(depth=1)
 # Joint states may come in parts, from as many publishers.
 _JOINTS = QoSProfile(depth=8, reliability=ReliabilityPolicy.BEST_EFFORT)
+# Whoever compares them with what he sent needs the answer to each of his messages.
+_LISTS = QoSProfile(depth=20, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 _TARGETS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
@@ -44,6 +49,7 @@ class Inputs:
         poses: Measured pose of the frame by task.
         targets: Targets by task that came since :meth:`take_targets`, whoever published them.
         markers: The newest markers, None where there are none or after they were taken.
+        obstacles: What the node said of obstacles since somebody looked, the oldest first.
     """
 
     def __init__(self, node: Node, name: str) -> None:
@@ -54,6 +60,7 @@ class Inputs:
         self.poses: dict[str, PoseStamped] = {}
         self.targets: dict[str, PoseStamped] = {}
         self.markers: MarkerArray | None = None
+        self.obstacles: collections.deque[ObstacleArray] = collections.deque(maxlen=_LISTS.depth)
         self._status: IkStatus | None = None
         self._status_time = -SILENCE
         self._streams: list[Stream] = []
@@ -64,6 +71,7 @@ class Inputs:
         self._listen(JointState, 'joint_states', measured, _JOINTS)
         self._listen(JointState, f'{name}/command_state', commanded, _TARGETS)
         self._listen(IkStatus, f'{name}/status', self._on_status, _NEWEST)
+        self._listen(ObstacleArray, f'{name}/current_obstacles', self.obstacles.append, _LISTS)
 
     def follow_task(self, task: str) -> None:
         """Listen to the pose of a task's frame and to its targets.

@@ -1,75 +1,53 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Obstacles that people put into the world on the page: added, dragged, resized, removed."""
+"""Obstacles on the page: all that the node has; people add, drag, resize and remove them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
 import functools
+import itertools
+import secrets
 import threading
 
-from geometry_msgs.msg import Pose
 import numpy as np
-import trimesh
 import viser
 
-from ros_ik.model import poses
-from ros_ik.node.pose_messages import fill_pose
+from ros_ik.viewer.palette import GREY
 from ros_ik.viewer.palette import SKY
+from ros_ik.viewer.placed_obstacle import HALF_SPACE
+from ros_ik.viewer.placed_obstacle import PlacedObstacle
+from ros_ik.viewer.placed_obstacle import SHAPES
 from ros_ik.viewer.robot_view import place
 from ros_ik.viewer.robot_view import pose_of
-from ros_ik_interfaces.msg import Obstacle
+from ros_ik.viewer.shared_obstacles import SharedObstacles
 from ros_ik_interfaces.msg import ObstacleArray
 
-SHAPES = {
-    'box': Obstacle.BOX,
-    'sphere': Obstacle.SPHERE,
-    'cylinder': Obstacle.CYLINDER,
-    'capsule': Obstacle.CAPSULE,
-}
 # More than this from one page is a mistake.
 _MOST = 20
 _START_SIZE = (0.2, 0.2, 0.2)
 _LEAST_SIZE, _MOST_SIZE = 0.01, 5.0
 _OPACITY = 0.6
-_LEAST_STRAIGHT = 1e-3
 
 
 @dataclasses.dataclass(eq=False)
-class PlacedObstacle:
-    """One obstacle.
+class _Drawing:
+    """What is drawn of one obstacle.
 
     Attributes:
-        shape: One of ``SHAPES``.
-        size: Size along its axes [m]; what is round has the first for its diameter.
-        pose: Pose in the world [7].
+        obstacle: The obstacle as it is drawn.
+        is_own: Whether it has the colour of those that this page changed last.
+        has_gizmo: Whether it can be dragged.
+        path: Where it is in the scene: a number, for names may be anything.
+        root: Its gizmo, or a frame.
     """
 
-    shape: str
-    size: tuple[float, float, float]
-    pose: np.ndarray
-
-    def dimensions(self) -> list[float]:
-        """Return the dimensions as ros_ik_interfaces/Obstacle has them."""
-        x, y, z = self.size
-        if self.shape == 'box':
-            return [x, y, z]
-        if self.shape == 'sphere':
-            return [0.5 * x]
-        if self.shape == 'cylinder':
-            return [0.5 * x, z]
-        return [0.5 * x, max(z - x, _LEAST_STRAIGHT)]
-
-    def mesh(self) -> trimesh.Trimesh:
-        """Return what is drawn of it, about its centre."""
-        sizes = self.dimensions()
-        if self.shape == 'box':
-            return trimesh.creation.box(extents=sizes)
-        if self.shape == 'sphere':
-            return trimesh.creation.icosphere(subdivisions=3, radius=sizes[0])
-        if self.shape == 'cylinder':
-            return trimesh.creation.cylinder(radius=sizes[0], height=sizes[1])
-        return trimesh.creation.capsule(radius=sizes[0], height=sizes[1])
+    obstacle: PlacedObstacle
+    is_own: bool
+    has_gizmo: bool
+    path: str
+    root: viser.SceneNodeHandle
 
 
 class Obstacles:
@@ -78,11 +56,13 @@ class Obstacles:
     def __init__(self, server: viser.ViserServer) -> None:
         """Add the controls."""
         self._server, self._lock = server, threading.RLock()
-        self.placed: dict[str, PlacedObstacle] = {}
-        self._removed: list[str] = []
-        self._is_changed = False
-        self._count = 0
-        self._gizmos: dict[str, viser.TransformControlsHandle] = {}
+        self._shared = SharedObstacles()
+        self._drawings: dict[str, _Drawing] = {}
+        self._numbers = itertools.count()
+        # The obstacle whose size is shown: people type there while it is drawn.
+        self._sized: PlacedObstacle | None = None
+        # Two viewers that have not heard of each other must not choose the same names.
+        self._token = secrets.token_hex(2)
         self.start = np.array([0.5, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0])
         gui = server.gui
         with gui.add_folder('Obstacles', expand_by_default=False):
@@ -112,108 +92,166 @@ class Obstacles:
 
         async def on_select(event: object) -> None:
             with self._lock:
-                if self._selected.value in self.placed:
-                    self._size.value = self.placed[self._selected.value].size  # type: ignore[misc]
+                self._update()
 
         add.on_click(on_add)
         remove.on_click(on_remove)
         self._size.on_update(on_size)
         self._selected.on_update(on_select)
 
+    @property
+    def placed(self) -> dict[str, PlacedObstacle]:
+        """The obstacles on the page by name, whoever made them."""
+        with self._lock:
+            return dict(self._shared.placed)
+
+    @property
+    def own(self) -> set[str]:
+        """The names of those that this page changed last."""
+        with self._lock:
+            return set(self._shared.own)
+
     def add(self, shape: str) -> str:
         """Add an obstacle and select it; return its name, '' where there are too many."""
         with self._lock:
-            if len(self.placed) >= _MOST:
+            if len(self._shared.own) >= _MOST:
                 return ''
-            self._count += 1
-            name = f'viewer_{shape}_{self._count}'
-            self.placed[name] = PlacedObstacle(shape, _START_SIZE, self.start.copy())
-            gizmo = self._server.scene.add_transform_controls(
-                f'/obstacles/{name}', scale=0.2, depth_test=False, opacity=0.7
-            )
-            place(gizmo, self.start)
-            gizmo.on_update(functools.partial(self._on_drag, name))
-            self._gizmos[name] = gizmo
-            self._draw(name)
-            self._list(name)
-            self._is_changed = True
+            names = (f'viewer_{shape}_{self._token}_{number}' for number in itertools.count(1))
+            name = next(name for name in names if self._shared.is_free(name))
+            self._shared.put(name, PlacedObstacle(shape, _START_SIZE, self.start.copy()))
+            self._update(selected=name)
             return name
 
     def move(self, name: str, pose: np.ndarray) -> None:
         """Move an obstacle to a pose in the world [7]."""
-        with self._lock:
-            if name in self.placed:
-                self.placed[name].pose = pose
-                place(self._gizmos[name], pose)
-                self._is_changed = True
+        self._change(name, lambda obstacle: dataclasses.replace(obstacle, pose=pose))
 
     def resize(self, name: str, size: tuple[float, float, float]) -> None:
         """Give an obstacle another size along its axes [m]."""
-        with self._lock:
-            if name in self.placed:
-                x, y, z = (min(max(float(s), _LEAST_SIZE), _MOST_SIZE) for s in size)
-                self.placed[name].size = x, y, z
-                self._draw(name)
-                self._is_changed = True
+
+        def resized(obstacle: PlacedObstacle) -> PlacedObstacle:
+            # Others may send larger ones than the controls can show.
+            sizes = [
+                before if after == shown else min(max(float(after), _LEAST_SIZE), _MOST_SIZE)
+                for before, shown, after in zip(
+                    obstacle.size, _shown_size(obstacle), size, strict=True
+                )
+            ]
+            return dataclasses.replace(obstacle, size=(sizes[0], sizes[1], sizes[2]))
+
+        if name in self.placed and self.placed[name].shape != HALF_SPACE:
+            self._change(name, resized)
 
     def remove(self, name: str) -> None:
         """Remove an obstacle."""
         with self._lock:
-            if name in self.placed:
-                del self.placed[name]
-                self._gizmos.pop(name).remove()
-                self._removed.append(name)
-                self._list(next(reversed(self.placed), ''))
-                self._is_changed = True
+            if name in self._shared.placed:
+                self._shared.remove(name)
+                own = [other for other in self._shared.placed if other in self._shared.own]
+                self._update(selected=own[-1] if own else '')
+
+    def hear(
+        self,
+        message: ObstacleArray,
+        link_pose: Callable[[str], np.ndarray | None],
+        is_other_node: bool,
+    ) -> None:
+        """Take over what the node says that there is, as SharedObstacles does."""
+        with self._lock:
+            self._shared.hear(message, link_pose, is_other_node)
+
+    def agree(self) -> None:
+        """Draw what there is."""
+        with self._lock:
+            self._shared.agree()
+            self._update()
 
     def take_message(self, from_world: np.ndarray, frame: str) -> ObstacleArray | None:
-        """Return what has changed since the last call, None for nothing.
-
-        It has every obstacle of this page, for who joins late, and clears none of others.
+        """Return what has changed here since the last call, None for nothing.
 
         Args:
             from_world: Pose of the world in the frame [7].
             frame: Link in which poses are given.
         """
         with self._lock:
-            if not self._is_changed:
-                return None
-            gone, self._removed, self._is_changed = self._removed, [], False
-            message = ObstacleArray()
-            for name in gone:
-                message.obstacles.append(Obstacle(id=name, operation=Obstacle.REMOVE))
-            for name, obstacle in self.placed.items():
-                entry = Obstacle(
-                    id=name,
-                    operation=Obstacle.ADD,
-                    type=SHAPES[obstacle.shape],
-                    dimensions=obstacle.dimensions(),
-                    pose=Pose(),
-                )
-                entry.header.frame_id = frame
-                fill_pose(entry.pose, poses.multiply(from_world, obstacle.pose).tolist())
-                message.obstacles.append(entry)
-            return message
+            return self._shared.take_message(from_world, frame)
 
-    def _draw(self, name: str) -> None:
-        mesh = self.placed[name].mesh()
+    def _change(self, name: str, change: Callable[[PlacedObstacle], PlacedObstacle]) -> None:
+        with self._lock:
+            if name in self._shared.placed:
+                self._shared.put(name, change(self._shared.placed[name]))
+                self._update()
+
+    def _update(self, selected: str | None = None) -> None:
+        """List and draw what there is; select one of them where it is named."""
+        placed = self._shared.placed
+        # None is selected unless somebody does: what is selected has a gizmo.
+        options = '', *placed
+        if options != self._selected.options:
+            self._selected.options = options
+        if selected is not None:
+            self._selected.value = selected  # type: ignore[misc]
+        chosen = self._selected.value
+        if chosen in placed and placed[chosen] is not self._sized:
+            self._sized = placed[chosen]
+            self._size.value = _shown_size(self._sized)  # type: ignore[misc]
+        for name in set(self._drawings) - set(placed):
+            self._drawings.pop(name).root.remove()
+        for name, obstacle in placed.items():
+            is_own = name in self._shared.own
+            self._draw(name, obstacle, is_own, has_gizmo=is_own or name == chosen)
+
+    def _draw(self, name: str, obstacle: PlacedObstacle, is_own: bool, has_gizmo: bool) -> None:
+        """Draw one obstacle, as far as it is not drawn like that."""
+        drawn = self._drawings.get(name)
+        if drawn is not None and drawn.has_gizmo != has_gizmo:
+            self._drawings.pop(name).root.remove()
+            drawn = None
+        if drawn is None:
+            path = f'/obstacles/{next(self._numbers)}'
+            root = self._root(name, path, has_gizmo)
+            drawn = _Drawing(obstacle, is_own, has_gizmo, path, root)
+            self._drawings[name] = drawn
+            place(root, obstacle.pose)
+        elif drawn.obstacle is obstacle and drawn.is_own == is_own:
+            return
+        else:
+            if not np.array_equal(drawn.obstacle.pose, obstacle.pose):
+                place(drawn.root, obstacle.pose)
+            look = drawn.obstacle.shape, drawn.obstacle.size, drawn.is_own
+            drawn.obstacle, drawn.is_own = obstacle, is_own
+            if look == (obstacle.shape, obstacle.size, is_own):
+                return
+        mesh = obstacle.mesh()
         self._server.scene.add_mesh_simple(
-            f'/obstacles/{name}/shape',
+            f'{drawn.path}/shape',
             np.asarray(mesh.vertices, dtype=np.float32),
             np.asarray(mesh.faces, dtype=np.uint32),
-            color=SKY,
+            color=SKY if is_own else GREY,
             opacity=_OPACITY,
         )
 
-    def _list(self, selected: str) -> None:
-        """Offer the obstacles that there are, with one of them selected."""
-        self._selected.options = tuple(self.placed) or ('',)
-        self._selected.value = selected  # type: ignore[misc]
-        if selected:
-            self._size.value = self.placed[selected].size  # type: ignore[misc]
+    def _root(self, name: str, path: str, has_gizmo: bool) -> viser.SceneNodeHandle:
+        if not has_gizmo:
+            return self._server.scene.add_frame(path, show_axes=False)
+        gizmo = self._server.scene.add_transform_controls(
+            path, scale=0.2, depth_test=False, opacity=0.7
+        )
+        gizmo.on_update(functools.partial(self._on_drag, name))
+        return gizmo
 
     async def _on_drag(self, name: str, event: viser.TransformControlsEvent) -> None:
         with self._lock:
-            if name in self.placed:
-                self.placed[name].pose = pose_of(event.target)
-                self._is_changed = True
+            drawn = self._drawings.get(name)
+            if drawn is None or drawn.root is not event.target:
+                return
+            pose = pose_of(event.target)
+            # The browsers have it there already.
+            drawn.obstacle = dataclasses.replace(drawn.obstacle, pose=pose)
+            self._change(name, lambda obstacle: dataclasses.replace(obstacle, pose=pose))
+
+
+def _shown_size(obstacle: PlacedObstacle) -> tuple[float, float, float]:
+    """Return the size that the controls can show [m]."""
+    x, y, z = (min(max(size, _LEAST_SIZE), _MOST_SIZE) for size in obstacle.size)
+    return x, y, z

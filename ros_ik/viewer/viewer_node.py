@@ -49,6 +49,7 @@ from ros_ik.viewer.workspace_view import PREFIX as BOX_PREFIX
 from ros_ik.viewer.workspace_view import read_boxes
 from ros_ik.viewer.workspace_view import WorkspaceView
 from ros_ik_interfaces.msg import IkStatus
+from ros_ik_interfaces.msg import ObstacleArray
 
 PARAMETERS = (
     ('node', 'ros_ik', Parameter.Type.STRING, 'name of the ros_ik node, in this namespace'),
@@ -151,6 +152,10 @@ class ViewerNode(LeavesStreams, Node):
         self._answers: tuple[str, ...] = ()
         self._tasks: set[str] = set()
         self._drawn = self._marker_time = -math.inf
+        # The list of obstacles that was taken over last, for which robot, and from whom.
+        self._list: ObstacleArray | None = None
+        self._listed: RobotState | None = None
+        self._listers: set[bytes] = set()
         try:
             self.page = Page(self._value('host'), self._value('port'), self.requests)
         except OSError as error:
@@ -214,6 +219,8 @@ class ViewerNode(LeavesStreams, Node):
             self._draw_markers(self.robot, now, is_watched)
             self._draw_trails(self.robot, now)
             self.workspace.update(self._base_pose(self.robot), show.workspace.value)
+            self._hear_obstacles(self.robot)
+            self.page.obstacles.agree()
         self._commands.send_obstacles(self.robot, self.page.obstacles)
 
     def _exchange_robot(self) -> None:
@@ -271,6 +278,22 @@ class ViewerNode(LeavesStreams, Node):
                 view.clear()
             elif message is not None and base is not None:
                 view.show(message, base)
+
+    def _hear_obstacles(self, robot: RobotState) -> None:
+        """Take over what the node says of obstacles, and the last of it for another robot too."""
+        messages = list(self.inputs.obstacles)
+        self.inputs.obstacles.clear()
+        if not messages and self._list is not None and robot is not self._listed:
+            messages = [self._list]
+        if not messages:
+            return
+        self._list, self._listed = messages[-1], robot
+        topic = f'{self._node_name}/current_obstacles'
+        listers = {bytes(info.endpoint_gid) for info in self.get_publishers_info_by_topic(topic)}
+        is_other_node = bool(listers - self._listers)
+        self._listers = listers
+        for message in messages:
+            self.page.obstacles.hear(message, robot.link_pose, is_other_node)
 
     def _draw_trails(self, robot: RobotState, now: float) -> None:
         targets = self._frame_poses(robot, self.inputs.take_targets())

@@ -21,8 +21,8 @@ from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.demo.robots import RobotFiles
 from ros_ik.model import Model
+from ros_ik.settings.parameter_file import read_parameters
 from ros_ik.setup_assistant.check import check_parameters
-from ros_ik.setup_assistant.parameter_file import read_parameters
 
 ROOT = Path(__file__).parents[2]
 FILES = ('ur5e', 'franka_fr3', 'xarm7', 'tiago')

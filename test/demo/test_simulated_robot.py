@@ -92,6 +92,24 @@ def test_without_a_controller_a_trajectory_may_name_some_joints(panda):
     assert 'missing' in strict.command(to(0.04), START)
 
 
+def test_each_joint_follows_the_controller_that_named_it_last(panda):
+    robot = SimulatedRobot(panda, START, lag=0.0, controllers=2)
+    arm = Trajectory(('panda_joint1',), (TrajectoryPoint(SECOND, (0.8,)),))
+    # A controller does not stop what another one moves.
+    assert robot.command(arm, START, 0) is None
+    assert robot.command(to(0.04), START + SECOND // 4, 1) is None
+    robot.update(START + SECOND // 2)
+    assert value(robot, 'panda_joint1') == pytest.approx((0.4, 0.8))
+    assert value(robot, FINGER) == pytest.approx((0.01, 0.04))
+    # Taken over on its way, a joint goes on from where it is.
+    assert robot.command(to(0.0, 0.5), START + SECOND // 2, 0) is None
+    robot.update(START + 3 * SECOND // 4)
+    assert value(robot, FINGER)[0] == pytest.approx(0.005)
+    robot.update(START + 2 * SECOND)
+    assert value(robot, FINGER)[0] == 0.0
+    assert (robot.accepted, robot.rejected) == (3, 0)
+
+
 @pytest.mark.parametrize('lag', (-0.1, float('nan'), float('inf')))
 def test_unusable_lag_is_refused(panda, lag):
     with pytest.raises(ArgumentError, match='lag'):

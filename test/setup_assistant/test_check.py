@@ -7,9 +7,9 @@ from support.servo_rig import robot_model
 
 from ros_ik.errors import ArgumentError
 from ros_ik.node.robot_graph import FoundController
+from ros_ik.settings.parameter_file import read_parameters
 from ros_ik.setup_assistant.check import check_parameters
 from ros_ik.setup_assistant.limbs import find_limbs
-from ros_ik.setup_assistant.parameter_file import read_parameters
 
 TOPIC = '/controller/joint_trajectory'
 GOOD = {'ee.frame': 'tool0', 'base_frame': 'base_link', 'outputs.default.topic': TOPIC}

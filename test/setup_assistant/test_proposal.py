@@ -16,11 +16,11 @@ from ros_ik.model import Model
 from ros_ik.node.robot_graph import FoundController
 from ros_ik.servo.robot import resolve_robot
 from ros_ik.settings import read_settings
+from ros_ik.settings.parameter_file import flat
+from ros_ik.settings.parameter_file import read_parameters
 from ros_ik.setup_assistant.__main__ import main
 from ros_ik.setup_assistant.check import check_parameters
 from ros_ik.setup_assistant.limbs import find_limbs
-from ros_ik.setup_assistant.parameter_file import flat
-from ros_ik.setup_assistant.parameter_file import read_parameters
 from ros_ik.setup_assistant.proposal import propose
 
 TIPS = {

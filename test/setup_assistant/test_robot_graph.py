@@ -20,7 +20,7 @@ from support.ros_rig import ROOT
 from trajectory_msgs.msg import JointTrajectory
 
 from ros_ik.demo.robots import find_robot
-from ros_ik.setup_assistant.parameter_file import read_parameters
+from ros_ik.settings.parameter_file import read_parameters
 
 pytestmark = [pytest.mark.dds, pytest.mark.timeout(240)]
 JOINTS = [f'joint_{k}' for k in range(1, 7)]

@@ -40,8 +40,26 @@ def viewer_in_process(domain, *parameters, namespace='/', robot='panda'):
     values = [f'port:={free_port()}', f'package_paths:=[{folders}]', *parameters]
     words = [word for value in values for word in ('-p', value)]
     rclpy.init(args=['--ros-args', '-r', f'__ns:={namespace}', *words], domain_id=domain)
+    try:
+        with served(ViewerNode()) as viewer:
+            yield viewer
+    finally:
+        rclpy.try_shutdown()
+
+
+@contextlib.contextmanager
+def another_viewer():
+    """Yield one more viewer beside the one of :func:`viewer_in_process`."""
+    from ros_ik.viewer.viewer_node import ViewerNode
+
+    with served(ViewerNode()) as viewer:
+        yield viewer
+
+
+@contextlib.contextmanager
+def served(viewer):
+    """Yield a viewer that is served by a thread of this process, and end it."""
     executor, ended = make_executor(), threading.Event()
-    viewer = ViewerNode()
     executor.add_node(viewer)
     thread = threading.Thread(target=spin_until, args=(executor, ended))
     thread.start()
@@ -52,7 +70,6 @@ def viewer_in_process(domain, *parameters, namespace='/', robot='panda'):
         thread.join()
         executor.shutdown()
         viewer.destroy_node()
-        rclpy.try_shutdown()
 
 
 @contextlib.contextmanager

@@ -14,12 +14,14 @@ pytest.importorskip('viser', reason='viser is not installed')
 
 from support.page import OpenPage
 from support.ros_rig import NEVER_STALE
+from support.viewer_rig import another_viewer
 from support.viewer_rig import picture
 from support.viewer_rig import viewed
 from support.viewer_rig import wait_until
 
 from ros_ik_interfaces.msg import IkStatus
 from tools.browser import browser
+from tools.browser import frames_drawn
 from tools.browser import missing
 
 pytestmark = [
@@ -94,10 +96,13 @@ def test_an_obstacle_dragged_into_the_path_stops_the_robot_and_is_named(opened):
     goal = start + np.array([0.0, 0.3, 0.0, 0.0, 0.0, 0.0, 0.0])
     above = np.array([*(goal[:3] + [0.0, 0.0, 0.25]), 0.0, 0.0, 0.0, 1.0])
     name = viewer.page.obstacles.add('box')
-    box = viewer.page.obstacles.placed[name]
+
+    def height():
+        return viewer.page.obstacles.placed[name].pose[2]
+
     viewer.page.obstacles.resize(name, (0.3, 0.05, 0.3))
     viewer.page.obstacles.move(name, above)
-    mouse, pixel = shown.drag(above, 0.2, {2: -0.25}, lambda: box.pose[2] < goal[2] + 0.05)
+    mouse, pixel = shown.drag(above, 0.2, {2: -0.25}, lambda: height() < goal[2] + 0.05)
     mouse.release(pixel)
     client.wait_for(lambda: viewer.pairs_view.count > 0, 'lines of closest pairs')
     viewer.requests.hold('ee', None, goal)
@@ -125,6 +130,19 @@ def drawn_meshes(page):
     return page.execute_script('return window.__viserTestpoints.rendererInfo.memory.geometries')
 
 
+def settled_meshes(page):
+    """Return the number of meshes once some pictures have changed nothing."""
+    counts = []
+
+    def are_settled():
+        counts.append((frames_drawn(page), drawn_meshes(page)))
+        recent = [meshes for frames, meshes in counts if frames > counts[-1][0] - 10]
+        return counts[-1][0] > counts[0][0] + 10 and len(set(recent)) == 1
+
+    wait_until(are_settled, 'settled picture')
+    return counts[-1][1]
+
+
 def test_a_key_moves_the_frame_while_it_repeats(opened):
     client, viewer, shown = opened
     page = shown.browser
@@ -150,6 +168,31 @@ def test_stop_button_stops(opened):
     wait_until(lambda: 'Stopped' in page.page_source, 'stop on the page')
     button(page, 'Reset').click()
     client.wait_for_text('waiting for a target')
+
+
+def test_pages_of_two_viewers_agree_on_obstacles(opened):
+    _, viewer, shown = opened
+    page = shown.browser
+    first = page.current_window_handle
+    with another_viewer() as other:
+        page.switch_to.new_window('window')
+        second = page.current_window_handle
+        page.get(f'{other.page.address}/?fixedDpr={_COARSE}')
+        wait_until(lambda: other.robot_view is not None, 'robot of the other viewer')
+        wait_until(lambda: frames_drawn(page) > 0, 'other page')
+        before = settled_meshes(page)
+        name = viewer.page.obstacles.add('sphere')
+        wait_until(lambda: drawn_meshes(page) > before, 'sphere on the other page')
+        with_sphere = {second: settled_meshes(page)}
+        page.switch_to.window(first)
+        with_sphere[first] = settled_meshes(page)
+        other.page.obstacles.remove(name)
+        wait_until(lambda: viewer.page.obstacles.placed == {}, 'removal')
+        wait_until(lambda: drawn_meshes(page) < with_sphere[first], 'page without the sphere')
+        page.switch_to.window(second)
+        wait_until(lambda: drawn_meshes(page) < with_sphere[second], 'other page without it')
+        page.close()
+        page.switch_to.window(first)
 
 
 def test_two_pages_agree(opened):

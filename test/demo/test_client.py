@@ -1,0 +1,111 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The user of the demo where joint states come late, cease, or never come."""
+
+import contextlib
+import threading
+
+import numpy as np
+import pytest
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from sensor_msgs.msg import JointState
+from support.ros_rig import PATIENCE
+
+import ros_ik.demo.client
+from ros_ik.demo.client import DemoClient
+from ros_ik.demo.demo_robot import DemoRobot
+from ros_ik.demo.evaluation import evaluate
+from ros_ik.demo.scenario import make_scenario
+from ros_ik.demo.scenario import Phase
+from ros_ik_interfaces.msg import IkStatus
+
+pytestmark = pytest.mark.dds
+
+PERIOD = 0.01
+
+
+@pytest.fixture(scope='module')
+def robot():
+    return DemoRobot.load('six_axis')
+
+
+@pytest.fixture
+def client(domain, robot):
+    rclpy.init(domain_id=domain)
+    client = DemoClient(robot, uses_orientation=True, ball_radius=0.1, control_rate=100.0)
+    yield client
+    client.close()
+    rclpy.try_shutdown()
+
+
+@contextlib.contextmanager
+def broadcaster(domain, robot, start, end=np.inf):
+    """Publish statuses of a node that is ready, and joint states from the start to the end [s]."""
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=domain)
+    node = rclpy.create_node('broadcaster', context=context)
+    states = node.create_publisher(JointState, 'joint_states', 1)
+    statuses = node.create_publisher(IkStatus, 'ros_ik/status', 10)
+    position = robot.home[robot.coords].tolist()
+    begun = node.get_clock().now().nanoseconds
+
+    def tick():
+        statuses.publish(IkStatus(code=IkStatus.OK, ticks=1, text='following'))
+        if start <= 1e-9 * (node.get_clock().now().nanoseconds - begun) < end:
+            states.publish(JointState(name=list(robot.group.joint_names), position=position))
+
+    node.create_timer(PERIOD, tick)
+    executor, ended = SingleThreadedExecutor(context=context), threading.Event()
+    executor.add_node(node)
+
+    def run():
+        while not ended.is_set():
+            executor.spin_once(timeout_sec=0.1)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        executor.shutdown()
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+
+
+def phase(robot, seconds):
+    """A phase that is over at once, where the robot stands."""
+    poses = robot.tip_poses(robot.home[None])
+    return Phase('at home', 'stays', seconds, poses=poses)
+
+
+def test_a_phase_waits_for_the_joint_states_by_which_it_is_judged(client, domain, robot):
+    with broadcaster(domain, robot, start=2.0):
+        assert client.play(phase(robot, 0.05)) == ''
+    client.recording.commands.append(robot.home[robot.coords])
+    client.recording.velocities.append(np.zeros(len(robot.coords)))
+    (result,) = evaluate(robot, make_scenario(robot, 0), client.recording).phases
+    assert result.linear < 1e-6
+
+
+def test_silence_ends_a_phase_with_a_sentence(client, domain, robot, monkeypatch):
+    monkeypatch.setattr(ros_ik.demo.client, '_SILENT', 1.0)
+    sentence = client.play(phase(robot, 0.05))
+    assert sentence.startswith("no joint states were heard for 1 s in the phase 'at home'")
+    assert 'publishers of joint_states: 0; the node says: nothing. Look at' in sentence
+    # States of the phase before do not count.
+    with broadcaster(domain, robot, start=0.0), monkeypatch.context() as patient:
+        patient.setattr(ros_ik.demo.client, '_SILENT', PATIENCE)
+        assert client.play(phase(robot, 0.05)) == ''
+    # What DDS still holds was sent before.
+    client.settle(0.2)
+    assert 'no joint states were heard' in client.play(phase(robot, 0.05))
+
+
+def test_a_robot_that_went_silent_before_the_first_phase_is_not_ready(client, domain, robot):
+    with broadcaster(domain, robot, start=0.0, end=2.0):
+        sentence = client.wait_until_ready(5.0, lambda: '', lambda text: None)
+    assert 'not ready after 5 s; the node says: following; no joint states were heard' in sentence
+    assert 'publishers of joint_states: 1' in sentence

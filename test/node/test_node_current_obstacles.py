@@ -1,0 +1,143 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""~/current_obstacles: every obstacle that there is, whoever sent it, also for who joins late."""
+
+from geometry_msgs.msg import Point
+from geometry_msgs.msg import Pose
+from geometry_msgs.msg import Quaternion
+import pytest
+from sensor_msgs.msg import JointState
+from support.ball_robot import NAMES
+from support.ball_robot import URDF
+from support.ros_rig import LATCHED
+from support.ros_rig import LONG
+from support.ros_rig import NEVER_STALE
+from support.ros_rig import ros_rig
+
+from ros_ik_interfaces.msg import IkStatus
+from ros_ik_interfaces.msg import Obstacle
+from ros_ik_interfaces.msg import ObstacleArray
+
+pytestmark = pytest.mark.dds
+
+SIZES = {
+    Obstacle.SPHERE: [0.1], Obstacle.BOX: [0.1, 0.2, 0.3], Obstacle.CYLINDER: [0.1, 0.4],
+    Obstacle.CAPSULE: [0.1, 0.5], Obstacle.HALF_SPACE: [],
+}  # fmt: skip
+
+
+@pytest.fixture(scope='module')
+def client(tmp_path_factory):
+    with ros_rig(tmp_path_factory.mktemp('obstacles')) as client:
+        client.processes.start(
+            'node', 'ros_ik.node.ros_ik_node', ee__frame='ball', barriers__max_obstacles=5,
+            **NEVER_STALE,
+        )  # fmt: skip
+        state = JointState(name=list(NAMES), position=[0.0, 0.0, 0.0])
+        states = client.node.create_publisher(JointState, 'joint_states', 1)
+        client.node.create_timer(0.05, lambda: states.publish(state))
+        client.describe(URDF)
+        client.wait_for_code(IkStatus.OK, timeout=LONG)
+        yield client
+
+
+@pytest.fixture
+def world(client):
+    """Return what is heard by who was there before all of it."""
+    heard = World(client)
+    # The list for who comes before the first obstacle is empty.
+    client.wait_for(lambda: heard.obstacles is not None, 'first list')
+    yield heard
+    heard.change(Obstacle(operation=Obstacle.CLEAR))
+    heard.wait_for({})
+
+
+class World:
+    """What the node says that there is, and another client that changes it."""
+
+    def __init__(self, client):
+        self._client, self.obstacles, self.frames = client, None, {}
+        node, kind = client.node, ObstacleArray
+        node.create_subscription(kind, 'ros_ik/current_obstacles', self._on_list, LATCHED)
+        self._changes = node.create_publisher(kind, 'ros_ik/obstacles', LATCHED)
+
+    def _on_list(self, message):
+        first, *rest = message.obstacles
+        assert first.operation == Obstacle.CLEAR
+        assert all(entry.operation == Obstacle.ADD for entry in rest)
+        self.obstacles = {entry.id: described(entry) for entry in rest}
+        self.frames = {entry.id: entry.header.frame_id for entry in rest}
+
+    def change(self, *changes):
+        self._client.wait_for(lambda: self._changes.get_subscription_count() > 0, 'node')
+        self._changes.publish(ObstacleArray(obstacles=changes))
+
+    def wait_for(self, obstacles):
+        def is_there():
+            return self.obstacles == obstacles
+
+        self._client.wait_for(is_there, f'{obstacles}, there is {self.obstacles}')
+
+
+def described(entry):
+    """Return what tells an obstacle from others of its name."""
+    p, q = entry.pose.position, entry.pose.orientation
+    pose = [round(value, 9) for value in (p.x, p.y, p.z, q.x, q.y, q.z, q.w)]
+    return entry.type, list(entry.dimensions), pose
+
+
+def obstacle(name, kind=Obstacle.SPHERE, x=3.0, frame=''):
+    entry = Obstacle(
+        id=name, operation=Obstacle.ADD, type=kind, dimensions=SIZES[kind],
+        pose=Pose(position=Point(x=x), orientation=Quaternion(z=0.6, w=0.8)),
+    )  # fmt: skip
+    entry.header.frame_id = frame
+    return entry
+
+
+def all_of(*entries):
+    return {entry.id: described(entry) for entry in entries}
+
+
+def test_every_change_is_published_and_a_late_joiner_gets_all(client, world):
+    world.wait_for({})
+    several = [obstacle(f'/odd name {kind}/..', kind) for kind in SIZES]
+    world.change(*several[:2])
+    world.wait_for(all_of(*several[:2]))
+    # Another client adds to them.
+    other = World(client)
+    other.wait_for(all_of(*several[:2]))
+    other.change(*several[2:])
+    world.wait_for(all_of(*several))
+    moved = obstacle(several[0].id, x=4.0)
+    world.change(moved)
+    world.wait_for(all_of(moved, *several[1:]))
+    other.change(Obstacle(id=several[1].id, operation=Obstacle.REMOVE))
+    world.wait_for(all_of(moved, *several[2:]))
+    World(client).wait_for(all_of(moved, *several[2:]))
+    world.change(Obstacle(operation=Obstacle.CLEAR))
+    other.wait_for({})
+    World(client).wait_for({})
+
+
+def test_what_the_node_refuses_is_not_published(client, world):
+    kept = obstacle('kept')
+    world.change(kept)
+    world.wait_for(all_of(kept))
+    # One too many, all of them or none.
+    world.change(*(obstacle(f'another {k}') for k in range(5)))
+    last = obstacle('last')
+    world.change(last)
+    world.wait_for(all_of(kept, last))
+
+
+def test_poses_keep_their_link(client, world):
+    hung = obstacle('hung', frame='ball')
+    world.change(obstacle('standing'), hung)
+    world.wait_for(all_of(obstacle('standing'), hung))
+    assert world.frames['hung'] == 'ball' and world.frames['standing'] not in ('', 'ball')
+    # A description anew keeps them.
+    generation = client.status.model_generation
+    client.describe(URDF.replace('<robot ', '<robot version="1.0" '))
+    client.wait_for(lambda: client.status.model_generation > generation, 'other robot', LONG)
+    World(client).wait_for(all_of(obstacle('standing'), hung))
