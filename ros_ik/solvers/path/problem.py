@@ -26,8 +26,8 @@ class PathResult:
     """A joint path along n poses.
 
     Attributes:
-        joint_q: Configurations, shape [n, joint_coord_count]. From the first break on each is
-            the nearest solution of its pose, or the best configuration found.
+        joint_q: Configurations, shape [n, joint_coord_count]. Behind a break the path goes on at
+            a solution of the pose, or at the best configuration found.
         status: :class:`SolveStatus` codes, shape [n].
         breaks: Indices of poses that cannot be reached from the one before without a jump, a
             longer step or a collision, or not at all.
