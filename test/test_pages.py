@@ -156,19 +156,21 @@ def test_braking_is_the_stop_that_is_checked(tmp_path):
 
 def test_inverse_kinematics(tmp_path):
     page = 'docs/inverse_kinematics.md'
-    names = run(page, tmp_path, until=4)
+    names = run(page, tmp_path, until=5)
     assert np.all(names['solved']) and names['path'].joint_q.shape == (5, 9)
     assert names['form'].exact and names['every'].joint_q.shape == (1, 16, 6)
     assert names['every'].n_found[0] > 0
+    assert names['whole'].n_found[0] > 0 and names['along'].n_found[0] > 0
+    assert names['point'].rotation_error[0, 0] == 0.0
     assert names['curves'].joint_q.shape == (5, 100, 9) and np.all(names['curves'].n_found > 1)
     np.testing.assert_allclose(names['nearest'].joint_q[:, 0], names['joint_q'], atol=0.1)
     assert np.all(np.isin(np.round(names['given'].joint_q[0, 0, 6], 9), [-0.5, 0.0, 0.5]))
     start = wp.array(names['start'] + 0.1, dtype=wp.float32, device='cpu')
     path = tmp_path / 'rest.py'
-    path.write_text(blocks(page)[4])
+    path.write_text(blocks(page)[5])
     names = runpy.run_path(str(path), names | {'joint_q': start})
     assert np.all(names['solver'].status.numpy() == SolveStatus.CONVERGED)
-    path.write_text(blocks(page)[5])
+    path.write_text(blocks(page)[6])
     names = runpy.run_path(str(path), names | {'joint_q': names['start'][0]})
     assert names['rows'].shape == (names['chain'].num_dof_pos + 2,)
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Arms of six revolute joints made of directions and points of their axes, of every structure."""
+"""Arms made of directions and points of their axes; six revolute joints of every structure."""
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 from ros_ik.model import Model
 
 # Roll, pitch and yaw of the tool in the last link [rad].
-_TOOL_TURN = (0.3, -0.2, 0.1)
+TOOL_TURN = (0.3, -0.2, 0.1)
 
 # What makes a structure: ('meet', joints) and ('parallel', joints), counted from 0.
 STRUCTURES = {
@@ -73,16 +73,23 @@ def _regular(structure, h):
     )
 
 
-def arm(h, p, tool, limits=None, base=(0.0, 0.0, 0.0), scale=1.0):
-    """Return the model of an arm with link 'tool'; joints have no limits unless given [rad].
+def arm(h, p, tool, limits=None, base=(0.0, 0.0, 0.0), scale=1.0, slides=()):
+    """Return the model of :func:`arm_urdf` on the CPU."""
+    return Model.from_urdf(arm_urdf(h, p, tool, limits, base, scale, slides), device='cpu')
+
+
+def arm_urdf(h, p, tool, limits=None, base=(0.0, 0.0, 0.0), scale=1.0, slides=()):
+    """Return the URDF of an arm with link 'tool'; turning joints have no limits unless given.
 
     Args:
-        h: Directions of the axes with every joint at zero, shape [6, 3].
-        p: Points on them [m], shape [6, 3].
+        h: Directions of the axes with every joint at zero, shape [n, 3].
+        p: Points on them [m], shape [n, 3].
         tool: Position of the tool [m], [3].
-        limits: Lower and upper limits [rad], each [6].
+        limits: Lower and upper limits [rad or m], each [n]; slides without any move by 2 m to
+            either side.
         base: Roll, pitch and yaw of the base [rad].
-        scale: Factor on every length.
+        scale: Factor on every length, not on limits.
+        slides: Joints that slide, counted from 0.
     """
     parts = ['<robot name="arm"><link name="world"/><link name="l0"/>']
     roll, pitch, yaw = (repr(float(angle)) for angle in base)
@@ -93,9 +100,9 @@ def arm(h, p, tool, limits=None, base=(0.0, 0.0, 0.0), scale=1.0):
     before = np.zeros(3)
     for k, (axis, point) in enumerate(zip(h, p, strict=True)):
         kind, limit = 'continuous', ''
-        if limits is not None:
-            kind = 'revolute'
-            low, high = (repr(float(side[k])) for side in limits)
+        if limits is not None or k in slides:
+            kind = 'prismatic' if k in slides else 'revolute'
+            low, high = (repr(float(side[k])) for side in limits or ([-2.0] * 6, [2.0] * 6))
             limit = f'<limit lower="{low}" upper="{high}" effort="1" velocity="1"/>'
         parts.append(
             f'<link name="l{k + 1}"/><joint name="j{k + 1}" type="{kind}">'
@@ -106,16 +113,16 @@ def arm(h, p, tool, limits=None, base=(0.0, 0.0, 0.0), scale=1.0):
         before = point
     parts.append(
         '<link name="tool"/><joint name="tip" type="fixed">'
-        f'<origin xyz="{_numbers(scale * (tool - before))}" rpy="{_numbers(_TOOL_TURN)}"/>'
-        '<parent link="l6"/><child link="tool"/></joint></robot>'
+        f'<origin xyz="{_numbers(scale * (tool - before))}" rpy="{_numbers(TOOL_TURN)}"/>'
+        f'<parent link="l{len(h)}"/><child link="tool"/></joint></robot>'
     )
-    return Model.from_urdf(''.join(parts), device='cpu')
+    return ''.join(parts)
 
 
 def tool_poses(h, p, tool, q):
     """Return poses [n, 7] of the tool by a product of exponentials in NumPy, q [n, 6]."""
     R, t, _, _ = _motions(h, p, q)
-    turn = Rotation.from_euler('xyz', _TOOL_TURN).as_matrix()
+    turn = Rotation.from_euler('xyz', TOOL_TURN).as_matrix()
     position = R @ tool + t
     return np.hstack([position, Rotation.from_matrix(R @ turn).as_quat()])
 

@@ -51,6 +51,7 @@ def all_solutions(
     *,
     joint_q: np.ndarray | None = None,
     offset: np.ndarray | None = None,
+    free_rotation: str = '',
     all_turns: bool = False,
     redundant_values: int | Sequence[float] | np.ndarray = 64,
     check_collisions: bool = False,
@@ -61,7 +62,8 @@ def all_solutions(
     """Find every configuration inside the joint limits that brings a link to each pose.
 
     For arms of six revolute joints, fast where three consecutive axes meet in one point or are
-    parallel, and for arms of seven of which the first or the last six have such axes;
+    parallel; for arms of fewer, of poses that they reach or of the part of a pose that they
+    reach; and for arms of seven of which the first or the last six have such axes.
     :func:`closed_form` tells. The solutions of seven joints form curves: they come at values of
     the redundant joint. Each solution is polished to 1e-10 m and 1e-10 rad and verified by a
     forward kinematics that shares nothing with it. To solve again and again, keep a
@@ -80,6 +82,9 @@ def all_solutions(
         joint_q: Configuration that holds the other joints, shape [joint_coord_count]; None for
             the neutral one.
         offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
+        free_rotation: Axes of the tool about which it may turn as it likes: '' for whole poses;
+            'x', 'y' or 'z' for the position and the direction of that axis; 'xyz' for the
+            position alone.
         all_turns: Return each turn of a joint that its limits allow as a solution of its own;
             otherwise the turn nearest to the seed. Joints without limits have that one.
         redundant_values: Of the redundant joint of seven. A count: that many values over its
@@ -114,8 +119,9 @@ def all_solutions(
     checked_count('max_solutions', max_solutions, 1)
     settings = checked_settings(settings)
     form = closed_form(
-        model, link, joint_group, joint_q=joint_q, offset=offset, tolerances=settings.structure
-    )
+        model, link, joint_group, joint_q=joint_q, offset=offset, free_rotation=free_rotation,
+        tolerances=settings.structure,
+    )  # fmt: skip
     if form.reason:
         raise without_form(model.body_label[link_index(model, link, least=0)], form.reason)
     common: dict[str, Any] = {
@@ -129,6 +135,8 @@ def all_solutions(
         given, n_sampled = checked_values(redundant_values)
         n_values = n_sampled or len(given)
         kind = RedundantClosedFormIK
+    else:
+        common['free_rotation'] = free_rotation
     places, checker = max_solutions, None
     if check_collisions:
         checker = _collision_checker(

@@ -16,9 +16,9 @@ from ros_ik.model import Model
 from ros_ik.model.checks import checked_array
 from ros_ik.model.checks import checked_pose
 from ros_ik.model.checks import link_index
-from ros_ik.solvers.analytic.general import is_always_singular
-from ros_ik.solvers.analytic.structure import best_chart
-from ros_ik.solvers.analytic.structure import Chart
+from ros_ik.solvers.analytic.completion import Completion
+from ros_ik.solvers.analytic.completion import completions
+from ros_ik.solvers.analytic.completion import idle_joint
 from ros_ik.solvers.analytic.structure import ClosedFormFamily
 from ros_ik.solvers.analytic.structure import joint_axes
 from ros_ik.solvers.analytic.structure import Split
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from ros_ik.model import JointGroup
 
 _JOINTS = 6
+# What a pose fixes, by the number of turns that do not matter.
+_FIXED = {0: _JOINTS, 1: 5, 3: 3}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,18 +42,22 @@ class ClosedForm:
             degree 16 is solved; NONE where there is no closed form.
         joints: Names of the joints of the chain that may move, from the base to the tool.
         special_joints: Names of the three whose axes meet or are parallel; empty for GENERAL.
-        max_branches: Most solutions of a regular pose, not counting whole turns; 0 for NONE.
+            Chains of fewer than six joints are completed to six by virtual ones, which may be
+            among the three and have no name.
+        max_branches: Most solutions of a regular pose, not counting whole turns; 0 for NONE. A
+            bound for chains of fewer than six joints, which have fewer as a rule.
         quartic: Whether it takes the roots of a quartic; otherwise square roots are enough,
             but for GENERAL.
         exact: Whether the axes have the structure up to rounding, as any have that of GENERAL. If
             not, the solutions of the nearest arm that has it are where the numerical solution of
             this arm starts.
         deviation: Largest angle [rad], or length over the reach, by which the axes miss it.
-        redundancy: Joints beyond the six that a pose fixes.
+        redundancy: Joints beyond the dimensions that a pose fixes, six without free rotation.
         redundant_joint: Joint of a chain of seven, the first or the last, that is given values;
             the rest of the form is that of the other six. '' where there is none.
         lockable: Joints of a redundant chain; with any one of them left out of the joint group
             there is a closed form other than GENERAL.
+        free_rotation: Axes of the tool about which it may turn as it likes, '' for none.
         reason: Why there is none, '' where there is one.
     """
 
@@ -65,6 +71,7 @@ class ClosedForm:
     redundancy: int = 0
     redundant_joint: str = ''
     lockable: tuple[str, ...] = ()
+    free_rotation: str = ''
     reason: str = ''
 
 
@@ -75,6 +82,7 @@ def closed_form(
     *,
     joint_q: np.ndarray | None = None,
     offset: np.ndarray | None = None,
+    free_rotation: str = '',
     tolerances: StructureTolerances | None = None,
 ) -> ClosedForm:
     """Tell which closed form solves poses of a link, or why there is none.
@@ -87,16 +95,19 @@ def closed_form(
         joint_q: Configuration that holds the other joints, shape [joint_coord_count]; None for
             the neutral one.
         offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
+        free_rotation: Axes of the tool about which it may turn as it likes: '' for whole poses;
+            'x', 'y' or 'z' for the position and the direction of that axis, which five joints
+            reach; 'xyz' for the position, which three joints reach.
         tolerances: Deviations up to which axes count as parallel or as meeting.
 
     Raises:
-        ArgumentError: An unknown link, no joint that moves it, or a free or ball joint among
-            those that may move.
+        ArgumentError: An unknown link, no joint that moves it, a free or ball joint among those
+            that may move, or another free_rotation.
     """
     chain, held = folded_chain(model, link, joint_group, joint_q, offset)
     tolerances = tolerances or StructureTolerances()
-    form, _ = recognised(model, chain, tolerances)
-    if form.redundancy == 1:
+    form, _ = recognised(model, chain, free_rotation, tolerances)
+    if form.redundancy == 1 and not free_rotation:
         rest = _forms_of_six(model, link, chain, held, offset, tolerances)
         form = dataclasses.replace(form, lockable=tuple(rest))
         # A joint that follows the redundant one would move the others' axes with it.
@@ -143,48 +154,91 @@ def folded_chain(
 
 
 def recognised(
-    model: Model, chain: SerialChain, tolerances: StructureTolerances
-) -> tuple[ClosedForm, Chart | None]:
-    """Return the closed form of a chain, and the chart to solve it with, None for GENERAL."""
-    joints = _joint_names(model, chain)
-    reason = _unfit(chain)
-    if reason:
-        redundancy = max(0, chain.n_variables - _JOINTS)
-        return ClosedForm(
-            ClosedFormFamily.NONE, joints, redundancy=redundancy, reason=reason
-        ), None
+    model: Model, chain: SerialChain, free_rotation: str, tolerances: StructureTolerances
+) -> tuple[ClosedForm, list[Completion]]:
+    """Return the closed form of a chain, and the completions to solve it with."""
+    names = _joint_names(model, chain)
+    free = free_axes(free_rotation)
+
+    def without(reason: str, redundancy: int = 0) -> tuple[ClosedForm, list[Completion]]:
+        form = ClosedForm(
+            ClosedFormFamily.NONE, names, redundancy=redundancy, free_rotation=free_rotation,
+            reason=reason,
+        )  # fmt: skip
+        return form, []
+
+    n, most = len(chain.slides), _FIXED[len(free)]
+    redundancy = max(0, chain.n_variables - most)
+    if not chain.is_direct:
+        return without(
+            'a joint follows another one; closed forms need joints that move by themselves',
+            redundancy,
+        )
+    if any(chain.slides):
+        return without('a joint slides; closed forms need revolute joints', redundancy)
+    if n > most:
+        return without(
+            f'the chain has {n} joints, more than the {most} that '
+            + (f'free_rotation={free_rotation!r} leaves' if free_rotation else 'a pose fixes'),
+            redundancy,
+        )
     axes = joint_axes(chain)
-    chart = best_chart(axes, tolerances)
+    if n < _JOINTS:
+        idle, joint = idle_joint(axes, free)
+        if idle:
+            return without(_idle_reason(free_rotation, None if joint is None else names[joint]))
+    made = completions(axes, free, tolerances)
+    chart = made[0].chart if made else None
     if chart is None:
-        if is_always_singular(axes):
-            reason = 'every configuration is singular; the tool cannot move in all six directions'
-            return ClosedForm(ClosedFormFamily.NONE, joints, reason=reason), None
-        return ClosedForm(ClosedFormFamily.GENERAL, joints, max_branches=16, exact=True), None
+        if not made or (n == _JOINTS and idle_joint(axes, free)[0]):
+            return without(
+                'every configuration is singular; the tool cannot move in all six directions'
+            )
+        form = ClosedForm(
+            ClosedFormFamily.GENERAL, names, max_branches=16, exact=True,
+            free_rotation=free_rotation,
+        )  # fmt: skip
+        return form, made
     places = slice(3, 6) if chart.family is ClosedFormFamily.SPHERICAL else slice(1, 4)
+    special = np.isin(made[0].real, chart.order[places])
     form = ClosedForm(
         family=chart.family,
-        joints=joints,
-        special_joints=tuple(joints[k] for k in sorted(chart.order[places])),
-        max_branches=8,
+        joints=names,
+        special_joints=tuple(name for name, there in zip(names, special, strict=True) if there),
+        max_branches=4 if len(free) == 3 else 8,
         quartic=chart.split is Split.JOINT,
         exact=chart.deviation <= tolerances.exact,
         deviation=chart.deviation,
+        free_rotation=free_rotation,
     )
-    return form, chart
+    return form, made
 
 
-def _unfit(chain: SerialChain) -> str:
-    """Return why a chain is none of six revolute joints, '' where it is one."""
-    n = len(chain.slides)
-    if not chain.is_direct:
-        return 'a joint follows another one; closed forms need joints that move by themselves'
-    if any(chain.slides):
-        return 'a joint slides; closed forms need revolute joints'
-    if n > _JOINTS:
-        return f'the chain has {n} joints, more than the {_JOINTS} that a pose fixes'
-    if n < _JOINTS:
-        return f'the chain has {n} joints, fewer than the {_JOINTS} of a pose'
-    return ''
+def free_axes(free_rotation: str) -> np.ndarray:
+    """Return the axes of the tool that a free rotation is about, shape [0, 1 or 3, 3].
+
+    Raises:
+        ArgumentError: Anything but '', 'x', 'y', 'z' or 'xyz'.
+    """
+    if free_rotation not in ('', 'x', 'y', 'z', 'xyz'):
+        raise ArgumentError(
+            "free_rotation must be '', 'x', 'y', 'z' or 'xyz' (turns about two axes make every "
+            f'turn), got {free_rotation!r}'
+        )
+    return np.eye(3)[['xyz'.index(name) for name in free_rotation]].reshape(-1, 3)
+
+
+def _idle_reason(free_rotation: str, joint: str | None) -> str:
+    """Return why joints that leave the tool where it is have no closed form."""
+    if joint is not None and free_rotation:
+        return (
+            f'joint {joint!r} moves the tool only as free_rotation={free_rotation!r} leaves free; '
+            'leave it out of the joint group'
+        )
+    return (
+        'some motion of the joints leaves the tool where it is at every configuration, so that '
+        'each pose has endlessly many; lock a joint'
+    )
 
 
 def _joint_names(model: Model, chain: SerialChain) -> tuple[str, ...]:
@@ -208,7 +262,7 @@ def _forms_of_six(
     for name in names:
         others = [other for other in names if other != name]
         rest, _ = folded_chain(model, link, others, held, offset)
-        form, _ = recognised(model, rest, tolerances)
+        form, _ = recognised(model, rest, '', tolerances)
         if form.family not in (ClosedFormFamily.NONE, ClosedFormFamily.GENERAL):
             found[name] = form
     return found

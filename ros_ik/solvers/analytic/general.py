@@ -42,8 +42,6 @@ _MOST_CHARTS, _TRIALS = 6, 24
 _MOST_ERROR = 0.1
 # Largest share of rounding in the determinant of an elimination that is trusted.
 _MOST_ROUNDING = 1e-12
-# Least condition of the Jacobian at random configurations beyond which all count as singular.
-_MOST_CONDITION = 1e8
 # Turn of the targets beside a pose at which no chart works [rad], and the axes of the two turns.
 _ASIDE = 2e-3
 _TURN_AXES = np.array([[1.0, 2.0, 3.0], [-3.0, 1.0, 2.0]]) / np.sqrt(14.0)
@@ -69,17 +67,6 @@ class GeneralChart:
         """Joint of each place, int [6]."""
         order = np.roll(np.arange(6), -self.shift)
         return order[::-1] if self.backwards else order
-
-
-def is_always_singular(axes: Axes) -> bool:
-    """Return whether there is a motion that the tool cannot make at any configuration."""
-    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (_TRIALS, 6))
-    twists = []
-    for k in range(6):
-        R, t = _product(axes.directions[None], axes.points[None], q[:, :k])
-        line = R @ axes.directions[k]
-        twists.append(np.concatenate([np.cross(R @ axes.points[k] + t, line), line], axis=1))
-    return bool(np.linalg.cond(np.stack(twists, axis=1)).min() > _MOST_CONDITION)
 
 
 class GeneralCandidates:

@@ -10,6 +10,7 @@ import functools
 from types import SimpleNamespace
 from typing import Any
 from typing import no_type_check
+import zlib
 
 import warp as wp
 
@@ -41,11 +42,13 @@ def refinement_struct() -> Any:
         position_tolerance: wp.float64  # [m], of a solution
         rotation_tolerance: wp.float64  # [rad]
         length: wp.float64  # [m], weight of a radian
+        reach: wp.float64  # [m], by which a slide moves for what counts as a radian
+        free_axis: wp.vec3d  # in the tool, of the turn that does not matter
         slack: wp.float64  # largest miss of a candidate that is polished
-        separation: wp.float64  # [rad], between solutions that count as two
+        separation: wp.float64  # [rad, reaches], between solutions that count as two
         singular_value: wp.float64  # below it a configuration is singular
         fold_value: wp.float64  # below it a solution may have an unseen twin; 0 for exact axes
-        at_limit: wp.float64  # [rad], a solution this far outside a limit is pulled to it
+        at_limit: wp.float64  # [rad, m], a solution this far outside a limit is pulled to it
         steps: int  # of polishing
         least_error: int  # 1: without a solution, look for a configuration of least error
         all_turns: int  # 1: each turn that the limits allow, 0: that nearest to the seed
@@ -55,19 +58,83 @@ def refinement_struct() -> Any:
 
 @no_type_check
 @functools.cache
-def polish_functions() -> SimpleNamespace:
-    """Build the functions of one configuration of six revolute joints."""
-    slides, variables = (False,) * 6, tuple(range(6))
-    functions = chain_functions(wp.float64, slides, variables, True)
+def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespace:
+    """Build the functions of one configuration.
+
+    Steps and weakest directions are those of joints that are measured in radians and in reaches
+    of the arm, whether slides move by metres or by millimetres.
+
+    Args:
+        slides: Whether each joint slides.
+        free_turns: Turns of the tool that do not matter: 0, 1 (about ``free_axis``) or 3.
+    """
+    n = len(slides)
+    has_slides = any(slides)
+    structure = zlib.crc32(repr((slides, free_turns)).encode()) & 0x7FFFFFFF
+    functions = chain_functions(wp.float64, slides, tuple(range(n)), True)
     forward, normal_equations = functions.forward, functions.normal_equations
     box_step, vecm = functions.box_step, functions.vecm
     struct = chain_struct(wp.float64)
     Chain, vec3, mat33 = struct.Chain, struct.vec3, struct.mat33
-    matmm = wp.types.matrix((6, 6), wp.float64)
+    matmm, matn3 = wp.types.matrix((n, n), wp.float64), wp.types.matrix((n, 3), wp.float64)
     rotation_error = rotation_error_function(wp.float64)
-    solve_all = small_system_functions(wp.float64, 6).solve_all
+    solve_all = small_system_functions(wp.float64, n).solve_all
     Refinement = refinement_struct()
     one, zero = wp.float64(1.0), wp.float64(0.0)
+
+    @wp.func
+    def turn_left(refinement: Refinement, R: mat33, R_t: mat33) -> vec3:
+        """Rotation vector of the turn from R to R_t that matters, in world axes."""
+        _structure = wp.static(structure)
+        if wp.static(free_turns == 3):
+            return vec3()
+        if wp.static(free_turns == 1):
+            a = R * refinement.free_axis
+            b = R_t * refinement.free_axis
+            normal = wp.cross(a, b)
+            sine = wp.length(normal)
+            if sine > wp.float64(0.0):
+                return normal * (wp.atan2(sine, wp.dot(a, b)) / sine)
+            if wp.dot(a, b) > wp.float64(0.0):
+                return vec3()
+        return rotation_error(R, R_t)
+
+    @wp.func
+    def units(refinement: Refinement) -> vecm:
+        """Motion of each joint that counts as one radian."""
+        unit = vecm()
+        for j in range(n):
+            unit[j] = one
+            if wp.static(slides[j]):
+                unit[j] = refinement.reach
+        return unit
+
+    @wp.func
+    def equations(
+        chain: Chain, refinement: Refinement, axes: matn3, pivots: matn3, R: mat33, p: vec3,
+        e_p: vec3, e_r: vec3,
+    ):  # fmt: skip
+        """Normal equations, the lower triangle, of the errors that matter, over ``units``."""
+        L = refinement.length
+        if wp.static(free_turns == 3):
+            L = zero
+        H, g = normal_equations(chain, axes, pivots, p, e_p, e_r, one, L)
+        if wp.static(free_turns == 1):
+            a = R * refinement.free_axis
+            along = vecm()
+            for i in range(n):
+                if wp.static(not slides[i]):
+                    along[i] = L * wp.dot(vec3(axes[i, 0], axes[i, 1], axes[i, 2]), a)
+            for i in range(n):
+                for j in range(wp.static(i + 1)):
+                    H[i, j] -= along[i] * along[j]
+        if wp.static(has_slides):
+            unit = units(refinement)
+            for i in range(n):
+                g[i] *= unit[i]
+                for j in range(wp.static(i + 1)):
+                    H[i, j] *= unit[i] * unit[j]
+        return H, g
 
     @wp.func
     def polish(
@@ -79,6 +146,7 @@ def polish_functions() -> SimpleNamespace:
         Iterations end where rounding does, a thousandth of the tolerances. ``bounded`` keeps
         the joints inside their limits, where the start is.
         """
+        unit = units(refinement)
         q = start
         best = start
         best_cost = wp.float64(wp.inf)
@@ -94,7 +162,7 @@ def polish_functions() -> SimpleNamespace:
         while step <= steps:
             axes, pivots, R, p = forward(chain, q)
             e_p = p_t - p
-            e_r = rotation_error(R, R_t)
+            e_r = turn_left(refinement, R, R_t)
             off = wp.length(e_p)
             turn = wp.length(e_r)
             L = refinement.length
@@ -118,7 +186,7 @@ def polish_functions() -> SimpleNamespace:
                 step = steps
             else:
                 if nearer or not bounded:
-                    H, g = normal_equations(chain, axes, pivots, p, e_p, e_r, one, L)
+                    H, g = equations(chain, refinement, axes, pivots, R, p, e_p, e_r)
                 damping = wp.float64(0.1) * cost
                 if bounded:
                     damping = caution * best_cost
@@ -128,33 +196,35 @@ def polish_functions() -> SimpleNamespace:
                     q = best
                     low = vecm()
                     high = vecm()
-                    for j in range(6):
-                        low[j] = chain.lower[j] - best[j]
-                        high[j] = chain.upper[j] - best[j]
+                    for j in range(n):
+                        low[j] = (chain.lower[j] - best[j]) / unit[j]
+                        high[j] = (chain.upper[j] - best[j]) / unit[j]
                     d = box_step(H, g, damping, low, high)
                 else:
                     d = solve_all(H, g, damping)
                 longest = wp.max(wp.max(d), -wp.min(d))
                 if longest > wp.float64(wp.static(_LONGEST_STEP)):
                     d *= wp.float64(wp.static(_LONGEST_STEP)) / longest
-                q += d
+                q += wp.cw_mul(d, unit)
                 if bounded:
-                    for j in range(6):
+                    for j in range(n):
                         q[j] = wp.clamp(q[j], chain.lower[j], chain.upper[j])
             step += 1
         return best, best_cost, solves
 
     @wp.func
-    def weakest_direction(chain: Chain, q: vecm, length: wp.float64):
+    def weakest_direction(chain: Chain, refinement: Refinement, q: vecm):
         """Return the unit motion that moves the tool least, and its singular value over L.
 
+        The motion is measured in ``units``.
         Of configurations far from singular both are those of one step of inverse iteration.
         """
         axes, pivots, R, p = forward(chain, q)
-        H, g = normal_equations(chain, axes, pivots, p, vec3(), vec3(), one, length)
+        H, g = equations(chain, refinement, axes, pivots, R, p, vec3(), vec3())
+        length = refinement.length
         damping = wp.float64(wp.static(_RIDGE)) * wp.trace(H)
         x = vecm()
-        for j in range(6):
+        for j in range(n):
             x[j] = one + wp.float64(0.3) * wp.float64(j)
         before = wp.length(x)
         x = solve_all(H, x, damping)
@@ -165,7 +235,7 @@ def polish_functions() -> SimpleNamespace:
                 x = wp.normalize(solve_all(H, x, damping))
         # solve_all reads the lower triangle; H is filled there only.
         energy = zero
-        for i in range(6):
+        for i in range(n):
             energy += H[i, i] * x[i] * x[i]
             for j in range(wp.static(i)):
                 energy += wp.float64(2.0) * H[i, j] * x[i] * x[j]
@@ -173,41 +243,51 @@ def polish_functions() -> SimpleNamespace:
 
     return SimpleNamespace(
         polish=polish, weakest_direction=weakest_direction, nearest_turns=functions.nearest_turns,
-        vecm=vecm, Chain=Chain, Refinement=Refinement,
+        units=units, vecm=vecm, Chain=Chain, Refinement=Refinement,
     )  # fmt: skip
 
 
 @no_type_check
 @functools.cache
-def refine_kernel() -> wp.Kernel:
-    """Build the kernel; it is the same for every arm of six revolute joints."""
-    functions = polish_functions()
+def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
+    """Build the kernel for arms whose joints slide or turn alike; see ``polish_functions``."""
+    n = len(slides)
+    structure = zlib.crc32(repr((slides, free_turns)).encode()) & 0x7FFFFFFF
+    functions = polish_functions(slides, free_turns)
+    units = functions.units
     polish, weakest_direction = functions.polish, functions.weakest_direction
     nearest_turns, vecm = functions.nearest_turns, functions.vecm
     Chain, Refinement = functions.Chain, functions.Refinement
     unit_pose = unit_pose_function(wp.float64)
-    Turns = wp.types.vector(6, wp.int32)
+    Turns = wp.types.vector(n, wp.int32)
 
     @wp.func
     def read(problem: int, slot: int, values: wp.array3d(dtype=wp.float64)) -> vecm:
         q = vecm()
-        for j in range(6):
+        for j in range(n):
             q[j] = values[problem, slot, j]
         return q
 
     @wp.func
+    def without_turns(change: vecm) -> vecm:
+        """Leave out whole turns of the joints that turn."""
+        _structure = wp.static(structure)
+        rest = change
+        for j in range(n):
+            if wp.static(not slides[j]):
+                rest[j] -= wp.float64(wp.TAU) * wp.round(change[j] / wp.float64(wp.TAU))
+        return rest
+
+    @wp.func
     def is_new(
-        q: vecm, problem: int, count: int, separation: wp.float64,
+        q: vecm, problem: int, count: int, refinement: Refinement,
         branches: wp.array3d(dtype=wp.float64),
     ) -> bool:  # fmt: skip
         """Whether q differs from the first ``count`` branches by more than whole turns."""
+        unit = units(refinement)
         for k in range(count):
-            apart = wp.float64(0.0)
-            for j in range(6):
-                change = q[j] - branches[problem, k, j]
-                change -= wp.float64(wp.TAU) * wp.round(change / wp.float64(wp.TAU))
-                apart = wp.max(apart, wp.abs(change))
-            if apart < separation:
+            change = wp.cw_div(without_turns(q - read(problem, k, branches)), unit)
+            if wp.max(wp.max(change), -wp.min(change)) < refinement.separation:
                 return False
         return True
 
@@ -215,14 +295,14 @@ def refine_kernel() -> wp.Kernel:
     def outside(chain: Chain, q: vecm) -> wp.float64:
         """Largest distance of a joint to the interval of its limits."""
         most = wp.float64(0.0)
-        for j in range(6):
+        for j in range(n):
             most = wp.max(most, wp.max(chain.lower[j] - q[j], q[j] - chain.upper[j]))
         return most
 
     @wp.func
     def clamped(chain: Chain, q: vecm) -> vecm:
         inside = q
-        for j in range(6):
+        for j in range(n):
             inside[j] = wp.clamp(q[j], chain.lower[j], chain.upper[j])
         return inside
 
@@ -234,7 +314,7 @@ def refine_kernel() -> wp.Kernel:
     ) -> int:  # fmt: skip
         """Put a solution where its distance to the seed belongs; return their number."""
         distance = wp.float64(0.0)
-        for j in range(6):
+        for j in range(n):
             change = q[j] - seed[problem, j]
             distance += change * change
         room = solutions.shape[1]
@@ -243,13 +323,13 @@ def refine_kernel() -> wp.Kernel:
             if at < room:
                 distances[problem, at] = distances[problem, at - 1]
                 branch_of[problem, at] = branch_of[problem, at - 1]
-                for j in range(6):
+                for j in range(n):
                     solutions[problem, at, j] = solutions[problem, at - 1, j]
             at -= 1
         if at < room:
             distances[problem, at] = distance
             branch_of[problem, at] = branch
-            for j in range(6):
+            for j in range(n):
                 solutions[problem, at, j] = q[j]
         return count + 1
 
@@ -260,17 +340,18 @@ def refine_kernel() -> wp.Kernel:
         wide: Chain,  # the same with limits wider by refinement.at_limit
         refinement: Refinement,
         target: wp.array(dtype=wp.transformd),  # [n_problems], of the tool in the world
-        seed: wp.array2d(dtype=wp.float64),  # [n_problems, 6]
-        candidates: wp.array3d(dtype=wp.float64),  # [n_problems, room, 6], overwritten
+        seed: wp.array2d(dtype=wp.float64),  # [n_problems, n]
+        candidates: wp.array3d(dtype=wp.float64),  # [n_problems, room, n], overwritten
         misses: wp.array2d(dtype=wp.float64),  # [n_problems, room]
-        solutions: wp.array3d(dtype=wp.float64),  # [n_problems, max_solutions, 6]
+        solutions: wp.array3d(dtype=wp.float64),  # [n_problems, max_solutions, n]
         distances: wp.array2d(dtype=wp.float64),  # [n_problems, max_solutions]
         branch_of: wp.array2d(dtype=wp.int32),  # [n_problems, max_solutions]
-        directions: wp.array3d(dtype=wp.float64),  # [n_problems, max_solutions, 6]
+        directions: wp.array3d(dtype=wp.float64),  # [n_problems, max_solutions, n]
         singular: wp.array2d(dtype=wp.int32),  # [n_problems, max_solutions]
         n_exist: wp.array(dtype=wp.int32),  # [n_problems], solutions inside the limits
         n_branches: wp.array(dtype=wp.int32),  # [n_problems], solutions whatever the limits
     ):
+        _structure = wp.static(structure)
         problem = wp.tid()
         pose, valid = unit_pose(problem, target, seed)
         R_t = wp.quat_to_matrix(wp.transform_get_rotation(pose))
@@ -288,9 +369,9 @@ def refine_kernel() -> wp.Kernel:
                 q, _cost, solves = polish(
                     chain, refinement, start, R_t, p_t, refinement.steps, False
                 )
-                if solves and is_new(q, problem, branches, refinement.separation, candidates):
+                if solves and is_new(q, problem, branches, refinement, candidates):
                     # Places up to this one have been read.
-                    for j in range(6):
+                    for j in range(n):
                         change = candidates[problem, branches, j]
                         candidates[problem, slot, j] = change
                         candidates[problem, branches, j] = q[j]
@@ -302,23 +383,22 @@ def refine_kernel() -> wp.Kernel:
         branch = int(0)
         while branch < branches and refinement.fold_value > wp.float64(0.0):
             q = read(problem, branch, candidates)
-            x, value = weakest_direction(chain, q, refinement.length)
+            x, value = weakest_direction(chain, refinement, q)
             side = int(0)
             while side < wp.static(2 * len(_WAYS)) and value < refinement.fold_value:
                 way = wp.float64(_WAYS[side // 2]) * wp.float64(1 - 2 * (side % 2))
                 twin, _cost, solves = polish(
-                    chain, refinement, q + way * x, R_t, p_t, refinement.steps, False
+                    chain, refinement, q + way * wp.cw_mul(x, units(refinement)), R_t, p_t,
+                    refinement.steps, False,
                 )
                 if (
                     solves
                     and branches < candidates.shape[1]
-                    and is_new(twin, problem, branches, refinement.separation, candidates)
+                    and is_new(twin, problem, branches, refinement, candidates)
                 ):
-                    for j in range(6):
-                        turn = wp.float64(wp.TAU)
-                        candidates[problem, branches, j] = twin[j] - turn * wp.round(
-                            twin[j] / turn
-                        )
+                    twin = without_turns(twin)
+                    for j in range(n):
+                        candidates[problem, branches, j] = twin[j]
                     branches += 1
                 side += 1
             branch += 1
@@ -340,9 +420,10 @@ def refine_kernel() -> wp.Kernel:
                 lowest = Turns()
                 choices = Turns()
                 combinations = int(1)
-                for j in range(6):
+                for j in range(n):
                     choices[j] = 1
-                    if wp.isfinite(chain.lower[j]) and wp.isfinite(chain.upper[j]):
+                    limited = wp.isfinite(chain.lower[j]) and wp.isfinite(chain.upper[j])
+                    if wp.static(not slides[j]) and limited:
                         down = int(wp.floor((q[j] - chain.lower[j]) / wp.float64(wp.TAU)))
                         lowest[j] = -down
                         up = int(wp.floor((chain.upper[j] - q[j]) / wp.float64(wp.TAU)))
@@ -351,7 +432,7 @@ def refine_kernel() -> wp.Kernel:
                 code = int(0)
                 while code < combinations:
                     rest = code
-                    for j in range(6):
+                    for j in range(n):
                         whole[j] = q[j] + wp.float64(wp.TAU) * wp.float64(
                             lowest[j] + rest % choices[j]
                         )
@@ -362,7 +443,7 @@ def refine_kernel() -> wp.Kernel:
                     code += 1
             branch += 1
         if valid and count == 0:
-            for j in range(6):
+            for j in range(n):
                 best[j] = seed[problem, j]
             solves = bool(False)
             slot = candidates.shape[1]
@@ -392,11 +473,12 @@ def refine_kernel() -> wp.Kernel:
             flag = int(0)
             x = vecm()
             if k < written:
-                x, value = weakest_direction(chain, read(problem, k, solutions), refinement.length)
+                x, value = weakest_direction(chain, refinement, read(problem, k, solutions))
+                x = wp.normalize(wp.cw_mul(x, units(refinement)))
                 if value < refinement.singular_value:
                     flag = 1
             singular[problem, k] = flag
-            for j in range(6):
+            for j in range(n):
                 directions[problem, k, j] = x[j] * wp.float64(flag)
         n_exist[problem] = count
         n_branches[problem] = branches

@@ -25,7 +25,8 @@ class ClosedFormSettings:
             held to it times their reach in metres.
         rotation_tolerance: Largest angle of a solution [rad].
         separation: Distance between solutions that count as two, in the joint that differs most
-            [rad]. Nearer ones lie beside a singular configuration, where two branches meet.
+            [rad, reaches]. Nearer ones lie beside a singular configuration, where two branches
+            meet.
         singular_value: Singular value of the Jacobian below which a solution is marked singular,
             lengths in units of ``length``. Branches that meet are ``separation`` apart at about
             this value.
@@ -84,12 +85,12 @@ class AllSolutions(BatchResult):
             IN_COLLISION where every solution collides, with the nearest one;
             NON_FINITE_INPUT; NUMERICAL_FAILURE where the verification disagrees.
         position_error: Distance to the pose [m] by an independent forward kinematics, [n, s].
-        rotation_error: Angle to the pose [rad], shape [n, s].
+        rotation_error: Angle to the pose [rad], shape [n, s]; that of the axis about which the
+            rotation is free, 0 where the position alone counts.
         singular: Whether branches meet in a solution, or a motion of the joints leaves the tool
             where it is; the solution then stands for all of them. Shape [n, s].
         free_direction: That motion as a unit vector over the joints of the chain; zero where the
-            solution is regular. Shape [n, s, 6]; [n, s, 7] for seven joints, the redundant one
-            at rest.
+            solution is regular. Shape [n, s, joints], of seven joints the redundant one at rest.
     """
 
     joint_q: np.ndarray

@@ -24,6 +24,7 @@ from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.form import ClosedForm
 from ros_ik.solvers.analytic.form import folded_chain
+from ros_ik.solvers.analytic.form import free_axes
 from ros_ik.solvers.analytic.form import recognised
 from ros_ik.solvers.analytic.form import without_form
 from ros_ik.solvers.analytic.general import GENERAL_CANDIDATES
@@ -32,9 +33,7 @@ from ros_ik.solvers.analytic.refine import refinement_struct
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.result import checked_settings
 from ros_ik.solvers.analytic.result import ClosedFormSettings
-from ros_ik.solvers.analytic.sources import CandidateSource
-from ros_ik.solvers.analytic.sources import HostSource
-from ros_ik.solvers.analytic.sources import KernelSource
+from ros_ik.solvers.analytic.sources import candidate_source
 from ros_ik.solvers.analytic.structure import ClosedFormFamily
 from ros_ik.solvers.analytic.structure import joint_axes
 from ros_ik.solvers.analytic.verify import verify_kernel
@@ -76,6 +75,7 @@ class ClosedFormIK:
         joint_group: JointGroup | str | Sequence[str] | None = None,
         joint_q: np.ndarray | None = None,
         offset: np.ndarray | None = None,
+        free_rotation: str = '',
         all_turns: bool = False,
         least_error: bool = True,
         settings: ClosedFormSettings | None = None,
@@ -92,6 +92,8 @@ class ClosedFormIK:
             joint_q: Configuration that holds the other joints, shape [joint_coord_count]; None
                 for the neutral one.
             offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
+            free_rotation: Axes of the tool about which it may turn as it likes, see
+                :func:`closed_form`.
             all_turns: Return each turn of a joint that its limits allow as a solution of its
                 own; otherwise the turn nearest to the seed. Joints without limits have that one.
             least_error: Look for a configuration of least error where a pose has no solution;
@@ -108,21 +110,18 @@ class ClosedFormIK:
         self.chain, held = folded_chain(model, link, joint_group, joint_q, offset)
         index = link_index(model, link, least=0)
         self.model, self.link = model, model.body_label[index]
-        self.form, chart = recognised(model, self.chain, settings.structure)
+        free = free_axes(free_rotation)
+        self.form, made = recognised(model, self.chain, free_rotation, settings.structure)
         if self.form.family is ClosedFormFamily.NONE:
             raise without_form(self.link, self.form.reason)
         self.settings, self.n_problems, self.max_solutions = settings, n_problems, max_solutions
-        room = GENERAL_CANDIDATES if chart is None else MAX_CANDIDATES
+        room = GENERAL_CANDIDATES if made[0].chart is None else MAX_CANDIDATES * len(made)
         bytes_per_problem = 56 * room + 140 * max_solutions
         bytes_per_problem += 8 * model.joint_coord_count * max_solutions
         check_memory('n_problems', n_problems, bytes_per_problem, model.device)
         self._device = wp.get_device(model.device)
         axes = joint_axes(self.chain)
-        self._source: CandidateSource
-        if chart is None:
-            self._source = HostSource(axes, n_problems, self._device)
-        else:
-            self._source = KernelSource(chart, axes, self.form.exact, n_problems, self._device)
+        self._source = candidate_source(made, self.form.exact, n_problems, self._device)
         position = settings.position_tolerance * min(1.0, axes.reach)
         self._placement = make_placement(
             model, index, self.chain, held, checked_pose('offset', offset),
@@ -131,6 +130,10 @@ class ClosedFormIK:
         self._refinement = _refinement(
             settings, axes.reach, position, self.form, self._source.slack
         )
+        self._free_turns = len(free)
+        # The struct of an arm without a free axis holds any.
+        axis = wp.vec3d(*(free[0] if len(free) == 1 else np.zeros(3)))
+        self._free_axis = self._refinement.free_axis = axis
         self._refinement.all_turns = int(all_turns)
         self._refinement.least_error = int(least_error)
         self._chain_arrays = make_chain(self.chain, self._device)
@@ -188,7 +191,7 @@ class ClosedFormIK:
         problem = [self._poses.array, self._seeds.array]
         self._source.launch(problem)
         wp.launch(
-            refine_kernel(),
+            refine_kernel(self.chain.slides, self._free_turns),
             dim=self.n_problems,
             inputs=[self._chain_arrays, self._wide_arrays, self._refinement, *problem],
             outputs=[
@@ -202,7 +205,8 @@ class ClosedFormIK:
             verify_kernel(),
             dim=self.n_problems,
             inputs=[
-                self._tree.arrays, self._placement, *problem, self._solutions,
+                self._tree.arrays, self._placement, self._free_turns, self._free_axis, *problem,
+                self._solutions,
                 self._n_exist.array, self._n_branches,
             ],
             outputs=[
@@ -216,9 +220,10 @@ class ClosedFormIK:
 
     def _allocate(self) -> None:
         n, s, device = self.n_problems, self.max_solutions, self._device
+        joints = self.chain.n_variables
         self._poses = HostBuffer((n,), wp.transformd, device)
-        self._seeds = HostBuffer((n, 6), wp.float64, device)
-        self._solutions = wp.zeros((n, s, 6), dtype=wp.float64, device=device)
+        self._seeds = HostBuffer((n, joints), wp.float64, device)
+        self._solutions = wp.zeros((n, s, joints), dtype=wp.float64, device=device)
         self._distances = wp.zeros((n, s), dtype=wp.float64, device=device)
         self._branch_of = wp.zeros((n, s), dtype=wp.int32, device=device)
         self._n_branches = wp.zeros(n, dtype=wp.int32, device=device)
@@ -228,7 +233,7 @@ class ClosedFormIK:
         self._position_error = HostBuffer((n, s), wp.float64, device)
         self._rotation_error = HostBuffer((n, s), wp.float64, device)
         self._singular = HostBuffer((n, s), wp.int32, device)
-        self._directions = HostBuffer((n, s, 6), wp.float64, device)
+        self._directions = HostBuffer((n, s, joints), wp.float64, device)
         self._outputs = [
             self._joint_q, self._n_exist, self._status, self._position_error,
             self._rotation_error, self._singular, self._directions,
@@ -243,6 +248,7 @@ def _refinement(
     refinement.position_tolerance = position
     refinement.rotation_tolerance = settings.rotation_tolerance
     refinement.length = settings.length * reach
+    refinement.reach = reach
     refinement.slack = slack
     refinement.separation = settings.separation
     refinement.singular_value = settings.singular_value

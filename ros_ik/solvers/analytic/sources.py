@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Sources of candidates: a kernel for the closed forms, the host for six general axes."""
+"""Sources of candidates: kernels for closed forms, the host for six axes, chains of fewer."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from ros_ik.model.rotations import quaternion_from_matrix
 from ros_ik.solvers.analytic.candidates import axes_struct
 from ros_ik.solvers.analytic.candidates import candidates_kernel
 from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
+from ros_ik.solvers.analytic.completion import Completion
+from ros_ik.solvers.analytic.completion_kernels import gather_kernel
+from ros_ik.solvers.analytic.completion_kernels import spread_kernel
 from ros_ik.solvers.analytic.general import GENERAL_CANDIDATES
 from ros_ik.solvers.analytic.general import GeneralCandidates
 from ros_ik.solvers.analytic.general import NEARLY_REAL
@@ -25,13 +28,17 @@ from ros_ik.solvers.analytic.structure import Chart
 # operations; those of a structure that nearly fits by a multiple of the root of its deviation, as
 # the angles of the first stage are off by so much where two branches meet.
 _EXACT_SLACK, _SLACK_FACTOR = 1e-8, 30.0
+# Angles of locked joints up to which a candidate is polished [rad]: they are off by the rounding
+# of a pose over the least singular value of the six joints, or by the root of it where it is zero.
+_LOCKED_SLACK = 1e-2
+_JOINTS = 6
 
 
 class CandidateSource(Protocol):
     """Writer of the candidates of each solve.
 
     Attributes:
-        candidates: Configurations, Warp array [n_problems, room, 6].
+        candidates: Configurations, Warp array [n_problems, room, joints].
         misses: By how much each misses its equations, Warp array [n_problems, room]; inf for
             places without a candidate.
         slack: Largest miss of a candidate that is polished.
@@ -96,6 +103,76 @@ class HostSource:
         """Enqueue the copies to the device."""
         self._candidates.upload()
         self._misses.upload()
+
+
+class CompletedSource:
+    """Candidates of a chain of fewer than six joints, from those of its completions.
+
+    The attributes are those of :class:`CandidateSource`. Locked joints that are off zero count as
+    a miss.
+    """
+
+    def __init__(
+        self, made: list[Completion], exact: bool, n_problems: int, device: wp.DeviceLike
+    ) -> None:
+        """Make the sources of the completions and allocate."""
+        sources = [six_joint_source(part, exact, n_problems, device) for part in made]
+        self.slack = max(source.slack for source in sources) + _LOCKED_SLACK
+        room = sum(source.candidates.shape[1] for source in sources)
+        n_joints = len(made[0].real)
+        self.candidates = wp.zeros((n_problems, room, n_joints), dtype=wp.float64, device=device)
+        self.misses = wp.zeros((n_problems, room), dtype=wp.float64, device=device)
+        self._device = device
+        # Seeds of the virtual joints stay at zero.
+        self._parts = [
+            (
+                source,
+                wp.zeros((n_problems, _JOINTS), dtype=wp.float64, device=device),
+                wp.array(part.real, dtype=wp.int32, device=device),
+                wp.array(part.locked, dtype=wp.int32, device=device),
+            )
+            for source, part in zip(sources, made, strict=True)
+        ]
+
+    def prepare(self, poses: np.ndarray) -> None:
+        """Let the sources do the work of the host."""
+        for source, *_ in self._parts:
+            source.prepare(poses)
+
+    def launch(self, problem: list[Any]) -> None:
+        """Enqueue the kernels of the sources and the joining of their candidates."""
+        poses, seeds = problem
+        first = 0
+        for source, all_seeds, real, locked in self._parts:
+            wp.launch(
+                spread_kernel(), dim=seeds.shape, inputs=[seeds, real], outputs=[all_seeds],
+                device=self._device,
+            )  # fmt: skip
+            source.launch([poses, all_seeds])
+            wp.launch(
+                gather_kernel(), dim=source.misses.shape,
+                inputs=[source.candidates, source.misses, real, locked, first],
+                outputs=[self.candidates, self.misses], device=self._device,
+            )  # fmt: skip
+            first += source.misses.shape[1]
+
+
+def candidate_source(
+    made: list[Completion], exact: bool, n_problems: int, device: wp.DeviceLike
+) -> CandidateSource:
+    """Return the source of the candidates of a chain, given its completions."""
+    if len(made) == 1 and len(made[0].real) == _JOINTS:
+        return six_joint_source(made[0], exact, n_problems, device)
+    return CompletedSource(made, exact, n_problems, device)
+
+
+def six_joint_source(
+    made: Completion, exact: bool, n_problems: int, device: wp.DeviceLike
+) -> CandidateSource:
+    """Return the source of the candidates of six joints."""
+    if made.chart is None:
+        return HostSource(made.axes, n_problems, device)
+    return KernelSource(made.chart, made.axes, exact, n_problems, device)
 
 
 def _chart_arrays(

@@ -88,6 +88,7 @@ class Axes:
         tool: Pose of the tool, homogeneous matrix [4, 4].
         origin: Point that lengths are measured from [m], [3].
         reach: Unit of length [m].
+        slides: Whether each joint moves along its axis; the others turn about it.
     """
 
     directions: np.ndarray
@@ -95,6 +96,7 @@ class Axes:
     tool: np.ndarray
     origin: np.ndarray
     reach: float
+    slides: tuple[bool, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,7 +131,7 @@ class Chart:
 
 
 def joint_axes(chain: SerialChain) -> Axes:
-    """Return the axes of a chain of revolute joints."""
+    """Return the axes of a chain of joints that turn or slide."""
     pose = np.eye(4)
     directions, points = [], []
     for constant in chain.constants[:-1]:
@@ -144,10 +146,13 @@ def joint_axes(chain: SerialChain) -> Axes:
     p += h * np.sum(h * (origin - p), axis=1, keepdims=True)
     steps = np.diff(np.vstack([p, tool[:3, 3]]), axis=0)
     reach = float(np.sum(np.linalg.norm(steps, axis=1)))
+    # Slides without limits add nothing.
+    travel = (chain.upper - chain.lower)[np.array(chain.slides)]
+    reach += float(np.sum(travel[np.isfinite(travel)]))
     # Axes that all meet in the tool have no reach; any length does there.
     reach = reach if reach > 1e-9 else 1.0
     tool[:3, 3] = (tool[:3, 3] - origin) / reach
-    return Axes(h, (p - origin) / reach, tool, origin, reach)
+    return Axes(h, (p - origin) / reach, tool, origin, reach, chain.slides)
 
 
 def angle_between(a: np.ndarray, b: np.ndarray) -> float:
@@ -183,13 +188,18 @@ def best_chart(axes: Axes, tolerances: StructureTolerances) -> Chart | None:
         for wrapped in (False, True)
         for chart in _charts(axes, backwards, wrapped, tolerances)
     ]
-    return min(found, key=lambda chart: _rank(chart, tolerances)) if found else None
+    return min(found, key=lambda chart: chart_rank(chart, tolerances)) if found else None
 
 
-def _rank(chart: Chart, tolerances: StructureTolerances) -> tuple[bool, bool, bool, float]:
+def chart_rank(
+    chart: Chart | None, tolerances: StructureTolerances
+) -> tuple[bool, bool, bool, bool, float]:
+    """Return a key that puts the better chart first; None, six general axes, comes last."""
+    if chart is None:
+        return True, False, False, False, 0.0
     exact = chart.deviation <= tolerances.exact
     rounded = 0.0 if exact else chart.deviation
-    return not exact, chart.split is Split.JOINT, chart.wrapped, rounded
+    return False, not exact, chart.split is Split.JOINT, chart.wrapped, rounded
 
 
 def _charts(

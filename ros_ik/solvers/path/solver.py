@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ros_ik.model import Model
 
 _METHODS = ('auto', 'closed_form', 'search')
+# Joints that reach every pose about them.
+_POSE_JOINTS = 6
 
 
 def solve_path(
@@ -64,7 +66,8 @@ def solve_path(
             joints that have a closed form follow all that there are.
         method: 'closed_form' to choose the path of the least joint motion among every branch, and
             every value of the redundant joint of seven joints; 'search' to follow branches pose
-            by pose; 'auto' for the first wherever :func:`closed_form` knows one.
+            by pose; 'auto' for the first wherever :func:`closed_form` knows one for six joints or
+            seven.
         joint_group: Joints that may move; None for every joint between world and link. The
             others are held at ``start``.
         offset: Pose of the tool in the link, shape [7].
@@ -102,7 +105,9 @@ def solve_path(
     reason = form.reason
     if np.isinf(position_tolerance) or np.isinf(rotation_tolerance):
         reason = 'a tolerance is infinite; closed forms solve whole poses'
-    if not reason:
+    # Fewer joints reach some poses only, and one that is off by rounding has its branches in the
+    # search alone.
+    if not reason and (method == 'closed_form' or len(form.joints) >= _POSE_JOINTS):
         return shortest_path(problem, form, n_branches)
     if method == 'closed_form':
         raise ArgumentError(f'method closed_form: {reason}')

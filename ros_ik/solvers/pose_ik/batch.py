@@ -15,6 +15,7 @@ from ros_ik.kinematics.arguments import checked_count
 from ros_ik.numbers import host_array
 from ros_ik.solvers.analytic.batch import all_solutions
 from ros_ik.solvers.analytic.form import closed_form
+from ros_ik.solvers.analytic.form import folded_chain
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.structure import ClosedFormFamily
 from ros_ik.solvers.pose_ik.result import ChainIKResult
@@ -121,15 +122,19 @@ def inverse_kinematics(
         raise ArgumentError(f'method must be one of {", ".join(_METHODS)}, got {method!r}')
     if method != 'search':
         check_tolerances(position_tolerance, rotation_tolerance)
+    if method == 'auto' and _joint_count(model, link, joint_group, joint_q, offset) != 6:
+        method = 'search'
+    if method != 'search':
         form = closed_form(model, link, joint_group, joint_q=joint_q, offset=offset)
         reason = form.reason
         if np.isinf(position_tolerance) or np.isinf(rotation_tolerance):
-            reason = 'a tolerance is infinite; closed forms solve whole poses'
+            reason = 'a tolerance is infinite; all_solutions takes free_rotation'
         if method == 'closed_form' and reason:
             raise ArgumentError(f'method closed_form: {reason}')
-        # With a joint left over, collisions to avoid or six general axes, the search is quicker.
+        # With collisions to avoid or six general axes the search is quicker. Six joints reach the
+        # poses about them; of fewer, a pose that is off by rounding is solved by the search alone.
         quick = form.exact and form.family is not ClosedFormFamily.GENERAL
-        quick = quick and not form.redundant_joint and not check_collisions
+        quick = quick and not check_collisions
         if not reason and (method == 'closed_form' or quick):
             count = checked_count('n_solutions', n_solutions, 1)
             found = all_solutions(
@@ -174,6 +179,17 @@ def inverse_kinematics(
         part = solver.solve(targets[rows], None if starts is None else starts[rows])
         parts.append(part.copy())
     return ChainIKResult.concatenate(parts)
+
+
+def _joint_count(
+    model: Model,
+    link: str | int,
+    joint_group: JointGroup | str | Sequence[str] | None,
+    joint_q: np.ndarray | None,
+    offset: np.ndarray | None,
+) -> int:
+    chain, _ = folded_chain(model, link, joint_group, joint_q, offset)
+    return chain.n_variables
 
 
 def _as_chain_result(found: AllSolutions, n_solutions: int) -> ChainIKResult:

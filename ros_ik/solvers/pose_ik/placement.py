@@ -50,6 +50,7 @@ def placement_functions() -> SimpleNamespace:
     """Build the functions; they are the same for every robot.
 
     Returns:
+        ``tool_pose(tree, placement, row, joint_q) -> pose``,
         ``tool_error(tree, placement, row, joint_q, target) -> distance, angle``,
         ``write_configuration(placement, out, row, slot, solutions, joint_q)``,
         ``within_limits(placement, out, joint_q) -> bool`` and ``unsolved(placement, out,
@@ -61,6 +62,17 @@ def placement_functions() -> SimpleNamespace:
     rotation_log = spatial_functions(wp.float64).rotation_log
 
     @wp.func
+    def tool_pose(
+        tree: Tree, placement: Placement, row: int, joint_q: wp.array2d(dtype=wp.float64)
+    ) -> wp.transformd:
+        pose = placement.root
+        for k in range(placement.path.shape[0]):
+            joint = placement.path[k]
+            pose = pose * tree.joint_X_p[joint] * joint_transform(tree, joint, row, joint_q)
+            pose = pose * tree.joint_X_c_inverse[joint]
+        return pose * placement.offset
+
+    @wp.func
     def tool_error(
         tree: Tree,
         placement: Placement,
@@ -68,12 +80,7 @@ def placement_functions() -> SimpleNamespace:
         joint_q: wp.array2d(dtype=wp.float64),
         target: wp.transformd,
     ):
-        pose = placement.root
-        for k in range(placement.path.shape[0]):
-            joint = placement.path[k]
-            pose = pose * tree.joint_X_p[joint] * joint_transform(tree, joint, row, joint_q)
-            pose = pose * tree.joint_X_c_inverse[joint]
-        pose = pose * placement.offset
+        pose = tool_pose(tree, placement, row, joint_q)
         moved = wp.transform_get_translation(target) - wp.transform_get_translation(pose)
         turned = wp.transform_get_rotation(target) * wp.quat_inverse(
             wp.transform_get_rotation(pose)
@@ -118,6 +125,6 @@ def placement_functions() -> SimpleNamespace:
         return wp.static(int(SolveStatus.UNREACHABLE))
 
     return SimpleNamespace(
-        tool_error=tool_error, write_configuration=write_configuration,
+        tool_pose=tool_pose, tool_error=tool_error, write_configuration=write_configuration,
         within_limits=within_limits, unsolved=unsolved,
     )  # fmt: skip
