@@ -19,6 +19,7 @@ import time
 from typing import Any
 from typing import BinaryIO
 
+import numpy as np
 import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import SingleThreadedExecutor
@@ -74,6 +75,8 @@ _TYPES = {
 # Longest times of an end, the second where the node goes on: a busy machine may need seconds for
 # the last answers. How long before that they are no longer waited for [s].
 _LAST, _LAST_IN_ORDER, _GOING = 0.8, 5.0, 0.3
+# A step out of the reach of any robot [m].
+_FAR = np.array([100.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 # Time between two lines in the log on errors in callbacks [s].
 _LOG_PERIOD = 5.0
 _ENDING = 'the node shuts down or is cleaned up'
@@ -172,7 +175,8 @@ def _prepare(planner: Planner) -> None:
     positions = planner.joint_q[None, planner.robot.coords]
     try:
         poses = solve_fk(planner, names, positions)
-        solve_ik(planner, IkRequest(poses[0, :1]))
+        # Out of reach, so that every solver has to try.
+        solve_ik(planner, IkRequest(poses[0, :1] + _FAR))
     except RosIkError:
         pass  # it needs joint states; a request says so if it does too
     planner.steps.barrier_values(planner.joint_q)

@@ -9,6 +9,7 @@ are no poses, which cost next to nothing.
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from ros_ik.model import Model
 from ros_ik.solvers import ChainIK
 from ros_ik.solvers import ChainIKResult
 from ros_ik.solvers.graph_cache import GraphCache
+from ros_ik.solvers.pose_ik.closed_form_first import closed_form_pays
+from ros_ik.solvers.pose_ik.closed_form_first import ClosedFormFirstIK
 
 _SIZES = (1, 16, 128, 1024, 8192)
 # Most solutions of a batch: bounds the memory of a solver to about 10 MB.
@@ -81,7 +84,7 @@ class ChainSolvers:
 
     def __init__(self) -> None:
         """Start without any."""
-        self._solvers: GraphCache[ChainIK] = GraphCache()
+        self._solvers: GraphCache[ChainIK | ClosedFormFirstIK] = GraphCache()
 
     def __len__(self) -> int:
         """Return how many solvers are kept."""
@@ -120,14 +123,18 @@ class ChainSolvers:
         )
 
 
-def _make(task: ChainTask, size: int) -> ChainIK:
-    return ChainIK(
+def _make(task: ChainTask, size: int) -> ChainIK | ClosedFormFirstIK:
+    tolerances = task.position_tolerance, task.rotation_tolerance
+    common: dict[str, Any] = {
+        'joint_group': task.group, 'joint_q': task.held, 'offset': task.offset,
+    }  # fmt: skip
+    pays = closed_form_pays(task.model, task.link, tolerances=tolerances, **common)
+    kind = ClosedFormFirstIK if pays else ChainIK
+    return kind(
         task.model,
         task.link,
         size,
-        joint_group=task.group,
-        joint_q=task.held,
-        offset=task.offset,
+        **common,
         position_tolerance=task.position_tolerance,
         rotation_tolerance=task.rotation_tolerance,
         n_solutions=task.n_solutions,

@@ -123,6 +123,31 @@ def test_several_solutions_are_distinct_and_the_nearest_comes_first():
         assert np.all(np.diff(distances) >= -1e-9)
 
 
+def assert_is_among(found, wanted):
+    """Check that one of some configurations is this one but for whole turns, or close by.
+
+    Of solutions closer than 0.1 rad one is returned.
+    """
+    away = (found - wanted + np.pi) % (2.0 * np.pi) - np.pi
+    assert np.abs(away).max(axis=1).min() < 0.1
+
+
+def test_six_joints_are_solved_in_closed_form_by_every_branch():
+    planner, files = shared_planner('ur5'), find_robot('ur5')
+    twin = Twin(planner, 'ur5')
+    rows = random_configurations(planner, 200, seed=6)
+    targets = twin.poses(rows, files.tip_link, files.base_link)
+    answer = solve_ik(planner, IkRequest(targets, max_solutions=16))
+    assert_solutions(planner, twin, answer, targets, files.tip_link, files.base_link)
+    assert (answer.codes == PoseCode.CONVERGED).all()
+    assert answer.position_errors.max() < 1e-9 and answer.rotation_errors.max() < 1e-9
+    for pose, row in enumerate(rows):
+        found = answer.positions[answer.pose_index == pose]
+        assert_is_among(found, row[planner.robot.coords])
+        for one, two in itertools.combinations(found, 2):
+            assert np.abs(one - two).max() >= 0.1
+
+
 def test_seeds_go_by_name_in_any_order_and_may_be_partial():
     planner, files = shared_planner('panda'), find_robot('panda')
     twin = Twin(planner, 'panda')
@@ -278,3 +303,27 @@ def test_with_check_collisions_no_solution_collides():
         distances = oracle.distances(configuration_of(planner, answer, row), pairs)
         # Mesh files hold float32.
         assert distances.min() >= -1e-6
+
+
+@pytest.mark.oracle
+@pytest.mark.filterwarnings('ignore:You passed package dir')
+def test_every_free_solution_of_six_joints_is_returned():
+    meshes = robot_with_meshes('ur5_robot')
+    solver = ChainIK(meshes, 'tool0', 1, check_collisions=True)
+    oracle, pairs = collision_oracle('ur5_robot'), solver.collision_pairs
+    srdf = (robot_data_path() / SRDFS['ur5_robot']).read_text()
+    planner = make_planner('ur5', srdf=srdf, package_paths=PACKAGES)
+    rows = random_configurations(planner, 300, seed=10)
+    targets = planner.body_poses(rows)[:, planner.link('tool0')]
+    request = IkRequest(targets, link='tool0', max_solutions=16, check_collisions=True)
+    answer = solve_ik(planner, request)
+    planted = np.array([oracle.distances(row, pairs).min() for row in rows])
+    assert (planted > 1e-3).sum() >= 100 and (planted < -1e-3).sum() >= 10
+    for row in np.flatnonzero(planted > 1e-3):
+        assert answer.codes[row] == PoseCode.CONVERGED
+        found = answer.positions[answer.pose_index == row]
+        assert_is_among(found, rows[row][planner.robot.coords])
+    for row in range(0, len(answer.positions), 7):
+        if answer.codes[answer.pose_index[row]] == PoseCode.CONVERGED:
+            distances = oracle.distances(configuration_of(planner, answer, row), pairs)
+            assert distances.min() >= -1e-6

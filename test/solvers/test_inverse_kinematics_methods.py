@@ -8,6 +8,7 @@ from support.robots import ALL_URDFS
 from support.robots import load
 
 from ros_ik import all_solutions
+from ros_ik import ChainIKSettings
 from ros_ik import inverse_kinematics
 from ros_ik import SolveStatus
 from ros_ik.errors import ArgumentError
@@ -31,9 +32,31 @@ def test_the_closed_form_gives_the_nearest_solutions():
         one = inverse_kinematics(model, 'tool0', poses, q, method=method)
         assert one.joint_q.shape == q.shape and np.allclose(one.joint_q, q, atol=1e-6)
         assert one.position_error.shape == (20,) and one.position_error.max() < 1e-10
-        several = inverse_kinematics(model, 'tool0', poses, q, n_solutions=4, method=method)
-        assert np.array_equal(several.joint_q, every.joint_q[:, :4])
-        assert np.array_equal(several.n_found, np.minimum(every.n_found, 4))
+    several = inverse_kinematics(model, 'tool0', poses, q, n_solutions=4, method='closed_form')
+    assert np.array_equal(several.joint_q, every.joint_q[:, :4])
+    assert np.array_equal(several.n_found, np.minimum(every.n_found, 4))
+
+
+@pytest.mark.parametrize(('separation', 'n'), [(0.4, 8), (3.0, 2), (3.0, 8)])
+def test_solutions_of_the_closed_form_lie_apart(separation, n):
+    model, q, poses = reachable('ur5_robot', 'tool0', 200)
+    every = all_solutions(model, 'tool0', poses, q)
+    settings = ChainIKSettings(separation=separation)
+    some = inverse_kinematics(
+        model, 'tool0', poses, q, n_solutions=n, settings=settings, method='auto'
+    )
+    left_out = 0
+    for k in range(len(poses)):
+        kept = []
+        for row in every.joint_q[k, : every.n_found[k]]:
+            if all(np.abs(row - other).max() >= separation for other in kept):
+                kept.append(row)
+        left_out += every.n_found[k] - len(kept)
+        kept = kept[:n]
+        assert some.n_found[k] == len(kept)
+        assert np.array_equal(some.joint_q[k, : len(kept)], kept)
+        assert np.all(some.joint_q[k, len(kept) :] == kept[0])
+    assert left_out >= 10
 
 
 def test_what_the_closed_form_leaves_goes_to_the_search():
@@ -55,6 +78,20 @@ def test_what_the_closed_form_leaves_goes_to_the_search():
     assert auto.status[2] == SolveStatus.NON_FINITE_INPUT
     assert auto.status[0] == SolveStatus.CONVERGED and auto.position_error[0] < 1e-3
     assert exact.status[0] == SolveStatus.UNREACHABLE
+
+
+def test_many_poses_out_of_reach_are_searched_in_their_rows():
+    model, _, poses = reachable('ur5_robot', 'tool0', 1500)
+    away = np.arange(1500) % 5 != 0
+    poses[away, :3] += [3.0, 0.0, 0.0]
+    settings = ChainIKSettings(max_attempts=2)
+    found = inverse_kinematics(model, 'tool0', poses, settings=settings, method='auto')
+    assert np.array_equal(found.status == SolveStatus.CONVERGED, ~away)
+    body_q = np.zeros((1500, model.body_count, 7))
+    eval_fk(model, found.joint_q, body_q)
+    reached = body_q[:, model.body_index('tool0'), :3]
+    errors = np.linalg.norm(reached - poses[:, :3], axis=1)
+    np.testing.assert_allclose(found.position_error, errors, atol=1e-9)
 
 
 def test_requests_that_do_not_fit_are_searched_or_refused():

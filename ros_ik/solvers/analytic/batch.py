@@ -9,28 +9,22 @@ from typing import Any
 from typing import TYPE_CHECKING
 
 import numpy as np
-import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
-from ros_ik.kinematics.collisions import CollisionChecker
-from ros_ik.model.checks import checked_pose
 from ros_ik.model.checks import link_index
 from ros_ik.numbers import host_array
 from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
-from ros_ik.solvers.analytic.collision_free import CHECKED_AT_ONCE
-from ros_ik.solvers.analytic.collision_free import collision_free
 from ros_ik.solvers.analytic.form import closed_form
-from ros_ik.solvers.analytic.form import folded_chain
 from ros_ik.solvers.analytic.form import without_form
 from ros_ik.solvers.analytic.redundant import checked_values
 from ros_ik.solvers.analytic.redundant import RedundantClosedFormIK
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.result import checked_settings
 from ros_ik.solvers.analytic.result import ClosedFormSettings
+from ros_ik.solvers.analytic.selection import chain_checker
+from ros_ik.solvers.analytic.selection import collision_free
 from ros_ik.solvers.analytic.solver import ClosedFormIK
-from ros_ik.solvers.pose_ik.pairs import chain_pairs
-from ros_ik.solvers.pose_ik.search import ChainProblem
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
@@ -139,9 +133,10 @@ def all_solutions(
         common['free_rotation'] = free_rotation
     places, checker = max_solutions, None
     if check_collisions:
-        checker = _collision_checker(
-            model, link, joint_group, joint_q, offset, collision_pairs, collision_margin
-        )
+        checker = chain_checker(
+            model, link, joint_group=joint_group, joint_q=joint_q, offset=offset,
+            pairs=collision_pairs, margin=collision_margin,
+        )  # fmt: skip
         # Those that collide are taken out of all that there are.
         places = max(places, MAX_CANDIDATES * (n_values + 1))
     solver: ClosedFormIK | RedundantClosedFormIK | None = None
@@ -157,22 +152,3 @@ def all_solutions(
             part = collision_free(part, checker, max_solutions)
         parts.append(part.copy())
     return AllSolutions.concatenate(parts)
-
-
-def _collision_checker(
-    model: Model,
-    link: str | int,
-    joint_group: JointGroup | str | Sequence[str] | None,
-    joint_q: np.ndarray | None,
-    offset: np.ndarray | None,
-    pairs: Sequence[Sequence[int]] | np.ndarray | None,
-    margin: float,
-) -> CollisionChecker:
-    """Return a checker of the pairs that the chain may bring together."""
-    chain, held = folded_chain(model, link, joint_group, joint_q, offset)
-    tool = checked_pose('offset', offset)
-    problem = ChainProblem(model, link_index(model, link, least=0), chain, held, tool, (0.0, 0.0))
-    checked, margins = chain_pairs(problem, pairs, margin)
-    return CollisionChecker(
-        model, CHECKED_AT_ONCE, pairs=checked, margin=margins, scalar=wp.float64
-    )

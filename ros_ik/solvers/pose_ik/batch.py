@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,14 +14,13 @@ from ros_ik.kinematics.arguments import checked_count
 from ros_ik.numbers import host_array
 from ros_ik.solvers.analytic.batch import all_solutions
 from ros_ik.solvers.analytic.form import closed_form
-from ros_ik.solvers.analytic.form import folded_chain
-from ros_ik.solvers.analytic.result import AllSolutions
-from ros_ik.solvers.analytic.structure import ClosedFormFamily
+from ros_ik.solvers.pose_ik.closed_form_first import as_chain_result
+from ros_ik.solvers.pose_ik.closed_form_first import closed_form_pays
+from ros_ik.solvers.pose_ik.closed_form_first import ClosedFormFirstIK
 from ros_ik.solvers.pose_ik.result import ChainIKResult
 from ros_ik.solvers.pose_ik.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.setup import check_tolerances
 from ros_ik.solvers.pose_ik.solver import ChainIK
-from ros_ik.solvers.status import SolveStatus
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
@@ -33,8 +31,6 @@ if TYPE_CHECKING:
 MAX_BATCH = 65_536
 
 _METHODS = ('search', 'closed_form', 'auto')
-# What the search is asked for once more.
-_UNSOLVED = (SolveStatus.UNREACHABLE, SolveStatus.AT_LIMITS, SolveStatus.NUMERICAL_FAILURE)
 
 
 def inverse_kinematics(
@@ -90,12 +86,11 @@ def inverse_kinematics(
         settings: How to search.
         n_threads: CPU threads that share a batch; None for one per core.
         method: 'search'; 'closed_form' for :func:`all_solutions`, to 1e-10 m and rad, of which
-            those nearest to the seed are returned; 'auto' for the closed form where a chain of
-            six joints has an exact one other than that of six general axes, which is slower than
-            the search, and the request fits it, and the search for the poses that it leaves
-            unsolved and for everything else. The closed form fits requests with two finite
-            tolerances, and for 'auto' without check_collisions; ``settings`` steer the search
-            alone.
+            those nearest to the seed are returned, each with the turns of its joints that are
+            nearest; 'auto' for the closed form where a chain of six joints has an exact one other
+            than that of six general axes, which is slower than the search, and for the search of
+            the poses that it leaves unsolved and of everything else. The closed form fits
+            requests with two finite tolerances; ``settings`` steer the search alone.
 
     Returns:
         The answers, in the order of the poses.
@@ -120,47 +115,36 @@ def inverse_kinematics(
             raise ArgumentError(f'seeds must have one row per pose ({n}), got {len(starts)}')
     if method not in _METHODS:
         raise ArgumentError(f'method must be one of {", ".join(_METHODS)}, got {method!r}')
-    if method != 'search':
-        check_tolerances(position_tolerance, rotation_tolerance)
-    if method == 'auto' and _joint_count(model, link, joint_group, joint_q, offset) != 6:
-        method = 'search'
-    if method != 'search':
+    check_tolerances(position_tolerance, rotation_tolerance)
+    tolerances = position_tolerance, rotation_tolerance
+    if method == 'closed_form':
+        count = checked_count('n_solutions', n_solutions, 1)
+        if np.isinf(tolerances).any():
+            raise ArgumentError(
+                'method closed_form: a tolerance is infinite; all_solutions takes free_rotation'
+            )
         form = closed_form(model, link, joint_group, joint_q=joint_q, offset=offset)
-        reason = form.reason
-        if np.isinf(position_tolerance) or np.isinf(rotation_tolerance):
-            reason = 'a tolerance is infinite; all_solutions takes free_rotation'
-        if method == 'closed_form' and reason:
-            raise ArgumentError(f'method closed_form: {reason}')
-        # With collisions to avoid or six general axes the search is quicker. Six joints reach the
-        # poses about them; of fewer, a pose that is off by rounding is solved by the search alone.
-        quick = form.exact and form.family is not ClosedFormFamily.GENERAL
-        quick = quick and not check_collisions
-        if not reason and (method == 'closed_form' or quick):
-            count = checked_count('n_solutions', n_solutions, 1)
-            found = all_solutions(
-                model, link, targets, starts, count, joint_group, joint_q=joint_q, offset=offset,
-                check_collisions=check_collisions, collision_pairs=collision_pairs,
-                collision_margin=collision_margin,
-            )  # fmt: skip
-            result = _as_chain_result(found, count)
-            left = np.isin(result.status, _UNSOLVED)
-            if method == 'auto' and left.any():
-                rest = inverse_kinematics(
-                    model, link, targets[left], None if starts is None else starts[left],
-                    position_tolerance, rotation_tolerance, n_solutions, joint_group=joint_group,
-                    joint_q=joint_q, offset=offset, settings=settings, n_threads=n_threads,
-                )  # fmt: skip
-                for field in dataclasses.fields(result):
-                    getattr(result, field.name)[left] = getattr(rest, field.name)
-            return result
-    solver: ChainIK | None = None
+        if form.reason:
+            raise ArgumentError(f'method closed_form: {form.reason}')
+        found = all_solutions(
+            model, link, targets, starts, count, joint_group, joint_q=joint_q, offset=offset,
+            check_collisions=check_collisions, collision_pairs=collision_pairs,
+            collision_margin=collision_margin,
+        )  # fmt: skip
+        return as_chain_result(found, count)
+    kind: type[ChainIK] | type[ClosedFormFirstIK] = ChainIK
+    if method == 'auto' and closed_form_pays(
+        model, link, joint_group, joint_q, offset, tolerances
+    ):
+        kind = ClosedFormFirstIK
+    solver: ChainIK | ClosedFormFirstIK | None = None
     parts: list[ChainIKResult] = []
     most = max(1, MAX_BATCH // checked_count('n_solutions', n_solutions, 1))
     for first in range(0, n, most):
         rows = slice(first, min(first + most, n))
         size = rows.stop - first
         if solver is None or solver.n_problems != size:
-            solver = ChainIK(
+            solver = kind(
                 model,
                 link,
                 size,
@@ -179,26 +163,3 @@ def inverse_kinematics(
         part = solver.solve(targets[rows], None if starts is None else starts[rows])
         parts.append(part.copy())
     return ChainIKResult.concatenate(parts)
-
-
-def _joint_count(
-    model: Model,
-    link: str | int,
-    joint_group: JointGroup | str | Sequence[str] | None,
-    joint_q: np.ndarray | None,
-    offset: np.ndarray | None,
-) -> int:
-    chain, _ = folded_chain(model, link, joint_group, joint_q, offset)
-    return chain.n_variables
-
-
-def _as_chain_result(found: AllSolutions, n_solutions: int) -> ChainIKResult:
-    """Return solutions in the layout of the search."""
-    place: int | slice = slice(None) if n_solutions > 1 else 0
-    return ChainIKResult(
-        joint_q=found.joint_q[:, place].copy(),
-        status=found.status.copy(),
-        n_found=found.n_found.copy(),
-        position_error=found.position_error[:, place].copy(),
-        rotation_error=found.rotation_error[:, place].copy(),
-    )

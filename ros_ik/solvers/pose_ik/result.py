@@ -8,6 +8,7 @@ import dataclasses
 
 import numpy as np
 
+from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
 from ros_ik.kinematics.arguments import checked_number
 from ros_ik.solvers.pose_ik.batch_result import BatchResult
@@ -52,6 +53,18 @@ class ChainIKSettings:
         for name in ('progress', 'damping', 'relative_length', 'separation'):
             checked_number(name, getattr(self, name), positive=True)
         checked_count('seed', self.seed)
+
+
+def checked_chain_settings(settings: ChainIKSettings | None) -> ChainIKSettings:
+    """Return settings, those by default for None.
+
+    Raises:
+        ArgumentError: Anything else.
+    """
+    settings = ChainIKSettings() if settings is None else settings
+    if not isinstance(settings, ChainIKSettings):
+        raise ArgumentError(f'settings must be ChainIKSettings, got {settings!r}')
+    return settings
 
 
 @dataclasses.dataclass(frozen=True)

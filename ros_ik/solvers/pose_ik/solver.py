@@ -27,6 +27,7 @@ from ros_ik.solvers.pose_ik.collisions import collision_rounds
 from ros_ik.solvers.pose_ik.pairs import chain_pairs
 from ros_ik.solvers.pose_ik.result import ChainIKResult
 from ros_ik.solvers.pose_ik.result import ChainIKSettings
+from ros_ik.solvers.pose_ik.result import checked_chain_settings
 from ros_ik.solvers.pose_ik.search import ChainProblem
 from ros_ik.solvers.pose_ik.search import ChainSearch
 from ros_ik.solvers.pose_ik.search import RowChecker
@@ -108,9 +109,7 @@ class ChainIK(ChainSearch):
         """
         check_sizes(n_problems=n_problems, n_solutions=n_solutions, n_lanes=n_lanes)
         check_tolerances(position_tolerance, rotation_tolerance)
-        settings = ChainIKSettings() if settings is None else settings
-        if not isinstance(settings, ChainIKSettings):
-            raise ArgumentError(f'settings must be ChainIKSettings, got {settings!r}')
+        settings = checked_chain_settings(settings)
         if not isinstance(model, Model):
             raise ArgumentError(
                 f'model must be a ros_ik Model, got {type(model).__name__}; IKSolver and IkChain '

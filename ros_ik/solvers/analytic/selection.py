@@ -1,0 +1,126 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Choice among the solutions of poses: those without collision, those that lie apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+import warp as wp
+
+from ros_ik.kinematics.collisions import CollisionChecker
+from ros_ik.model.checks import checked_pose
+from ros_ik.model.checks import link_index
+from ros_ik.solvers.analytic.form import folded_chain
+from ros_ik.solvers.analytic.result import AllSolutions
+from ros_ik.solvers.pose_ik.pairs import chain_pairs
+from ros_ik.solvers.pose_ik.search import ChainProblem
+from ros_ik.solvers.status import SolveStatus
+
+if TYPE_CHECKING:
+    from ros_ik.model import JointGroup
+    from ros_ik.model import Model
+
+# Configurations that are checked at once; bounds the memory of the checker.
+_CHECKED_AT_ONCE = 1024
+
+
+def chain_checker(
+    model: Model,
+    link: str | int,
+    *,
+    joint_group: JointGroup | str | Sequence[str] | None,
+    joint_q: np.ndarray | None,
+    offset: np.ndarray | None,
+    pairs: Sequence[Sequence[int]] | np.ndarray | None,
+    margin: float,
+) -> CollisionChecker:
+    """Return a checker of the pairs that a chain may bring together.
+
+    Args:
+        model: The model.
+        link: Link at the end of the chain.
+        joint_group: Joints that may move.
+        joint_q: Configuration that holds the other joints.
+        offset: Pose of the tool in the link.
+        pairs: Pairs of shapes to check, see :func:`inverse_kinematics`.
+        margin: Distance [m] that the shapes of a pair must keep.
+
+    Raises:
+        ArgumentError: Pairs that cannot be checked.
+    """
+    chain, held = folded_chain(model, link, joint_group, joint_q, offset)
+    tool = checked_pose('offset', offset)
+    problem = ChainProblem(model, link_index(model, link, least=0), chain, held, tool, (0.0, 0.0))
+    checked, margins = chain_pairs(problem, pairs, margin)
+    return CollisionChecker(
+        model, _CHECKED_AT_ONCE, pairs=checked, margin=margins, scalar=wp.float64
+    )
+
+
+def collision_free(
+    found: AllSolutions, checker: CollisionChecker, max_solutions: int
+) -> AllSolutions:
+    """Return the solutions without collision, in the same order.
+
+    Args:
+        found: Solutions in s places.
+        checker: Checks the pairs that may collide.
+        max_solutions: Places of the result, at most s.
+
+    Returns:
+        Solutions of which ``n_exist`` counts those without collision; IN_COLLISION, and the
+        nearest one in the first place, where every solution collides.
+    """
+    n, s = found.joint_q.shape[:2]
+    there = np.arange(s) < found.n_found[:, None]
+    free = np.zeros((n, s), dtype=bool)
+    rows = found.joint_q[there]
+    collides = [
+        checker.check(rows[first : first + checker.n]) for first in range(0, len(rows), checker.n)
+    ]
+    free[there] = ~np.concatenate(collides) if collides else False
+    kept = _selected(found, free, max_solutions)
+    blocked = (found.n_found > 0) & (kept.n_found == 0) & (found.status == SolveStatus.CONVERGED)
+    status = np.where(blocked, int(SolveStatus.IN_COLLISION), found.status).astype(np.int32)
+    return dataclasses.replace(kept, status=status)
+
+
+def separated(found: AllSolutions, separation: float) -> AllSolutions:
+    """Return solutions that lie apart, in the same order: of those close together the first.
+
+    Args:
+        found: Solutions in s places.
+        separation: Least distance of two, in the joint that differs most [rad or m].
+    """
+    kept = np.arange(found.joint_q.shape[1]) < found.n_found[:, None]
+    for k in range(1, kept.shape[1]):
+        away = np.abs(found.joint_q[:, :k] - found.joint_q[:, k, None]).max(axis=2)
+        kept[:, k] &= ~np.any((away < separation) & kept[:, :k], axis=1)
+    return _selected(found, kept, kept.shape[1])
+
+
+def _selected(found: AllSolutions, wanted: np.ndarray, max_solutions: int) -> AllSolutions:
+    """Return the wanted solutions, bool [n, s]; the first one stays where none is."""
+    n = len(wanted)
+    # Wanted ones first; a stable sort keeps their order.
+    order = np.argsort(~wanted, axis=1, kind='stable')[:, :max_solutions]
+    n_exist = wanted.sum(axis=1).astype(np.int32)
+    n_found = np.minimum(n_exist, max_solutions).astype(np.int32)
+    order = np.where(
+        np.arange(order.shape[1]) < np.maximum(n_found, 1)[:, None], order, order[:, :1]
+    )
+    index = np.arange(n)[:, None], order
+    return dataclasses.replace(
+        found,
+        joint_q=found.joint_q[index],
+        n_found=n_found,
+        n_exist=n_exist,
+        position_error=found.position_error[index],
+        rotation_error=found.rotation_error[index],
+        singular=found.singular[index],
+        free_direction=found.free_direction[index],
+    )

@@ -1,0 +1,193 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Solver of poses by the closed form of six joints, and by search where that finds none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+import functools
+from typing import Any
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ros_ik.model import Model
+from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
+from ros_ik.solvers.analytic.form import closed_form
+from ros_ik.solvers.analytic.form import folded_chain
+from ros_ik.solvers.analytic.result import AllSolutions
+from ros_ik.solvers.analytic.result import ClosedFormSettings
+from ros_ik.solvers.analytic.selection import chain_checker
+from ros_ik.solvers.analytic.selection import collision_free
+from ros_ik.solvers.analytic.selection import separated
+from ros_ik.solvers.analytic.solver import ClosedFormIK
+from ros_ik.solvers.analytic.structure import ClosedFormFamily
+from ros_ik.solvers.pose_ik.result import ChainIKResult
+from ros_ik.solvers.pose_ik.result import ChainIKSettings
+from ros_ik.solvers.pose_ik.result import checked_chain_settings
+from ros_ik.solvers.pose_ik.setup import checked_rows
+from ros_ik.solvers.pose_ik.solver import ChainIK
+from ros_ik.solvers.status import SolveStatus
+
+if TYPE_CHECKING:
+    from ros_ik.model import JointGroup
+
+# Joints that reach every pose about them. With more, the search is quicker; of fewer, a pose that
+# is off by rounding is solved by the search alone.
+_JOINTS = 6
+# Most poses that are searched for at once.
+_SEARCHED_AT_ONCE = 1024
+# Statuses with which the search does not help.
+_FINAL = (SolveStatus.CONVERGED, SolveStatus.NON_FINITE_INPUT)
+
+
+def closed_form_pays(
+    model: Model,
+    link: str | int,
+    joint_group: JointGroup | str | Sequence[str] | None,
+    joint_q: np.ndarray | None,
+    offset: np.ndarray | None,
+    tolerances: tuple[float, float],
+) -> bool:
+    """Tell whether the closed form of a chain is quicker than the search and answers as well.
+
+    Args:
+        model: The model.
+        link: Link whose frame is to reach the poses.
+        joint_group: Joints that may move.
+        joint_q: Configuration that holds the other joints.
+        offset: Pose of the tool in the link.
+        tolerances: Accepted distance [m] and angle [rad].
+
+    Raises:
+        ArgumentError: See :func:`closed_form`.
+    """
+    least = ClosedFormSettings()
+    exact = (least.position_tolerance, least.rotation_tolerance)
+    if any(not low <= wanted < np.inf for low, wanted in zip(exact, tolerances, strict=True)):
+        return False
+    chain, _ = folded_chain(model, link, joint_group, joint_q, offset)
+    if chain.n_variables != _JOINTS:
+        return False
+    form = closed_form(model, link, joint_group, joint_q=joint_q, offset=offset)
+    slow = (ClosedFormFamily.NONE, ClosedFormFamily.GENERAL)
+    return form.exact and form.family not in slow
+
+
+class ClosedFormFirstIK:
+    """Solver for batches of one size, for chains of which :func:`closed_form_pays`.
+
+    Attributes:
+        n_problems: Poses per solve.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        link: str | int,
+        n_problems: int = 1,
+        *,
+        joint_group: JointGroup | str | Sequence[str] | None = None,
+        joint_q: np.ndarray | None = None,
+        offset: np.ndarray | None = None,
+        n_solutions: int = 1,
+        check_collisions: bool = False,
+        collision_pairs: Sequence[Sequence[int]] | np.ndarray | None = None,
+        collision_margin: float = 0.0,
+        position_tolerance: float = 1e-3,
+        rotation_tolerance: float = 1e-2,
+        settings: ChainIKSettings | None = None,
+        n_threads: int | None = None,
+    ) -> None:
+        """Compile and allocate the closed form.
+
+        Args:
+            model: The model.
+            link: Link whose frame is to reach the poses.
+            n_problems: Poses per solve.
+            joint_group: Joints that may move.
+            joint_q: Configuration that holds the other joints.
+            offset: Pose of the tool in the link.
+            n_solutions: Distinct solutions wanted per pose.
+            check_collisions: Return solutions out of collision only.
+            collision_pairs: Pairs of shapes to check, see :func:`inverse_kinematics`.
+            collision_margin: Distance [m] that the shapes of a pair must keep.
+            position_tolerance: Largest distance of a solution of the search [m].
+            rotation_tolerance: Largest angle of a solution of the search [rad].
+            settings: How to search.
+            n_threads: CPU threads that share a search; None for one per core.
+
+        Raises:
+            ArgumentError: See :class:`ChainIK` and :class:`ClosedFormIK`.
+        """
+        settings = checked_chain_settings(settings)
+        common: dict[str, Any] = {
+            'joint_group': joint_group, 'joint_q': joint_q, 'offset': offset,
+        }  # fmt: skip
+        self.n_problems = n_problems
+        self._n_solutions, self._width = n_solutions, model.joint_coord_count
+        self._checker = None
+        if check_collisions:
+            self._checker = chain_checker(
+                model, link, **common, pairs=collision_pairs, margin=collision_margin
+            )
+        # Those that collide or lie close together are taken out of all that there are.
+        several = check_collisions or n_solutions > 1
+        places = max(n_solutions, MAX_CANDIDATES) if several else 1
+        self._closed = ClosedFormIK(model, link, n_problems, places, least_error=False, **common)
+        self._separation = settings.separation
+        self._make_search = functools.partial(
+            ChainIK, model, link, min(n_problems, _SEARCHED_AT_ONCE), **common,
+            position_tolerance=position_tolerance, rotation_tolerance=rotation_tolerance,
+            n_solutions=n_solutions, check_collisions=check_collisions,
+            collision_pairs=collision_pairs, collision_margin=collision_margin,
+            settings=settings, n_threads=n_threads,
+        )  # fmt: skip
+
+    @functools.cached_property
+    def search(self) -> ChainIK:
+        """Solver of what the closed form leaves, compiled when it is first asked for."""
+        return self._make_search()
+
+    def solve(self, poses: np.ndarray, seeds: np.ndarray | None = None) -> ChainIKResult:
+        """Find configurations; arguments, answers and errors are those of :class:`ChainIK`."""
+        found = self._closed.solve(poses, seeds)
+        if self._checker is not None:
+            found = collision_free(found, self._checker, found.joint_q.shape[1])
+        if self._n_solutions > 1:
+            found = separated(found, self._separation)
+        result = as_chain_result(found, self._n_solutions)
+        left = np.flatnonzero(~np.isin(result.status, _FINAL))
+        if not len(left):
+            return result
+        targets = checked_rows('poses', poses, self.n_problems, 7)
+        starts = None
+        if seeds is not None:
+            starts = checked_rows('seeds', seeds, self.n_problems, self._width)
+        size = min(self.n_problems, _SEARCHED_AT_ONCE)
+        for first in range(0, len(left), size):
+            rows = left[first : first + size]
+            # What is left of the batch is filled up with rows that are no poses.
+            some = np.full((size, 7), np.nan)
+            some[: len(rows)] = targets[rows]
+            some_starts = None
+            if starts is not None:
+                some_starts = np.zeros((size, self._width))
+                some_starts[: len(rows)] = starts[rows]
+            rest = self.search.solve(some, some_starts)
+            for field in dataclasses.fields(result):
+                getattr(result, field.name)[rows] = getattr(rest, field.name)[: len(rows)]
+        return result
+
+
+def as_chain_result(found: AllSolutions, n_solutions: int) -> ChainIKResult:
+    """Return solutions in the layout of the search."""
+    place: int | slice = slice(n_solutions) if n_solutions > 1 else 0
+    return ChainIKResult(
+        joint_q=found.joint_q[:, place].copy(),
+        status=found.status.copy(),
+        n_found=np.minimum(found.n_found, n_solutions),
+        position_error=found.position_error[:, place].copy(),
+        rotation_error=found.rotation_error[:, place].copy(),
+    )
