@@ -33,6 +33,23 @@ def make_executor(context: Context | None = None) -> Executor:
     return _Executor(context=context)
 
 
+def serve_queued(executor: Executor, timeout: float) -> None:
+    """Wait until what is queued in an executor, and what that queues in turn, has been served.
+
+    rclpy sends the result of a goal in a second task, after the one in which the goal ends.
+
+    Args:
+        executor: An executor that another thread spins.
+        timeout: Longest wait [s].
+    """
+    give_up = time.monotonic() + timeout
+    for _ in range(2):
+        served = threading.Event()
+        executor.create_task(served.set)
+        if not served.wait(max(0.0, give_up - time.monotonic())):
+            return
+
+
 def spin_until(
     executor: Executor,
     ended: threading.Event,

@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import traceback
 from typing import NoReturn
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from ros_ik.node.executor import LONGEST_WAIT
 from ros_ik.node.executor import make_executor
+from ros_ik.node.executor import serve_queued
 from ros_ik.node.executor import spin_until
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
 # The control thread waits for the interpreter at most this long while another thread computes [s].
 _SWITCH_INTERVAL = 0.0001
-# Time for the executor's callback that is running when the end comes [s].
+# Time for what the executor has to do when the end comes [s].
 _PATIENCE = 0.3
 
 
@@ -68,9 +70,11 @@ def main(args: Sequence[str] | None = None) -> int:
     while not ended.wait(LONGEST_WAIT):
         pass
     ended_in_order = node.finish()
+    give_up = time.monotonic() + _PATIENCE
+    serve_queued(executor, _PATIENCE)
     served.set()
     executor.wake()
-    thread.join(_PATIENCE)
+    thread.join(max(0.0, give_up - time.monotonic()))
     for failure in failures:
         node.get_logger().fatal(failure)
     code = 1 if failures else 0

@@ -1,0 +1,68 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The executor of the node, spun by a thread of its own."""
+
+import contextlib
+import threading
+import time
+
+import pytest
+import rclpy
+from support.ros_rig import reserved_domain
+
+from ros_ik.node.executor import make_executor
+from ros_ik.node.executor import serve_queued
+from ros_ik.node.executor import spin_until
+
+LONG = 30.0
+
+
+@contextlib.contextmanager
+def spun(context):
+    """Spin an executor; yield it."""
+    executor, ended = make_executor(context), threading.Event()
+    thread = threading.Thread(target=spin_until, args=(executor, ended), daemon=True)
+    thread.start()
+    try:
+        yield executor
+    finally:
+        ended.set()
+        thread.join(LONG)
+        executor.shutdown()
+
+
+@pytest.fixture
+def context():
+    """Return a context of its own."""
+    context = rclpy.Context()
+    with reserved_domain() as domain:
+        rclpy.init(context=context, domain_id=domain)
+        yield context
+        rclpy.shutdown(context=context)
+
+
+def test_what_is_queued_and_what_that_queues_is_served(context):
+    served = []
+    with spun(context) as executor:
+
+        def second():
+            time.sleep(0.05)
+            served.append('second')
+
+        def first():
+            time.sleep(0.05)
+            served.append('first')
+            executor.create_task(second)
+
+        executor.create_task(first)
+        serve_queued(executor, LONG)
+        assert served == ['first', 'second']
+
+
+def test_an_executor_that_serves_nothing_is_not_waited_for(context):
+    executor = make_executor(context)
+    served = []
+    executor.create_task(lambda: served.append(1))
+    serve_queued(executor, 0.05)
+    assert not served
+    executor.shutdown()
