@@ -5,13 +5,14 @@
 import numpy as np
 import pytest
 from support.axis_arms import arm
+from support.axis_arms import arm_urdf
 from support.axis_arms import random_axes
 from support.axis_arms import STRUCTURES
 from support.robots import ALL_URDFS
 from support.robots import load
 
 from ros_ik import closed_form
-from ros_ik import ModelBuilder
+from ros_ik import Model
 from ros_ik.errors import ArgumentError
 from ros_ik.solvers.analytic.structure import ClosedFormFamily as Family
 from ros_ik.solvers.analytic.structure import StructureTolerances
@@ -106,16 +107,12 @@ def test_a_redundant_arm_names_the_joints_to_lock():
     assert locked.family is not Family.NONE and locked.joints == tuple(six)
 
 
-def test_sliding_and_following_joints_have_no_closed_form():
-    builder = ModelBuilder()
-    parent, joints = -1, []
-    for k in range(6):
-        body = builder.add_link(label=f'l{k}')
-        add = builder.add_joint_prismatic if k == 2 else builder.add_joint_revolute
-        joints.append(add(parent=parent, child=body, axis='z', label=f'j{k}'))
-        parent = body
-    builder.add_articulation(joints)
-    assert 'slides' in closed_form(builder.finalize(device='cpu'), 'l5').reason
+def test_a_following_joint_has_no_closed_form():
+    text = arm_urdf(*random_axes('wrist', np.random.default_rng(0)))
+    joint = '<joint name="j2" type="continuous">'
+    text = text.replace(joint, joint + '<mimic joint="j1"/>')
+    form = closed_form(Model.from_urdf(text, device='cpu'), 'tool')
+    assert form.family is Family.NONE and 'a joint follows another one' in form.reason
 
 
 def test_wrong_arguments_are_named():

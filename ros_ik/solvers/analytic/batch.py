@@ -57,12 +57,12 @@ def all_solutions(
 
     For arms of six revolute joints, fast where three consecutive axes meet in one point or are
     parallel; for arms of fewer, of poses that they reach or of the part of a pose that they
-    reach; and for arms of seven of which the first or the last six have such axes.
-    :func:`closed_form` tells. The solutions of seven joints form curves: they come at values of
-    the redundant joint. Each solution is polished to 1e-10 m and 1e-10 rad and verified by a
-    forward kinematics that shares nothing with it. To solve again and again, keep a
-    :class:`ClosedFormIK`, or a :class:`RedundantClosedFormIK` for seven joints, instead: it
-    allocates once.
+    reach; for arms with slides of the structures of :class:`ClosedFormFamily`; and for arms of
+    seven of which the first or the last six have such axes. :func:`closed_form` tells. The
+    solutions of seven joints form curves: they come at values of the redundant joint. Each
+    solution is polished to 1e-10 m and 1e-10 rad and verified by a forward kinematics that shares
+    nothing with it. To solve again and again, keep a :class:`ClosedFormIK`, or a
+    :class:`RedundantClosedFormIK` for seven joints, instead: it allocates once.
 
     Args:
         model: The model.

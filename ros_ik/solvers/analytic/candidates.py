@@ -222,6 +222,20 @@ def side_of(k: vec3) -> vec3:
 
 @no_type_check
 @wp.func
+def wrist_angles(
+    h4: vec3, h5: vec3, h6: vec3, tip: vec3, side: vec3, flag: vec3, branch: int,
+    free4: wp.float64, free6: wp.float64, opening: wp.float64,
+):  # fmt: skip
+    """Angles of three axes whose rotation carries h_6 to tip and side to flag, and the miss."""
+    low, high, miss = direction_roots(h5, h4, h6, tip, opening)
+    q5 = wp.where(branch == 0, low, high)
+    q4 = carry_angle(h4, turned(h5, q5, h6), tip, free4)
+    q6 = carry_angle(h6, side, turned(h5, -q5, turned(h4, -q4, flag)), free6)
+    return vec3(q4, q5, q6), miss
+
+
+@no_type_check
+@wp.func
 def spherical_finish(
     h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, signs: vec3,
     x: wp.float64, y: wp.float64, branch: int, free: vec6, opening: wp.float64, known: int,
@@ -235,12 +249,8 @@ def spherical_finish(
     side = side_of(h6)
     tip = turned(h3, -y, turned(h2, -q2, turned(h1, -x, R * h6)))
     flag = turned(h3, -y, turned(h2, -q2, turned(h1, -x, R * side)))
-    low, high, miss = direction_roots(h5, h4, h6, tip, opening)
-    q5 = wp.where(branch == 0, low, high)
-    q4 = carry_angle(h4, turned(h5, q5, h6), tip, free[3])
-    flag = turned(h5, -q5, turned(h4, -q4, flag))
-    q6 = carry_angle(h6, side, flag, free[5])
-    return vec6(x, q2, y, q4, q5, q6), miss
+    wrist, miss = wrist_angles(h4, h5, h6, tip, side, flag, branch, free[3], free[5], opening)
+    return vec6(x, q2, y, wrist[0], wrist[1], wrist[2]), miss
 
 
 @no_type_check

@@ -1,13 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Chains of fewer joints completed to six by virtual ones, so that six joints solve them.
+"""Chains completed to six joints by virtual ones, so that the solution of six joints solves them.
 
 Turns of the tool that do not matter are virtual joints behind the last one, at the tool, that may
 take any value. The others, up to six, are locked: a pose that the chain reaches is one of the six
 joints with the locked ones at zero, and of the solutions of the six these are the ones that count.
 Locked axes may stand anywhere, before the first joint or behind the last. They are put where the
 six have a closed form: through the point where the last two axes meet, through a point of the last
-axis, two of them through one point.
+axis, two of them through one point. Beside joints that slide they may slide, too, up to three.
 
 Six joints are singular at configurations where the chain itself is not, such as a wrist that is
 stretched out along a locked axis. Locked axes therefore have directions of no other axis, and each
@@ -24,9 +24,11 @@ import numpy as np
 from ros_ik.solvers.analytic.elimination import turned
 from ros_ik.solvers.analytic.structure import Axes
 from ros_ik.solvers.analytic.structure import best_chart
+from ros_ik.solvers.analytic.structure import best_slide_chart
 from ros_ik.solvers.analytic.structure import Chart
 from ros_ik.solvers.analytic.structure import chart_rank
 from ros_ik.solvers.analytic.structure import meeting_point
+from ros_ik.solvers.analytic.structure import SlideChart
 from ros_ik.solvers.analytic.structure import StructureTolerances
 
 _JOINTS = 6
@@ -46,13 +48,13 @@ class Completion:
         axes: Their axes.
         real: Place of each joint of the chain among the six, [n].
         locked: Places of the virtual joints that stay at zero.
-        chart: How to solve them; None for six general axes.
+        chart: How to solve them; None for six general axes that turn.
     """
 
     axes: Axes
     real: np.ndarray
     locked: np.ndarray
-    chart: Chart | None
+    chart: Chart | SlideChart | None
 
 
 def completions(
@@ -73,12 +75,16 @@ def completions(
     count = _JOINTS - len(axes.directions) - len(free)
     own = _regularity(axes, free, np.arange(len(axes.directions)))
     templates = [(make, at_base) for at_base in (False, True) for make in _TEMPLATES]
+    if not any(axes.slides):
+        templates = [(make, at_base) for make, at_base in templates if make is not _slides]
     if count == 0:
         templates = [(_general, False)]
     ranked = []
     for k, (make, at_base) in enumerate(templates):
         tried = _completed(axes, free, tolerances, make, at_base, 0)
         if tried is None or tried[1] < _LEAST_KEPT * own:
+            continue
+        if tried[0].chart is None and any(axes.slides):
             continue
         rank = chart_rank(tried[0].chart, tolerances)
         ranked.append((*rank, -tried[1], k, tried[0]))
@@ -160,6 +166,7 @@ class _Place:
         free: Direction of the axis about which the tool may turn, if it comes next; else None.
         end: Position of the tool.
         length: Largest gap of axes that meet.
+        missing: Slides that the chain has fewer than three.
     """
 
     h: np.ndarray
@@ -167,6 +174,7 @@ class _Place:
     free: np.ndarray | None
     end: np.ndarray
     length: float
+    missing: int
 
 
 _Lines = tuple[np.ndarray, np.ndarray]  # directions and points [k, 3], the nearest first
@@ -217,7 +225,12 @@ def _general(place: _Place, count: int, rng: np.random.Generator) -> _Lines:
     return h / np.linalg.norm(h, axis=1, keepdims=True), rng.uniform(-0.5, 0.5, (count, 3))
 
 
-_TEMPLATES = (_beside, _wrist, _at_free_axis, _parallel, _pair, _general)
+def _slides(place: _Place, count: int, rng: np.random.Generator) -> _Lines | None:
+    """Return axes of which the nearest ones slide, so that there are three slides."""
+    return None if not 0 <= place.missing <= count else _general(place, count, rng)
+
+
+_TEMPLATES = (_beside, _wrist, _at_free_axis, _parallel, _pair, _general, _slides)
 
 
 def _outermost(meeting: int, count: int, rng: np.random.Generator) -> _Lines:
@@ -249,19 +262,18 @@ def _completed(
     count = _JOINTS - n - f
     end = axes.tool[:3, 3]
     at_tool = free @ axes.tool[:3, :3].T
-    if at_base:
-        place = _Place(axes.directions[::-1], axes.points[::-1], None, end, tolerances.length)
-    else:
-        place = _Place(
-            axes.directions, axes.points, at_tool[0] if f == 1 else None, end, tolerances.length
-        )
+    missing = 3 - sum(axes.slides)
+    sense = -1 if at_base else 1
+    place = _Place(
+        axes.directions[::sense], axes.points[::sense],
+        at_tool[0] if f == 1 and not at_base else None, end, tolerances.length, missing,
+    )  # fmt: skip
     made = make(place, count, np.random.default_rng((count, draw)))
     if made is None:
         return None
-    first = n
-    h, p = made
-    if at_base:
-        first, h, p = 0, h[::-1], p[::-1]
+    h, p = (rows[::sense] for rows in made)
+    first = 0 if at_base else n
+    sliding = (np.arange(count) < (missing if make is _slides else 0))[::sense]
     locked = first + np.arange(count)
     real = np.setdiff1d(np.arange(n + count), locked)
     # Rows behind those of the chain and the locked axes are those of the free ones.
@@ -275,11 +287,13 @@ def _completed(
     tool[:3, 3] /= longer
     six = Axes(
         np.vstack([directions, at_tool]), points / longer, tool, axes.origin,
-        axes.reach * longer, (False,) * _JOINTS,
+        axes.reach * longer,
+        tuple(np.append(np.insert(axes.slides, [first] * count, sliding), [False] * f).tolist()),
     )  # fmt: skip
     moving = np.setdiff1d(np.arange(_JOINTS), locked)
     regular = _regularity(six, np.zeros((0, 3)), moving)
-    return Completion(six, real, locked, best_chart(six, tolerances)), regular
+    find = best_slide_chart if any(six.slides) else best_chart
+    return Completion(six, real, locked, find(six, tolerances)), regular
 
 
 def _regularity(axes: Axes, free: np.ndarray, moving: np.ndarray) -> float:

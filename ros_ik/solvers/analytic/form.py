@@ -41,9 +41,9 @@ class ClosedForm:
         family: Structure that it uses; GENERAL for six axes without one, of which a polynomial of
             degree 16 is solved; NONE where there is no closed form.
         joints: Names of the joints of the chain that may move, from the base to the tool.
-        special_joints: Names of the three whose axes meet or are parallel; empty for GENERAL.
-            Chains of fewer than six joints are completed to six by virtual ones, which may be
-            among the three and have no name.
+        special_joints: Names of the three whose axes meet or are parallel, or that slide
+            (CARTESIAN); empty for GENERAL. Chains of fewer than six joints are completed to six by
+            virtual ones, which may be among the three and have no name.
         max_branches: Most solutions of a regular pose, not counting whole turns; 0 for NONE. A
             bound for chains of fewer than six joints, which have fewer as a rule.
         quartic: Whether it takes the roots of a quartic; otherwise square roots are enough,
@@ -114,8 +114,14 @@ def closed_form(
         outer = (form.joints[-1], form.joints[0]) if chain.is_direct else ()
         ends = [name for name in outer if name in rest]
         if ends:
-            # Exact ones first, then those of square roots alone.
-            best = min(ends, key=lambda name: (not rest[name].exact, rest[name].quartic))
+            # Exact ones first, then those of square roots alone, then those without slides.
+            sliding = (ClosedFormFamily.SLIDING, ClosedFormFamily.CARTESIAN)
+            best = min(
+                ends,
+                key=lambda name: (
+                    not rest[name].exact, rest[name].quartic, rest[name].family in sliding
+                ),
+            )  # fmt: skip
             form = dataclasses.replace(
                 rest[best], joints=form.joints, redundancy=1, redundant_joint=best,
                 lockable=form.lockable,
@@ -174,8 +180,6 @@ def recognised(
             'a joint follows another one; closed forms need joints that move by themselves',
             redundancy,
         )
-    if any(chain.slides):
-        return without('a joint slides; closed forms need revolute joints', redundancy)
     if n > most:
         return without(
             f'the chain has {n} joints, more than the {most} that '
@@ -183,12 +187,17 @@ def recognised(
             redundancy,
         )
     axes = joint_axes(chain)
-    if n < _JOINTS:
+    if n < _JOINTS or any(chain.slides):
         idle, joint = idle_joint(axes, free)
         if idle:
             return without(_idle_reason(free_rotation, None if joint is None else names[joint]))
     made = completions(axes, free, tolerances)
     chart = made[0].chart if made else None
+    if chart is None and any(chain.slides):
+        return without(
+            'some joints slide, and there are neither three slides and three joints that turn nor '
+            'slides before, or behind, three axes that meet in one point'
+        )
     if chart is None:
         if not made or (n == _JOINTS and idle_joint(axes, free)[0]):
             return without(
@@ -199,8 +208,10 @@ def recognised(
             free_rotation=free_rotation,
         )  # fmt: skip
         return form, made
-    places = slice(3, 6) if chart.family is ClosedFormFamily.SPHERICAL else slice(1, 4)
+    places = slice(1, 4) if chart.family is ClosedFormFamily.PARALLEL else slice(3, 6)
     special = np.isin(made[0].real, chart.order[places])
+    if chart.family is ClosedFormFamily.CARTESIAN:
+        special = np.array(chain.slides)
     form = ClosedForm(
         family=chart.family,
         joints=names,

@@ -21,8 +21,12 @@ from ros_ik.solvers.analytic.completion_kernels import spread_kernel
 from ros_ik.solvers.analytic.general import GENERAL_CANDIDATES
 from ros_ik.solvers.analytic.general import GeneralCandidates
 from ros_ik.solvers.analytic.general import NEARLY_REAL
+from ros_ik.solvers.analytic.slide_candidates import slide_axes_struct
+from ros_ik.solvers.analytic.slide_candidates import slide_candidates_kernel
 from ros_ik.solvers.analytic.structure import Axes
 from ros_ik.solvers.analytic.structure import Chart
+from ros_ik.solvers.analytic.structure import ClosedFormFamily
+from ros_ik.solvers.analytic.structure import SlideChart
 
 # Equations of an exact structure miss a root of their own by the rounding of some hundred
 # operations; those of a structure that nearly fits by a multiple of the root of its deviation, as
@@ -80,6 +84,36 @@ class KernelSource:
         wp.launch(
             self._kernel, dim=self.candidates.shape[0], inputs=[self._chart, *problem],
             outputs=[self.candidates, self.misses], device=self._device,
+        )  # fmt: skip
+
+
+class SlideSource:
+    """Candidates of joints of which some slide; attributes as of :class:`CandidateSource`."""
+
+    def __init__(
+        self, chart: SlideChart, axes: Axes, exact: bool, n_problems: int, device: wp.DeviceLike
+    ) -> None:
+        """Compile and allocate."""
+        self.slack = _EXACT_SLACK if exact else _SLACK_FACTOR * chart.deviation**0.5
+        arrays = slide_axes_struct()()
+        _fill_axes(arrays, chart, axes, exact, self.slack, device)
+        arrays.slides = wp.array(np.array(chart.slides), dtype=wp.int32, device=device)
+        arrays.three_slides = int(chart.family is ClosedFormFamily.CARTESIAN)
+        arrays.backwards = int(chart.backwards)
+        self._chart, self._device = arrays, device
+        shape = (n_problems, MAX_CANDIDATES)
+        self.candidates = wp.zeros((*shape, _JOINTS), dtype=wp.float64, device=device)
+        self.misses = wp.zeros(shape, dtype=wp.float64, device=device)
+
+    def prepare(self, poses: np.ndarray) -> None:
+        """Do nothing; the kernel does it all."""
+
+    def launch(self, problem: list[Any]) -> None:
+        """Enqueue the kernel."""
+        wp.launch(
+            slide_candidates_kernel(), dim=self.candidates.shape[0],
+            inputs=[self._chart, *problem], outputs=[self.candidates, self.misses],
+            device=self._device,
         )  # fmt: skip
 
 
@@ -172,6 +206,8 @@ def six_joint_source(
     """Return the source of the candidates of six joints."""
     if made.chart is None:
         return HostSource(made.axes, n_problems, device)
+    if isinstance(made.chart, SlideChart):
+        return SlideSource(made.chart, made.axes, exact, n_problems, device)
     return KernelSource(made.chart, made.axes, exact, n_problems, device)
 
 
@@ -180,17 +216,29 @@ def _chart_arrays(
 ) -> Any:
     """Return a chart as the struct that its kernel takes."""
     arrays = axes_struct()()
+    _fill_axes(arrays, chart, axes, exact, slack, device)
+    arrays.signs = wp.vec3d(*chart.signs)
+    return arrays
+
+
+def _fill_axes(
+    arrays: Any,
+    chart: Chart | SlideChart,
+    axes: Axes,
+    exact: bool,
+    slack: float,
+    device: wp.DeviceLike,
+) -> None:
+    """Write the fields that the structs of both kinds of chart have."""
     arrays.directions = wp.array(chart.directions, dtype=wp.vec3d, device=device)
     arrays.points = wp.array(chart.points, dtype=wp.vec3d, device=device)
     arrays.order = wp.array(np.array(chart.order), dtype=wp.int32, device=device)
-    arrays.signs = wp.vec3d(*chart.signs)
     arrays.center = wp.vec3d(*chart.center)
     arrays.origin = wp.vec3d(*axes.origin)
     arrays.reach = axes.reach
     arrays.tool = wp.transform_inverse(_transform(axes.tool))
     arrays.opening = 0.0 if exact else 4.0 * chart.deviation
     arrays.loose = slack
-    return arrays
 
 
 def _transform(matrix: np.ndarray) -> Any:

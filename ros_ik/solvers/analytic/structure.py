@@ -6,9 +6,10 @@ With every joint at zero, axis i has a direction h_i and passes through a point 
 
     X_tool(q) = E_1(q_1) .. E_n(q_n) X_tool(0),   E_i(q) the rotation by q about axis i.
 
-Two families have fast closed forms here, both for six revolute joints: three consecutive axes that
+Two families of six revolute joints have fast closed forms here: three consecutive axes that
 meet in one point (Pieper 1968), and three consecutive parallel axes. All others are GENERAL
-(``general``). The list of structures and subproblems is that of Elias and Wen, "IK-Geo" (2022).
+(``general``). Joints that slide have families of their own (``slide_candidates``). The list of
+structures and subproblems is that of Elias and Wen, "IK-Geo" (2022).
 
 A chain read backwards has the same solutions: E_6(-q_6) .. E_1(-q_1) = M^-1 for E_1 .. E_6 = M.
 So has a chain whose last axis comes first: E_6' E_1 .. E_5 = M, axis 6' being axis 6 moved by M.
@@ -29,16 +30,24 @@ if TYPE_CHECKING:
     from ros_ik.kinematics.serial_chain import SerialChain
 
 
+# Cosine of the angle of directions that count as at right angles.
+_RIGHT = 1e-7
 # Parallel axes nearer than this, over the reach, coincide.
 _LEAST_LINK = 1e-4
 
 
 class ClosedFormFamily(enum.Enum):
-    """Structure that decides how a pose is solved; the value is its name in messages."""
+    """Structure that decides how a pose is solved; the value is its name in messages.
+
+    SPHERICAL, PARALLEL and GENERAL are those of six joints that turn, SLIDING and CARTESIAN those
+    of six of which some slide; chains of fewer are completed to six.
+    """
 
     SPHERICAL = 'three axes in one point'
     PARALLEL = 'three parallel axes'
     GENERAL = 'six general axes'
+    SLIDING = 'slides before three axes in one point'
+    CARTESIAN = 'three slides'
     NONE = 'none'
 
 
@@ -130,6 +139,48 @@ class Chart:
     deviation: float
 
 
+@dataclasses.dataclass(frozen=True)
+class SlideChart:
+    """A way to solve six joints of which some slide; see ``slide_candidates``.
+
+    Attributes:
+        family: SLIDING or CARTESIAN.
+        backwards: Whether the chain is read from the tool to the base.
+        order: Joint of each place, [6].
+        directions: Directions of the axes by place, shape [6, 3], negated where read backwards.
+        points: Points on them by place, shape [6, 3], in units of the reach.
+        slides: Whether the joint of each place slides, [6].
+        center: Where the last three axes meet, [3]; the origin for CARTESIAN.
+        deviation: Largest relative length that the axes were moved by.
+    """
+
+    family: ClosedFormFamily
+    backwards: bool
+    order: tuple[int, ...]
+    directions: np.ndarray
+    points: np.ndarray
+    slides: tuple[bool, ...]
+    center: np.ndarray
+    deviation: float
+
+    @property
+    def split(self) -> Split:
+        """JOINT where the first stage takes a quartic."""
+        first, middle, last = self.slides[:3]
+        h = self.directions
+        if self.family is ClosedFormFamily.CARTESIAN or (first and last):
+            return Split.X_FIRST
+        if middle:
+            turning = not first and not last
+            right = min(abs(float(h[0] @ h[1])), abs(float(h[2] @ h[1])))
+            return Split.JOINT if turning and right > _RIGHT else Split.X_FIRST
+        slide = h[0] if first else h[2]
+        flat = abs(float(slide @ h[1])) < _RIGHT
+        other = h[2] if first else h[0]
+        flat = flat or angle_between(other, h[1]) < _RIGHT
+        return Split.X_FIRST if flat else Split.JOINT
+
+
 def joint_axes(chain: SerialChain) -> Axes:
     """Return the axes of a chain of joints that turn or slide."""
     pose = np.eye(4)
@@ -191,15 +242,42 @@ def best_chart(axes: Axes, tolerances: StructureTolerances) -> Chart | None:
     return min(found, key=lambda chart: chart_rank(chart, tolerances)) if found else None
 
 
+def best_slide_chart(axes: Axes, tolerances: StructureTolerances) -> SlideChart | None:
+    """Return the chart to solve six joints of which some slide with, None where none fits."""
+    made: list[SlideChart] = []
+    for backwards in (False, True):
+        order = np.arange(6)[::-1] if backwards else np.arange(6)
+        h = axes.directions[order] * (-1.0 if backwards else 1.0)
+        points, slides = axes.points[order], np.array(axes.slides)[order]
+        family, center, gap = ClosedFormFamily.CARTESIAN, np.zeros(3), 0.0
+        if slides.sum() != 3:
+            family = ClosedFormFamily.SLIDING
+            if slides[3:].any():
+                continue
+            center, gap = meeting_point(h[3:], points[3:])
+            straight = min(angle_between(h[3], h[4]), angle_between(h[4], h[5]))
+            if gap > tolerances.length or straight < tolerances.angle:
+                continue
+        made.append(
+            SlideChart(
+                family=family, backwards=backwards, order=tuple(int(k) for k in order),
+                directions=h, points=points, slides=tuple(bool(slide) for slide in slides),
+                center=center, deviation=gap,
+            )
+        )  # fmt: skip
+    return min(made, key=lambda chart: chart_rank(chart, tolerances)) if made else None
+
+
 def chart_rank(
-    chart: Chart | None, tolerances: StructureTolerances
+    chart: Chart | SlideChart | None, tolerances: StructureTolerances
 ) -> tuple[bool, bool, bool, bool, float]:
     """Return a key that puts the better chart first; None, six general axes, comes last."""
     if chart is None:
         return True, False, False, False, 0.0
     exact = chart.deviation <= tolerances.exact
+    wrapped = isinstance(chart, Chart) and chart.wrapped
     rounded = 0.0 if exact else chart.deviation
-    return False, not exact, chart.split is Split.JOINT, chart.wrapped, rounded
+    return False, not exact, chart.split is Split.JOINT, wrapped, rounded
 
 
 def _charts(

@@ -1,0 +1,417 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel of six joints of which some slide: candidate configurations, a thread per pose.
+
+The names are those of ``candidates``; E_i(q) of a joint that slides moves by q along h_i.
+
+Three slides anywhere: slides turn nothing, so the three other joints have a known rotation as
+their product, R_a R_b R_c = R_M, and what is left of the position is linear in the slides.
+
+Three axes in one point c (places 4, 5, 6) and slides among places 1, 2, 3: with u = E_3(y) c and
+v = E_1(x)^-1 M c joint 2 carries u to v. If it turns, h_2 . u = h_2 . v and |u - p_2| = |v - p_2|;
+if it slides, u and v agree at right angles to h_2. Both u and v are linear in a slide, or in the
+sine and cosine of an angle; two equations fix x and y.
+"""
+
+import functools
+from typing import Any
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.solvers.analytic.candidates import mat33
+from ros_ik.solvers.analytic.candidates import mat63
+from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
+from ros_ik.solvers.analytic.candidates import side_of
+from ros_ik.solvers.analytic.candidates import vec6
+from ros_ik.solvers.analytic.candidates import wrist_angles
+from ros_ik.solvers.analytic.circles import both_at_once
+from ros_ik.solvers.analytic.circles import carry_angle
+from ros_ik.solvers.analytic.circles import circle_roots
+from ros_ik.solvers.analytic.circles import line_roots
+from ros_ik.solvers.analytic.circles import mat22
+from ros_ik.solvers.analytic.circles import one_then_other
+from ros_ik.solvers.analytic.circles import Pairs
+from ros_ik.solvers.analytic.circles import slope
+from ros_ik.solvers.analytic.circles import turned
+from ros_ik.solvers.analytic.circles import vec2
+from ros_ik.solvers.analytic.circles import vec3
+from ros_ik.solvers.analytic.circles import vec5
+
+# Cosine of the angle of directions that count as at right angles, and share of the direction of a
+# slide that counts as none.
+_RIGHT = 1e-7
+# Damping of the slides where they are not independent.
+_DAMPING = 1e-14
+
+
+@no_type_check
+@functools.cache
+def slide_axes_struct() -> Any:
+    """Return the struct of the axes of a chart."""
+
+    @wp.struct
+    class SlideAxes:
+        directions: wp.array(dtype=wp.vec3d)  # [6], by place
+        points: wp.array(dtype=wp.vec3d)  # [6]
+        slides: wp.array(dtype=wp.int32)  # [6], 1 for a joint that slides
+        order: wp.array(dtype=wp.int32)  # [6], joint of each place
+        center: wp.vec3d  # c
+        three_slides: int  # 1: three slides, 0: three axes in one point
+        backwards: int  # 1: the chain is read from the tool to the base
+        tool: wp.transformd  # inverse of the pose of the tool with every joint at zero
+        origin: wp.vec3d  # [m]
+        reach: wp.float64  # [m]
+        opening: wp.float64  # parts roots that nearly coincide
+        loose: wp.float64  # largest miss of a near root of the quartic
+
+    return SlideAxes
+
+
+@no_type_check
+@wp.func
+def quadratic_roots(a: wp.float64, b: wp.float64, c: wp.float64):
+    """Solve a t^2 + b t + c = 0; return both roots, or the extreme, and its miss."""
+    half = wp.float64(-0.5) * b
+    discriminant = half * half - a * c
+    root = wp.sqrt(wp.max(discriminant, wp.float64(0.0)))
+    larger = wp.where(half < wp.float64(0.0), half - root, half + root)
+    if larger == wp.float64(0.0):
+        # b = 0 and a c >= 0.
+        return wp.float64(0.0), wp.float64(0.0), wp.abs(c)
+    miss = wp.max(-discriminant, wp.float64(0.0))
+    other = c / larger
+    if wp.abs(a) <= wp.float64(wp.static(_RIGHT)) * wp.abs(larger):
+        return other, other, miss
+    return larger / a, other, miss
+
+
+@no_type_check
+@wp.func
+def slide_and_turn(
+    middle_slides: int, h2: vec3, p2: vec3, start: vec3, way: vec3, axis: vec3, pivot: vec3,
+    arm: vec3, loose: wp.float64, opening: wp.float64,
+):  # fmt: skip
+    """Find t and s so that joint 2 carries start + t way to pivot + R(axis, s) arm, or back.
+
+    Returns:
+        Rows (t, s, miss), and their number.
+    """
+    pairs = Pairs()
+    count = int(0)
+    two = wp.float64(2.0)
+    if middle_slides != 0:
+        # At right angles to both slides the point is on its circle.
+        normal = wp.cross(way, h2)
+        rest = wp.dot(normal, start - pivot) - wp.dot(normal, axis) * wp.dot(axis, arm)
+        low, high, miss = line_roots(slope(axis, normal, arm), rest, wp.float64(0.0), opening)
+        ahead = way - h2 * wp.dot(h2, way)
+        for k in range(2):
+            s = wp.where(k == 0, low, high)
+            pairs[k, 0] = wp.dot(ahead, pivot + turned(axis, s, arm) - start) / wp.length_sq(ahead)
+            pairs[k, 1] = s
+            pairs[k, 2] = miss
+        return pairs, int(2)
+    # Heights over joint 2: start and way give h + k t, the turn gives g + a . (sin s, cos s).
+    k_way = wp.dot(h2, way)
+    a = slope(axis, h2, arm)
+    heights = wp.dot(h2, pivot - start) + wp.dot(h2, axis) * wp.dot(axis, arm)
+    # Squared distances to p_2: |D|^2 + 2 t way . D + t^2, and far + 2 b . (sin s, cos s).
+    D = start - p2
+    along = wp.dot(way, D)
+    after = pivot - p2
+    b = slope(axis, after, arm)
+    far = wp.length_sq(after) + wp.length_sq(arm)
+    far += two * wp.dot(after, axis) * wp.dot(axis, arm)
+    if wp.abs(k_way) < wp.float64(wp.static(_RIGHT)):
+        low, high, miss = line_roots(a, -heights, wp.float64(0.0), opening)
+        for k in range(2):
+            s = wp.where(k == 0, low, high)
+            rest = wp.dot(D, D) - far - two * (b[0] * wp.sin(s) + b[1] * wp.cos(s))
+            first, second, off = quadratic_roots(wp.float64(1.0), two * along, rest)
+            pairs[2 * k, 0] = first
+            pairs[2 * k + 1, 0] = second
+            for j in range(2):
+                pairs[2 * k + j, 1] = s
+                pairs[2 * k + j, 2] = miss + off
+        return pairs, int(4)
+    # t = alpha + beta . (sin s, cos s) in the equation of distances.
+    alpha = heights / k_way
+    beta = a / k_way
+    half = wp.float64(0.5)
+    shift = two * (alpha + along)
+    f = vec5(
+        alpha * (alpha + two * along) + wp.dot(D, D) - far + half * wp.dot(beta, beta),
+        shift * beta[0] - two * b[0],
+        shift * beta[1] - two * b[1],
+        beta[0] * beta[1],
+        half * (beta[1] * beta[1] - beta[0] * beta[0]),
+    )
+    size = wp.abs(f[0]) + wp.abs(f[1]) + wp.abs(f[2]) + wp.abs(f[3]) + wp.abs(f[4])
+    roots, n = circle_roots(f, loose * size)
+    for k in range(2 * n):
+        near = roots[k // 2, 1] > wp.float64(0.0)
+        if (near or k % 2 == 0) and count < 8:
+            s = roots[k // 2, 0]
+            if near:
+                s += wp.float64(2 * (k % 2) - 1) * wp.sqrt(opening)
+            pairs[count, 0] = alpha + beta[0] * wp.sin(s) + beta[1] * wp.cos(s)
+            pairs[count, 1] = s
+            pairs[count, 2] = roots[k // 2, 1] / wp.max(size, wp.float64(1.0e-300))
+            count += 1
+    return pairs, count
+
+
+@no_type_check
+@wp.func
+def turn_and_turn(
+    h2: vec3, h1: vec3, p1: vec3, out: vec3, h3: vec3, p3: vec3, far: vec3, free_x: wp.float64,
+    free_y: wp.float64, loose: wp.float64, opening: wp.float64,
+):  # fmt: skip
+    """Find x and y so that p_3 + R_3(y) far and p_1 + R_1(-x) out differ along h_2 alone."""
+    right = wp.float64(wp.static(_RIGHT))
+    y_first = wp.abs(wp.dot(h1, h2)) < right
+    x_first = not y_first and wp.abs(wp.dot(h3, h2)) < right
+    # A direction at right angles to h_2 and along an axis has nothing of its angle.
+    w0 = side_of(h2)
+    if y_first:
+        w0 = h1
+    if x_first:
+        w0 = h3
+    w1 = wp.cross(h2, w0)
+    A0 = slope(-h1, w0, out)
+    A1 = slope(-h1, w1, out)
+    B0 = -slope(h3, w0, far)
+    B1 = -slope(h3, w1, far)
+    offset = p3 - p1 + h3 * wp.dot(h3, far) - h1 * wp.dot(h1, out)
+    d = vec2(wp.dot(w0, offset), wp.dot(w1, offset))
+    pairs = Pairs()
+    count = int(0)
+    A = mat22(A0[0], A0[1], A1[0], A1[1])
+    B = mat22(B0[0], B0[1], B1[0], B1[1])
+    # Eliminate the angle whose matrix has the larger least singular value, as in ``candidates``.
+    least_a = wp.abs(wp.determinant(A)) * wp.sqrt(wp.ddot(B, B))
+    swap = wp.abs(wp.determinant(B)) * wp.sqrt(wp.ddot(A, A)) > least_a
+    if x_first:
+        swap = False
+        pairs, count = one_then_other(A0, d[0], A1, B1, d[1], free_x, free_y, opening)
+    elif y_first:
+        swap = True
+        pairs, count = one_then_other(B0, d[0], B1, A1, d[1], free_y, free_x, opening)
+    elif swap:
+        pairs, count = both_at_once(B, A, d, free_y, loose, opening)
+    else:
+        pairs, count = both_at_once(A, B, d, free_x, loose, opening)
+    if swap:
+        for k in range(count):
+            x = pairs[k, 1]
+            pairs[k, 1] = pairs[k, 0]
+            pairs[k, 0] = x
+    return pairs, count
+
+
+@no_type_check
+@wp.func
+def slide_and_slide(h2: vec3, from_u: vec3, h3: vec3, from_v: vec3, way: vec3):
+    """Find x and y so that from_u + y h_3 and from_v + x way are one turn about h_2 apart.
+
+    Both are measured from a point of axis 2; x follows from y.
+    """
+    pairs = Pairs()
+    two = wp.float64(2.0)
+    k = wp.dot(h2, way)
+    a = wp.dot(h2, from_u - from_v) / k
+    b = wp.dot(h2, h3) / k
+    ahead = wp.dot(from_v, way)
+    low, high, miss = quadratic_roots(
+        wp.float64(1.0) - b * b,
+        two * wp.dot(from_u, h3) - two * b * ahead - two * a * b,
+        wp.length_sq(from_u) - wp.length_sq(from_v) - two * a * ahead - a * a,
+    )
+    for j in range(2):
+        y = wp.where(j == 0, low, high)
+        pairs[j, 0] = a + b * y
+        pairs[j, 1] = y
+        pairs[j, 2] = miss
+    return pairs, int(2)
+
+
+@no_type_check
+@functools.cache
+def slide_candidates_kernel() -> wp.Kernel:
+    """Build the kernel; it is the same for every chart.
+
+    It writes ``candidates`` [n_problems, 16, 6], the joints in the order of the chain, and
+    ``misses`` [n_problems, 16], see ``candidates_kernel``.
+    """
+    SlideAxes = slide_axes_struct()
+
+    @wp.func
+    def first_stage(
+        chart: SlideAxes, h: mat63, p: mat63, moved: vec3, free_x: wp.float64, free_y: wp.float64
+    ):
+        """Values of places 1 and 3 as rows (x, y, miss), and their number."""
+        pairs = Pairs()
+        count = int(0)
+        swap = bool(False)
+        c = chart.center
+        h1, h2, h3 = h[0], h[1], h[2]
+        if chart.slides[0] != 0 and chart.slides[2] != 0:
+            if wp.abs(wp.dot(h2, h1)) > wp.abs(wp.dot(h2, h3)):
+                pairs, count = slide_and_slide(h2, c - p[1], h3, moved - p[1], -h1)
+            else:
+                swap = True
+                pairs, count = slide_and_slide(h2, moved - p[1], -h1, c - p[1], h3)
+        elif chart.slides[0] != 0:
+            pairs, count = slide_and_turn(
+                chart.slides[1], h2, p[1], moved, -h1, h3, p[2], c - p[2], chart.loose,
+                chart.opening,
+            )  # fmt: skip
+        elif chart.slides[2] != 0:
+            swap = True
+            pairs, count = slide_and_turn(
+                chart.slides[1], h2, p[1], c, h3, -h1, p[0], moved - p[0], chart.loose,
+                chart.opening,
+            )  # fmt: skip
+        else:
+            pairs, count = turn_and_turn(
+                h2, h1, p[0], moved - p[0], h3, p[2], c - p[2], free_x, free_y, chart.loose,
+                chart.opening,
+            )  # fmt: skip
+        if swap:
+            for k in range(count):
+                x = pairs[k, 1]
+                pairs[k, 1] = pairs[k, 0]
+                pairs[k, 0] = x
+        return pairs, count
+
+    @wp.func
+    def carried(chart: SlideAxes, h: mat63, p: mat63, k: int, value: wp.float64, x: vec3) -> vec3:
+        """Point x moved by the joint of a place."""
+        if chart.slides[k] != 0:
+            return x + value * h[k]
+        return p[k] + turned(h[k], value, x - p[k])
+
+    @wp.func
+    def back(chart: SlideAxes, h: mat63, q: vec6, v: vec3) -> vec3:
+        """Direction v turned back by places 1, 2 and 3."""
+        rest = v
+        for k in range(3):
+            if chart.slides[k] == 0:
+                rest = turned(h[k], -q[k], rest)
+        return rest
+
+    @wp.func
+    def solve_slides(chart: SlideAxes, h: mat63, p: mat63, q: vec6, t: vec3):
+        """Slides that bring the origin to t when the other joints are where they are."""
+        ways = mat33()
+        at = vec3()
+        number = int(0)
+        for step in range(6):
+            k = 5 - step
+            if chart.slides[k] == 0:
+                at = p[k] + turned(h[k], q[k], at - p[k])
+                for j in range(number):
+                    way = turned(h[k], q[k], vec3(ways[0, j], ways[1, j], ways[2, j]))
+                    for i in range(3):
+                        ways[i, j] = way[i]
+            else:
+                for i in range(3):
+                    ways[i, number] = h[k][i]
+                number += 1
+        damped = ways * wp.transpose(ways)
+        damped += wp.float64(wp.static(_DAMPING)) * wp.identity(n=3, dtype=wp.float64)
+        values = wp.transpose(ways) * (wp.inverse(damped) * (t - at))
+        miss = wp.length(t - at - ways * values)
+        full = q
+        number = int(0)
+        for step in range(6):
+            k = 5 - step
+            if chart.slides[k] != 0:
+                full[k] = values[number]
+                number += 1
+        return full, miss
+
+    @compiled_kernel()
+    def slide_candidates(
+        chart: SlideAxes,
+        target: wp.array(dtype=wp.transformd),  # [n_problems], unit quaternions
+        seed: wp.array2d(dtype=wp.float64),  # [n_problems, 6]
+        candidates: wp.array3d(dtype=wp.float64),  # [n_problems, 16, 6]
+        misses: wp.array2d(dtype=wp.float64),  # [n_problems, 16]
+    ):
+        problem = wp.tid()
+        place = wp.transformd(
+            (wp.transform_get_translation(target[problem]) - chart.origin) / chart.reach,
+            wp.normalize(wp.transform_get_rotation(target[problem])),
+        )
+        motion = place * chart.tool
+        if chart.backwards != 0:
+            motion = wp.transform_inverse(motion)
+        R = wp.quat_to_matrix(wp.transform_get_rotation(motion))
+        t = wp.transform_get_translation(motion)
+        h = mat63()
+        p = mat63()
+        free = vec6()
+        # Places of the joints that turn.
+        turning = wp.vec3i()
+        number = int(0)
+        for k in range(6):
+            free[k] = seed[problem, chart.order[k]]
+            h[k] = chart.directions[k]
+            p[k] = chart.points[k]
+            if chart.slides[k] == 0 and number < 3:
+                turning[number] = k
+                number += 1
+        moved = R * chart.center + t
+        pairs = Pairs()
+        count = int(1)
+        if chart.three_slides == 0:
+            turning = wp.vec3i(3, 4, 5)
+            pairs, count = first_stage(chart, h, p, moved, free[0], free[2])
+        h4, h5, h6 = h[turning[0]], h[turning[1]], h[turning[2]]
+        side = side_of(h6)
+        slot = int(0)
+        row = int(0)
+        while row < 2 * count:
+            q = vec6()
+            tip = R * h6
+            flag = R * side
+            miss = pairs[row // 2, 2]
+            if chart.three_slides == 0:
+                q[0] = pairs[row // 2, 0]
+                q[2] = pairs[row // 2, 1]
+                u = carried(chart, h, p, 2, q[2], chart.center)
+                v = carried(chart, h, p, 0, -q[0], moved)
+                if chart.slides[1] != 0:
+                    q[1] = wp.dot(h[1], v - u)
+                else:
+                    q[1] = carry_angle(h[1], u - p[1], v - p[1], free[1])
+                tip = back(chart, h, q, tip)
+                flag = back(chart, h, q, flag)
+            angles, off = wrist_angles(
+                h4, h5, h6, tip, side, flag, row % 2, free[turning[0]], free[turning[2]],
+                chart.opening,
+            )  # fmt: skip
+            miss += off
+            for k in range(3):
+                q[turning[k]] = angles[k]
+            if chart.three_slides != 0:
+                q, off = solve_slides(chart, h, p, q, t)
+                miss += off
+            for j in range(6):
+                value = q[j]
+                if chart.slides[j] != 0:
+                    value *= chart.reach
+                else:
+                    value -= wp.float64(wp.TAU) * wp.round(value / wp.float64(wp.TAU))
+                candidates[problem, slot, chart.order[j]] = value
+            misses[problem, slot] = miss
+            slot += 1
+            row += 1
+        while slot < wp.static(MAX_CANDIDATES):
+            misses[problem, slot] = wp.float64(wp.inf)
+            slot += 1
+
+    return slide_candidates
