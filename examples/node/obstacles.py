@@ -12,11 +12,12 @@ Run stream_poses.py beside it: the tool leaves its circle while the ball is near
 """
 
 import math
+import signal
+import threading
 
 from geometry_msgs.msg import Point
 import rclpy
 from rclpy.duration import Duration
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
@@ -61,12 +62,15 @@ class Scene(Node):
 
 def main() -> None:
     """Publish until interrupted."""
-    # The context outlives Ctrl-C, so that the last message can still be sent.
+    # The context outlives Ctrl-C, so that the last message can still be sent. An exception of
+    # Python's own handler would be lost where rclpy calls back into Python.
     rclpy.init(signal_handler_options=rclpy.signals.SignalHandlerOptions.NO)
+    interrupted = threading.Event()
+    signal.signal(signal.SIGINT, lambda *_: interrupted.set())
     scene = Scene()
     try:
-        rclpy.spin(scene)
-    except (KeyboardInterrupt, ExternalShutdownException):
+        while not interrupted.is_set():
+            rclpy.spin_once(scene, timeout_sec=0.1)
         scene.clear()
     finally:
         rclpy.try_shutdown()
