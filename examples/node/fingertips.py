@@ -14,11 +14,13 @@ Without ROS: tools/run python -m ros_ik.demo.session --robot allegro_right_hand 
 import copy
 import functools
 import math
+import signal
+import threading
 
 from geometry_msgs.msg import PoseStamped
 import rclpy
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 
 RATE = 50.0  # Hz
 PERIOD = 3.0  # s to close and open
@@ -62,13 +64,14 @@ class Grasp(Node):
 
 def main() -> None:
     """Close and open until interrupted."""
-    rclpy.init()
-    try:
-        rclpy.spin(Grasp())
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        rclpy.try_shutdown()
+    # Ctrl-C sets a flag: rclpy's own handler ends the context in the middle of a callback.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    interrupted = threading.Event()
+    signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    node = Grasp()
+    while not interrupted.is_set():
+        rclpy.spin_once(node, timeout_sec=0.1)
+    rclpy.try_shutdown()
 
 
 if __name__ == '__main__':

@@ -13,14 +13,16 @@ on the hand is as good as one on a stand. Without `simulate` the example waits f
 """
 
 import math
+import signal
+import threading
 
 from geometry_msgs.msg import Point
 from geometry_msgs.msg import PoseStamped
 from geometry_msgs.msg import Quaternion
 import rclpy
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
+from rclpy.signals import SignalHandlerOptions
 
 HEIGHT = 0.15  # m above the object, along its z
 
@@ -73,13 +75,14 @@ class ObjectFollower(Node):
 
 def main() -> None:
     """Follow until interrupted."""
-    rclpy.init()
-    try:
-        rclpy.spin(ObjectFollower())
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        rclpy.try_shutdown()
+    # Ctrl-C sets a flag: rclpy's own handler ends the context in the middle of a callback.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    interrupted = threading.Event()
+    signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    node = ObjectFollower()
+    while not interrupted.is_set():
+        rclpy.spin_once(node, timeout_sec=0.1)
+    rclpy.try_shutdown()
 
 
 if __name__ == '__main__':

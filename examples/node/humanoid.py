@@ -13,12 +13,14 @@ Without ROS: tools/run python -m ros_ik.demo.session --robot g1 \
 import copy
 import functools
 import math
+import signal
+import threading
 
 from geometry_msgs.msg import PointStamped
 from geometry_msgs.msg import PoseStamped
 import rclpy
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 
 from ros_ik_interfaces.msg import IkStatus
 
@@ -75,13 +77,14 @@ class Balance(Node):
 
 def main() -> None:
     """Balance until interrupted."""
-    rclpy.init()
-    try:
-        rclpy.spin(Balance())
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        rclpy.try_shutdown()
+    # Ctrl-C sets a flag: rclpy's own handler ends the context in the middle of a callback.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    interrupted = threading.Event()
+    signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    node = Balance()
+    while not interrupted.is_set():
+        rclpy.spin_once(node, timeout_sec=0.1)
+    rclpy.try_shutdown()
 
 
 if __name__ == '__main__':

@@ -11,11 +11,13 @@ Without ROS: tools/run python -m ros_ik.demo.session
 """
 
 import dataclasses
+import signal
+import threading
 
 from geometry_msgs.msg import TwistStamped
 import rclpy
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import Joy
 
 DEAD_ZONE = 0.05  # of the full deflection
@@ -71,13 +73,14 @@ class JoystickTwist(Node):
 
 def main() -> None:
     """Publish until interrupted."""
-    rclpy.init()
-    try:
-        rclpy.spin(JoystickTwist())
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        rclpy.try_shutdown()
+    # Ctrl-C sets a flag: rclpy's own handler ends the context in the middle of a callback.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    interrupted = threading.Event()
+    signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    node = JoystickTwist()
+    while not interrupted.is_set():
+        rclpy.spin_once(node, timeout_sec=0.1)
+    rclpy.try_shutdown()
 
 
 if __name__ == '__main__':

@@ -11,13 +11,16 @@ Without ROS: tools/run python -m ros_ik.demo.session
 
 import os
 import select
+import signal
 import sys
 import termios
+import threading
 import tty
 
 from geometry_msgs.msg import TwistStamped
 import rclpy
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 
 HELP = """w s: forward, back    a d: left, right    q e: up, down
 i k: pitch            j l: yaw            u o: roll      x: end"""
@@ -46,11 +49,11 @@ def twist(node: Node, key: str) -> TwistStamped:
     return message
 
 
-def drive(node: Node) -> None:
-    """Publish a twist every few milliseconds until the end is wanted."""
+def drive(node: Node, interrupted: threading.Event) -> None:
+    """Publish a twist every few milliseconds until x or Ctrl-C."""
     publisher = node.create_publisher(TwistStamped, 'ros_ik/ee/target_twist', 1)
     key, age = '', HOLD
-    while rclpy.ok() and key != 'x':
+    while not interrupted.is_set() and key != 'x':
         pressed = bool(select.select([sys.stdin], [], [], PERIOD)[0])
         # Past the buffer of Python, which select does not see.
         key, age = (os.read(0, 1).decode(), 0) if pressed else (key, age + 1)
@@ -62,14 +65,15 @@ def drive(node: Node) -> None:
 
 def main() -> None:
     """Read keys one by one, and leave the terminal as it was."""
-    rclpy.init()
+    # Ctrl-C sets a flag: rclpy's own handler ends the context while a twist is being published.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    interrupted = threading.Event()
+    signal.signal(signal.SIGINT, lambda *_: interrupted.set())
     print(HELP, flush=True)
     before = termios.tcgetattr(sys.stdin)
     try:
         tty.setcbreak(sys.stdin)
-        drive(Node('keyboard_twist'))
-    except KeyboardInterrupt:
-        pass
+        drive(Node('keyboard_twist'), interrupted)
     finally:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
         rclpy.try_shutdown()

@@ -16,14 +16,16 @@ commanded velocities become cmd_vel. The mock robot has joints for them, so nobo
 """
 
 import math
+import signal
+import threading
 
 from geometry_msgs.msg import PoseStamped
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 import rclpy
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
+from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from ros_ik_interfaces.msg import IkStatus
@@ -77,13 +79,14 @@ class MobileManipulator(Node):
 
 def main() -> None:
     """Drive until interrupted."""
-    rclpy.init()
-    try:
-        rclpy.spin(MobileManipulator())
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        rclpy.try_shutdown()
+    # Ctrl-C sets a flag: rclpy's own handler ends the context in the middle of a callback.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    interrupted = threading.Event()
+    signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    node = MobileManipulator()
+    while not interrupted.is_set():
+        rclpy.spin_once(node, timeout_sec=0.1)
+    rclpy.try_shutdown()
 
 
 if __name__ == '__main__':

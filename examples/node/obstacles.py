@@ -21,6 +21,7 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
+from rclpy.signals import SignalHandlerOptions
 
 from ros_ik_interfaces.msg import Obstacle
 from ros_ik_interfaces.msg import ObstacleArray
@@ -62,18 +63,15 @@ class Scene(Node):
 
 def main() -> None:
     """Publish until interrupted."""
-    # The context outlives Ctrl-C, so that the last message can still be sent. An exception of
-    # Python's own handler would be lost where rclpy calls back into Python.
-    rclpy.init(signal_handler_options=rclpy.signals.SignalHandlerOptions.NO)
+    # Ctrl-C sets a flag: rclpy's own handler ends the context, and nothing more could be sent.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     interrupted = threading.Event()
     signal.signal(signal.SIGINT, lambda *_: interrupted.set())
     scene = Scene()
-    try:
-        while not interrupted.is_set():
-            rclpy.spin_once(scene, timeout_sec=0.1)
-        scene.clear()
-    finally:
-        rclpy.try_shutdown()
+    while not interrupted.is_set():
+        rclpy.spin_once(scene, timeout_sec=0.1)
+    scene.clear()
+    rclpy.try_shutdown()
 
 
 if __name__ == '__main__':

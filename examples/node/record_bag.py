@@ -12,12 +12,14 @@ Without ROS: tools/run python -m ros_ik.demo.session
 
 import argparse
 from pathlib import Path
+import signal
+import threading
 import time
 
 from geometry_msgs.msg import PoseStamped
 import rclpy
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 from rosbags.rosbag2 import Reader
 from rosbags.rosbag2 import Writer
 from rosbags.typesys import get_typestore
@@ -44,10 +46,11 @@ def record(node: Node, path: Path) -> None:
                     heard.add(connection.topic)
 
             node.create_subscription(kind, topic, write, 10, raw=True)
-        try:
-            rclpy.spin(node)
-        except (KeyboardInterrupt, ExternalShutdownException):
-            pass
+        # Ctrl-C sets a flag: rclpy's own handler ends the context in the middle of a callback.
+        interrupted = threading.Event()
+        signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+        while not interrupted.is_set():
+            rclpy.spin_once(node, timeout_sec=0.1)
     # Leaving the block has closed the bag.
     with Reader(path) as bag:
         print(f'{path}: {bag.message_count} messages')
@@ -76,7 +79,7 @@ def main() -> None:
     parser.add_argument('do', choices=['record', 'replay'])
     parser.add_argument('bag', type=Path)
     options = parser.parse_args()
-    rclpy.init()
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     {'record': record, 'replay': replay}[options.do](Node('bag'), options.bag)
     rclpy.try_shutdown()
 

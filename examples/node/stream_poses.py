@@ -14,11 +14,13 @@ The loop makes three ticks to a message. For motion without jerks between them:
 
 import copy
 import math
+import signal
+import threading
 
 from geometry_msgs.msg import PoseStamped
 import rclpy
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 
 RATE = 30.0  # Hz; the node wants at least 1 / command_timeout, which is 5 Hz by default
 RADIUS = 0.05  # m
@@ -56,13 +58,14 @@ class CircleStreamer(Node):
 
 def main() -> None:
     """Publish until interrupted; the robot then comes to rest by itself."""
-    rclpy.init()
-    try:
-        rclpy.spin(CircleStreamer())
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        rclpy.try_shutdown()
+    # Ctrl-C sets a flag: rclpy's own handler ends the context in the middle of a callback.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    interrupted = threading.Event()
+    signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    node = CircleStreamer()
+    while not interrupted.is_set():
+        rclpy.spin_once(node, timeout_sec=0.1)
+    rclpy.try_shutdown()
 
 
 if __name__ == '__main__':

@@ -13,11 +13,13 @@ Without ROS: tools/run python -m ros_ik.demo.session --robot g1 \
 import copy
 import functools
 import math
+import signal
+import threading
 
 from geometry_msgs.msg import PoseStamped
 import rclpy
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 
 RATE = 30.0  # Hz
 TURN = 6.0  # s
@@ -61,13 +63,14 @@ class Tray(Node):
 
 def main() -> None:
     """Carry until interrupted."""
-    rclpy.init()
-    try:
-        rclpy.spin(Tray())
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        rclpy.try_shutdown()
+    # Ctrl-C sets a flag: rclpy's own handler ends the context in the middle of a callback.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    interrupted = threading.Event()
+    signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    node = Tray()
+    while not interrupted.is_set():
+        rclpy.spin_once(node, timeout_sec=0.1)
+    rclpy.try_shutdown()
 
 
 if __name__ == '__main__':

@@ -12,9 +12,12 @@ Run stream_poses.py beside it, then let the mock robot stand still, as a blocked
     ros2 service call /mock_robot/freeze std_srvs/srv/SetBool '{data: true}'
 """
 
+import signal
+import threading
+
 import rclpy
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import Trigger
 
 from ros_ik_interfaces.msg import IkStatus
@@ -65,13 +68,14 @@ class Supervisor(Node):
 
 def main() -> None:
     """Watch until interrupted."""
-    rclpy.init()
-    try:
-        rclpy.spin(Supervisor())
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        rclpy.try_shutdown()
+    # Ctrl-C sets a flag: rclpy's own handler ends the context in the middle of a callback.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    interrupted = threading.Event()
+    signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    node = Supervisor()
+    while not interrupted.is_set():
+        rclpy.spin_once(node, timeout_sec=0.1)
+    rclpy.try_shutdown()
 
 
 if __name__ == '__main__':
