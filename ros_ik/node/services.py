@@ -41,7 +41,7 @@ from ros_ik.settings import Settings
 
 NAMES = ('solve_ik', 'solve_fk', 'check_trajectory', 'solve_optimal')
 # Time for the process to end before it is killed, without and with its last answers [s].
-_GRACE, _GRACE_IN_ORDER = 0.9, 5.1
+_GRACE, _GRACE_IN_ORDER = 0.9, 15.1
 # A process that fell is started again after this time [s], longer each time.
 _RESTART, _LONGEST_RESTART = 1.0, 30.0
 

@@ -74,7 +74,7 @@ _TYPES = {
 }
 # Longest times of an end, the second where the node goes on: a busy machine may need seconds for
 # the last answers. How long before that they are no longer waited for [s].
-_LAST, _LAST_IN_ORDER, _GOING = 0.8, 5.0, 0.3
+_LAST, _LAST_IN_ORDER, _GOING = 0.8, 15.0, 0.3
 # A step out of the reach of any robot [m].
 _FAR = np.array([100.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 # Time between two lines in the log on errors in callbacks [s].
