@@ -35,14 +35,15 @@ def pinocchio_pairs(path, srdf=None):
     shapes.addAllCollisionPairs()
     if srdf:
         pin.removeCollisionPairsFromXML(model, shapes, srdf)
+    parents = list(model.parents)
+    joints = [shape.parentJoint for shape in shapes.geometryObjects]
+    links = [model.frames[shape.parentFrame].name for shape in shapes.geometryObjects]
     pairs = set()
     for pair in shapes.collisionPairs:
-        first, second = (shapes.geometryObjects[k] for k in (pair.first, pair.second))
-        joints = first.parentJoint, second.parentJoint
-        neighbours = any(model.parents[j] == other for j, other in (joints, joints[::-1]))
-        if not neighbours:
-            links = (model.frames[shape.parentFrame].name for shape in (first, second))
-            pairs.add(tuple(sorted(links)))
+        first, second = pair.first, pair.second
+        a, b = joints[first], joints[second]
+        if parents[a] != b and parents[b] != a:
+            pairs.add(tuple(sorted((links[first], links[second]))))
     return pairs
 
 

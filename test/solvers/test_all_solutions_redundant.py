@@ -63,7 +63,7 @@ class Robot:
         """Return the poses of the link, [n, 7]."""
         rows = []
         for row in q:
-            position, rotation = self.pin.poses(row)[self.link]
+            position, rotation = self.pin.pose(row, self.link)
             rows.append([*position, *Rotation.from_matrix(rotation).as_quat()])
         return np.array(rows)
 

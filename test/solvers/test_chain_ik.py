@@ -52,7 +52,7 @@ def reachable(model, link, n, seed=0):
 
 def errors(oracle, link, joint_q, pose):
     """Return distance and angle between a link in Pinocchio and a pose."""
-    p, R = oracle.poses(joint_q)[link]
+    p, R = oracle.pose(joint_q, link)
     target = pin.Quaternion(pose[3:] / np.linalg.norm(pose[3:])).toRotationMatrix()
     return np.linalg.norm(p - pose[:3]), np.linalg.norm(pin.log3(target @ R.T))
 

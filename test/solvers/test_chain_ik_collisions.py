@@ -76,7 +76,7 @@ def assert_at_poses(name, link, joint_q, poses):
     """Assert by Pinocchio that a link is at poses, inside the default tolerances."""
     robot = collision_oracle(name).robot
     for q, pose in zip(joint_q, poses, strict=True):
-        p, R = robot.poses(q)[link]
+        p, R = robot.pose(q, link)
         target = pin.Quaternion(pose[3:]).toRotationMatrix()
         assert np.linalg.norm(p - pose[:3]) <= 1e-3 + 1e-9
         assert np.linalg.norm(pin.log3(target @ R.T)) <= 1e-2 + 1e-9

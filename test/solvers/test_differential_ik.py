@@ -85,7 +85,7 @@ class Step:
         qpsolvers = pytest.importorskip('qpsolvers', reason='qpsolvers is not installed')
         oracle = PinocchioRobot(self.path_text(), self.model)
         label = self.model.body_label[self.link]
-        position, rotation = oracle.poses(self.joint_q)[label]
+        position, rotation = oracle.pose(self.joint_q, label)
         target_rotation = pin.Quaternion(self.target[3:]).toRotationMatrix()
         error = GAIN * np.concatenate([
             self.target[:3] - position, pin.log3(target_rotation @ rotation.T)

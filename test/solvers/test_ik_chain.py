@@ -92,7 +92,7 @@ def test_poses_and_jacobians(stem, start, end):
     tool = pin.Quaternion(*np.roll(OFFSET[3:] / np.linalg.norm(OFFSET[3:]), 1)).toRotationMatrix()
     joint_q = model.random_joint_q(N, np.random.default_rng(1))
     for q in joint_q:
-        position, rotation = oracle.poses(q)[end]
+        position, rotation = oracle.pose(q, end)
         assert_pose(plain.get_end_effector_pose(q), position, rotation)
         arm = rotation @ OFFSET[:3]
         assert_pose(offset.get_end_effector_pose(q), position + arm, rotation @ tool)

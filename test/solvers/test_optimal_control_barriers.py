@@ -31,7 +31,7 @@ def boxed():
 
 
 def tip(rig, joint_q):
-    return rig.oracle.poses(joint_q)[TIP][0]
+    return rig.oracle.pose(joint_q, TIP)[0]
 
 
 def room(rig, joint_q):

@@ -103,7 +103,7 @@ def test_a_path_of_seven_joints_gets_as_far_as_the_search_with_less_motion(name,
             lower, upper = model.limits64()[:2]
             assert np.all((best.joint_q >= lower - 1e-9) & (best.joint_q <= upper + 1e-9))
             for q, pose in zip(best.joint_q[:count], poses, strict=False):
-                assert np.linalg.norm(oracle.poses(q)[link][0] - pose[:3]) < 1.001e-4
+                assert np.linalg.norm(oracle.pose(q, link)[0] - pose[:3]) < 1.001e-4
             if given is not None and count:
                 np.testing.assert_allclose(best.joint_q[0], start, atol=0.02)
     assert shorter + further >= 1

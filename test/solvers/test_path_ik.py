@@ -53,7 +53,7 @@ def test_a_line_inside_the_workspace_is_followed_without_a_jump(name, link, ends
     assert np.max(np.abs(np.diff(path.joint_q, axis=0))) < 0.2
     oracle = PinocchioRobot(urdf_text(name), model)
     for q, pose in zip(path.joint_q, poses, strict=True):
-        assert np.linalg.norm(oracle.poses(q)[link][0] - pose[:3]) < 1.001e-4
+        assert np.linalg.norm(oracle.pose(q, link)[0] - pose[:3]) < 1.001e-4
 
 
 @pytest.mark.parametrize('method', ['search', 'closed_form'])

@@ -149,14 +149,20 @@ def newton(h, p, tool, pose, starts, iterations=60):
         Distinct solutions within half a turn of zero, shape [k, 6].
     """
     q, goal = starts.copy(), Rotation.from_quat(pose[3:])
+    moving = np.arange(len(q))
     for _ in range(iterations):
-        error = _errors(h, p, tool, q, pose, goal)
-        J = jacobians(h, p, tool, q)
+        error = _errors(h, p, tool, q[moving], pose, goal)
+        under_way = np.abs(error).max(axis=1) > 1e-13
+        moving, error = moving[under_way], error[under_way]
+        if not moving.size:
+            break
+        J = jacobians(h, p, tool, q[moving])
         damping = 1e-3 * np.sum(error**2, axis=1)[:, None, None] * np.eye(6) + 1e-14 * np.eye(6)
         step = np.linalg.solve(
             J.swapaxes(1, 2) @ J + damping, (J.swapaxes(1, 2) @ error[:, :, None])
         )[:, :, 0]
-        q += step * np.minimum(1.0, 0.5 / np.maximum(np.abs(step).max(axis=1), 1e-9))[:, None]
+        length = np.maximum(np.abs(step).max(axis=1), 1e-9)
+        q[moving] += step * np.minimum(1.0, 0.5 / length)[:, None]
     q = q[np.abs(_errors(h, p, tool, q, pose, goal)).max(axis=1) < 1e-9]
     return distinct(wrapped(q))
 

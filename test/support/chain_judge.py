@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 from scipy.spatial.transform import Rotation
+from support.robots import pin
 from support.robots import PinocchioRobot
 
 from ros_ik import all_solutions
@@ -41,6 +42,8 @@ class ChainJudge:
         self.chain = serial_chain(self.model, link, group=joints)
         self.slides = np.array(self.chain.slides)
         self.form = closed_form(self.model, link, joints, free_rotation=free)
+        starts, dofs = self.model.joint_q_start.numpy(), self.model.joint_qd_start.numpy()
+        self._columns = dofs[np.searchsorted(starts, self.chain.coordinates, side='right') - 1]
 
     def unlimited(self):
         """Return the same model whose joints go three turns, or metres, to either side."""
@@ -66,7 +69,7 @@ class ChainJudge:
         """Return the poses of the link, [n, 7]."""
         rows = []
         for row in self.whole(q):
-            position, rotation = self.pin.poses(row)[self.link]
+            position, rotation = self.pin.pose(row, self.link)
             rows.append([*position, *Rotation.from_matrix(rotation).as_quat()])
         return np.array(rows)
 
@@ -133,29 +136,24 @@ class ChainJudge:
 
     def jacobian(self, q):
         """Return Pinocchio's Jacobian of the link over the joints of the chain, [6, joints]."""
-        row = self.whole(q[None])[0]
-        starts, dofs = self.model.joint_q_start.numpy(), self.model.joint_qd_start.numpy()
-        joints = np.searchsorted(starts, self.chain.coordinates, side='right') - 1
-        return self.pin.jacobian(row, self.link)[:, dofs[joints]]
+        return self.pin.jacobian(self.whole(q[None])[0], self.link)[:, self._columns]
 
     def newton(self, pose, starts, iterations=60):
         """Return distinct configurations that solve a pose, of damped Newton steps at random."""
         found = np.zeros((0, len(self.slides)))
-        goal = Rotation.from_quat(pose[3:])
+        goal = Rotation.from_quat(pose[3:]).as_matrix()
         for start in self.random(starts, 11):
             q = start
             for _ in range(iterations):
-                reached = self.poses(q[None])[0]
-                is_at = Rotation.from_quat(reached[3:])
-                error = np.concatenate([
-                    pose[:3] - reached[:3], (goal * is_at.inv()).as_rotvec()
-                ])  # fmt: skip
-                J = self.jacobian(q)
+                row = self.whole(q[None])[0]
+                position, R = self.pin.pose(row, self.link)
+                error = np.concatenate([pose[:3] - position, pin.log3(goal @ R.T)])
+                J = self.pin.jacobian(row, self.link)[:, self._columns]
                 if self.free == 'xyz':
                     error, J = error[:3], J[:3]
                 elif self.free:
-                    axis = np.eye(3)['xyz'.index(self.free)]
-                    a, b = is_at.apply(axis), goal.apply(axis)
+                    k = 'xyz'.index(self.free)
+                    a, b = R[:, k], goal[:, k]
                     normal = np.cross(a, b)
                     sine = np.linalg.norm(normal)
                     error[3:] = normal * np.arctan2(sine, a @ b) / max(sine, 1e-300)

@@ -99,6 +99,13 @@ class PinocchioRobot:
             if frame.type == pin.FrameType.BODY
         }
 
+    def pose(self, joint_q, link):
+        """Return the position and the rotation matrix of one link."""
+        frame = self.pin.getFrameId(link, pin.FrameType.BODY)
+        pin.forwardKinematics(self.pin, self.data, self.configuration(joint_q))
+        pose = pin.updateFramePlacement(self.pin, self.data, frame)
+        return pose.translation.copy(), pose.rotation.copy()
+
     def jacobian(self, joint_q, link):
         """Return the Jacobian of a link's origin in world axes over our degrees of freedom."""
         q = self.configuration(joint_q)
