@@ -228,7 +228,7 @@ def test_changes_of_obstacles_apply_in_order_and_as_a_whole(arms):
 
 def test_the_rate_is_taken_over(arms):
     stamps = []
-    viewer = arms.client.node.create_subscription(
+    arms.client.listen(
         MarkerArray, 'ros_ik/markers', lambda _, info: stamps.append(info['source_timestamp']), 10
     )
     for rate, longest in ((2.0, np.inf), (10.0, 0.45)):
@@ -246,7 +246,6 @@ def test_the_rate_is_taken_over(arms):
             LONG,
         )
         assert min(steps()) > 0.95 / rate
-    arms.client.node.destroy_subscription(viewer)
     assert not arms.client.set(marker_rate=0.0)['marker_rate'].successful
     arms.client.set(marker_rate=20.0)
 

@@ -21,7 +21,7 @@ from lifecycle_msgs.srv import ChangeState
 from lifecycle_msgs.srv import GetState
 from rcl_interfaces.srv import SetParameters
 import rclpy
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
@@ -38,6 +38,7 @@ import yaml
 from ros_ik.demo.mock_robot import trajectory_from_message
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.trajectory_rules import check_trajectory
+from ros_ik.node.executor import make_executor
 from ros_ik_interfaces.msg import IkStatus
 
 ROOT = Path(__file__).parents[2]
@@ -192,6 +193,22 @@ class Processes:
         self._lock.close()
 
 
+def _taken_by_hand(message):
+    raise AssertionError('no executor serves this subscription')
+
+
+class _ClientNode(Node):
+    """A node of which the executor of events leaves alone what it cannot serve.
+
+    It raises a SystemError for callbacks that take the message's information (rclpy 9.1).
+    """
+
+    @property
+    def subscriptions(self):
+        """Return the subscriptions that an executor is to serve."""
+        return (each for each in super().subscriptions if each.callback is not _taken_by_hand)
+
+
 class Client:
     """A user of the node: publishes targets, listens to everything, calls services."""
 
@@ -200,14 +217,14 @@ class Client:
         if beside is None:
             self.context = rclpy.Context()
             rclpy.init(context=self.context, domain_id=processes.domain)
-            self._executor = SingleThreadedExecutor(context=self.context)
+            self._executor = make_executor(self.context)
             self._together = []
         else:
             # Whichever of them waits, all of them stream and listen.
             self.context, self._executor = beside.context, beside._executor
             self._together = beside._together
         self._together.append(self)
-        self.node = rclpy.create_node('client', context=self.context, namespace=namespace)
+        self.node = _ClientNode('client', context=self.context, namespace=namespace)
         self._executor.add_node(self.node)
         self._streams, self._services = {}, {}
         self.statuses = collections.deque(maxlen=20000)
@@ -219,9 +236,8 @@ class Client:
         self.diagnostics = collections.deque(maxlen=100)
         node = self.node
         self._keep(IkStatus, 'ros_ik/status', self.statuses, 1000)
-        node.create_subscription(
-            JointTrajectory, 'ros_ik/joint_trajectory', self._on_trajectory, 1000
-        )
+        self._by_hand = []
+        self.listen(JointTrajectory, 'ros_ik/joint_trajectory', self._on_trajectory, 1000)
         self._keep(JointState, 'joint_states', self.states, 1)
         self._keep(PoseStamped, 'ros_ik/ee/current_pose', self.poses, 1)
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
@@ -237,6 +253,11 @@ class Client:
     def _keep(self, kind, topic, kept, depth):
         # rclpy wants a callback with a Python signature, which a deque's append lacks.
         self.node.create_subscription(kind, topic, lambda message: kept.append(message), depth)
+
+    def listen(self, kind, topic, receive, depth):
+        """Have messages and what DDS says of them given to a function (message, info)."""
+        subscription = self.node.create_subscription(kind, topic, _taken_by_hand, depth)
+        self._by_hand.append((kind, subscription.handle, receive))
 
     def end(self):
         """Leave the domain, with those beside it."""
@@ -462,6 +483,12 @@ class Client:
             now = self.node.get_clock().now().nanoseconds
             assert check_trajectory(trajectory_from_message(message), joints, now) is None
 
+    def _take(self):
+        for kind, handle, receive in self._by_hand:
+            with handle:
+                while (taken := handle.take_message(kind, False)) is not None:
+                    receive(*taken)
+
     def _on_trajectory(self, message, info):
         # With the time at which the node sent it [ns], and how many it had sent by then: each
         # publisher counts its own, and one that is there again begins anew.
@@ -484,6 +511,8 @@ class Client:
             # Always the same timeout: with another one rclpy begins anew with what is ready, and
             # a busy client would never hear its last subscriptions.
             self._executor.spin_once(timeout_sec=0.005)
+            for client in self._together:
+                client._take()
         if time.monotonic() >= self._next_stream:
             self._next_stream = time.monotonic() + 0.02
             for client in self._together:
