@@ -28,17 +28,18 @@ import warp as wp
 
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.solvers.analytic.circles import across
-from ros_ik.solvers.analytic.circles import both_at_once
 from ros_ik.solvers.analytic.circles import carry_angle
 from ros_ik.solvers.analytic.circles import direction_roots
 from ros_ik.solvers.analytic.circles import line_roots
 from ros_ik.solvers.analytic.circles import mat22
 from ros_ik.solvers.analytic.circles import one_then_other
-from ros_ik.solvers.analytic.circles import Pairs
 from ros_ik.solvers.analytic.circles import slope
+from ros_ik.solvers.analytic.circles import swapped
 from ros_ik.solvers.analytic.circles import turned
 from ros_ik.solvers.analytic.circles import vec2
 from ros_ik.solvers.analytic.circles import vec3
+from ros_ik.solvers.analytic.circles import with_either_eliminated
+from ros_ik.solvers.analytic.circles import within_half_turn
 from ros_ik.solvers.analytic.structure import ClosedFormFamily
 from ros_ik.solvers.analytic.structure import Split
 
@@ -50,6 +51,23 @@ MAX_CANDIDATES = 16
 mat33 = wp.types.matrix((3, 3), wp.float64)
 vec6 = wp.types.vector(6, wp.float64)
 mat63 = wp.types.matrix((6, 3), wp.float64)
+
+
+@no_type_check
+@wp.func
+def tool_motion(
+    target: wp.transformd, tool: wp.transformd, origin: vec3, reach: wp.float64, backwards: int
+):
+    """Rotation R_M and translation of M for a pose [m], those of its inverse for ``backwards``."""
+    place = wp.transformd(
+        (wp.transform_get_translation(target) - origin) / reach,
+        wp.normalize(wp.transform_get_rotation(target)),
+    )
+    motion = place * tool
+    if backwards != 0:
+        motion = wp.transform_inverse(motion)
+    R = wp.quat_to_matrix(wp.transform_get_rotation(motion))
+    return R, wp.transform_get_translation(motion)
 
 
 @no_type_check
@@ -101,31 +119,13 @@ def candidates_kernel(
                 A[first_row], d[first_row], A[other_row], B[other_row], d[other_row],
                 free_x, free_y, chart.opening,
             )  # fmt: skip
-        swap = bool(wp.static(y_first))
-        pairs = Pairs()
-        count = int(0)
         if wp.static(y_first):
-            pairs, count = one_then_other(
+            rows, n = one_then_other(
                 B[first_row], d[first_row], B[other_row], A[other_row], d[other_row],
                 free_y, free_x, chart.opening,
             )  # fmt: skip
-        else:
-            # Eliminate the angle whose matrix has the larger least singular value, about
-            # its determinant over its norm.
-            least_a = wp.abs(wp.determinant(A)) * wp.sqrt(wp.ddot(B, B))
-            least_b = wp.abs(wp.determinant(B)) * wp.sqrt(wp.ddot(A, A))
-            swap = least_b > least_a
-            if swap:
-                pairs, count = both_at_once(B, A, d, free_y, chart.loose, chart.opening)
-                # Its rows are (y, x).
-            else:
-                pairs, count = both_at_once(A, B, d, free_x, chart.loose, chart.opening)
-        if swap:
-            for k in range(count):
-                x = pairs[k, 1]
-                pairs[k, 1] = pairs[k, 0]
-                pairs[k, 0] = x
-        return pairs, count
+            return swapped(rows, n), n
+        return with_either_eliminated(A, B, d, free_x, free_y, chart.loose, chart.opening)
 
     @compiled_kernel()
     def candidate_configurations(
@@ -137,15 +137,9 @@ def candidates_kernel(
     ):
         _structure = wp.static(structure)
         problem = wp.tid()
-        place = wp.transformd(
-            (wp.transform_get_translation(target[problem]) - chart.origin) / chart.reach,
-            wp.normalize(wp.transform_get_rotation(target[problem])),
+        R, t = tool_motion(
+            target[problem], chart.tool, chart.origin, chart.reach, wp.static(int(backwards))
         )
-        motion = place * chart.tool
-        if wp.static(backwards):
-            motion = wp.transform_inverse(motion)
-        R = wp.quat_to_matrix(wp.transform_get_rotation(motion))
-        t = wp.transform_get_translation(motion)
         h = mat63()
         p = mat63()
         free = vec6()
@@ -172,9 +166,7 @@ def candidates_kernel(
                     branch, free, chart.opening, known,
                 )  # fmt: skip
                 for j in range(6):
-                    angle = q[j]
-                    angle -= wp.float64(wp.TAU) * wp.round(angle / wp.float64(wp.TAU))
-                    candidates[problem, slot, chart.order[j]] = angle
+                    candidates[problem, slot, chart.order[j]] = within_half_turn(q[j])
                 misses[problem, slot] = pairs[k, 2] + miss
                 slot += 1
                 branch += 1

@@ -266,6 +266,25 @@ def adjugate(m: mat22) -> mat22:
 
 @no_type_check
 @wp.func
+def within_half_turn(angle: wp.float64) -> wp.float64:
+    """The same angle within half a turn of zero."""
+    return angle - wp.float64(wp.TAU) * wp.round(angle / wp.float64(wp.TAU))
+
+
+@no_type_check
+@wp.func
+def swapped(pairs: Pairs, count: int) -> Pairs:
+    """Rows (y, x, miss) of rows (x, y, miss)."""
+    rows = Pairs()
+    for k in range(count):
+        rows[k, 0] = pairs[k, 1]
+        rows[k, 1] = pairs[k, 0]
+        rows[k, 2] = pairs[k, 2]
+    return rows
+
+
+@no_type_check
+@wp.func
 def one_then_other(
     a: vec2, d: wp.float64, C: vec2, D: vec2, e: wp.float64, free_first: wp.float64,
     free_other: wp.float64, opening: wp.float64,
@@ -359,4 +378,24 @@ def both_at_once(
                     pairs[count + j, 1] = y
                     pairs[count + j, 2] = miss + line_miss
                 count += 2
+    return pairs, count
+
+
+@no_type_check
+@wp.func
+def with_either_eliminated(
+    A: mat22, B: mat22, d: vec2, free_x: wp.float64, free_y: wp.float64, loose: wp.float64,
+    opening: wp.float64,
+):  # fmt: skip
+    """Solve as :func:`both_at_once`, for x or for y first.
+
+    The angle is eliminated whose matrix has the larger least singular value, about its determinant
+    over its norm.
+    """
+    least_a = wp.abs(wp.determinant(A)) * wp.sqrt(wp.ddot(B, B))
+    least_b = wp.abs(wp.determinant(B)) * wp.sqrt(wp.ddot(A, A))
+    if least_b > least_a:
+        rows, n = both_at_once(B, A, d, free_y, loose, opening)
+        return swapped(rows, n), n
+    pairs, count = both_at_once(A, B, d, free_x, loose, opening)
     return pairs, count

@@ -24,9 +24,9 @@ from ros_ik.solvers.analytic.candidates import mat33
 from ros_ik.solvers.analytic.candidates import mat63
 from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.candidates import side_of
+from ros_ik.solvers.analytic.candidates import tool_motion
 from ros_ik.solvers.analytic.candidates import vec6
 from ros_ik.solvers.analytic.candidates import wrist_angles
-from ros_ik.solvers.analytic.circles import both_at_once
 from ros_ik.solvers.analytic.circles import carry_angle
 from ros_ik.solvers.analytic.circles import circle_roots
 from ros_ik.solvers.analytic.circles import line_roots
@@ -34,14 +34,15 @@ from ros_ik.solvers.analytic.circles import mat22
 from ros_ik.solvers.analytic.circles import one_then_other
 from ros_ik.solvers.analytic.circles import Pairs
 from ros_ik.solvers.analytic.circles import slope
+from ros_ik.solvers.analytic.circles import swapped
 from ros_ik.solvers.analytic.circles import turned
 from ros_ik.solvers.analytic.circles import vec2
 from ros_ik.solvers.analytic.circles import vec3
 from ros_ik.solvers.analytic.circles import vec5
+from ros_ik.solvers.analytic.circles import with_either_eliminated
+from ros_ik.solvers.analytic.circles import within_half_turn
+from ros_ik.solvers.analytic.structure import RIGHT_ANGLE
 
-# Cosine of the angle of directions that count as at right angles, and share of the direction of a
-# slide that counts as none.
-_RIGHT = 1e-7
 # Damping of the slides where they are not independent.
 _DAMPING = 1e-14
 
@@ -82,7 +83,7 @@ def quadratic_roots(a: wp.float64, b: wp.float64, c: wp.float64):
         return wp.float64(0.0), wp.float64(0.0), wp.abs(c)
     miss = wp.max(-discriminant, wp.float64(0.0))
     other = c / larger
-    if wp.abs(a) <= wp.float64(wp.static(_RIGHT)) * wp.abs(larger):
+    if wp.abs(a) <= wp.float64(wp.static(RIGHT_ANGLE)) * wp.abs(larger):
         return other, other, miss
     return larger / a, other, miss
 
@@ -124,7 +125,7 @@ def slide_and_turn(
     b = slope(axis, after, arm)
     far = wp.length_sq(after) + wp.length_sq(arm)
     far += two * wp.dot(after, axis) * wp.dot(axis, arm)
-    if wp.abs(k_way) < wp.float64(wp.static(_RIGHT)):
+    if wp.abs(k_way) < wp.float64(wp.static(RIGHT_ANGLE)):
         low, high, miss = line_roots(a, -heights, wp.float64(0.0), opening)
         for k in range(2):
             s = wp.where(k == 0, low, high)
@@ -170,7 +171,7 @@ def turn_and_turn(
     free_y: wp.float64, loose: wp.float64, opening: wp.float64,
 ):  # fmt: skip
     """Find x and y so that p_3 + R_3(y) far and p_1 + R_1(-x) out differ along h_2 alone."""
-    right = wp.float64(wp.static(_RIGHT))
+    right = wp.float64(wp.static(RIGHT_ANGLE))
     y_first = wp.abs(wp.dot(h1, h2)) < right
     x_first = not y_first and wp.abs(wp.dot(h3, h2)) < right
     # A direction at right angles to h_2 and along an axis has nothing of its angle.
@@ -186,29 +187,16 @@ def turn_and_turn(
     B1 = -slope(h3, w1, far)
     offset = p3 - p1 + h3 * wp.dot(h3, far) - h1 * wp.dot(h1, out)
     d = vec2(wp.dot(w0, offset), wp.dot(w1, offset))
-    pairs = Pairs()
-    count = int(0)
+    if x_first:
+        pairs, count = one_then_other(A0, d[0], A1, B1, d[1], free_x, free_y, opening)
+        return pairs, count
+    if y_first:
+        rows, n = one_then_other(B0, d[0], B1, A1, d[1], free_y, free_x, opening)
+        return swapped(rows, n), n
     A = mat22(A0[0], A0[1], A1[0], A1[1])
     B = mat22(B0[0], B0[1], B1[0], B1[1])
-    # Eliminate the angle whose matrix has the larger least singular value, as in ``candidates``.
-    least_a = wp.abs(wp.determinant(A)) * wp.sqrt(wp.ddot(B, B))
-    swap = wp.abs(wp.determinant(B)) * wp.sqrt(wp.ddot(A, A)) > least_a
-    if x_first:
-        swap = False
-        pairs, count = one_then_other(A0, d[0], A1, B1, d[1], free_x, free_y, opening)
-    elif y_first:
-        swap = True
-        pairs, count = one_then_other(B0, d[0], B1, A1, d[1], free_y, free_x, opening)
-    elif swap:
-        pairs, count = both_at_once(B, A, d, free_y, loose, opening)
-    else:
-        pairs, count = both_at_once(A, B, d, free_x, loose, opening)
-    if swap:
-        for k in range(count):
-            x = pairs[k, 1]
-            pairs[k, 1] = pairs[k, 0]
-            pairs[k, 0] = x
-    return pairs, count
+    both, number = with_either_eliminated(A, B, d, free_x, free_y, loose, opening)
+    return both, number
 
 
 @no_type_check
@@ -280,10 +268,7 @@ def slide_candidates_kernel() -> wp.Kernel:
                 chart.opening,
             )  # fmt: skip
         if swap:
-            for k in range(count):
-                x = pairs[k, 1]
-                pairs[k, 1] = pairs[k, 0]
-                pairs[k, 0] = x
+            pairs = swapped(pairs, count)
         return pairs, count
 
     @wp.func
@@ -342,15 +327,9 @@ def slide_candidates_kernel() -> wp.Kernel:
         misses: wp.array2d(dtype=wp.float64),  # [n_problems, 16]
     ):
         problem = wp.tid()
-        place = wp.transformd(
-            (wp.transform_get_translation(target[problem]) - chart.origin) / chart.reach,
-            wp.normalize(wp.transform_get_rotation(target[problem])),
+        R, t = tool_motion(
+            target[problem], chart.tool, chart.origin, chart.reach, chart.backwards
         )
-        motion = place * chart.tool
-        if chart.backwards != 0:
-            motion = wp.transform_inverse(motion)
-        R = wp.quat_to_matrix(wp.transform_get_rotation(motion))
-        t = wp.transform_get_translation(motion)
         h = mat63()
         p = mat63()
         free = vec6()
@@ -401,11 +380,9 @@ def slide_candidates_kernel() -> wp.Kernel:
                 q, off = solve_slides(chart, h, p, q, t)
                 miss += off
             for j in range(6):
-                value = q[j]
-                if chart.slides[j] != 0:
-                    value *= chart.reach
-                else:
-                    value -= wp.float64(wp.TAU) * wp.round(value / wp.float64(wp.TAU))
+                value = q[j] * chart.reach
+                if chart.slides[j] == 0:
+                    value = within_half_turn(q[j])
                 candidates[problem, slot, chart.order[j]] = value
             misses[problem, slot] = miss
             slot += 1

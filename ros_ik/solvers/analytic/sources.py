@@ -63,44 +63,18 @@ class KernelSource:
     """Candidates of a closed form; the attributes are those of :class:`CandidateSource`."""
 
     def __init__(
-        self, chart: Chart, axes: Axes, exact: bool, n_problems: int, device: wp.DeviceLike
+        self,
+        chart: Chart | SlideChart,
+        axes: Axes,
+        exact: bool,
+        n_problems: int,
+        device: wp.DeviceLike,
     ) -> None:
         """Compile and allocate."""
         self.slack = _EXACT_SLACK if exact else _SLACK_FACTOR * chart.deviation**0.5
-        self._chart = _chart_arrays(chart, axes, exact, self.slack, device)
-        self._kernel = candidates_kernel(
-            chart.family, chart.split, chart.row, chart.backwards, chart.wrapped
-        )
+        self._kernel, self._chart = _kernel_of(chart, device)
+        _fill_axes(self._chart, chart, axes, exact, self.slack, device)
         self._device = device
-        shape = (n_problems, MAX_CANDIDATES)
-        self.candidates = wp.zeros((*shape, 6), dtype=wp.float64, device=device)
-        self.misses = wp.zeros(shape, dtype=wp.float64, device=device)
-
-    def prepare(self, poses: np.ndarray) -> None:
-        """Do nothing; the kernel does it all."""
-
-    def launch(self, problem: list[Any]) -> None:
-        """Enqueue the kernel."""
-        wp.launch(
-            self._kernel, dim=self.candidates.shape[0], inputs=[self._chart, *problem],
-            outputs=[self.candidates, self.misses], device=self._device,
-        )  # fmt: skip
-
-
-class SlideSource:
-    """Candidates of joints of which some slide; attributes as of :class:`CandidateSource`."""
-
-    def __init__(
-        self, chart: SlideChart, axes: Axes, exact: bool, n_problems: int, device: wp.DeviceLike
-    ) -> None:
-        """Compile and allocate."""
-        self.slack = _EXACT_SLACK if exact else _SLACK_FACTOR * chart.deviation**0.5
-        arrays = slide_axes_struct()()
-        _fill_axes(arrays, chart, axes, exact, self.slack, device)
-        arrays.slides = wp.array(np.array(chart.slides), dtype=wp.int32, device=device)
-        arrays.three_slides = int(chart.family is ClosedFormFamily.CARTESIAN)
-        arrays.backwards = int(chart.backwards)
-        self._chart, self._device = arrays, device
         shape = (n_problems, MAX_CANDIDATES)
         self.candidates = wp.zeros((*shape, _JOINTS), dtype=wp.float64, device=device)
         self.misses = wp.zeros(shape, dtype=wp.float64, device=device)
@@ -111,9 +85,8 @@ class SlideSource:
     def launch(self, problem: list[Any]) -> None:
         """Enqueue the kernel."""
         wp.launch(
-            slide_candidates_kernel(), dim=self.candidates.shape[0],
-            inputs=[self._chart, *problem], outputs=[self.candidates, self.misses],
-            device=self._device,
+            self._kernel, dim=self.candidates.shape[0], inputs=[self._chart, *problem],
+            outputs=[self.candidates, self.misses], device=self._device,
         )  # fmt: skip
 
 
@@ -206,19 +179,23 @@ def six_joint_source(
     """Return the source of the candidates of six joints."""
     if made.chart is None:
         return HostSource(made.axes, n_problems, device)
-    if isinstance(made.chart, SlideChart):
-        return SlideSource(made.chart, made.axes, exact, n_problems, device)
     return KernelSource(made.chart, made.axes, exact, n_problems, device)
 
 
-def _chart_arrays(
-    chart: Chart, axes: Axes, exact: bool, slack: float, device: wp.DeviceLike
-) -> Any:
-    """Return a chart as the struct that its kernel takes."""
+def _kernel_of(chart: Chart | SlideChart, device: wp.DeviceLike) -> tuple[wp.Kernel, Any]:
+    """Return the kernel of a chart and its struct, of which the common fields are empty."""
+    if isinstance(chart, SlideChart):
+        arrays = slide_axes_struct()()
+        arrays.slides = wp.array(np.array(chart.slides), dtype=wp.int32, device=device)
+        arrays.three_slides = int(chart.family is ClosedFormFamily.CARTESIAN)
+        arrays.backwards = int(chart.backwards)
+        return slide_candidates_kernel(), arrays
     arrays = axes_struct()()
-    _fill_axes(arrays, chart, axes, exact, slack, device)
     arrays.signs = wp.vec3d(*chart.signs)
-    return arrays
+    kernel = candidates_kernel(
+        chart.family, chart.split, chart.row, chart.backwards, chart.wrapped
+    )
+    return kernel, arrays
 
 
 def _fill_axes(

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from ros_ik.kinematics.serial_chain import SerialChain
 
 
-# Cosine of the angle of directions that count as at right angles.
-_RIGHT = 1e-7
+# Cosine of the angle of directions that count as at right angles, and share of the direction of a
+# slide that counts as none.
+RIGHT_ANGLE = 1e-7
 # Parallel axes nearer than this, over the reach, coincide.
 _LEAST_LINK = 1e-4
 
@@ -173,11 +174,11 @@ class SlideChart:
         if middle:
             turning = not first and not last
             right = min(abs(float(h[0] @ h[1])), abs(float(h[2] @ h[1])))
-            return Split.JOINT if turning and right > _RIGHT else Split.X_FIRST
+            return Split.JOINT if turning and right > RIGHT_ANGLE else Split.X_FIRST
         slide = h[0] if first else h[2]
-        flat = abs(float(slide @ h[1])) < _RIGHT
+        flat = abs(float(slide @ h[1])) < RIGHT_ANGLE
         other = h[2] if first else h[0]
-        flat = flat or angle_between(other, h[1]) < _RIGHT
+        flat = flat or angle_between(other, h[1]) < RIGHT_ANGLE
         return Split.X_FIRST if flat else Split.JOINT
 
 
