@@ -18,6 +18,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.joint_type import JointType
+from ros_ik.model.poses import multiply
 
 
 @no_type_check
@@ -184,6 +185,31 @@ def root_pose(model: Any, joints: Sequence[int]) -> np.ndarray:
     if parent < 0:
         return np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
     return np.asarray(still_poses(model)[parent])
+
+
+def poses_between(model: Any, joints: Sequence[int]) -> tuple[list[int], np.ndarray]:
+    """Return the joints of a path that are not fixed, and the fixed poses before and behind them.
+
+    Args:
+        model: Any object with Newton's joint arrays.
+        joints: Joints from the root outwards, each on the link of the one before.
+
+    Returns:
+        Joints [m], and poses [m + 1, 7]: from the world to the first joint, from each joint to
+        the next, and from the last one to the link behind it. Quaternions alone make them.
+    """
+    kinds = model.joint_type.numpy()
+    before = _precise(model, 'joint_X_p').reshape(-1, 7)
+    behind = _inverse_poses(_precise(model, 'joint_X_c'))
+    moving, poses, pose = [], [], root_pose(model, joints)
+    for joint in joints:
+        pose = multiply(pose, before[joint])
+        if kinds[joint] != JointType.FIXED:
+            moving.append(int(joint))
+            poses.append(pose)
+            pose = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+        pose = multiply(pose, behind[joint])
+    return moving, np.array([*poses, pose])
 
 
 def _parents_first(parent: np.ndarray, incoming: dict[int, int]) -> list[int]:

@@ -156,21 +156,20 @@ def candidates_kernel(
         A, B, d = equations(h, p, chart.center, moved_center, R)
         free_y = free[wp.static(2 if family is ClosedFormFamily.SPHERICAL else 4)]
         pairs, count = solve_pairs(chart, A, B, d, free[0], free_y)
-        slot = int(0)
         k = int(0)
         while k < count:
-            branch = int(0)
-            while branch < 2:
-                q, miss = finish(
-                    h, p, chart.center, moved_center, R, t, chart.signs, pairs[k, 0], pairs[k, 1],
-                    branch, free, chart.opening, known,
-                )  # fmt: skip
-                for j in range(6):
-                    candidates[problem, slot, chart.order[j]] = within_half_turn(q[j])
-                misses[problem, slot] = pairs[k, 2] + miss
-                slot += 1
-                branch += 1
+            low, high, miss = finish(
+                h, p, chart.center, moved_center, R, t, chart.signs, pairs[k, 0], pairs[k, 1],
+                free, chart.opening, known,
+            )  # fmt: skip
+            for j in range(6):
+                joint = chart.order[j]
+                candidates[problem, 2 * k, joint] = within_half_turn(low[j])
+                candidates[problem, 2 * k + 1, joint] = within_half_turn(high[j])
+            misses[problem, 2 * k] = pairs[k, 2] + miss
+            misses[problem, 2 * k + 1] = pairs[k, 2] + miss
             k += 1
+        slot = 2 * count
         while slot < wp.static(MAX_CANDIDATES):
             misses[problem, slot] = wp.float64(wp.inf)
             slot += 1
@@ -215,24 +214,25 @@ def side_of(k: vec3) -> vec3:
 @no_type_check
 @wp.func
 def wrist_angles(
-    h4: vec3, h5: vec3, h6: vec3, tip: vec3, side: vec3, flag: vec3, branch: int,
-    free4: wp.float64, free6: wp.float64, opening: wp.float64,
+    h4: vec3, h5: vec3, h6: vec3, tip: vec3, side: vec3, flag: vec3, free4: wp.float64,
+    free6: wp.float64, opening: wp.float64,
 ):  # fmt: skip
-    """Angles of three axes whose rotation carries h_6 to tip and side to flag, and the miss."""
+    """Angles of three axes whose rotation carries h_6 to tip and side to flag: both, the miss."""
     low, high, miss = direction_roots(h5, h4, h6, tip, opening)
-    q5 = wp.where(branch == 0, low, high)
-    q4 = carry_angle(h4, turned(h5, q5, h6), tip, free4)
-    q6 = carry_angle(h6, side, turned(h5, -q5, turned(h4, -q4, flag)), free6)
-    return vec3(q4, q5, q6), miss
+    low4 = carry_angle(h4, turned(h5, low, h6), tip, free4)
+    high4 = carry_angle(h4, turned(h5, high, h6), tip, free4)
+    low6 = carry_angle(h6, side, turned(h5, -low, turned(h4, -low4, flag)), free6)
+    high6 = carry_angle(h6, side, turned(h5, -high, turned(h4, -high4, flag)), free6)
+    return vec3(low4, low, low6), vec3(high4, high, high6), miss
 
 
 @no_type_check
 @wp.func
 def spherical_finish(
     h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, signs: vec3,
-    x: wp.float64, y: wp.float64, branch: int, free: vec6, opening: wp.float64, known: int,
+    x: wp.float64, y: wp.float64, free: vec6, opening: wp.float64, known: int,
 ):  # fmt: skip
-    """Angles of all places from those of places 1 and 3; two branches of the wrist."""
+    """Angles of all places from those of places 1 and 3, for both branches of the wrist."""
     h1, h2, h3, h4, h5, h6 = h[0], h[1], h[2], h[3], h[4], h[5]
     u = p[2] + turned(h3, y, c - p[2]) - p[1]
     v = p[0] + turned(h1, -x, moved - p[0]) - p[1]
@@ -241,8 +241,8 @@ def spherical_finish(
     side = side_of(h6)
     tip = turned(h3, -y, turned(h2, -q2, turned(h1, -x, R * h6)))
     flag = turned(h3, -y, turned(h2, -q2, turned(h1, -x, R * side)))
-    wrist, miss = wrist_angles(h4, h5, h6, tip, side, flag, branch, free[3], free[5], opening)
-    return vec6(x, q2, y, wrist[0], wrist[1], wrist[2]), miss
+    low, high, miss = wrist_angles(h4, h5, h6, tip, side, flag, free[3], free[5], opening)
+    return vec6(x, q2, y, low[0], low[1], low[2]), vec6(x, q2, y, high[0], high[1], high[2]), miss
 
 
 @no_type_check
@@ -303,8 +303,8 @@ def nearest_in_reach(
     edge = wp.where(span > most, most - inside, least + inside)
     low, high, miss = line_roots(a, edge - middle, q6, wp.float64(0.0))
     turn = wp.float64(wp.TAU)
-    low += turn * wp.round((q6 - low) / turn)
-    high += turn * wp.round((q6 - high) / turn)
+    low += turn * wp.rint((q6 - low) / turn)
+    high += turn * wp.rint((q6 - high) / turn)
     return wp.where(wp.abs(low - q6) < wp.abs(high - q6), low, high)
 
 
@@ -377,10 +377,9 @@ def sharpened(
 @wp.func
 def parallel_finish(
     h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, signs: vec3,
-    first_x: wp.float64, first_y: wp.float64, branch: int, free: vec6, opening: wp.float64,
-    known: int,
+    first_x: wp.float64, first_y: wp.float64, free: vec6, opening: wp.float64, known: int,
 ):  # fmt: skip
-    """Angles of all places from those of places 1 and 5; two branches of the triangle."""
+    """Angles of all places from those of places 1 and 5, for both branches of the triangle."""
     h1, along, h5, h6 = h[0], h[1], h[4], h[5]
     x, y = sharpened(h, p, c, moved, R, first_x, first_y, known)
     goal = turned(h1, -x, R * h6)
@@ -405,12 +404,19 @@ def parallel_finish(
     low, high, miss = line_roots(
         slope(along, upper, lower), wp.float64(0.5) * rest, wp.float64(0.0), opening
     )
-    middle = wp.where(branch == 0, low, high)
-    reach = upper + turned(along, middle, lower)
-    first = carry_angle(along, reach, wrist, free[1] * signs[0])
-    last = total - first - middle
-    q = vec6(x, first * signs[0], middle * signs[1], last * signs[2], y, q6)
-    return q, miss
+    free_2 = free[1] * signs[0]
+    first_low = carry_angle(along, upper + turned(along, low, lower), wrist, free_2)
+    first_high = carry_angle(along, upper + turned(along, high, lower), wrist, free_2)
+    return (
+        vec6(
+            x, first_low * signs[0], low * signs[1], (total - first_low - low) * signs[2], y, q6
+        ),
+        vec6(
+            x, first_high * signs[0], high * signs[1], (total - first_high - high) * signs[2],
+            y, q6,
+        ),
+        miss,
+    )  # fmt: skip
 
 
 SPHERICAL = SimpleNamespace(equations=spherical_equations, finish=spherical_finish)

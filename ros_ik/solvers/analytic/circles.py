@@ -8,6 +8,7 @@ in two angles, A [sin x, cos x] + B [sin y, cos y] = d (SP2, SP5 and SP6). Where
 no real root the functions return the angle that misses it least, and by how much.
 """
 
+import math
 from typing import no_type_check
 
 import warp as wp
@@ -268,7 +269,7 @@ def adjugate(m: mat22) -> mat22:
 @wp.func
 def within_half_turn(angle: wp.float64) -> wp.float64:
     """The same angle within half a turn of zero."""
-    return angle - wp.float64(wp.TAU) * wp.round(angle / wp.float64(wp.TAU))
+    return angle - wp.float64(wp.TAU) * wp.rint(angle * wp.float64(wp.static(1.0 / math.tau)))
 
 
 @no_type_check

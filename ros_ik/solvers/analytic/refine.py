@@ -15,6 +15,7 @@ import zlib
 import warp as wp
 
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.solvers.analytic.circles import within_half_turn
 from ros_ik.solvers.pose_ik.functions import chain_functions
 from ros_ik.solvers.pose_ik.functions import chain_struct
 from ros_ik.solvers.pose_ik.functions import rotation_error_function
@@ -275,7 +276,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
         rest = change
         for j in range(n):
             if wp.static(not slides[j]):
-                rest[j] -= wp.float64(wp.TAU) * wp.round(change[j] / wp.float64(wp.TAU))
+                rest[j] = within_half_turn(change[j])
         return rest
 
     @wp.func
@@ -286,8 +287,15 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
         """Whether q differs from the first ``count`` branches by more than whole turns."""
         unit = units(refinement)
         for k in range(count):
-            change = wp.cw_div(without_turns(q - read(problem, k, branches)), unit)
-            if wp.max(wp.max(change), -wp.min(change)) < refinement.separation:
+            apart = bool(False)
+            for j in range(n):
+                # Most branches differ in the first joint already.
+                if not apart:
+                    change = q[j] - branches[problem, k, j]
+                    if wp.static(not slides[j]):
+                        change = within_half_turn(change)
+                    apart = wp.abs(change) >= refinement.separation * unit[j]
+            if not apart:
                 return False
         return True
 

@@ -351,16 +351,14 @@ def slide_candidates_kernel() -> wp.Kernel:
             pairs, count = first_stage(chart, h, p, moved, free[0], free[2])
         h4, h5, h6 = h[turning[0]], h[turning[1]], h[turning[2]]
         side = side_of(h6)
-        slot = int(0)
-        row = int(0)
-        while row < 2 * count:
+        k = int(0)
+        while k < count:
             q = vec6()
             tip = R * h6
             flag = R * side
-            miss = pairs[row // 2, 2]
             if chart.three_slides == 0:
-                q[0] = pairs[row // 2, 0]
-                q[2] = pairs[row // 2, 1]
+                q[0] = pairs[k, 0]
+                q[2] = pairs[k, 1]
                 u = carried(chart, h, p, 2, q[2], chart.center)
                 v = carried(chart, h, p, 0, -q[0], moved)
                 if chart.slides[1] != 0:
@@ -369,24 +367,27 @@ def slide_candidates_kernel() -> wp.Kernel:
                     q[1] = carry_angle(h[1], u - p[1], v - p[1], free[1])
                 tip = back(chart, h, q, tip)
                 flag = back(chart, h, q, flag)
-            angles, off = wrist_angles(
-                h4, h5, h6, tip, side, flag, row % 2, free[turning[0]], free[turning[2]],
-                chart.opening,
-            )  # fmt: skip
-            miss += off
-            for k in range(3):
-                q[turning[k]] = angles[k]
-            if chart.three_slides != 0:
-                q, off = solve_slides(chart, h, p, q, t)
-                miss += off
-            for j in range(6):
-                value = q[j] * chart.reach
-                if chart.slides[j] == 0:
-                    value = within_half_turn(q[j])
-                candidates[problem, slot, chart.order[j]] = value
-            misses[problem, slot] = miss
-            slot += 1
-            row += 1
+            low, high, off = wrist_angles(
+                h4, h5, h6, tip, side, flag, free[turning[0]], free[turning[2]], chart.opening
+            )
+            branch = int(0)
+            while branch < 2:
+                angles = wp.where(branch == 0, low, high)
+                miss = pairs[k, 2] + off
+                for i in range(3):
+                    q[turning[i]] = angles[i]
+                if chart.three_slides != 0:
+                    q, left = solve_slides(chart, h, p, q, t)
+                    miss += left
+                for j in range(6):
+                    value = q[j] * chart.reach
+                    if chart.slides[j] == 0:
+                        value = within_half_turn(q[j])
+                    candidates[problem, 2 * k + branch, chart.order[j]] = value
+                misses[problem, 2 * k + branch] = miss
+                branch += 1
+            k += 1
+        slot = 2 * count
         while slot < wp.static(MAX_CANDIDATES):
             misses[problem, slot] = wp.float64(wp.inf)
             slot += 1

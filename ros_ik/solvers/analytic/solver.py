@@ -158,7 +158,7 @@ class ClosedFormIK:
                 NON_FINITE_INPUT.
 
         Returns:
-            The solutions; the arrays are views that the next solve overwrites.
+            The solutions, the same object each time: the next solve overwrites its arrays.
 
         Raises:
             ArgumentError: A wrong shape or type.
@@ -172,17 +172,9 @@ class ClosedFormIK:
             self._seeds.host[:] = np.where(np.abs(rows) <= MAX_MAGNITUDE, rows, np.nan)
         self._source.prepare(self._poses.host)
         self._graph.launch()
-        n, s, exist = self.n_problems, self.max_solutions, self._n_exist.host
-        return AllSolutions(
-            joint_q=self._joint_q.host.reshape(n, s, -1),
-            n_found=np.minimum(exist, s),
-            n_exist=exist,
-            status=self._status.host,
-            position_error=self._position_error.host,
-            rotation_error=self._rotation_error.host,
-            singular=self._singular.host > 0,
-            free_direction=self._directions.host,
-        )
+        np.minimum(self._n_exist.host, self.max_solutions, out=self._result.n_found)
+        np.greater(self._singular.host, 0, out=self._result.singular)
+        return self._result
 
     def _launch(self) -> None:
         """Enqueue the kernels and the copies."""
@@ -234,6 +226,16 @@ class ClosedFormIK:
         self._rotation_error = HostBuffer((n, s), wp.float64, device)
         self._singular = HostBuffer((n, s), wp.int32, device)
         self._directions = HostBuffer((n, s, joints), wp.float64, device)
+        self._result = AllSolutions(
+            joint_q=self._joint_q.host.reshape(n, s, -1),
+            n_found=np.zeros(n, dtype=np.int32),
+            n_exist=self._n_exist.host,
+            status=self._status.host,
+            position_error=self._position_error.host,
+            rotation_error=self._rotation_error.host,
+            singular=np.zeros((n, s), dtype=bool),
+            free_direction=self._directions.host,
+        )
         self._outputs = [
             self._joint_q, self._n_exist, self._status, self._position_error,
             self._rotation_error, self._singular, self._directions,

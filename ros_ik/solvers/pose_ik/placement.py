@@ -14,8 +14,10 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.forward import joint_transform_function
+from ros_ik.kinematics.spatial import sincos_function
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import tree_struct
+from ros_ik.model.joint_type import JointType
 from ros_ik.solvers.status import SolveStatus
 
 
@@ -26,9 +28,9 @@ def placement_struct() -> Any:
 
     @wp.struct
     class Placement:
-        path: wp.array(dtype=wp.int32)  # joints from the world to the link
-        root: wp.transformd  # of what the first joint of the path hangs on
-        offset: wp.transformd  # of the tool in the link
+        path: wp.array(dtype=wp.int32)  # [k], joints from the world to the link, not fixed ones
+        before: wp.array(dtype=wp.transformd)  # [k], of each joint in the one before or the world
+        tool: wp.transformd  # of the tool in the last joint or the world
         coordinate: wp.array(dtype=wp.int32)  # [m], of each variable
         follower: wp.array(dtype=wp.int32)  # [mimics], coordinate that follows
         driver: wp.array(dtype=wp.int32)  # [mimics], coordinate it follows
@@ -59,18 +61,28 @@ def placement_functions() -> SimpleNamespace:
     Placement = placement_struct()
     Tree = tree_struct(wp.float64)
     joint_transform = joint_transform_function(wp.float64)
+    sincos = sincos_function(wp.float64)
     rotation_log = spatial_functions(wp.float64).rotation_log
 
     @wp.func
     def tool_pose(
         tree: Tree, placement: Placement, row: int, joint_q: wp.array2d(dtype=wp.float64)
     ) -> wp.transformd:
-        pose = placement.root
+        pose = wp.transform_identity(dtype=wp.float64)
         for k in range(placement.path.shape[0]):
             joint = placement.path[k]
-            pose = pose * tree.joint_X_p[joint] * joint_transform(tree, joint, row, joint_q)
-            pose = pose * tree.joint_X_c_inverse[joint]
-        return pose * placement.offset
+            pose = pose * placement.before[k]
+            if tree.joint_type[joint] == wp.static(int(JointType.REVOLUTE)):
+                # The usual kind, without the calls of ``joint_transform``.
+                half = sincos(wp.float64(0.5) * joint_q[row, tree.joint_q_start[joint]])
+                axis = tree.joint_axis[tree.joint_qd_start[joint]] * half[0]
+                turn = wp.quatd(axis[0], axis[1], axis[2], half[1])
+                pose = wp.transformd(
+                    wp.transform_get_translation(pose), wp.transform_get_rotation(pose) * turn
+                )
+            else:
+                pose = pose * joint_transform(tree, joint, row, joint_q)
+        return pose * placement.tool
 
     @wp.func
     def tool_error(

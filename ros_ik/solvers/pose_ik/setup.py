@@ -15,7 +15,8 @@ from ros_ik.kinematics.arguments import checked_count
 from ros_ik.kinematics.arguments import checked_number
 from ros_ik.kinematics.serial_chain import joints_to
 from ros_ik.kinematics.serial_chain import SerialChain
-from ros_ik.kinematics.tree import root_pose
+from ros_ik.kinematics.tree import poses_between
+from ros_ik.model.poses import multiply
 from ros_ik.numbers import real_array
 from ros_ik.solvers.pose_ik.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernel import search_struct
@@ -96,8 +97,9 @@ def make_placement(
     start = model.joint_q_start.numpy()
     drivers = [driver for driver, _, _ in mimics.values()]
     placement = placement_struct()()
+    path, between = poses_between(model, joints_to(model, link))
     for name, indices in (
-        ('path', joints_to(model, link)),
+        ('path', path),
         ('coordinate', chain.coordinates),
         ('follower', start[list(mimics)]),
         ('driver', start[drivers]),
@@ -113,8 +115,8 @@ def make_placement(
     ):
         values = np.asarray(numbers, dtype=np.float64)
         setattr(placement, name, wp.array(values, dtype=wp.float64, device=model.device))
-    placement.root = wp.transformd(*root_pose(model, joints_to(model, link)))
-    placement.offset = wp.transformd(*np.asarray(offset, dtype=np.float64))
+    placement.before = wp.array(between[:-1], dtype=wp.transformd, device=model.device)
+    placement.tool = wp.transformd(*multiply(between[-1], np.asarray(offset, dtype=np.float64)))
     placement.separation = separation
     placement.position_tolerance, placement.rotation_tolerance = tolerances
     return placement
