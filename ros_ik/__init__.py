@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from ros_ik.solvers import OptimalControlResult
     from ros_ik.solvers import OptimalControlSettings
     from ros_ik.solvers import PathResult
+    from ros_ik.solvers import redundant_intervals
     from ros_ik.solvers import RedundantClosedFormIK
     from ros_ik.solvers import rollout
     from ros_ik.solvers import RolloutResult
@@ -170,6 +171,7 @@ __all__ = [
     'fit_capsules',
     'fit_spheres',
     'inverse_kinematics',
+    'redundant_intervals',
     'rollout',
     'solve_path',
 ]

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ros_ik.solvers.analytic.batch import all_solutions
     from ros_ik.solvers.analytic.form import closed_form
     from ros_ik.solvers.analytic.form import ClosedForm
+    from ros_ik.solvers.analytic.intervals import redundant_intervals
     from ros_ik.solvers.analytic.redundant import RedundantClosedFormIK
     from ros_ik.solvers.analytic.result import AllSolutions
     from ros_ik.solvers.analytic.result import ClosedFormSettings
@@ -93,6 +94,7 @@ __all__ = [
     'all_solutions',
     'closed_form',
     'inverse_kinematics',
+    'redundant_intervals',
     'rollout',
     'solve_path',
 ]

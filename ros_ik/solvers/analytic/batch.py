@@ -24,6 +24,8 @@ from ros_ik.solvers.analytic.result import checked_settings
 from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.selection import chain_checker
 from ros_ik.solvers.analytic.selection import collision_free
+from ros_ik.solvers.analytic.selection import first_places
+from ros_ik.solvers.analytic.selection import most_manipulable
 from ros_ik.solvers.analytic.solver import ClosedFormIK
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ def all_solutions(
     free_rotation: str = '',
     all_turns: bool = False,
     redundant_values: int | Sequence[float] | np.ndarray = 64,
+    order: str = 'distance',
     check_collisions: bool = False,
     collision_pairs: Sequence[Sequence[int]] | np.ndarray | None = None,
     collision_margin: float = 0.0,
@@ -70,7 +73,7 @@ def all_solutions(
         poses: Targets in the world, shape [n, 7] or [7], x y z qx qy qz qw.
         seeds: Configurations to be near to, shape [n, joint_coord_count] or [joint_coord_count];
             None for the middle of the limits.
-        max_solutions: Most solutions returned per pose, those nearest to the seed.
+        max_solutions: Most solutions returned per pose, the first in ``order``.
         joint_group: Joints that may move, a group or what :meth:`Model.joint_group` takes; None
             for every joint between world and link.
         joint_q: Configuration that holds the other joints, shape [joint_coord_count]; None for
@@ -85,6 +88,9 @@ def all_solutions(
             limits, or over the turn around the seed, the seed's own first; the nearest solution
             is then searched for between them, and poses that none of them solves are searched
             for by :class:`ChainIK`. An array [k]: these values [rad] and no other.
+        order: 'distance': solutions nearest to the seed first; 'manipulability': those first whose
+            manipulability (Yoshikawa 1985) is largest, the volume of the tool's velocities for
+            joint velocities on the unit ball. Of seven joints at the values of the redundant one.
         check_collisions: Return solutions out of collision only, all of them up to
             ``max_solutions``; with ``all_turns`` those among the ``max_solutions`` nearest. Where
             all collide the status is IN_COLLISION.
@@ -111,6 +117,8 @@ def all_solutions(
         if len(starts) != n:
             raise ArgumentError(f'seeds must have one row per pose ({n}), got {len(starts)}')
     checked_count('max_solutions', max_solutions, 1)
+    if order not in ('distance', 'manipulability'):
+        raise ArgumentError(f"order must be 'distance' or 'manipulability', got {order!r}")
     settings = checked_settings(settings)
     form = closed_form(
         model, link, joint_group, joint_q=joint_q, offset=offset, free_rotation=free_rotation,
@@ -137,7 +145,8 @@ def all_solutions(
             model, link, joint_group=joint_group, joint_q=joint_q, offset=offset,
             pairs=collision_pairs, margin=collision_margin,
         )  # fmt: skip
-        # Those that collide are taken out of all that there are.
+    if check_collisions or order == 'manipulability':
+        # Those that collide are taken out of all that there are, and so are the best.
         places = max(places, MAX_CANDIDATES * (n_values + 1))
     solver: ClosedFormIK | RedundantClosedFormIK | None = None
     parts: list[AllSolutions] = []
@@ -149,6 +158,10 @@ def all_solutions(
             solver = kind(model, link, size, places, **common)
         part = solver.solve(targets[rows], None if starts is None else starts[rows])
         if checker is not None:
-            part = collision_free(part, checker, max_solutions)
+            part = collision_free(part, checker, places)
+        if order == 'manipulability':
+            part = most_manipulable(part, solver.chain, free_rotation)
+        if places > max_solutions:
+            part = first_places(part, max_solutions)
         parts.append(part.copy())
     return AllSolutions.concatenate(parts)

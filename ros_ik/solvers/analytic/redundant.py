@@ -29,7 +29,7 @@ from ros_ik.model.checks import link_index
 from ros_ik.model.poses import inverse
 from ros_ik.model.poses import multiply
 from ros_ik.model.poses import pose_rows
-from ros_ik.model.rotations import quaternion_from_matrix
+from ros_ik.model.poses import rotate
 from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.numbers import real_array
 from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
@@ -156,7 +156,11 @@ class RedundantClosedFormIK:
         self._place = joints.index(self.form.redundant_joint)
         self._column = int(self.chain.coordinates[self._place])
         self._held = float(held[self._column])
-        self._frame = _axis_frame(self.chain.constants, self._place)
+        frame = self.chain.constants[0]
+        if self._place:
+            frame = np.linalg.inv(self.chain.constants[-1])
+        # In the world where it is the first joint, in the tool where it is the last.
+        self._axis, self._pivot = frame[:3, 2], frame[:3, 3]
         reach = joint_axes(self.chain).reach
         self._length = self._settings.length * reach
         self._tolerance = self._settings.position_tolerance * min(1.0, reach) + _ROUNDING * reach
@@ -182,7 +186,6 @@ class RedundantClosedFormIK:
                 model, link, n_problems, joint_group=joint_group, **common,
                 position_tolerance=_SEARCH_TOLERANCE, rotation_tolerance=_SEARCH_TOLERANCE,
             )  # fmt: skip
-        self._body_q = np.zeros((n_problems * self.max_solutions, model.body_count, 7))
         middle = held.copy()
         middle[self.chain.coordinates] = 0.5 * np.sum(self.chain.sampling_range(), axis=0)
         self._default_seed = middle
@@ -233,6 +236,18 @@ class RedundantClosedFormIK:
             found = self._completed(poses, seeds, found, values)
         return self._result(poses, found.beside(self._nearest(poses, seeds, found, low, high)))
 
+    def redundant_range(self) -> tuple[float, float]:
+        """Return where the redundant joint may stand: its limits, or a turn about their middle."""
+        low, high = self._range(self._default_seed[None])
+        return float(low[0]), float(high[0])
+
+    def solved_at(self, poses: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Return whether poses [n, 7] have solutions at values of the redundant joint, [n, k]."""
+        seeds = np.tile(self._default_seed, (len(poses), 1))
+        solver = self._samples if values.shape[1] > 1 else self._between
+        found = self._at(solver, pose_rows(poses), seeds, values)
+        return np.isfinite(found.distance).any(axis=2)
+
     def _completed(
         self, poses: np.ndarray, seeds: np.ndarray, found: _Found, values: np.ndarray
     ) -> _Found:
@@ -260,14 +275,7 @@ class RedundantClosedFormIK:
     ) -> _Found:
         """Solve at given values of the redundant joint, [n, k]; at NaN there is no solution."""
         n, k = values.shape
-        spin = np.zeros((n, k, 7))
-        if self.chain.slides[self._place]:
-            spin[..., 2], spin[..., 6] = self._held - values, 1.0
-        else:
-            half = 0.5 * (self._held - values)
-            spin[..., 5], spin[..., 6] = np.sin(half), np.cos(half)
-        turn = multiply(multiply(self._frame, spin), inverse(self._frame))
-        targets = poses[:, None]
+        turn, targets = self._motions(self._held - values), poses[:, None]
         moved = multiply(turn, targets) if self._place == 0 else multiply(targets, turn)
         rows, starts = moved.reshape(-1, 7), np.repeat(seeds, k, axis=0)
         size = solver.n_problems
@@ -294,6 +302,17 @@ class RedundantClosedFormIK:
             singular=part.singular.reshape(n, k, -1),
             free_direction=part.free_direction.reshape(n, k, -1, 6),
         )
+
+    def _motions(self, values: np.ndarray) -> np.ndarray:
+        """Return the motions by values about or along the redundant axis, shape [n, k, 7]."""
+        motions = np.zeros((*values.shape, 7))
+        if self.chain.slides[self._place]:
+            motions[..., :3], motions[..., 6] = values[..., None] * self._axis, 1.0
+            return motions
+        half = 0.5 * values
+        motions[..., 3:6], motions[..., 6] = np.sin(half)[..., None] * self._axis, np.cos(half)
+        motions[..., :3] = self._pivot - rotate(motions[..., 3:], self._pivot)
+        return motions
 
     def _nearest(
         self,
@@ -346,8 +365,8 @@ class RedundantClosedFormIK:
         order = np.where(np.arange(s) < np.maximum(n_found, 1)[:, None], order, order[:, :1])
         joint_q = found.joint_q.reshape(n, -1, found.joint_q.shape[3])[rows, order]
         joint_q = self.model.apply_mimic(joint_q.reshape(n * s, -1)).reshape(n, s, -1)
-        position_error, rotation_error = self._errors(joint_q, poses)
         there = np.arange(s) < n_found[:, None]
+        position_error, rotation_error = self._errors(joint_q, poses, there)
         wrong = (position_error > self._tolerance) | (
             rotation_error > self._settings.rotation_tolerance + _ROUNDING
         )
@@ -378,22 +397,25 @@ class RedundantClosedFormIK:
             free_direction=np.insert(direction, self._place, 0.0, axis=2),
         )
 
-    def _errors(self, joint_q: np.ndarray, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return distances [m] and angles [rad] of configurations [n, s, ..] to the poses."""
-        shape = joint_q.shape[:2]
-        eval_fk(self.model, joint_q.reshape(-1, joint_q.shape[2]), self._body_q)
-        reached = multiply(self._body_q[:, self._link], self._offset).reshape(*shape, 7)
-        miss = multiply(inverse(reached), poses[:, None])
-        angle = 2.0 * np.arctan2(np.linalg.norm(miss[..., 3:6], axis=-1), np.abs(miss[..., 6]))
-        lost = ~np.isfinite(angle)
-        distance = np.linalg.norm(miss[..., :3], axis=-1)
-        return np.where(lost, np.inf, distance), np.where(lost, np.inf, angle)
+    def _errors(
+        self, joint_q: np.ndarray, poses: np.ndarray, there: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return distances [m] and angles [rad] of configurations [n, s, ..] to the poses.
 
-
-def _axis_frame(constants: np.ndarray, place: int) -> np.ndarray:
-    """Return the pose of the redundant axis: in the world (first joint) or in the tool (last)."""
-    matrix = constants[0] if place == 0 else np.linalg.inv(constants[-1])
-    return np.concatenate([matrix[:3, 3], quaternion_from_matrix(matrix[:3, :3])])
+        Places that are not ``there`` [n, s] repeat the first of their row.
+        """
+        first = np.arange(there.shape[1]) == 0
+        rows = there | first
+        body_q = np.zeros((int(rows.sum()), self.model.body_count, 7))
+        eval_fk(self.model, joint_q[rows], body_q)
+        reached = multiply(body_q[:, self._link], self._offset)
+        miss = multiply(inverse(reached), poses[np.nonzero(rows)[0]])
+        angle = 2.0 * np.arctan2(np.linalg.norm(miss[:, 3:6], axis=1), np.abs(miss[:, 6]))
+        errors = np.full((2, *there.shape), np.inf)
+        errors[:, rows] = np.where(
+            np.isfinite(angle), [np.linalg.norm(miss[:, :3], axis=1), angle], np.inf
+        )
+        return tuple(np.where(rows, errors, errors[:, :, :1]))
 
 
 def checked_values(values: int | Sequence[float] | np.ndarray) -> tuple[np.ndarray, int]:

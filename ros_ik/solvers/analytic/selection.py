@@ -14,13 +14,17 @@ import warp as wp
 from ros_ik.kinematics.collisions import CollisionChecker
 from ros_ik.model.checks import checked_pose
 from ros_ik.model.checks import link_index
+from ros_ik.solvers.analytic.completion import tool_jacobians
 from ros_ik.solvers.analytic.form import folded_chain
+from ros_ik.solvers.analytic.form import free_axes
 from ros_ik.solvers.analytic.result import AllSolutions
+from ros_ik.solvers.analytic.structure import joint_axes
 from ros_ik.solvers.pose_ik.pairs import chain_pairs
 from ros_ik.solvers.pose_ik.search import ChainProblem
 from ros_ik.solvers.status import SolveStatus
 
 if TYPE_CHECKING:
+    from ros_ik.kinematics.serial_chain import SerialChain
     from ros_ik.model import JointGroup
     from ros_ik.model import Model
 
@@ -103,13 +107,51 @@ def separated(found: AllSolutions, separation: float) -> AllSolutions:
     return _selected(found, kept, kept.shape[1])
 
 
+def most_manipulable(
+    found: AllSolutions, chain: SerialChain, free_rotation: str
+) -> AllSolutions:
+    """Return the solutions with the largest manipulability first.
+
+    The measure is the product of the singular values of the Jacobian, as many as there are joints
+    or directions, whichever are fewer; lengths count in reaches.
+
+    Args:
+        found: Solutions in s places.
+        chain: The chain that they are of.
+        free_rotation: Axes of the tool about which turns do not matter.
+    """
+    axes = joint_axes(chain)
+    there = np.arange(found.joint_q.shape[1]) < found.n_found[:, None]
+    q = found.joint_q[there][:, chain.coordinates]
+    q = q / np.where(chain.slides, axes.reach, 1.0)
+    free = free_axes(free_rotation)
+    values = np.linalg.svd(tool_jacobians(axes, q, free), compute_uv=False)
+    measure = np.full(there.shape, -1.0)
+    measure[there] = np.prod(values[:, : 6 - len(free)], axis=1)
+    order = np.argsort(-measure, axis=1, kind='stable')
+    return _placed(found, order, found.n_exist, found.n_found)
+
+
+def first_places(found: AllSolutions, max_solutions: int) -> AllSolutions:
+    """Return the solutions in the first places, at most as many as there are."""
+    order = np.tile(np.arange(found.joint_q.shape[1]), (len(found.n_found), 1))
+    return _placed(found, order[:, :max_solutions], found.n_exist, found.n_found)
+
+
 def _selected(found: AllSolutions, wanted: np.ndarray, max_solutions: int) -> AllSolutions:
     """Return the wanted solutions, bool [n, s]; the first one stays where none is."""
-    n = len(wanted)
     # Wanted ones first; a stable sort keeps their order.
     order = np.argsort(~wanted, axis=1, kind='stable')[:, :max_solutions]
     n_exist = wanted.sum(axis=1).astype(np.int32)
-    n_found = np.minimum(n_exist, max_solutions).astype(np.int32)
+    return _placed(found, order, n_exist, n_exist)
+
+
+def _placed(
+    found: AllSolutions, order: np.ndarray, n_exist: np.ndarray, n_there: np.ndarray
+) -> AllSolutions:
+    """Return the solutions of places ``order`` [n, s], of which the first ``n_there`` are some."""
+    n, places = order.shape
+    n_found = np.minimum(n_there, places).astype(np.int32)
     order = np.where(
         np.arange(order.shape[1]) < np.maximum(n_found, 1)[:, None], order, order[:, :1]
     )

@@ -1,0 +1,56 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Solutions by their manipulability, judged by Pinocchio's Jacobians."""
+
+import numpy as np
+import pytest
+from support.chain_judge import ChainJudge
+from support.robots import urdf_text
+
+from ros_ik import all_solutions
+from ros_ik import SolveStatus
+from ros_ik.errors import ArgumentError
+
+ARMS = {
+    'ur5_robot': ('tool0', None, ''),
+    'panda': ('panda_hand_tcp', None, ''),
+    'pr2': ('r_wrist_flex_link', [
+        'torso_lift_joint', 'r_shoulder_pan_joint', 'r_shoulder_lift_joint',
+        'r_upper_arm_roll_joint', 'r_elbow_flex_joint', 'r_forearm_roll_joint',
+    ], ''),
+    'z1': ('gripperStator', ['joint1', 'joint2', 'joint3'], 'xyz'),
+}  # fmt: skip
+
+
+def manipulability(judge, q):
+    """Return Yoshikawa's measure of configurations of the chain, those of the free part only."""
+    rows = slice(3) if judge.free == 'xyz' else slice(6)
+    jacobians = [judge.jacobian(row)[rows] for row in q]
+    return np.array([np.sqrt(np.linalg.det(J @ J.T)) for J in jacobians])
+
+
+@pytest.mark.parametrize('name', ARMS)
+def test_the_most_manipulable_come_first(name):
+    judge = ChainJudge(urdf_text(name), *ARMS[name])
+    poses = judge.poses(judge.random(4))
+    options = {'joint_group': judge.joints, 'free_rotation': judge.free, 'redundant_values': 16}
+    every = all_solutions(judge.model, judge.link, poses, max_solutions=300, **options)
+    best = all_solutions(
+        judge.model, judge.link, poses, max_solutions=3, order='manipulability', **options
+    )
+    assert np.all(best.status == SolveStatus.CONVERGED)
+    np.testing.assert_array_equal(best.n_exist, every.n_exist)
+    for k in range(len(poses)):
+        known = np.sort(manipulability(judge, judge.own(every.joint_q[k, : every.n_found[k]])))
+        count = best.n_found[k]
+        assert count == min(3, len(known))
+        ours = manipulability(judge, judge.own(best.joint_q[k, :count]))
+        np.testing.assert_allclose(ours, known[::-1][:count], rtol=1e-6, atol=1e-12)
+
+
+def test_the_nearest_come_first_unless_something_else_is_wanted():
+    judge = ChainJudge(urdf_text('ur5_robot'), 'tool0', None, '')
+    poses = judge.poses(judge.random(4))
+    judge.assert_true(all_solutions(judge.model, 'tool0', poses, order='distance'), poses)
+    with pytest.raises(ArgumentError, match="order must be 'distance' or 'manipulability'"):
+        all_solutions(judge.model, 'tool0', poses, order='speed')
