@@ -11,6 +11,7 @@ import time
 import traceback
 
 from benchmarks import batch_step
+from benchmarks import closed_form
 from benchmarks import control_step
 from benchmarks import kinematics
 from benchmarks import sections
@@ -36,6 +37,7 @@ BENCHMARKS = {
     'self_collision': self_collision.measure,
     'worst_tick': worst_tick.measure,
     'batch_step': batch_step.measure,
+    'closed_form': closed_form.measure,
     'kinematics': kinematics.measure,
     'gpu': sections.gpu,
 }

@@ -24,9 +24,13 @@ import numpy as np
 
 WARM_UP_CALLS = 20
 WARM_UP_STEPS = 100
+# Most solutions of a pose, where every one is asked for.
+PLACES = 16
 
 # (poses, starts) -> joint_q; one problem [7], [dof] or a batch [n, 7], [n, dof] by the job's mode.
-# In the mode `step` it returns the displacement from the start instead.
+# In the mode `step` it returns the displacement from the start instead. `convert`, an attribute of
+# it, makes its own form of poses beforehand, and `read` makes joint_q of what it returns; neither
+# counts.
 Solve = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -52,7 +56,8 @@ class Job:
         budget: Time after which no further problem or batch is started [s].
         repeats: How often a batch or the steps of ``ticks`` are timed; a batch timed once has no
             call before to warm up.
-        options: Further settings of a solver.
+        options: Further settings of a solver; ``processor_time`` counts the time of all threads
+            of the process in single problems and batches, whatever else runs.
     """
 
     key: str
@@ -94,6 +99,14 @@ def as_slice(columns: list[int] | np.ndarray) -> slice | np.ndarray:
     return slice(int(indices[0]), int(indices[0]) + len(indices)) if follow else indices
 
 
+def every_solution(found: list[np.ndarray], dof: int) -> np.ndarray:
+    """Return the solutions [k, dof] of n poses as [n, PLACES, dof], NaN where there is none."""
+    rows = np.full((len(found), PLACES, dof), np.nan)
+    for row, solutions in zip(rows, found, strict=True):
+        row[: len(solutions)] = solutions
+    return rows
+
+
 def serve(packages: tuple[str, ...], build: Callable[[Job], Solve]) -> None:
     """Do every job of the folder named on the command line.
 
@@ -122,41 +135,47 @@ def serve(packages: tuple[str, ...], build: Callable[[Job], Solve]) -> None:
         (folder / f'{job.key}.json').write_text(json.dumps(note))
 
 
+def _clock(job):
+    """Return the clock of single problems and batches: that of the wall, or the processor's."""
+    return time.process_time if job.options.get('processor_time') else time.perf_counter
+
+
 def _time_single(solve, poses, starts, job):
     """Return answers and the seconds of each call, as many as fit the budget."""
+    convert = getattr(solve, 'convert', np.copy)
+    poses = [convert(pose) for pose in poses]
     for k in range(min(WARM_UP_CALLS, len(poses))):
         solve(poses[-1 - k], starts[-1 - k])
-    joint_q, seconds = np.full(starts.shape, np.nan), []
-    end = time.perf_counter() + job.budget
-    for k, (pose, start) in enumerate(zip(poses, starts, strict=True)):
-        begin = time.perf_counter()
-        if begin > end:
+    answers, seconds = [], []
+    read = getattr(solve, 'read', np.array)
+    clock, end = _clock(job), time.perf_counter() + job.budget
+    for pose, start in zip(poses, starts, strict=True):
+        if time.perf_counter() > end:
             break
+        begin = clock()
         answer = solve(pose, start)
-        seconds.append(time.perf_counter() - begin)
-        joint_q[k] = answer
-    return joint_q[: len(seconds)], np.array(seconds)
+        seconds.append(clock() - begin)
+        answers.append(read(answer))
+    return np.array(answers) if answers else starts[:0], np.array(seconds)
 
 
 def _time_batch(solve, poses, starts, job):
     """Return the answers and the seconds of each whole batch."""
-    end = time.perf_counter() + job.budget
+    poses = getattr(solve, 'convert', np.copy)(poses)
+    clock, end = _clock(job), time.perf_counter() + job.budget
     if job.repeats > 1:
         solve(poses, starts)
     seconds = []
     while len(seconds) < job.repeats and (not seconds or time.perf_counter() < end):
-        begin = time.perf_counter()
+        begin = clock()
         joint_q = solve(poses, starts)
-        seconds.append(time.perf_counter() - begin)
+        seconds.append(clock() - begin)
+    joint_q = getattr(solve, 'read', np.asarray)(joint_q)
     return np.asarray(joint_q, dtype=np.float64), np.array(seconds)
 
 
 def _time_steps(solve, poses, starts, job):
-    """Return the configurations after each step and the seconds of its solve.
-
-    A solver's ``convert`` makes its own form of the poses beforehand: a step is too short to time
-    that with it.
-    """
+    """Return the configurations after each step and the seconds of its solve."""
     joint_q, seconds, now = np.empty((len(poses), starts.shape[1])), [], starts[0].copy()
     convert = getattr(solve, 'convert', np.copy)
     for k, target in enumerate([convert(pose) for pose in poses]):

@@ -8,6 +8,7 @@ that takes a chain, and nothing has to find mesh files.
 """
 
 from dataclasses import dataclass
+from dataclasses import replace
 import functools
 import math
 
@@ -32,6 +33,13 @@ _CHAINS = {
     ),
     'baxter_arm': ('baxter_description/urdf/baxter.urdf', 'torso', 'left_gripper'),
     'jaco2': ('kinova_description/robots/kinova.urdf', 'base', 'j2s6s200_end_effector'),
+    'z1': ('z1_description/urdf/z1.urdf', 'link00', 'gripperStator'),
+    'talos_leg': ('talos_data/robots/talos_full_v2.urdf', 'base_link', 'left_sole_link'),
+    'g1_leg': (
+        'g1_description/urdf/g1_29dof_rev_1_0.urdf',
+        'pelvis',
+        'left_ankle_roll_link',
+    ),
     'pr2_arm': ('pr2_description/urdf/pr2.urdf', 'torso_lift_link', 'r_wrist_roll_link'),
 }
 BENCHMARK_ROBOTS = ('panda', 'ur10', 'iiwa14', 'tiago', 'talos_arm')
@@ -103,6 +111,18 @@ def robot_from_urdf(name: str, text: str, base: str, tip: str) -> Robot:
     urdf = ElementTree.tostring(root, encoding='unicode')
     labels = tuple(joint.get('name') for joint in movable)
     return Robot(name, urdf, tip, labels, bounds[:, 0], bounds[:, 1])
+
+
+def without_limits(robot: Robot) -> Robot:
+    """Return the arm with joints that turn without end instead of those that turn."""
+    root = ElementTree.fromstring(robot.urdf)
+    for joint in root.findall('joint'):
+        if joint.get('type') == 'revolute':
+            joint.set('type', 'continuous')
+    endless = np.full(robot.dof, np.inf)
+    return replace(
+        robot, urdf=ElementTree.tostring(root, encoding='unicode'), lower=-endless, upper=endless
+    )
 
 
 def _chain_joints(root, base, tip):

@@ -53,7 +53,7 @@ class Arm:
     def __init__(self, urdf: str, tip: str, joints):
         self.model = pin.buildModelFromXML(urdf)
         self.data = self.model.createData()
-        self.frame = self.model.getFrameId(tip)
+        self.frame = self.model.getFrameId(tip, pin.FrameType.BODY)
         self._joints = [self.model.joints[self.model.getJointId(str(name))] for name in joints]
 
     def configuration(self, angles: np.ndarray) -> np.ndarray:

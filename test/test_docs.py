@@ -13,6 +13,7 @@ from ros_ik.settings import read_settings
 from ros_ik.settings import SCHEMA
 from ros_ik.settings.reading import unknown_parameters
 from tools import interface_documents
+from tools import posture_picture
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / 'docs'
@@ -200,3 +201,9 @@ def test_the_table_names_what_exists():
                 assert (ROOT / package / kind / f'{name}.{kind}').exists()
             if 'qos' in entry:
                 assert entry['qos'] in table['qos']
+
+
+def test_the_picture_of_the_postures_shows_all_eight(tmp_path):
+    path = tmp_path / 'postures.png'
+    assert posture_picture.draw(path) == 8
+    assert path.read_bytes().startswith(b'\x89PNG')

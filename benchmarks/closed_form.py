@@ -1,0 +1,153 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Times every solution of a pose beside EAIK's, one pose a call and in batches.
+
+Problem: poses of random configurations, arms without joint limits, which EAIK does not know. A
+solution is what Pinocchio confirms; those of one pose are told apart by more than 1e-4 rad, whole
+turns aside. The success of a side is its share of all solutions that either has found.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+import itertools
+
+import numpy as np
+
+from benchmarks.job import bound_values
+from benchmarks.job import Job
+from benchmarks.measure import Runner
+from benchmarks.measure import TIGHT
+from benchmarks.problems import random_problems
+from benchmarks.process import Answer
+from benchmarks.process import PEER_PYTHON
+from benchmarks.process import run_jobs
+from benchmarks.robots import load_robot
+from benchmarks.robots import Robot
+from benchmarks.robots import without_limits
+from benchmarks.table import call_statistics
+from benchmarks.table import our_versions
+from benchmarks.table import row
+from benchmarks.table import Side
+from benchmarks.verify import Arm
+from benchmarks.verify import judge
+
+ROBOTS = ('ur3', 'ur5', 'ur10', 'z1', 'jaco2', 'talos_leg', 'g1_leg')
+# Six general axes take a hundred times as long.
+GENERAL = ('g1_leg',)
+PEER = 'EAIK'
+SEPARATION = 1e-4
+# Batches, and the time after which no further one is begun [s].
+_REPEATS, _BUDGET = 100, 10.0
+# Poses of which every solution is judged.
+JUDGED = 1000
+
+
+def measure(runner: Runner, quick: bool) -> list[dict]:
+    """Return the rows of every arm, one pose a call and in a batch."""
+    cases = [(robot, mode) for robot in ROBOTS for mode in ('single', 'batch')]
+    sizes = {case: _size(*case, quick) for case in cases}
+    ours = _run(runner, 'benchmarks.ours_every', sizes, None)
+    theirs = _run(runner, 'benchmarks.peers.eaik', sizes, PEER_PYTHON)
+    return [_row(case, sizes[case], ours[case], theirs[case], _arm(case[0])) for case in cases]
+
+
+def _size(robot, mode, quick):
+    if robot in GENERAL:
+        return 200 if mode == 'single' else 256
+    if mode == 'single':
+        return 300 if quick else 5000
+    return 256 if quick else 2048
+
+
+def _arm(name: str) -> Robot:
+    return without_limits(load_robot(name))
+
+
+def _run(runner, module, sizes, python):
+    folder = runner.folder / module.rsplit('.', 1)[1]
+    folder.mkdir(exist_ok=True)
+    jobs = {}
+    for (name, mode), n in sizes.items():
+        robot = _arm(name)
+        drawn = random_problems(robot, n)
+        np.savez(folder / f'{name}-{mode}.npz', poses=drawn.poses, starts=drawn.starts)
+        jobs[name, mode] = Job(
+            key=f'{name}-{mode}',
+            mode=mode,
+            variant='',
+            urdf=robot.urdf,
+            tip=robot.tip,
+            joints=robot.joints,
+            lower=bound_values(robot.lower),
+            upper=bound_values(robot.upper),
+            problems=f'{name}-{mode}.npz',
+            n=n,
+            position_tolerance=TIGHT.position,
+            rotation_tolerance=TIGHT.rotation,
+            repeats=_REPEATS,
+            budget=_BUDGET,
+            options={'processor_time': True},
+        )
+    answers = run_jobs(module, list(jobs.values()), folder, 400.0, python=python)
+    return {case: answers[job.key] for case, job in jobs.items()}
+
+
+def _row(case, n, ours: Answer, theirs: Answer, robot: Robot) -> dict:
+    """Judge both sides against all solutions that either has."""
+    name, mode = case
+    poses = random_problems(robot, n).poses[:JUDGED]
+    found = [_solutions(answer, poses, robot) for answer in (ours, theirs)]
+    union = [_distinct([side[k] for side in found if side]) for k in range(len(poses))]
+    sides = [
+        _side(answer, mode, n, one, union)
+        for answer, one in zip((ours, theirs), found, strict=True)
+    ]
+    mine, peer = sides
+    mine = replace(mine, versions={**mine.versions, **our_versions()})
+    what = 'one pose' if mode == 'single' else f'batch of {n:,}'
+    problem = ', '.join(word for word in (ours.setting, what) if word)
+    return row('closed_form', name, problem, n, str(TIGHT), mine, PEER, peer)
+
+
+def _solutions(answer: Answer, poses: np.ndarray, robot: Robot) -> list[list[np.ndarray]]:
+    """Return the confirmed and distinct solutions of each pose, nothing where there is none."""
+    if answer.error:
+        return []
+    rows = answer.joint_q[: len(poses)]
+    places = rows.shape[1]
+    arm = Arm(robot.urdf, robot.tip, robot.joints)
+    errors = judge(
+        arm, robot.lower, robot.upper, np.repeat(poses[: len(rows)], places, axis=0),
+        rows.reshape(-1, rows.shape[2]),
+    )  # fmt: skip
+    good = TIGHT.success(errors).reshape(len(rows), places)
+    return [_distinct([q[there]]) for q, there in zip(rows, good, strict=True)]
+
+
+def _distinct(groups: Iterable[Iterable[np.ndarray]]) -> list[np.ndarray]:
+    """Return configurations of which no two are the same but for whole turns."""
+    kept: list[np.ndarray] = []
+    for q in itertools.chain(*groups):
+        if not _has(kept, q):
+            kept.append(q)
+    return kept
+
+
+def _has(rows: list[np.ndarray], q: np.ndarray) -> bool:
+    if not rows:
+        return False
+    change = np.array(rows) - q
+    change -= 2.0 * np.pi * np.rint(change / (2.0 * np.pi))
+    return bool((np.abs(change).max(axis=1) < SEPARATION).any())
+
+
+def _side(answer, mode, n, found, union):
+    if answer.error:
+        return Side(None, versions=answer.versions, error=answer.error)
+    there = sum(_has(rows, q) for rows, every in zip(found, union, strict=True) for q in every)
+    details = {'n': n, 'solutions': float(np.mean([len(rows) for rows in found]))}
+    success = there / max(1, sum(map(len, union)))
+    if mode == 'single':
+        details.update(call_statistics(answer.seconds))
+        return Side(details['median'], success, details, answer.versions)
+    return Side(1e6 * float(np.min(answer.seconds)) / n, success, details, answer.versions)
