@@ -85,6 +85,14 @@ def test_all_solutions():
     assert text.count('too near: 27 mm from upper_arm_link to wrist_1_link') == 2
 
 
+def test_every_grasp():
+    text = run('every_grasp')
+    # Regular poses, each with the eight solutions of such an arm.
+    assert numbers(text, r'(\d+) grasps: (\d+) solutions, (\d+) are free') == [1000, 8000, 7658]
+    assert numbers(text, r'(\d+) grasps can be reached') == [1000]
+    assert numbers(text, r'nearest: grasp (\d+), ([\d.]+) rad') == [847, 0.55]
+
+
 def test_cartesian_path():
     text = run('cartesian_path')
     assert numbers(text, r'(\d+) % of the path, (\d+) breaks') == [100, 0]

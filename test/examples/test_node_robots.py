@@ -76,6 +76,14 @@ def errors(session):
     return {task.name: task.linear for task in session.client.status.tasks if task.active}
 
 
+def test_every_grasp(session):
+    with session.example('every_grasp') as example:
+        assert example.wait() == 0, example.text()
+        # The same as with the library, see test_library.
+        assert '1000 grasps: 7658 solutions are free\n' in example.text()
+        assert 'nearest: grasp 847, 0.55 rad away' in example.text()
+
+
 def test_two_arms(session):
     client, poses = session.client, Poses(session.client, 'left_hand', 'right_hand')
     with session.example('two_arms') as example:
