@@ -11,6 +11,7 @@ PYTEST_ARGS ?=
 # Files that run side by side: each starts nodes and compiles kernels on processors of its own.
 TEST_WORKERS ?= 2
 STRESS_TICKS ?= 1000000
+STRESS_ARMS ?= 1000
 
 CHOSEN = $(if $(DEVICE),--device '$(DEVICE)') $(if $(RATE),--rate '$(RATE)')
 
@@ -30,10 +31,13 @@ view: setup
 test: setup
 	@tools/run python -m pytest -n $(TEST_WORKERS) --dist loadfile $(PYTEST_ARGS)
 
-# The long forms of what test/safety drives: hours. Each line of output is what one drive came to.
+# The long forms of what test/safety drives, then random arms of each structure of the closed forms:
+# hours. Each line of output is what one drive came to.
 stress: setup
 	@SAFETY_TICKS=$$(($(STRESS_TICKS) / 3 + 1)) SERVO_SAFETY_TICKS=$(STRESS_TICKS) \
 		tools/run python -m pytest -s test/safety $(PYTEST_ARGS)
+	@CLOSED_FORM_ARMS=$(STRESS_ARMS) tools/run python -m pytest --timeout 0 -k planted \
+		test/solvers/test_all_solutions.py
 
 lint: setup
 	@tools/run ruff check .
