@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ros_ik.kinematics import eval_mass_matrix
     from ros_ik.limits import AccelerationLimit
     from ros_ik.limits import JerkLimit
+    from ros_ik.limits import MotionLimit
     from ros_ik.limits import PositionLimit
     from ros_ik.limits import VelocityLimit
     from ros_ik.model import JointGroup
@@ -142,6 +143,7 @@ __all__ = [
     'Model',
     'ModelBuilder',
     'ModelError',
+    'MotionLimit',
     'OptimalControl',
     'OptimalControlCommand',
     'OptimalControlCommandBuilder',

@@ -7,11 +7,12 @@ u = 1 + m it has moved by
 
     |dq| + k |dq| - s k (k + 1) / 2,   k = min(m, floor(|dq| / s))
 
-and evenly between two such times. From one place to another, degree of freedom k moves by
-theta_k, and a point at the distance rho_k from its axis, seen from a link on the other side of
-these joints, by no more than T = sum theta_k rho_k. Where all joints move evenly its second
-derivative is at most 2 Theta T (1 + Theta), Theta = sum of the theta_k that turn: the factor
-1 + Theta is for the growth of rho_k on the way. So it leaves the chord by no more than
+and evenly between two such times; where its jerk is limited, by what
+:mod:`ros_ik.kinematics.jerk_limited_stop` says. From one place to another, degree of freedom k
+moves by theta_k, and a point at the distance rho_k from its axis, seen from a link on the other
+side of these joints, by no more than T = sum theta_k rho_k. Where all joints move evenly its
+second derivative is at most 2 Theta T (1 + Theta), Theta = sum of the theta_k that turn: the
+factor 1 + Theta is for the growth of rho_k on the way. So it leaves the chord by no more than
 
     Theta T (1 + Theta) / 4
 
@@ -34,6 +35,8 @@ import warp as wp
 
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.integrate import integrate_function
+from ros_ik.kinematics.jerk_limited_stop import jerk_limited_stop_functions
+from ros_ik.kinematics.jerk_limited_stop import jerk_limited_stop_struct
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.step_tree import make_step_tree
 from ros_ik.kinematics.step_tree import place_nodes_function
@@ -66,6 +69,7 @@ def stop_path_struct(scalar: type) -> Any:
     """
     types = spatial_functions(scalar)
     Tree, Node = tree_struct(scalar), step_node_struct(scalar)
+    Stop = jerk_limited_stop_struct(scalar)
 
     @wp.struct
     class StopPathArrays:
@@ -74,6 +78,8 @@ def stop_path_struct(scalar: type) -> Any:
         joint_q: wp.array2d(dtype=scalar)  # [n, joint_coord_count], where the step begins
         step: wp.array2d(dtype=scalar)  # [n, joint_dof_count]
         slowdown: wp.array(dtype=scalar)  # [joint_dof_count], s
+        jerk: wp.array(dtype=scalar)  # [joint_dof_count], inf for none
+        stops: wp.array2d(dtype=Stop)  # [n, joint_dof_count], read where the jerk is limited
         horizon: wp.array(dtype=scalar)  # [n], steps of the stop
         parts: wp.array(dtype=scalar)  # [places], parts of the horizon; the first is not read
         times: wp.array2d(dtype=scalar)  # [n, places], u, ascending from 0
@@ -146,6 +152,30 @@ def stop_functions(scalar: type) -> SimpleNamespace:
 
 @no_type_check
 @functools.cache
+def motion_at_function(scalar: type) -> wp.Function:
+    """Build ``motion_at(path, robot, dof, time)``: displacement and length of the way there.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+    """
+    way_after, Path = stop_functions(scalar).way_after, stop_path_struct(scalar)
+    limited = jerk_limited_stop_functions(scalar)
+    displacement_at, way_at = limited.displacement_at, limited.way_at
+
+    @wp.func
+    def motion_at(path: Path, robot: int, dof: int, time: scalar):
+        if wp.isfinite(path.jerk[dof]):
+            stop = path.stops[robot, dof]
+            return displacement_at(stop, time), way_at(stop, time)
+        step = path.step[robot, dof]
+        way = way_after(step, path.slowdown[dof], time)
+        return wp.sign(step) * way, way
+
+    return motion_at
+
+
+@no_type_check
+@functools.cache
 def judge_function(scalar: type) -> wp.Function:
     """Build ``judge(h, h_next, along, fall, bend, floor, between)``.
 
@@ -195,16 +225,15 @@ def judge_function(scalar: type) -> wp.Function:
 @functools.cache
 def place_stop_function(scalar: type) -> wp.Function:
     """Build ``place_stop(path, robot, row, time)``: configuration and link poses at a time."""
-    way_after = stop_functions(scalar).way_after
+    motion_at = motion_at_function(scalar)
     integrate_row, place_nodes = integrate_function(scalar), place_nodes_function(scalar)
     Path = stop_path_struct(scalar)
 
     @wp.func
     def place_stop(path: Path, robot: int, row: int, time: scalar):
         for dof in range(path.step.shape[1]):
-            step = path.step[robot, dof]
-            way = way_after(step, path.slowdown[dof], time)
-            path.displacement[row, dof] = wp.sign(step) * way
+            displacement, way = motion_at(path, robot, dof, time)
+            path.displacement[row, dof] = displacement
         for coord in range(path.q.shape[1]):
             path.q[row, coord] = path.joint_q[robot, coord]
         integrate_row(path.tree, row, path.q, path.displacement, path.q)
@@ -231,17 +260,17 @@ def walk_functions(scalar: type) -> SimpleNamespace:
     vec3 = spatial_functions(scalar).vec3
     Path = stop_path_struct(scalar)
     stops, place_stop = stop_functions(scalar), place_stop_function(scalar)
-    way_after, uneven, chord_bend = stops.way_after, stops.uneven, stops.chord_bend
+    uneven, chord_bend, motion_at = stops.uneven, stops.chord_bend, motion_at_function(scalar)
     zero = wp.constant(scalar(0.0))
 
     @wp.func
     def joint_motion(path: Path, robot: int, row: int, dof: int, low: scalar, high: scalar):
-        step = path.step[robot, dof]
-        slowdown = path.slowdown[dof]
-        theta = way_after(step, slowdown, high) - way_after(step, slowdown, low)
+        here, begun = motion_at(path, robot, dof, low)
+        there, ended = motion_at(path, robot, dof, high)
+        theta = ended - begun
         S = path.joint_S_s[row, dof]
         turn = wp.length(vec3(S[3], S[4], S[5]))
-        return theta, turn, uneven(slowdown, low, high, theta)
+        return theta, turn, uneven(path.slowdown[dof], low, high, theta)
 
     @wp.func
     def chord_error(
@@ -285,8 +314,7 @@ def walk_functions(scalar: type) -> SimpleNamespace:
 @functools.cache
 def place_stops_kernel(scalar: type) -> wp.Kernel:
     """Build the kernel that places every robot at every place; one thread is one of them."""
-    place_stop = place_stop_function(scalar)
-    way_after = stop_functions(scalar).way_after
+    place_stop, motion_at = place_stop_function(scalar), motion_at_function(scalar)
     Path = stop_path_struct(scalar)
 
     @wp.func
@@ -306,7 +334,8 @@ def place_stops_kernel(scalar: type) -> wp.Kernel:
             place_stop(path, robot, place * n + robot, time)
         if place == path.times.shape[1] - 1:
             for dof in range(path.step.shape[1]):
-                path.way[robot, dof] = way_after(path.step[robot, dof], path.slowdown[dof], time)
+                displacement, way = motion_at(path, robot, dof, time)
+                path.way[robot, dof] = way
 
     return place_stops
 
@@ -326,6 +355,7 @@ class StopPath:
         links: Iterable[int] | None,
         step: wp.array,
         slowdown: wp.array,
+        jerk: wp.array,
         parts: np.ndarray,
     ) -> None:
         """Allocate.
@@ -337,6 +367,8 @@ class StopPath:
             step: The step, read at each launch, [n, joint_dof_count].
             slowdown: What each degree of freedom loses a step, read at each launch,
                 [joint_dof_count].
+            jerk: Largest change of the change of each, read at each launch, [joint_dof_count];
+                inf for none, else ``arrays.stops`` are read.
             parts: Parts of the stop at whose ends there is a place, ascending to 1, after that at
                 the end of the step, which is 0.
         """
@@ -351,6 +383,7 @@ class StopPath:
         order = tree.arrays.joint_order.numpy()
         arrays.nodes = make_step_tree(state.model, order, links, scalar)
         arrays.joint_q, arrays.step, arrays.slowdown = state.joint_q, step, slowdown
+        arrays.jerk = jerk
         arrays.parts = wp.array([0.0, *parts], dtype=scalar, device=device)
         for name, dtype, shape in (
             ('horizon', scalar, (n,)),
@@ -360,6 +393,7 @@ class StopPath:
             ('body_q', types.transform, (rows, state.model.body_count)),
             ('joint_S_s', types.twist, (rows, dofs)),
             ('way', scalar, (n, dofs)),
+            ('stops', jerk_limited_stop_struct(scalar), (n, dofs)),
         ):
             setattr(arrays, name, wp.zeros(shape, dtype=dtype, device=device))
 

@@ -20,6 +20,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.braking import braking_function
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.read_once import read_only
@@ -28,7 +29,6 @@ from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.arguments import finite_array
 from ros_ik.limits.arguments import margin_values
 from ros_ik.limits.arguments import position_bounds
-from ros_ik.limits.braking import braking_function
 from ros_ik.limits.limit import ScaledLimit
 from ros_ik.limits.limit import STATE_TOLERANCE
 from ros_ik.limits.limit import write_rows

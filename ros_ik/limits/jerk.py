@@ -18,12 +18,12 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.braking import braking_function
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.arguments import finite_array
 from ros_ik.limits.arguments import positive_values
-from ros_ik.limits.braking import braking_function
 from ros_ik.limits.limit import ScaledLimit
 from ros_ik.limits.limit import write_rows
 from ros_ik.limits.limit import yield_function

@@ -40,6 +40,24 @@ class Halt:
         """Give up going back: something is in the way."""
         self._is_blocked = True
 
+    def way(
+        self, position: np.ndarray, *, returns: bool | np.ndarray
+    ) -> np.ndarray | None:
+        """Return what is left to where each joint goes back to [rad or m], None for nowhere.
+
+        Args:
+            position: Commanded positions.
+            returns: As in :meth:`step`.
+
+        Returns:
+            One per controlled joint, NaN for those that stay.
+        """
+        if returns is False or self._is_blocked:
+            return None
+        if self._position is None:
+            self._position = np.where(returns, position, np.nan)
+        return self._position - position
+
     def step(
         self,
         last: np.ndarray,
@@ -62,11 +80,9 @@ class Halt:
                 entry per joint those of the first step of the halt count.
         """
         loss = acceleration * dt**2
-        if returns is False or self._is_blocked:
+        way = self.way(position, returns=returns)
+        if way is None:
             return np.sign(last) * np.maximum(np.abs(last) - loss, 0.0)
-        if self._position is None:
-            self._position = np.where(returns, position, np.nan)
-        way = self._position - position
         # Also where there is nothing to go back to.
         way[~(np.abs(way) >= _ARRIVED)] = 0.0
         back = joint_step(way, speed, acceleration, dt)

@@ -10,11 +10,10 @@ its acceleration, and stops it at its limits.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import copy
 
 import numpy as np
-
-from ros_ik.servo.approach import joint_step
 
 
 class JointJog:
@@ -41,7 +40,12 @@ class JointJog:
         self._held: np.ndarray | None = None
 
     def step(
-        self, q: np.ndarray, velocity: np.ndarray, speed: np.ndarray, acceleration: np.ndarray
+        self,
+        q: np.ndarray,
+        velocity: np.ndarray,
+        speed: np.ndarray,
+        acceleration: np.ndarray,
+        towards: Callable[[np.ndarray, np.ndarray], np.ndarray],
     ) -> np.ndarray:
         """Return the positions to reach in this tick [rad or m].
 
@@ -50,6 +54,8 @@ class JointJog:
             velocity: Commanded velocities [rad/s or m/s], NaN for joints without one.
             speed: Velocity limits [rad/s or m/s].
             acceleration: Acceleration limits [rad/s^2 or m/s^2].
+            towards: Returns steps for what is left to the positions of joints that are held, NaN
+                for the others, and for the steps of these, all in rad or m.
         """
         dt, velocity = self._dt, np.nan_to_num(velocity, nan=0.0)
         moves = velocity != 0.0
@@ -59,7 +65,6 @@ class JointJog:
         # A joint that can stop within this tick is held from here on, also against barriers.
         stops = np.isnan(held) & (moved <= acceleration * dt**2)
         held = np.where(moves, np.nan, np.where(stops, q, held))
-        back = joint_step(held - q, speed, acceleration, dt)
-        shift = np.where(moves, factor * velocity * dt, np.nan_to_num(back, nan=0.0))
+        shift = towards(held - q, factor * velocity * dt)
         self._before, self._held, self.aim = q.copy(), held, q + shift
         return self.aim

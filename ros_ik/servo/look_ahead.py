@@ -87,7 +87,9 @@ class LookAhead:
         """Make one step as the servo does; return where it leads, None where it fails."""
         solver, step = self._solver, self._step
         goals.now += self._settings.period
-        set_references(solver, self._robot, goals, posture, joint_q, self._settings)
+        set_references(
+            solver, self._robot, goals, posture, joint_q, self._last, self._settings
+        )
         solver.damp()
         status = solver.solve(joint_q, self._last, step)
         # A sum of squares is finite only where every number is.
@@ -95,4 +97,7 @@ class LookAhead:
             return None
         solver.enforce_stopping(joint_q, step, self._last)
         after = solver.ahead.advance(joint_q, step)
-        return None if solver.fault(joint_q, step, after) else after
+        if solver.fault(joint_q, step, after):
+            return None
+        solver.take(self._last)
+        return after

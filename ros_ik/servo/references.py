@@ -22,6 +22,7 @@ def set_references(
     goals: Goals,
     posture: np.ndarray,
     joint_q: np.ndarray,
+    last_step: np.ndarray,
     settings: Settings,
 ) -> float:
     """Give what is to be reached in this tick; the arguments are those of the functions below.
@@ -30,7 +31,9 @@ def set_references(
         How much nearer the targets that is [m plus rad].
     """
     if goals.choice.joints:
-        return set_joint_references(solver, robot, goals, posture, joint_q, settings)
+        return set_joint_references(
+            solver, robot, goals, posture, joint_q, last_step, settings
+        )
     return set_place_references(solver, goals, posture, solver.ahead.at(joint_q))
 
 
@@ -68,6 +71,7 @@ def set_joint_references(
     goals: Goals,
     posture: np.ndarray,
     joint_q: np.ndarray,
+    last_step: np.ndarray,
     settings: Settings,
 ) -> float:
     """Give the positions that joints are to reach in this tick, by positions or velocities.
@@ -78,6 +82,7 @@ def set_joint_references(
         goals: The targets.
         posture: Coordinates of the joints that are not commanded [joint_coord_count].
         joint_q: Commanded coordinates [joint_coord_count].
+        last_step: The step that led there [joint_dof_count].
         settings: The settings in force.
 
     Returns:
@@ -86,10 +91,22 @@ def set_joint_references(
     coords, dofs = robot.coords, robot.group.variable_dof
     speed, q = robot.velocity[dofs] * settings.limits_velocity_scale, joint_q[coords]
     target = posture.copy()
+
+    def towards(way: np.ndarray, pace: np.ndarray) -> np.ndarray:
+        if solver.is_strict:
+            return solver.aim(joint_q, last_step, way, pace)
+        step = joint_step(way, speed, solver.acceleration, settings.period)
+        return np.where(np.isnan(way), pace, step)
+
     if isinstance(goals.joints, JointVelocityTarget):
-        step = goals.jog.step(q, goals.joints.velocities, speed, solver.acceleration) - q
+        velocities = goals.joints.velocities
+        step = goals.jog.step(q, velocities, speed, solver.acceleration, towards) - q
     else:
-        step = joint_step(goals.joint_way(q), speed, solver.acceleration, settings.period)
+        way = goals.joint_way(q)
+        if solver.is_strict:
+            # Joints without a target are held by the posture, to which they need room as well.
+            way = np.where(np.isnan(way), posture[coords] - q, way)
+        step = towards(way, np.full_like(way, np.nan))
     commanded = np.isfinite(step)
     target[coords[commanded]] = (q + step)[commanded]
     solver.set_joints(target)

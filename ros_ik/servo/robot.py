@@ -133,6 +133,7 @@ def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
     needed = tuple(dict.fromkeys(_drivers(model, needed)))
     limits = motion_limits(model, settings)
     check_per_joint(settings, group)
+    check_strict_jerk(settings, group, limits.jerk)
     if not np.array_equal([limits.lower, limits.upper], model.limits64()[:2]):
         model = with_position_limits(model, limits.lower, limits.upper)
     return ControlledRobot(
@@ -251,6 +252,25 @@ def check_per_joint(settings: Settings, group: JointGroup) -> None:
                 name, f'expected {permitted} entries (one per controlled joint: {names}), got '
                 f'{len(values)}',
             )  # fmt: skip
+
+
+def check_strict_jerk(settings: Settings, group: JointGroup, jerk: np.ndarray) -> None:
+    """Check that every controlled joint has a jerk limit where these are strict.
+
+    Args:
+        settings: The settings.
+        group: The controlled joints.
+        jerk: Jerk limits [joint_dof_count].
+    """
+    if settings.limits_jerk != 'strict':
+        return
+    for name, limit in zip(group.joint_names, jerk[group.variable_dof], strict=True):
+        if not np.isfinite(limit):
+            raise SettingsError(
+                'limits.jerk',
+                f'strict needs a jerk limit of every controlled joint, and {name!r} has none: '
+                f'set joint_limits.{name}.has_jerk_limits and max_jerk',
+            )
 
 
 def _unknown_joint(model: Model, name: str) -> str:

@@ -111,7 +111,7 @@ class Servo:
     @property
     def moving(self) -> bool:
         """Whether the command is not at rest."""
-        return bool(np.count_nonzero(self._step))
+        return bool(np.count_nonzero(self._step)) or self._solver.turns(self._step)
 
     def apply(self, settings: Settings) -> None:
         """Take over changed settings; the next tick uses them.
@@ -180,6 +180,7 @@ class Servo:
         The next motion starts from the measured state.
         """
         self._step[:] = 0.0
+        self._solver.rest()
         self._halt.end()
         self.following.forget()
         self._resting.forget()
@@ -266,7 +267,7 @@ class Servo:
             self._standstill.forget()
         solver = self._solver
         wanted = set_references(
-            solver, self.robot, self.goals, self._posture, self.joint_q, self.settings
+            solver, self.robot, self.goals, self._posture, self.joint_q, self._step, self.settings
         )
         damping = solver.damp()
         before = self.goals.remaining(self.joint_q)
@@ -279,12 +280,15 @@ class Servo:
             )
         if not status.ok:
             return self._brake(StatusCode.SOLVER_FAILED, status.message)
-        self.following.limit(self._next_step, self._step, solver.acceleration)
+        slowed = self.following.limit(self._next_step, self._step, solver.acceleration)
+        if slowed and solver.is_strict:
+            solver.confine(self.joint_q, self._next_step, self._step)
         cut = solver.enforce_stopping(self.joint_q, self._next_step, self._step)
         after = solver.ahead.advance(self.joint_q, self._next_step)
         fault = solver.fault(self.joint_q, self._next_step, after)
         if fault:
             return self._brake(StatusCode.SOLVER_FAILED, fault)
+        solver.take(self._step)
         joint_q, self.joint_q = self.joint_q, after
         self._step, self._next_step = self._next_step, self._step
         output = self._output(StatusCode.OK, 'tracking', publish=True)
@@ -346,6 +350,7 @@ class Servo:
             )
         else:
             self._halt.end()
+            self._solver.rest()
             self._resting.rest(now, self.joint_q)
             if reason.waiting_for:
                 self._resting.forget()
@@ -363,30 +368,41 @@ class Servo:
         self, code: StatusCode, text: str, *, may_return: bool = True, returns: bool = False
     ) -> ServoOutput:
         """Make one step towards rest, as the limits permit; see ``halt_mode``."""
-        robot, group, dofs = self.robot, self.robot.group, self.robot.group.variable_dof
+        group = self.robot.group
         goes_back = may_return and self.settings.halt_mode == 'hold'
         # To go back to beyond its limits is not for a joint that is on its way in.
         back = self._room.inside(self.joint_q) if goes_back else False
-        joints = self._halt.step(
-            self._step[dofs],
-            self.joint_q[robot.coords],
-            robot.velocity[dofs] * self.settings.limits_velocity_scale,
-            self._solver.acceleration,
-            self.settings.period,
-            returns=returns or back,
-        )
+        joints = self._halting_step(returns or back)
         driven = group.dof_variable >= 0
         last = self._step.copy()
         self._step[:] = 0.0
         self._step[driven] = group.dof_scale[driven] * joints[group.dof_variable[driven]]
-        if self.moving:
+        if self._step.any():
             if self._solver.enforce_stopping(self.joint_q, self._step, last):
                 self._halt.block()
             self._room.confine(self.joint_q, self._step)
             self.joint_q = self._solver.ahead.advance(self.joint_q, self._step)
+        self._solver.take(last)
         self.goals.rest()
         self._report.forget()
         return self._output(code, text, publish=True)
+
+    def _halting_step(self, returns: bool | np.ndarray) -> np.ndarray:
+        """Return the step of each controlled joint in a halt; see :meth:`Halt.step`."""
+        robot, dofs, solver = self.robot, self.robot.group.variable_dof, self._solver
+        position = self.joint_q[robot.coords]
+        if solver.is_strict:
+            way = self._halt.way(position, returns=returns)
+            nowhere = np.full(len(dofs), np.nan)
+            return solver.aim(self.joint_q, self._step, nowhere if way is None else way)
+        return self._halt.step(
+            self._step[dofs],
+            position,
+            robot.velocity[dofs] * self.settings.limits_velocity_scale,
+            solver.acceleration,
+            self.settings.period,
+            returns=returns,
+        )
 
     def _output(self, code: StatusCode, text: str, *, publish: bool) -> ServoOutput:
         return ServoOutput(

@@ -21,6 +21,8 @@ from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import JerkLimit
+from ros_ik.limits import Limit
+from ros_ik.limits import MotionLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
 from ros_ik.objectives import IKObjectiveCenterOfMass
@@ -40,6 +42,7 @@ from ros_ik.servo.robot import ControlledRobot
 from ros_ik.servo.step_ahead import StepAhead
 from ros_ik.servo.stop_room import can_stop
 from ros_ik.servo.stopping import StopCheck
+from ros_ik.servo.viable_steps import ViableSteps
 from ros_ik.settings import Settings
 from ros_ik.settings import TaskSettings
 from ros_ik.solvers import DifferentialIK
@@ -52,6 +55,8 @@ from ros_ik.solvers import Task
 _POSTURE_TIME = 1.0
 # Rounding that the check of a step forgives [rad or m].
 _ROUNDING = 1e-9
+# Part of a limit that is rounding.
+_RELATIVE_ROUNDING = 1e-6
 # What margins and gains of barriers come from, and what weights of tasks and damping do.
 _BARRIERS = operator.attrgetter(
     'barriers_self_collision_margin', 'barriers_self_collision_gain', 'barriers_world_margin',
@@ -69,6 +74,7 @@ class StepSolver:
         diff: The solver.
         ahead: Where its steps lead.
         acceleration: Acceleration limit of each variable of the group, scaled [rad/s^2 or m/s^2].
+        is_strict: Whether limits of jerk hold always.
         barriers: The barriers.
         scene: What the robot is made of and the obstacles; None where nothing is watched.
         barrier_rows: Index of the barrier of each barrier value.
@@ -124,19 +130,22 @@ class StepSolver:
         margin = robot.position_margin(settings)
         self._acceleration_limit = AccelerationLimit(robot.acceleration, position_margin=margin)
         self._velocity_limit = VelocityLimit(robot.velocity, scale=settings.limits_velocity_scale)
-        self._jerk_limit = (
-            JerkLimit(robot.jerk, velocity=robot.velocity)
-            if np.isfinite(robot.jerk).any()
-            else None
-        )
         self._step_before = np.zeros(model.joint_dof_count)
         self._position_limit = PositionLimit(margin=margin)
-        self._limits = (
-            self._position_limit,
-            self._velocity_limit,
-            self._acceleration_limit,
-            *((self._jerk_limit,) if self._jerk_limit is not None else ()),
-        )
+        self._motion_limit: MotionLimit | None = None
+        self._jerk_limit: JerkLimit | MotionLimit | None = None
+        self._limits: tuple[Limit, ...] = (
+            self._position_limit, self._velocity_limit, self._acceleration_limit,
+        )  # fmt: skip
+        if settings.limits_jerk == 'strict':
+            self._jerk_limit = self._motion_limit = MotionLimit(
+                robot.velocity, robot.acceleration, robot.jerk, position_margin=margin
+            )
+            # Positions and velocities are held by it, which alone knows how.
+            self._limits = self._acceleration_limit, self._motion_limit
+        elif np.isfinite(robot.jerk).any():
+            self._jerk_limit = JerkLimit(robot.jerk, velocity=robot.velocity)
+            self._limits += (self._jerk_limit,)
         self.scene = scene or make_scene(robot, settings)
         self.barriers = make_barriers(robot, settings, self.scene)
         counts = [barrier.row_count for barrier in self.barriers]
@@ -167,14 +176,22 @@ class StepSolver:
         self._joint_mode = self._center_active = False
         self._keep_margin(margin)
         scale = settings.limits_acceleration_scale
-        self._stops = StopCheck(self.diff, self.barriers, robot.acceleration * scale)
+        jerk = None if self._motion_limit is None else robot.jerk
+        self._stops = StopCheck(self.diff, self.barriers, robot.acceleration * scale, jerk)
         self._scale_acceleration(scale)
         self._take_over(settings, None)
+        self._viable: ViableSteps | None = None
+        self._largest_change = robot.jerk * settings.period**3 * (1.0 + _RELATIVE_ROUNDING)
         self._warm_up(neutral)
 
     def apply(self, settings: Settings) -> None:
         """Take over settings; stricter limits wait for :meth:`settle`."""
         self._take_over(settings, self._settings)
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether limits of jerk hold in whatever the robot does."""
+        return self._motion_limit is not None
 
     @property
     def is_settled(self) -> bool:
@@ -189,15 +206,18 @@ class StepSolver:
     def settle(self, joint_q: np.ndarray, last_step: np.ndarray) -> None:
         """Take over limits that had to wait, as far as the robot can stop in time with them.
 
+        Where limits of jerk are strict they wait for rest.
+
         Args:
             joint_q: Commanded coordinates [joint_coord_count].
             last_step: The step that led there [joint_dof_count].
         """
-        if self.is_settled:
+        if self.is_settled or (self._motion_limit is not None and last_step.any()):
             return
         settings = self._settings
         scale, before = settings.limits_acceleration_scale, self._acceleration_limit.scale
         if not last_step.any():
+            self._stops.set_deceleration(self._robot.acceleration * max(scale, before))
             self._stops.rest()
         if scale > before and self._stops.brakes_with(self._robot.acceleration * scale):
             self._scale_acceleration(scale)
@@ -269,7 +289,7 @@ class StepSolver:
         if self._jerk_limit is not None:
             self._jerk_limit.set_last_displacements(last_step, self._step_before)
         wanted = self._settings.limits_velocity_scale
-        if self._velocity_limit.scale > wanted:
+        if self._motion_limit is None and self._velocity_limit.scale > wanted:
             self._scale_velocity(max(wanted, self._velocity_limit.scale - self._scale_loss()))
         return self._solve(joint_q, step)
 
@@ -293,8 +313,59 @@ class StepSolver:
             step: The step [joint_dof_count], changed in place.
             last_step: The step before.
         """
+        return self._settings.barriers_recheck and self._stops.cut(
+            joint_q, step, last_step, self._step_before
+        )
+
+    def take(self, last_step: np.ndarray) -> None:
+        """Note that a step is taken after ``last_step`` [joint_dof_count]."""
         self._step_before[:] = last_step
-        return self._settings.barriers_recheck and self._stops.cut(joint_q, step, last_step)
+
+    def rest(self) -> None:
+        """Note that the robot has rested for a tick."""
+        self._step_before[:] = 0.0
+
+    def turns(self, step: np.ndarray) -> bool:
+        """Return whether strict limits of jerk do not permit to rest after a step that is zero.
+
+        Args:
+            step: The step taken last [joint_dof_count].
+        """
+        if self._motion_limit is None:
+            return False
+        return bool((np.abs(step - self._step_before) > self._largest_change).any())
+
+    def aim(
+        self,
+        joint_q: np.ndarray,
+        last_step: np.ndarray,
+        way: np.ndarray,
+        pace: np.ndarray | float = 0.0,
+    ) -> np.ndarray:
+        """Return the steps of the controlled joints that strict limits of jerk permit.
+
+        Args:
+            joint_q: Commanded coordinates [joint_coord_count].
+            last_step: The step before [joint_dof_count].
+            way: See :meth:`ViableSteps.aim`.
+            pace: See :meth:`ViableSteps.aim`.
+        """
+        steps = last_step, self._step_before
+        return self._viable.aim(joint_q, steps, way, pace)  # type: ignore[union-attr]
+
+    def confine(self, joint_q: np.ndarray, step: np.ndarray, last_step: np.ndarray) -> None:
+        """Move a step to the nearest one that strict limits of jerk permit.
+
+        Args:
+            joint_q: Commanded coordinates [joint_coord_count].
+            step: The step [joint_dof_count], changed in place.
+            last_step: The step before.
+        """
+        group = self._robot.group
+        steps, joints = (last_step, self._step_before), step[group.variable_dof]
+        joints = self._viable.confine(joint_q, steps, joints)  # type: ignore[union-attr]
+        driven = group.dof_variable >= 0
+        step[driven] = group.dof_scale[driven] * joints[group.dof_variable[driven]]
 
     def barrier_values(self, joint_q: np.ndarray) -> np.ndarray:
         """Return the value of each barrier row [m], without margins."""
@@ -385,7 +456,7 @@ class StepSolver:
             gains = np.array([barrier.gain for barrier in self.barriers])
             self._row_gain = gains[self.barrier_rows]
         scale = settings.limits_acceleration_scale
-        if scale >= self._acceleration_limit.scale:
+        if scale >= self._acceleration_limit.scale and not self.is_strict:
             # Motion may count on harder braking as soon as the check of stops does.
             self._stops.set_deceleration(self._robot.acceleration * scale)
         if not settings.barriers_recheck:
@@ -393,6 +464,7 @@ class StepSolver:
         speed = max(settings.limits_velocity_scale, self._velocity_limit.scale)
         if before is None or speed != self._velocity_limit.scale:
             self._scale_velocity(speed)
+        self._scale_motion()
         if before is None or settings.solver_damping != before.solver_damping:
             for task in (*self._pose_tasks, *self._center_tasks):
                 task.damping = settings.solver_damping
@@ -413,6 +485,8 @@ class StepSolver:
         """Keep a distance from the position limits [joint_dof_count] from now on."""
         self._margin = self._wanted_margin = margin
         self._position_limit.set_margin(margin)
+        if self._motion_limit is not None:
+            self._motion_limit.set_position_margin(margin)
         self._acceleration_limit.set_position_margin(margin)
         robot, dofs = self._robot, self._robot.group.variable_dof
         self._inner_bounds = robot.lower[dofs] + margin[dofs], robot.upper[dofs] - margin[dofs]
@@ -421,6 +495,14 @@ class StepSolver:
         self._acceleration_limit.scale = scale
         self.acceleration = scale * self._robot.group.variable_limits(self._robot.acceleration)
         self._stops.set_deceleration(self._robot.acceleration * scale)
+        self._scale_motion()
+
+    def _scale_motion(self) -> None:
+        """Give strict limits their scales; a lower speed is come down to as jerks permit."""
+        if self._motion_limit is not None:
+            self._motion_limit.set_scales(
+                self._settings.limits_velocity_scale, self._acceleration_limit.scale
+            )
 
     def _scale_velocity(self, scale: float) -> None:
         self._velocity_limit.scale = scale
@@ -461,6 +543,8 @@ class StepSolver:
         for has_center in (self._center is not None, False):
             self._center_active = has_center
             self._solve(joint_q, step)
+        if self._motion_limit is not None:
+            self._viable = ViableSteps(self._robot, self._motion_limit)
         self.solve(joint_q, np.zeros_like(step), step)
         self.enforce_stopping(joint_q, step, np.zeros_like(step))
         self.barrier_values(joint_q)

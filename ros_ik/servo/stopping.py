@@ -18,7 +18,11 @@ class StopCheck:
     """Checks of steps, with the deceleration for which the step before was checked."""
 
     def __init__(
-        self, diff: DifferentialIK, barriers: tuple[Barrier, ...], deceleration: np.ndarray
+        self,
+        diff: DifferentialIK,
+        barriers: tuple[Barrier, ...],
+        deceleration: np.ndarray,
+        jerk: np.ndarray | None,
     ) -> None:
         """Capture.
 
@@ -26,13 +30,14 @@ class StopCheck:
             diff: The solver.
             barriers: What a stop must not break; may be empty.
             deceleration: Limits [joint_dof_count], rad/s^2 or m/s^2.
+            jerk: Limits of stops [joint_dof_count], rad/s^3 or m/s^3; None for none.
         """
-        self._diff, self._barriers = diff, barriers
+        self._diff, self._barriers, self._jerk = diff, barriers, jerk
         rest = np.zeros(diff.model.joint_dof_count)
         self._trial = np.zeros_like(rest)
         self._wanted = self._deceleration = _usable(deceleration)
         if barriers:
-            self._passes(diff.model.neutral_joint_q(), self._trial, rest, self._wanted)
+            self._passes(diff.model.neutral_joint_q(), self._trial, rest, rest, self._wanted)
 
     def set_deceleration(self, deceleration: np.ndarray) -> None:
         """Use other limits from now on, or as soon as the robot can stop with them."""
@@ -56,27 +61,38 @@ class StopCheck:
         """Go on as a check of the same robot would, which was given the same limits."""
         self._wanted, self._deceleration = other._wanted, other._deceleration
 
-    def cut(self, joint_q: np.ndarray, step: np.ndarray, last: np.ndarray) -> bool:
+    def cut(
+        self, joint_q: np.ndarray, step: np.ndarray, last: np.ndarray, before: np.ndarray
+    ) -> bool:
         """Draw a step towards the stop as far as is needed; return whether it was.
 
         Args:
             joint_q: Coordinates [joint_coord_count].
             step: The step [joint_dof_count], changed in place.
             last: The step before it.
+            before: The step before that.
         """
         if not self._barriers:
             return False
         if self._wanted is not self._deceleration:
             # Motion that began with other limits may need these to stop in time.
             self._trial[:] = step
-            if not last.any() or self._passes(joint_q, self._trial, last, self._wanted):
+            if not last.any() or self._passes(joint_q, self._trial, last, before, self._wanted):
                 self._deceleration = self._wanted
-        return not self._passes(joint_q, step, last, self._deceleration)
+        return not self._passes(joint_q, step, last, before, self._deceleration)
 
     def _passes(
-        self, joint_q: np.ndarray, step: np.ndarray, last: np.ndarray, deceleration: np.ndarray
+        self,
+        joint_q: np.ndarray,
+        step: np.ndarray,
+        last: np.ndarray,
+        before: np.ndarray,
+        deceleration: np.ndarray,
     ) -> bool:
-        status = self._diff.enforce_stopping(joint_q, self._barriers, step, last, deceleration)
+        status = self._diff.enforce_stopping(
+            joint_q, self._barriers, step, last, deceleration, jerk=self._jerk,
+            delta_q_before=before,
+        )  # fmt: skip
         return status == SolveStatus.CONVERGED
 
 

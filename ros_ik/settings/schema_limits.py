@@ -27,6 +27,15 @@ LIMITS = (
         'position limits, a higher one until its stops are checked for it.',
         minimum=0.01, maximum=1.0,
     ),
+    Parameter(
+        'limits.jerk', 'string', 'soft',
+        'Meaning of max_jerk. soft: it holds for motion towards targets and gives way to every '
+        'other limit. strict: it holds always, as every other limit does, in braking, at barriers '
+        'and in every stop too; stops take as much longer, and barriers are checked for that. '
+        'Every controlled joint then needs max_jerk, and a changed acceleration_scale or '
+        'position_margin waits until the robot rests.',
+        choices=('soft', 'strict'), read_only=True,
+    ),
 )  # fmt: skip
 
 JOINT_LIMITS = (
@@ -55,9 +64,8 @@ JOINT_LIMITS = (
     ),
     Parameter(
         'joint_limits.<joint>.max_jerk', 'double', 0.0,
-        'Jerk limit of motion towards targets. It gives way to every other limit: what stops may '
-        'stop with the acceleration limit at once. Below some 30 times the acceleration limit per '
-        'second motion overshoots its targets.',
+        'Jerk limit. With limits.jerk soft it gives way to every other limit: what stops may stop '
+        'with the acceleration limit at once.',
         unit='rad/s^3 or m/s^3', minimum=0.0, read_only=True,
     ),
     Parameter(

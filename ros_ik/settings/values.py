@@ -114,6 +114,7 @@ class Settings:
     limits_position_margin: tuple[float, ...]
     limits_velocity_scale: float
     limits_acceleration_scale: float
+    limits_jerk: str
     joint_limits: tuple[JointLimitSettings, ...]
     barriers_recheck: bool
     barriers_self_collision_enabled: bool

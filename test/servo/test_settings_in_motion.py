@@ -154,8 +154,8 @@ def test_motion_does_not_count_on_braking_that_stops_are_not_checked_for(then):
     stops = rig.servo._solver._stops
     soft, passes = stops._deceleration.copy(), stops._passes
     # As where an obstacle is in the way of the shorter stop, but not of the longer one.
-    stops._passes = lambda q, step, last, limit: (
-        np.array_equal(limit, soft) and passes(q, step, last, limit)
+    stops._passes = lambda *steps: (
+        np.array_equal(steps[-1], soft) and passes(*steps)
     )
     rig.set(limits__acceleration_scale=1.0)
     rig.tick(55)

@@ -224,7 +224,7 @@ class BarrierCheck:
         self._unsafe = wp.zeros((n, count), dtype=wp.int32, device=device)
         # The path ends where the step does.
         never = wp.full(dofs, np.inf, dtype=state.scalar, device=device)
-        path = StopPath(state, tree, links_of(barriers), self._step, never, np.zeros(1))
+        path = StopPath(state, tree, links_of(barriers), self._step, never, never, np.zeros(1))
         nobody = wp.zeros((n, 0), dtype=wp.int32, device=device)
         common = path, self._tolerance.array, False, self._unsafe
         self._check = PathCheck(*common, nobody)

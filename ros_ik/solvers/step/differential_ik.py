@@ -274,11 +274,14 @@ class DifferentialIK(ReadOnce):
         last_delta_q: np.ndarray | wp.array,
         acceleration: np.ndarray | wp.array,
         tolerance: float | None = None,
+        *,
+        jerk: np.ndarray | wp.array | None = None,
+        delta_q_before: np.ndarray | wp.array | None = None,
     ) -> SolveStatus | np.ndarray:
         """Check that the robot can still stop after a step, and cut the step where it cannot.
 
-        Unlike :meth:`enforce_barriers` this never leaves the acceleration limits: the step is
-        drawn towards the stop that the step before it was checked for; see
+        Unlike :meth:`enforce_barriers` this never leaves the limits of acceleration and jerk: the
+        step is drawn towards the stop that the step before it was checked for; see
         :mod:`ros_ik.solvers.step.stopping_check`. Use one or the other, at every step.
 
         Args:
@@ -293,29 +296,43 @@ class DifferentialIK(ReadOnce):
                 has a margin of 1e-4 or more, else for what is missing to that: without any room
                 every step along a curved barrier would end behind it, and a robot that touches
                 one would freeze there.
+            jerk: Largest jerk of each degree of freedom in a stop [rad/s^3 or m/s^3], shape
+                [joint_dof_count]; inf, or None for all, where there is no limit.
+            delta_q_before: The step before ``last_delta_q``, same shape; read where jerks are
+                limited, None for ``last_delta_q``: a constant speed.
 
         Returns:
             CONVERGED where nothing was cut, HALTED_BY_BARRIER where something was,
             NON_FINITE_INPUT for NaN or infinity, where the step becomes a stop.
 
         Raises:
-            ArgumentError: A wrong shape, a negative tolerance, an acceleration not above zero.
+            ArgumentError: A wrong shape, a negative tolerance, an acceleration or a jerk not
+                above zero.
         """
         if isinstance(delta_q, wp.array):
             return _into(
                 delta_q,
                 lambda step: self.enforce_stopping(
-                    joint_q, barriers, step, last_delta_q, acceleration, tolerance
-                ),
+                    joint_q, barriers, step, last_delta_q, acceleration, tolerance,
+                    jerk=jerk, delta_q_before=delta_q_before,
+                ),  # fmt: skip
             )
         last_delta_q = on_host('last_delta_q', last_delta_q)
+        before = last_delta_q
+        if delta_q_before is not None:
+            before = on_host('delta_q_before', delta_q_before)
         acceleration = checked_numbers('acceleration', acceleration)
+        if jerk is None:
+            jerk = np.full_like(acceleration, np.inf)
+        jerk = checked_numbers('jerk', jerk)
         if tolerance is None:
             margins = (barrier.margin for barrier in barriers)
             tolerance = max(0.0, _ROOM - min(margins, default=_ROOM))
-        self._begin_check(joint_q, tolerance, delta_q=delta_q, last_delta_q=last_delta_q)
-        check = self._stopping(barriers, acceleration)
-        check.delta_q[:], check.last[:] = delta_q, last_delta_q
+        self._begin_check(
+            joint_q, tolerance, delta_q=delta_q, last_delta_q=last_delta_q, delta_q_before=before
+        )
+        check = self._stopping(barriers, acceleration, jerk)
+        check.delta_q[:], check.last[:], check.before[:] = delta_q, last_delta_q, before
         check.run(tolerance)
         self._may_reach = not check.was_far and bool(np.count_nonzero(check.delta_q))
         delta_q[...] = check.delta_q if joint_q.ndim == 2 else check.delta_q[0]
@@ -445,14 +462,18 @@ class DifferentialIK(ReadOnce):
             key, lambda: BarrierCheck(self._state, self._tree, self._joint_q, key, mode=mode)
         )
 
-    def _stopping(self, barriers: Sequence[Barrier], acceleration: np.ndarray) -> StoppingCheck:
+    def _stopping(
+        self, barriers: Sequence[Barrier], acceleration: np.ndarray, jerk: np.ndarray
+    ) -> StoppingCheck:
         """Return the captured check of stops before these barriers, with these limits."""
-        limit = np.asarray(acceleration, dtype=np.float64)
         key = self._checked_barriers(barriers)
         check = self._stops.get(
-            key, lambda: StoppingCheck(self._state, self._tree, self._joint_q, key, limit)
+            key,
+            lambda: StoppingCheck(
+                self._state, self._tree, self._joint_q, key, acceleration, jerk
+            ),
         )
-        check.set_acceleration(limit)
+        check.set_limits(acceleration, jerk)
         return check
 
     def _record_forward(self) -> None:

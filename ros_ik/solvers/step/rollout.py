@@ -15,6 +15,7 @@ from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import JerkLimit
 from ros_ik.limits import Limit
+from ros_ik.limits import MotionLimit
 from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.differential_ik import DifferentialIK
 from ros_ik.solvers.step.task import Task
@@ -136,5 +137,5 @@ def _tell(limits: Sequence[Limit], last: np.ndarray, before: np.ndarray) -> None
     for limit in limits:
         if isinstance(limit, AccelerationLimit):
             limit.set_last_displacement(last)
-        elif isinstance(limit, JerkLimit):
+        elif isinstance(limit, JerkLimit | MotionLimit):
             limit.set_last_displacements(last, before)

@@ -3,12 +3,13 @@
 """Check that a robot which takes a step can still stop before a barrier.
 
 A step is safe where no barrier gets worse on the way to q + dq nor along the stop that would
-follow it, on which every variable slows down by s = a dt^2 a step. A step that is not safe is
+follow it, on which every variable slows down by s = a dt^2 a step, or as its limit of jerk permits
+(:mod:`ros_ik.kinematics.jerk_limited_stop`). A step that is not safe is
 drawn towards the stop that the step before it was checked for,
 
     dq(alpha) = stop + alpha (dq - stop),    alpha = 1, 1/2, 1/4, 0
 
-so a robot that starts safe stays safe without ever leaving its acceleration limits: alpha = 0 is
+so a robot that starts safe stays safe without ever leaving these limits: alpha = 0 is
 the rest of a path that was checked one step ago. (Sets that are safe because of stopping motions:
 Fraichard and Asama, "Inevitable collision states - a step towards safer robots?", Advanced
 Robotics 18 (2004).) To get worse is to fall below zero, or to shrink where h is negative already,
@@ -36,6 +37,8 @@ from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.jerk_limited_stop import jerk_limited_stop_functions
+from ros_ik.kinematics.jerk_limited_stop import jerk_limited_stop_struct
 from ros_ik.kinematics.step_state import StepState
 from ros_ik.kinematics.stop_path import PathCheck
 from ros_ik.kinematics.stop_path import stop_functions
@@ -61,21 +64,28 @@ def stopping_kernels(scalar: type) -> SimpleNamespace:
     functions = stop_functions(scalar)
     slower, steps_to_stop = functions.slower, functions.steps_to_stop
     way_after = functions.way_after
+    limited, Stop = jerk_limited_stop_functions(scalar), jerk_limited_stop_struct(scalar)
+    make_stop, next_change, ticks = limited.make_stop, limited.next_change, limited.ticks
+    way_at = limited.way_at
 
     @compiled_kernel()
     def blend_with_stop(
         candidate: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
         last: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
+        before: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
         fraction: wp.array(dtype=scalar),  # [n]
         brakes: wp.array2d(dtype=wp.int32),  # [n, joint_dof_count], what stops anyway
         variable_slowdown: wp.array(dtype=scalar),  # [n_variables]
+        variable_jerk: wp.array(dtype=scalar),  # [n_variables]
         variable_dof: wp.array(dtype=wp.int32),  # [n_variables]
         dof_variable: wp.array(dtype=wp.int32),  # [joint_dof_count]
         dof_scale: wp.array(dtype=scalar),  # [joint_dof_count]
         slowdown: wp.array(dtype=scalar),  # [joint_dof_count]
+        jerk: wp.array(dtype=scalar),  # [joint_dof_count]
         step: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
         horizon: wp.array(dtype=scalar),  # [n], steps until the last variable rests
         way: wp.array2d(dtype=scalar),  # [n, joint_dof_count], until then
+        stops: wp.array2d(dtype=Stop),  # [n, joint_dof_count]
         unsafe: wp.array2d(dtype=wp.int32),  # [n, barriers]
     ):
         robot = wp.tid()
@@ -91,14 +101,30 @@ def stopping_kernels(scalar: type) -> SimpleNamespace:
                 part = fraction[robot]
                 if brakes[robot, source] != 0:
                     part = scalar(0.0)
+                loss = variable_slowdown[variable]
+                growth = variable_jerk[variable]
+                begun = last[robot, source]
                 if part < scalar(1.0):
-                    stop = slower(last[robot, source], variable_slowdown[variable])
+                    stop = slower(begun, loss)
+                    if wp.isfinite(growth):
+                        change = begun - before[robot, source]
+                        stop = begun + next_change(begun, change, loss, growth)
                     value = stop + part * (value - stop)
                 step[robot, dof] = dof_scale[dof] * value
-                longest = wp.max(longest, steps_to_stop(value, variable_slowdown[variable]))
+                if wp.isfinite(growth):
+                    change = dof_scale[dof] * (value - begun)
+                    stops[robot, dof] = make_stop(
+                        step[robot, dof], change, slowdown[dof], jerk[dof]
+                    )
+                    longest = wp.max(longest, ticks(stops[robot, dof]))
+                else:
+                    longest = wp.max(longest, steps_to_stop(value, loss))
         horizon[robot] = longest
         for dof in range(step.shape[1]):
-            way[robot, dof] = way_after(step[robot, dof], slowdown[dof], longest + scalar(1.0))
+            if dof_variable[dof] >= 0 and wp.isfinite(jerk[dof]):
+                way[robot, dof] = way_at(stops[robot, dof], longest + scalar(1.0))
+            else:
+                way[robot, dof] = way_after(step[robot, dof], slowdown[dof], longest + scalar(1.0))
 
     return SimpleNamespace(blend=blend_with_stop)
 
@@ -110,6 +136,8 @@ class StoppingCheck:
         delta_q: The step, shape [n, joint_dof_count]; written by the caller, drawn towards the
             stop by :meth:`run`.
         last: The step before it, shape [n, joint_dof_count]; written by the caller.
+        before: The step before that, same shape; written by the caller, read where jerks are
+            limited.
         status: :class:`SolveStatus` codes, shape [n].
         was_far: Whether no stop could reach a barrier in the last run.
     """
@@ -121,6 +149,7 @@ class StoppingCheck:
         joint_q: HostBuffer,
         barriers: Sequence[Barrier],
         acceleration: np.ndarray,
+        jerk: np.ndarray,
         *,
         n_checks: int = 16,
     ) -> None:
@@ -133,12 +162,13 @@ class StoppingCheck:
             barriers: The barriers.
             acceleration: Largest deceleration of each degree of freedom [rad/s^2 or m/s^2], shape
                 [joint_dof_count]; inf where one stops at once.
+            jerk: Largest jerk of each [rad/s^3 or m/s^3], same shape; inf for none.
             n_checks: Configurations of the stop that are looked at in any case, the last one at
                 standstill, evenly spaced along the way. Barriers that follow paths look at more
                 where they are near; others see what happens at these.
 
         Raises:
-            ArgumentError: Accelerations of another shape, or not positive, or no checks.
+            ArgumentError: Accelerations or jerks of another shape, or not positive, or no checks.
         """
         if n_checks < 1:
             raise ArgumentError(f'n_checks must be at least 1, got {n_checks}')
@@ -151,6 +181,7 @@ class StoppingCheck:
             return HostBuffer(shape, state.scalar, device)
 
         self._candidate, self._last, self._step = floats(n, dofs), floats(n, dofs), floats(n, dofs)
+        self._before = floats(n, dofs)
         self._fraction, self._tolerance = floats(n), floats(1)
         self._unsafe = HostBuffer((n, max(len(barriers), 1)), wp.int32, device)
         self._may_fall = HostBuffer((n,), wp.int32, device)
@@ -160,25 +191,33 @@ class StoppingCheck:
         # At constant deceleration these parts of the time are even parts of the way.
         parts = 1.0 - np.sqrt(1.0 - np.arange(n_checks + 1) / n_checks)
         self._slowdown, self._dof_slowdown = floats(group.n_variables), floats(dofs)
-        self._acceleration = b''
-        self.set_acceleration(acceleration)
+        self._jerk, self._dof_jerk = floats(group.n_variables), floats(dofs)
+        self._limits = b''
+        self.set_limits(acceleration, jerk)
         links = links_of(barriers)
-        path = StopPath(state, tree, links, self._step.array, self._dof_slowdown.array, parts)
+        path = StopPath(
+            state, tree, links, self._step.array, self._dof_slowdown.array, self._dof_jerk.array,
+            parts,
+        )  # fmt: skip
         self._check = PathCheck(
             path, self._tolerance.array, True, self._unsafe.array, self._cut.array
         )
         self._group = [
             self._slowdown.array,
+            self._jerk.array,
             wp.array(group.variable_dof, dtype=wp.int32, device=device),
             state.dof_variable,
             state.dof_scale,
             path.arrays.slowdown,
+            path.arrays.jerk,
         ]
         self.delta_q, self.last = self._candidate.host, self._last.host
+        self.before = self._before.host
         self.status = np.zeros(n, dtype=np.int32)
         self.was_far = True
         # What must be finite, each in one row.
-        self._given = [rows.reshape(-1) for rows in (self.delta_q, self.last, joint_q.host)]
+        given = self.delta_q, self.last, self.before, joint_q.host
+        self._given = [rows.reshape(-1) for rows in given]
         sweeps = n <= _MOST_SWEPT and self._evaluation.sweeps
         self._sweep_graph = Graph(self._record_sweep, device, barriers) if sweeps else None
         self._graph = Graph(self._record, device, barriers)
@@ -188,31 +227,41 @@ class StoppingCheck:
         """Whether the data of barriers are those that were recorded."""
         return self._evaluation.is_current
 
-    def set_acceleration(self, acceleration: np.ndarray) -> None:
+    def set_limits(self, acceleration: np.ndarray, jerk: np.ndarray) -> None:
         """Check with other limits from now on; no graph is recorded anew.
 
         Args:
             acceleration: As in the constructor.
+            jerk: As in the constructor.
 
         Raises:
-            ArgumentError: Accelerations of another shape, or not positive; those before stay.
+            ArgumentError: Limits of another shape, or not positive; those before stay.
         """
-        values = np.asarray(acceleration, dtype=np.float64)
-        numbers, dofs = values.tobytes(), self._state.model.joint_dof_count
-        if values.shape == (dofs,) and numbers == self._acceleration:
+        given = np.asarray(acceleration, dtype=np.float64), np.asarray(jerk, dtype=np.float64)
+        numbers, dofs = given[0].tobytes() + given[1].tobytes(), self._state.model.joint_dof_count
+        if numbers == self._limits and all(values.shape == (dofs,) for values in given):
             return
-        if values.shape != (dofs,) or not np.all(values > 0.0):
-            raise ArgumentError(
-                f'acceleration must be positive, of shape [{dofs}], got {acceleration}'
-            )
-        self._acceleration = numbers
+        for name, values in zip(('acceleration', 'jerk'), given, strict=True):
+            if values.shape != (dofs,) or not np.all(values > 0.0):
+                raise ArgumentError(
+                    f'{name} must be positive, of shape [{dofs}], got {values}'
+                )
+        self._limits = numbers
+        # What does not move loses 1.
+        self._write_limit(given[0] * self._state.dt**2, self._slowdown, self._dof_slowdown, 1.0)
+        self._write_limit(given[1] * self._state.dt**3, self._jerk, self._dof_jerk, np.inf)
+
+    def _write_limit(
+        self, values: np.ndarray, of_variables: HostBuffer, of_dofs: HostBuffer, locked: float
+    ) -> None:
+        """Bring limits per step [joint_dof_count] to the device, so that couplings stay."""
         group = self._state.group
-        self._slowdown.host[:] = group.variable_limits(values) * self._state.dt**2
+        of_variables.host[:] = group.variable_limits(values)
         driven = group.dof_variable >= 0
-        of_variable = self._slowdown.host[group.dof_variable[driven]]
-        self._dof_slowdown.host.fill(1.0)  # of what does not move
-        self._dof_slowdown.host[driven] = of_variable * np.abs(group.dof_scale[driven])
-        for buffer in (self._slowdown, self._dof_slowdown):
+        of_variable, scale = of_variables.host[group.dof_variable[driven]], group.dof_scale[driven]
+        of_dofs.host.fill(locked)
+        of_dofs.host[driven] = of_variable * np.where(scale == 0.0, 1.0, np.abs(scale))
+        for buffer in (of_variables, of_dofs):
             buffer.upload()
 
     def run(self, tolerance: float) -> None:
@@ -237,8 +286,10 @@ class StoppingCheck:
         """Let robots stop whose step, last step or coordinates are no numbers."""
         finite = np.isfinite(self.delta_q).all(axis=1)
         finite &= np.isfinite(self.last).all(axis=1) & np.isfinite(self._joint_q.host).all(axis=1)
+        finite &= np.isfinite(self.before).all(axis=1)
         self.status[~finite] = SolveStatus.NON_FINITE_INPUT
         self.last[~np.isfinite(self.last)] = 0.0
+        self.before[~np.isfinite(self.before)] = 0.0
         self.delta_q[~finite] = self.last[~finite]
         self._fraction.host[~finite] = 0.0
 
@@ -291,8 +342,8 @@ class StoppingCheck:
     def _record_step(self) -> None:
         """Launch what makes the step of one fraction."""
         for buffer in (
-            self._joint_q, self._candidate, self._last, self._fraction, self._tolerance,
-            self._brakes, self._cut,
+            self._joint_q, self._candidate, self._last, self._before, self._fraction,
+            self._tolerance, self._brakes, self._cut,
         ):  # fmt: skip
             buffer.upload()
         path = self._check.path.arrays
@@ -300,10 +351,10 @@ class StoppingCheck:
             stopping_kernels(self._state.scalar).blend,
             dim=self._state.n_robots,
             inputs=[
-                self._candidate.array, self._last.array, self._fraction.array,
+                self._candidate.array, self._last.array, self._before.array, self._fraction.array,
                 self._brakes.array, *self._group,
             ],
-            outputs=[self._step.array, path.horizon, path.way, self._unsafe.array],
+            outputs=[self._step.array, path.horizon, path.way, path.stops, self._unsafe.array],
             device=self._state.device,
         )  # fmt: skip
 

@@ -1,0 +1,125 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of one joint after which it can still stop within every limit.
+
+A state is viable where the stop that follows it (:mod:`ros_ik.kinematics.jerk_limited_stop`)
+stays within the limits of position and velocity; the rest of that stop is viable as well. With p
+the step of the stop, l the step before and A the change that led to l, the steps that lead from a
+viable state to viable ones are
+
+    l - min(j - A, s, brake(v + l, j)) <= x <= l + min(j + A, s, brake(v - l, j))
+
+less those whose stop leaves the range of positions. How far a stop goes grows with its step: so
+they are an interval, which holds p and is never empty. From a state that is not viable, which
+limits that change in motion leave behind, the interval ends at p, and the limits of jerk hold.
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.jerk_limited_stop import jerk_limited_stop_functions
+
+# How often an interval of steps is halved: to 1e-12 of its width.
+_HALVINGS = 40
+# What a stop may lack to where it is to end, so that it is no longer changed [rad or m].
+_ARRIVED = 1e-9
+
+
+@no_type_check
+@functools.cache
+def viable_step_functions(scalar: type) -> SimpleNamespace:
+    """Build what tells which steps are viable.
+
+    ``viable_steps(last, change, behind, ahead, speed, slowdown, jerk)``: the least, that of the
+    stop, and the largest; ``behind`` and ``ahead`` are the room to the position limits.
+    ``nearest_step(least, braking, largest, last, way, slowdown, jerk)``: the one whose stop ends
+    nearest to a displacement. It is the quickest way there.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+    """
+    functions = jerk_limited_stop_functions(scalar)
+    make_stop, reach, next_change = functions.make_stop, functions.reach, functions.next_change
+    most_change = functions.most_change
+    half = wp.constant(scalar(0.5))
+
+    @wp.func
+    def far_end(
+        step: scalar, last: scalar, slowdown: scalar, jerk: scalar, whole: bool
+    ) -> scalar:
+        least, most, end = reach(make_stop(step, step - last, slowdown, jerk))
+        return wp.where(whole, most, end)
+
+    @wp.func
+    def largest_step(
+        low: scalar,
+        high: scalar,
+        last: scalar,
+        room: scalar,
+        slowdown: scalar,
+        jerk: scalar,
+        whole: bool,
+    ) -> scalar:
+        """Return the largest step whose stop ends, or as a whole stays, below a room."""
+        if not wp.isfinite(room) or far_end(high, last, slowdown, jerk, whole) <= room:
+            return high
+        below = low
+        above = high
+        for _ in range(wp.static(_HALVINGS)):
+            middle = half * (below + above)
+            if far_end(middle, last, slowdown, jerk, whole) <= room:
+                below = middle
+            else:
+                above = middle
+        return below
+
+    @wp.func
+    def upper_step(
+        braking: scalar,
+        last: scalar,
+        change: scalar,
+        room: scalar,
+        speed: scalar,
+        slowdown: scalar,
+        jerk: scalar,
+    ) -> scalar:
+        gain = wp.min(wp.min(change + jerk, slowdown), most_change(speed - last, jerk))
+        high = wp.max(last + gain, braking)
+        return largest_step(braking, high, last, room, slowdown, jerk, True)
+
+    @wp.func
+    def viable_steps(
+        last: scalar,
+        change: scalar,
+        behind: scalar,
+        ahead: scalar,
+        speed: scalar,
+        slowdown: scalar,
+        jerk: scalar,
+    ):
+        braking = last + next_change(last, change, slowdown, jerk)
+        high = upper_step(braking, last, change, ahead, speed, slowdown, jerk)
+        low = -upper_step(-braking, -last, -change, behind, speed, slowdown, jerk)
+        return low, braking, high
+
+    @wp.func
+    def nearest_step(
+        least: scalar,
+        braking: scalar,
+        largest: scalar,
+        last: scalar,
+        way: scalar,
+        slowdown: scalar,
+        jerk: scalar,
+    ) -> scalar:
+        lack = way - far_end(braking, last, slowdown, jerk, False)
+        if wp.abs(lack) <= scalar(wp.static(_ARRIVED)):
+            return braking
+        if lack > scalar(0.0):
+            return largest_step(braking, largest, last, way, slowdown, jerk, False)
+        return -largest_step(-braking, -least, -last, -way, slowdown, jerk, False)
+
+    return SimpleNamespace(viable_steps=viable_steps, nearest_step=nearest_step)
