@@ -48,6 +48,7 @@ from ros_ik import OptimalControl
 from ros_ik import OptimalControlCommandBuilder
 from ros_ik import PositionBarrier
 from ros_ik import PositionLimit
+from ros_ik import redundant_intervals
 from ros_ik import RedundantClosedFormIK
 from ros_ik import rollout
 from ros_ik import solve_path
@@ -151,7 +152,10 @@ def redundant(rig, form):
     values = form.array(rig.q[6:7])
     solver = RedundantClosedFormIK(rig.model, 'panda_hand', redundant_values=values)
     found = solver.solve(form.vectors(rig.pose[None]), form.array(rig.q[None]))
-    return found.joint_q[0, : found.n_found[0]]
+    (intervals,) = redundant_intervals(
+        rig.model, 'panda_hand', form.vectors(rig.pose[None]), joint_q=form.array(rig.q)
+    )
+    return found.joint_q[0, : found.n_found[0]], intervals
 
 
 def path(rig, form):
