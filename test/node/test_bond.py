@@ -6,6 +6,7 @@ The package bond has no wheels. Where it is installed the manager's side is play
 rules are tested everywhere, on messages with the fields of its Status.msg.
 """
 
+import signal
 from types import SimpleNamespace
 
 from lifecycle_msgs.msg import Transition
@@ -143,3 +144,24 @@ def test_the_manager_hears_the_node_while_it_is_active(tmp_path):
         assert {message.id for message in heard} == {NAME} and all(m.active for m in heard)
         assert client.transition(Transition.TRANSITION_DEACTIVATE)
         client.wait_for(lambda: not heard[-1].active, 'the end of the bond')
+
+
+@pytest.mark.dds
+def test_a_bond_of_the_package_forms_with_the_node_and_breaks_when_it_dies(tmp_path):
+    bondpy = pytest.importorskip('bondpy.bondpy', reason='bondpy is not installed')
+    with ros_rig(tmp_path) as client:
+        # As nav2_lifecycle_manager makes its own.
+        broken = []
+        made = bondpy.Bond(client.node, 'bond', NAME, on_broken=lambda: broken.append(True))
+        made.connect_timeout = LONG
+        made.heartbeat_period = 0.1
+        made.start()
+        start_node(client, bond_heartbeat_period=0.1)
+        start_robot(client)
+        client.describe(panda_urdf())
+        client.wait_for(lambda: made.sister_instance_id is not None, 'a bond', LONG)
+        client.spin(HEARTBEAT_TIMEOUT + 1.0)
+        assert not broken, 'heartbeats keep it'
+        client.processes.signal('node', signal.SIGKILL)
+        client.wait_for(lambda: broken, 'the end of the bond')
+        made.shutdown()
