@@ -30,15 +30,17 @@ _SCALAR, _DEVICE = wp.float64, 'cpu'
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Pairs:
-    """Close pairs, closest first.
+    """Close pairs, those first that have least left of the margin of their barrier.
 
     Attributes:
         points: Nearest points of both surfaces in the world [m], [n, 2, 3].
-        values: Value of the barrier that watches each [m], [n].
+        distances: Distance of each, negative inside each other [m], [n].
+        values: What is left of the margin of the barrier that watches each [m], [n].
         names: Names of links or obstacles.
     """
 
     points: np.ndarray
+    distances: np.ndarray
     values: np.ndarray
     names: tuple[tuple[str, str], ...]
 
@@ -101,24 +103,26 @@ class ClosestPairs:
         settings = self._settings
         margins = settings.barriers_self_collision_margin, settings.barriers_world_margin
         parts = [self._close(*part) for part in zip(self._measurements, margins, strict=True)]
-        points, values, rows = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        points, distances, values, rows = (
+            np.concatenate(columns) for columns in zip(*parts, strict=True)
+        )
         order = np.argsort(values, kind='stable')
         name = self.scene.row_name
         names = tuple((name(first), name(second)) for first, second in rows[order].tolist())
-        return Pairs(points[order], values[order], names)
+        return Pairs(points[order], distances[order], values[order], names)
 
     def _close(
         self, measurement: PairMeasurement, margin: float
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return nearest points, values and rows of the scene of close pairs."""
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return nearest points, distances, values and rows of the scene of close pairs."""
         work = measurement.work('drawn', 1)
         measurement.launch_values(self._body_q, work, self._values, 0)
         kernel, inputs = pair_points_kernel(_SCALAR), [measurement.arrays, work]
         wp.launch(kernel, (1, _MOST), inputs=inputs, outputs=[self._points], device=_DEVICE)
         found = work.pair.numpy()[0]
         close = np.flatnonzero(found >= 0)
-        values = self._values.numpy()[0, close] - margin
-        return self._points.numpy()[0, close], values, measurement.pairs[found[close]]
+        distances, points = self._values.numpy()[0, close], self._points.numpy()[0, close]
+        return points, distances, distances - margin, measurement.pairs[found[close]]
 
     def _measurement(self, most: int) -> PairMeasurement:
         return PairMeasurement(

@@ -125,7 +125,7 @@ class MarkerScene:
         ends = marker_shapes.dots(points.reshape(-1, 3), _DOT)
         segments.colors = ends.colors = [shade for shade in shades for _ in range(2)]
         nearest = Marker(type=Marker.TEXT_VIEW_FACING, color=shades[0])
-        nearest.text = f'{" - ".join(pairs.names[0])}: {pairs.values[0]:.3f} m'
+        nearest.text = f'{" - ".join(pairs.names[0])}: {pairs.distances[0]:.3f} m'
         nearest.scale.z = 0.04
         fill_pose(nearest.pose, [*points[0].mean(axis=0).tolist(), 0.0, 0.0, 0.0, 1.0])
         return [_named('closest_pairs', marker) for marker in (segments, ends, nearest)]

@@ -117,6 +117,11 @@ def test_shapes_obstacles_and_the_closest_pairs_are_shown(arms):
     lines = [m for m in found['closest_pairs'] if m.type == Marker.LINE_LIST]
     (segments,) = lines
     assert len(segments.colors) == len(segments.points)
+    # The words beside the first pair have its distance, as the status has: negative inside.
+    (words,) = (m for m in found['closest_pairs'] if m.type == Marker.TEXT_VIEW_FACING)
+    distance = np.linalg.norm(np.diff(ends(segments)[0], axis=0))
+    said = float(words.text.split(': ')[1].removesuffix(' m'))
+    assert abs(said) == pytest.approx(distance, abs=1e-3)
 
 
 def test_the_frames_are_where_the_poses_are(arms):
