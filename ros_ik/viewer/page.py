@@ -32,20 +32,27 @@ MODES = {
 }
 _LOCAL_HOSTS = ('127.0.0.1', 'localhost', '::1')
 _LOCAL_ORIGIN = re.compile(r'http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?')
-KEYS = """\
+HELP = """\
+| mouse | does |
+|---|---|
+| drag an arrow, square or ring | move or turn the target; hold it until the robot arrives |
+| drag anywhere else | turn the view |
+| drag with the right button | shift the view |
+| wheel | zoom |
+
 | key | does |
 |---|---|
 | S | stop |
 | P, O | pause, resume |
 | R | reset |
-| I, K | velocity along + x, - x |
-| J, L | along + y, - y |
-| U, M | along + z, - z |
-| Shift with these | about the same axis |
+| I, K | move along + x, - x |
+| J, L | move along + y, - y |
+| U, M | move along + z, - z |
+| Shift with these | turn about that axis |
 | Ctrl-K | list of every command |
 
-A velocity counts while its key repeats and ends 0.25 s after you let go. Speeds and task are those
-under *Velocity*.
+A key moves while it is held and for 0.25 s after you let go. Speeds and task are those under
+*Velocity*.
 """
 _STOP_COLOR = (200, 30, 0)
 # Size of the panel with the stop button, and of the other one [pixels].
@@ -142,8 +149,8 @@ class Page:
             self.plots = Plots(self.server)
         with tabs.add_tab('Parameters'):
             self.parameters = ParameterPanel(self.server, requests)
-        with tabs.add_tab('Keys'):
-            gui.add_markdown(KEYS)
+        with tabs.add_tab('Help'):
+            gui.add_markdown(HELP)
         self.server.scene.add_grid('/floor', width=4.0, height=4.0, cell_size=0.1)
         self.server.scene.world_axes.visible = False
 

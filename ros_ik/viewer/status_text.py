@@ -21,6 +21,7 @@ _BAD_CODES = (
     IkStatus.SOLVER_FAILED,
     IkStatus.NON_FINITE_BLOCKED,
 )
+_HOW_TO_MOVE = 'pull an arrow or a ring at a frame of it, and hold it until the frame arrives'
 
 
 def code_words(code: int) -> str:
@@ -57,6 +58,8 @@ def status_html(status: IkStatus | None, node: str) -> str:
     if status.unmeasured_links:
         names = listed(status.unmeasured_links)
         lines.append(_line('not measured', f'distances leave out collision shapes of {names}'))
+    if status.code in _GOOD_CODES and not any(task.active for task in status.tasks):
+        lines.append(_line('to move it', _HOW_TO_MOVE))
     for task in status.tasks:
         if task.active:
             reached = 'reached' if task.reached else 'on its way'

@@ -33,6 +33,7 @@ from ros_ik.viewer.status_text import status_html
 from ros_ik.viewer.viewer_node import survive_wakes
 from ros_ik.viewer.workspace_view import read_boxes
 from ros_ik_interfaces.msg import IkStatus
+from ros_ik_interfaces.msg import TaskError
 
 pytestmark = pytest.mark.dds
 
@@ -238,6 +239,15 @@ def test_status_is_shown_in_words(fresh):
     client, viewer = fresh
     client.wait_for(lambda: 'waiting for a target' in viewer.page.status, 'status on the page')
     assert 'tick at' in viewer.page.status
+
+
+def test_how_to_move_it_is_said_while_the_robot_waits_for_a_target():
+    ready = IkStatus(code=IkStatus.OK, tasks=[TaskError(name='ee')])
+    assert 'pull an arrow' in status_html(ready, '/ros_ik')
+    ready.tasks[0].active = True
+    assert 'pull an arrow' not in status_html(ready, '/ros_ik')
+    stopped = IkStatus(code=IkStatus.STOPPED, tasks=[TaskError(name='ee')])
+    assert 'pull an arrow' not in status_html(stopped, '/ros_ik')
 
 
 def test_links_whose_shapes_are_missing_are_named_in_the_status():
