@@ -29,8 +29,8 @@ from benchmarks.table import our_versions
 from benchmarks.table import row
 from benchmarks.table import Side
 from ros_ik.demo.demo_robot import DemoRobot
+from ros_ik.demo.robots import mesh_folders
 from ros_ik.demo.robots import robot_data_path
-from ros_ik.viewer.demo import mesh_folders
 from tools.browser import browser
 from tools.browser import frames_drawn
 from tools.browser import missing
@@ -53,7 +53,7 @@ class ViewerProcess(Flood):
 
     def __init__(self, client: Client, robot: DemoRobot) -> None:
         """Start it, and wait until its page is served."""
-        given: dict[str, object] = {'package_paths': mesh_folders(robot.files)}
+        given: dict[str, object] = {'package_paths': mesh_folders(robot.files.urdf_path)}
         self._stack = contextlib.ExitStack()
         self._process = self._stack.enter_context(node_process('ros_ik.viewer', given))
         self._address = _address(client, self._process, 'the page is at ')

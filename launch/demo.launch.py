@@ -8,6 +8,7 @@ import tempfile
 from launch.actions import AppendEnvironmentVariable
 from launch.actions import DeclareLaunchArgument
 from launch.actions import IncludeLaunchDescription
+from launch.actions import LogInfo
 from launch.actions import OpaqueFunction
 from launch.actions import RegisterEventHandler
 from launch.event_handlers import OnShutdown
@@ -21,7 +22,9 @@ from launch import LaunchContext
 from launch import LaunchDescription
 from launch import LaunchDescriptionEntity
 from ros_ik.demo.demo_robot import DemoRobot
+from ros_ik.demo.next_commands import next_commands
 from ros_ik.demo.nodes import command_topics
+from ros_ik.demo.nodes import watched_shapes
 from ros_ik.demo.robots import default_robot
 from ros_ik.demo.robots import mesh_prefix
 
@@ -75,14 +78,18 @@ def demo_nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     robot = DemoRobot.load(robot_name)
     namespace = LaunchConfiguration('namespace')
     params_file = LaunchConfiguration('params_file').perform(context)
-    nodes: list[LaunchDescriptionEntity] = []
+    moves_by_itself = not params_file and LaunchConfiguration('tour').perform(context) == 'true'
+    # A tour says at its end what to try next.
+    nodes: list[LaunchDescriptionEntity] = [
+        tour(robot_name, namespace)
+        if moves_by_itself
+        else LogInfo(msg=next_commands(namespace.perform(context)))
+    ]
     mock: list[object]
     if params_file:
         mock = [command_topics(Path(params_file)), params_file]
     else:
         written = write_parameters(robot)
-        if LaunchConfiguration('tour').perform(context) == 'true':
-            nodes.append(tour(robot_name, namespace))
         nodes.append(RegisterEventHandler(OnShutdown(on_shutdown=lambda *_: written.unlink())))
         params_file, mock = str(written), [robot.mock_parameters()]
     return [
@@ -126,7 +133,8 @@ def tour(robot_name: str, namespace: LaunchConfiguration) -> Node:
 
 def write_parameters(robot: DemoRobot) -> Path:
     """Write the parameters of the node to a file and return its path."""
-    values = {'joint_group': robot.chain, 'ee.frame': robot.tip_link}
+    _, watched = watched_shapes(robot, None)
+    values = {'joint_group': robot.chain, 'ee.frame': robot.tip_link, **watched}
     with tempfile.NamedTemporaryFile(
         'w', prefix='ros_ik_demo_', suffix='.yaml', delete=False
     ) as file:

@@ -32,6 +32,7 @@ from ros_ik.demo.children import Children
 from ros_ik.demo.client import DemoClient
 from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.evaluation import evaluate
+from ros_ik.demo.next_commands import next_commands
 from ros_ik.demo.nodes import choose_domain
 from ros_ik.demo.nodes import start_nodes
 from ros_ik.demo.plot import save_plot
@@ -42,16 +43,13 @@ from ros_ik.demo.report import table
 from ros_ik.demo.robots import mesh_environment
 from ros_ik.demo.scenario import make_scenario
 from ros_ik.demo.scenario import Scenario
+from ros_ik.demo.warp_log import quieten_warp
 from ros_ik.errors import RosIkError
 
 # Longest wait for the first start, with every kernel to compile [s].
 _START_TIMEOUT = 90.0
 # Phases that show a box, which a node that runs already does not have.
 _OF_THE_BOX = ('box', 'back', 'out of reach')
-_NEXT = """The robot is yours. Try next, each in a terminal of its own:
-  ros2 run ros_ik keyboard.py                   # drive the tool with the keys
-  ros2 run ros_ik obstacles.py                  # a ball that swings past it
-  ros2 topic echo /ros_ik/status --field text   # what the node does, in words"""
 # The mock robot counts its refusals once a second [s].
 _SETTLE_TIME = 1.2
 
@@ -63,6 +61,7 @@ def main(args: Sequence[str] | None = None) -> int:
         args: Command line; None for that of the process.
     """
     options = _parse(args)
+    quieten_warp()
     try:
         return _tour(options) if options.running else _run(options)
     except RosIkError as error:
@@ -101,7 +100,9 @@ def _run(options: argparse.Namespace) -> int:
         print('no SRDF: collision shapes that are meshes are left out, and so are ball and fold')
     choose_domain()
     with _made_client(options, robot, scenario, []) as client:
-        environment = mesh_environment(robot.files)
+        # Without an SRDF nothing says which links touch by design, and shapes around their meshes
+        # would hold the robot back from targets that it can reach.
+        environment = mesh_environment(robot.files) if robot.files.srdf_path else None
         with tempfile.TemporaryDirectory() as folder, Children(environment) as children:
             _start(children, Path(folder), options, robot, scenario)
             problem = _play(client, children, scenario)
@@ -145,7 +146,7 @@ def _tour(options: argparse.Namespace) -> int:
     if problem:
         print(f'demo: {problem}', file=sys.stderr)
         return 1
-    print(_NEXT, flush=True)
+    print(next_commands(client.get_namespace()), flush=True)
     return 0
 
 

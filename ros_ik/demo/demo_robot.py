@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import dataclasses
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -63,6 +64,17 @@ class DemoRobot:
     def uses_orientation(self) -> bool:
         """True where the chain has joints enough to control the orientation too."""
         return bool(self.group.n_variables >= 6)
+
+    @property
+    def keeps_own_links_apart(self) -> bool:
+        """True where it is known which links touch by design, or no shape is around a mesh.
+
+        Shapes around meshes are thicker than the meshes. Without an SRDF they would hold the robot
+        back from targets that it can reach.
+        """
+        if self.files.srdf_path is not None:
+            return True
+        return ElementTree.fromstring(self.text).find('.//collision//mesh') is None
 
     @property
     def tip(self) -> int:

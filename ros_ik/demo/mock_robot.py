@@ -32,6 +32,7 @@ from ros_ik.demo.simulated_robot import SimulatedRobot
 from ros_ik.demo.trajectory_rules import NANOSECONDS
 from ros_ik.demo.trajectory_rules import Trajectory
 from ros_ik.demo.trajectory_rules import TrajectoryPoint
+from ros_ik.demo.warp_log import quieten_warp
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
 from ros_ik.model import Model
@@ -223,6 +224,7 @@ def nanoseconds(time: Any) -> int:
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run until interrupted; return the exit code."""
+    quieten_warp()
     return run_node(MockRobot, args)
 
 

@@ -12,6 +12,7 @@ import yaml
 
 from ros_ik.demo.children import Children
 from ros_ik.demo.demo_robot import DemoRobot
+from ros_ik.demo.robots import mesh_environment
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
 from ros_ik.settings import read_settings
@@ -25,6 +26,24 @@ def choose_domain() -> None:
     """
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 101))
+
+
+def watched_shapes(
+    robot: DemoRobot, params_file: Path | None
+) -> tuple[dict[str, str], dict[str, object]]:
+    """Return the environment in which the nodes find meshes, and parameters of the node for them.
+
+    Args:
+        robot: Where it is not known which of its links touch by design, only obstacles are kept
+            away from its meshes.
+        params_file: Parameters of the node, if any. They say what is kept apart; the meshes are
+            then found only where it is known which links touch.
+    """
+    if robot.keeps_own_links_apart:
+        return mesh_environment(robot.files), {}
+    if params_file is not None:
+        return dict(os.environ), {}
+    return mesh_environment(robot.files), {'barriers.self_collision.enabled': False}
 
 
 def start_nodes(

@@ -99,14 +99,19 @@ def mesh_prefix(files: RobotFiles) -> str:
     return str(folders[0].parent) if folders else ''
 
 
-def mesh_environment(files: RobotFiles) -> dict[str, str]:
-    """Return the environment of this process, where the meshes of a robot with an SRDF are found.
+def mesh_folders(urdf_path: Path) -> list[str]:
+    """Return the folders that may hold the meshes of a description, beside installed packages.
 
-    Without an SRDF nothing says which of the links touch by design, and shapes around their meshes
-    would hold the robot back from targets that it can reach.
+    A description lies in ``<folder>/<package>/urdf`` or in ``<folder>/<package>``; one that is
+    installed, anywhere below ``share``.
     """
-    if files.srdf_path is None:
-        return dict(os.environ)
+    folders = urdf_path.resolve().parents
+    near = [folder for folder in folders[:3] if folder != folder.parent]
+    return [str(folder) for folder in folders if folder in near or folder.name == 'share']
+
+
+def mesh_environment(files: RobotFiles) -> dict[str, str]:
+    """Return the environment of this process, where the meshes of a robot are found."""
     prefixes = [os.environ.get('AMENT_PREFIX_PATH', ''), mesh_prefix(files)]
     return {**os.environ, 'AMENT_PREFIX_PATH': os.pathsep.join(filter(None, prefixes))}
 

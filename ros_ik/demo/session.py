@@ -24,8 +24,9 @@ from ros_ik.demo.children import Children
 from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.nodes import choose_domain
 from ros_ik.demo.nodes import start_nodes
+from ros_ik.demo.nodes import watched_shapes
 from ros_ik.demo.robots import default_robot
-from ros_ik.demo.robots import mesh_environment
+from ros_ik.demo.warp_log import quieten_warp
 from ros_ik.errors import RosIkError
 
 # Time between two looks at the children [s].
@@ -52,6 +53,7 @@ def run_until_signal(program: str, run: Callable[[threading.Event], str]) -> int
     Returns:
         0, 1 where something went wrong, 2 for a session that cannot start.
     """
+    quieten_warp()
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
@@ -71,6 +73,11 @@ def add_robot_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--robot', default='', help='name, or path of a URDF or xacro file; empty: panda'
     )
+
+
+def beside() -> str:
+    """Return how programs in other terminals reach the nodes of this session, in a sentence."""
+    return f'Programs beside it: export ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]} first.'
 
 
 def wait_for_end(children: Children, ended: threading.Event) -> str:
@@ -94,10 +101,10 @@ def _run(options: argparse.Namespace, ended: threading.Event) -> str:
     """Start the nodes and wait; return what went wrong, '' for nothing."""
     robot = DemoRobot.load(options.robot or default_robot())
     choose_domain()
-    environment = mesh_environment(robot.files)
+    environment, parameters = watched_shapes(robot, options.params_file)
     with tempfile.TemporaryDirectory() as folder, Children(environment) as children:
-        start_nodes(children, Path(folder), robot, {}, params_file=options.params_file)
-        print(f'{robot.files.name} on ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]}', flush=True)
+        start_nodes(children, Path(folder), robot, parameters, params_file=options.params_file)
+        print(f'{robot.files.name} (Ctrl-C ends it). {beside()}', flush=True)
         return wait_for_end(children, ended)
 
 

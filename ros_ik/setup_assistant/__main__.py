@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import warp as wp
 
 from ros_ik.demo.description import read_description
+from ros_ik.demo.robots import mesh_folders
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
 from ros_ik.model import Model
@@ -58,7 +59,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument('--srdf', type=Path, help='SRDF, for pairs of links that may touch')
     parser.add_argument(
         '--package-path', action='append', default=[], metavar='FOLDER',
-        help='a folder that holds packages with meshes, beside those of AMENT_PREFIX_PATH',
+        help='a folder that holds packages with meshes, beside those of AMENT_PREFIX_PATH; '
+        'a proposal also looks around the description',
     )  # fmt: skip
     parser.add_argument(
         '--graph', action='store_true',
@@ -93,6 +95,8 @@ def _run(given: argparse.Namespace) -> int:
     else:
         given.output.write_text(text, encoding='utf-8')
         print('\n'.join(f'not known: {sentence}' for sentence in proposal.unknown))
+        source = '--graph' if given.urdf is None else given.urdf
+        print(f'written: {given.output}. Then: ros_ik_setup {source} --check {given.output}')
     return 0
 
 
@@ -103,8 +107,12 @@ def _check(path: Path, model: Model, controllers: Sequence[FoundController] | No
     for kind, sentences in (('error', findings.errors), ('warning', findings.warnings)):
         for sentence in sentences:
             print(f'{kind}: {sentence}')
-    print(f'{len(findings.errors)} errors, {len(findings.warnings)} warnings')
+    print(f'{_count(findings.errors, "error")}, {_count(findings.warnings, "warning")}')
     return 1 if findings.errors else 0
+
+
+def _count(sentences: Sequence[str], kind: str) -> str:
+    return f'{len(sentences)} {kind}' + ('s' if len(sentences) != 1 else '')
 
 
 def _model(given: argparse.Namespace, graph: RobotGraph | None) -> Model:
@@ -118,7 +126,10 @@ def _model(given: argparse.Namespace, graph: RobotGraph | None) -> Model:
         raise ArgumentError(
             'nobody publishes robot_description: start robot_state_publisher, or name a file'
         )
-    paths = (*given.package_path, *package_paths())
+    paths = [*given.package_path, *package_paths()]
+    if given.urdf is not None and given.check is None:
+        # A check finds what the node will find, which knows of no file.
+        paths += mesh_folders(given.urdf)
     return Model.from_urdf(text, srdf=semantic, package_paths=paths, device='cpu')
 
 

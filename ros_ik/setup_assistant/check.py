@@ -98,7 +98,10 @@ def _of_joints(robot: ControlledRobot) -> list[str]:
         found.append(f'{listed(guessed)}: no acceleration limit; full speed in 0.2 s is assumed')
     unmeasured = robot.shapes.unmeasured
     if unmeasured:
-        found.append(f'{listed(unmeasured)}: meshes not found; no barrier watches them')
+        found.append(
+            f'{listed(unmeasured)}: meshes not found, no barrier watches them; source the '
+            'workspace that has them'
+        )
     if robot.settings.limits_velocity_scale > _CAREFUL:
         found.append('limits.velocity_scale is above 0.5: begin slower on hardware')
     return found

@@ -9,6 +9,7 @@ import os
 import sys
 
 from ros_ik.demo.process import run_node
+from ros_ik.demo.warp_log import quieten_warp
 from ros_ik.viewer.viewer_node import ViewerNode
 
 # The node and the robot come first where processors are few.
@@ -18,6 +19,7 @@ _NICE = 10
 def main(args: Sequence[str] | None = None) -> int:
     """Run until interrupted; return the exit code."""
     os.nice(_NICE)
+    quieten_warp()
     return run_node(ViewerNode, args)
 
 

@@ -25,11 +25,11 @@ from ros_ik.demo.children import Children
 from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.nodes import choose_domain
 from ros_ik.demo.nodes import start_nodes
+from ros_ik.demo.nodes import watched_shapes
 from ros_ik.demo.robots import default_robot
-from ros_ik.demo.robots import mesh_environment
-from ros_ik.demo.robots import mesh_prefix
-from ros_ik.demo.robots import RobotFiles
+from ros_ik.demo.robots import mesh_folders
 from ros_ik.demo.session import add_robot_argument
+from ros_ik.demo.session import beside
 from ros_ik.demo.session import PERIOD
 from ros_ik.demo.session import run_until_signal
 from ros_ik.demo.session import wait_for_end
@@ -70,14 +70,14 @@ def _run(options: argparse.Namespace, ended: threading.Event) -> str:
     address = f'http://{_HOST}:{port}'
     choose_domain()
     given = {'control_rate': options.rate, 'device': options.device}
-    page = {'host': _HOST, 'port': port, 'package_paths': mesh_folders(robot.files)}
-    environment = mesh_environment(robot.files)
+    page = {'host': _HOST, 'port': port, 'package_paths': mesh_folders(robot.files.urdf_path)}
+    environment, parameters = watched_shapes(robot, options.params)
     with tempfile.TemporaryDirectory() as folder, Children(environment) as children:
         start_nodes(
             children,
             Path(folder),
             robot,
-            {'control_rate': 100.0, 'status_rate': 50.0},
+            {'control_rate': 100.0, 'status_rate': 50.0, **parameters},
             {'ros_ik_viewer': ('ros_ik.viewer', page)},
             options.params,
             {name: value for name, value in given.items() if value is not None},
@@ -90,20 +90,13 @@ def _run(options: argparse.Namespace, ended: threading.Event) -> str:
 
 
 def _announce(address: str, robot: DemoRobot, params_file: Path | None) -> None:
-    domain = os.environ['ROS_DOMAIN_ID']
     moved = f'chain {robot.chain}' if params_file is None else f'parameters of {params_file}'
-    print(f'{robot.files.name}, {moved}, ROS_DOMAIN_ID={domain}')
-    print(f'view: {address} (Ctrl-C ends it)', flush=True)
+    print(f'\n{robot.files.name}, {moved}. {beside()}')
+    if params_file is None and not robot.keeps_own_links_apart:
+        print('no SRDF: obstacles are watched, its own links are not kept apart from each other')
+    print(f'view: {address} (Ctrl-C ends it)\n', flush=True)
     if os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY'):
         webbrowser.open(address)
-
-
-def mesh_folders(files: RobotFiles) -> list[str]:
-    """Return the folders that may hold the meshes of a robot: its package, and those beside it."""
-    prefix = mesh_prefix(files)
-    # <there>/<package>/urdf/<file>
-    around = [str(folder) for folder in list(files.urdf_path.parents)[:3:2]]
-    return [str(Path(prefix) / 'share'), *around] if prefix else around
 
 
 def _free_port(first: int) -> int:

@@ -3,6 +3,7 @@
 """Every robot that the demo knows is found and loads; what it does not know is named."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from ros_ik.demo.description import read_description
 from ros_ik.demo.robot_joints import RobotJoints
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import mesh_environment
+from ros_ik.demo.robots import mesh_folders
 from ros_ik.demo.robots import mesh_prefix
 from ros_ik.demo.robots import robot_names
 from ros_ik.demo.robots import RobotFiles
@@ -55,6 +57,18 @@ def test_meshes_lie_below_the_prefix_of_the_description():
     assert resolve_mesh(uri, [f'{mesh_prefix(files)}/share']).path is not None
 
 
+def test_meshes_are_looked_up_around_a_description(tmp_path):
+    mesh = tmp_path / 'src/arm_description/meshes/link.stl'
+    mesh.parent.mkdir(parents=True)
+    mesh.write_bytes(b'')
+    uri = 'package://arm_description/meshes/link.stl'
+    for inside in ('urdf/arm.urdf', 'arm.urdf'):
+        path = tmp_path / 'src/arm_description' / inside
+        assert resolve_mesh(uri, mesh_folders(path)).path == mesh.resolve()
+    # Everything lies below the root of the file system.
+    assert mesh_folders(Path('/arm.urdf')) == []
+
+
 def test_a_description_anywhere_has_no_prefix(tmp_path):
     assert mesh_prefix(RobotFiles('mine', tmp_path / 'mine.urdf')) == ''
 
@@ -62,7 +76,6 @@ def test_a_description_anywhere_has_no_prefix(tmp_path):
 def test_the_children_of_the_demo_look_where_the_meshes_are(tmp_path, monkeypatch):
     files, srdf = find_robot('panda'), tmp_path / 'mine.srdf'
     elsewhere = RobotFiles('mine', tmp_path / 'mine.urdf', srdf)
-    without_srdf = find_robot(str(files.urdf_path))
     for given, expected in (
         ('', mesh_prefix(files)),
         ('/opt/ros', f'/opt/ros{os.pathsep}{mesh_prefix(files)}'),
@@ -70,7 +83,6 @@ def test_the_children_of_the_demo_look_where_the_meshes_are(tmp_path, monkeypatc
         monkeypatch.setenv('AMENT_PREFIX_PATH', given)
         assert mesh_environment(files) == {**os.environ, 'AMENT_PREFIX_PATH': expected}
         assert mesh_environment(elsewhere) == dict(os.environ)
-        assert mesh_environment(without_srdf) == dict(os.environ)
 
 
 @pytest.mark.parametrize('robot', robot_names())

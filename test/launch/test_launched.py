@@ -79,6 +79,7 @@ def held_apart(status):
 def test_demo_moves_in_a_namespace_and_ends_with_ctrl_c(start):
     launched, client = start('demo.launch.py', namespace='lab', rviz='false', tour='false')
     client.wait_for_code(IkStatus.OK, timeout=LONG)
+    assert 'ros2 topic echo /lab/ros_ik/status' in launched.text()
     client.stream('pose', client.moved_pose((0.0, 0.05, 0.02)))
     client.wait_for_arrival(timeout=LONG)
     client.assert_trajectories_are_accepted()

@@ -31,6 +31,15 @@ TIPS = {
     'allegro_right_hand': {f'link_{k}.0_tip': 4 for k in (3, 7, 11, 15)},
     'six_axis': {'tool0': 6},
 }
+CORNER = """v 0 0 0\nv 0.1 0 0\nv 0 0.1 0\nv 0 0 0.1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"""
+ARM_WITH_MESHES = """<robot name="arm">
+  <link name="a"><collision><geometry><mesh filename="package://arm_description/corner.obj"/>
+    </geometry></collision></link>
+  <link name="b"><collision><geometry><mesh filename="package://arm_description/corner.obj"/>
+    </geometry></collision></link>
+  <joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+    <origin xyz="0 0 0.5"/><limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
+</robot>"""
 NO_JOINT = '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint></robot>'  # noqa: E501
 
 
@@ -124,6 +133,22 @@ def test_the_command_line_writes_a_file_that_it_finds_right(tmp_path, capsys):
     lines = ElementTree.parse(srdf).getroot().findall('disable_collisions')
     model = Model.from_urdf(files.urdf_path, srdf, device='cpu')
     assert lines and len(model.semantic.disabled_pairs) == len(lines)
+
+
+def test_a_proposal_finds_the_meshes_beside_the_description(tmp_path, capsys):
+    folder = tmp_path / 'arm_description'
+    (folder / 'urdf').mkdir(parents=True)
+    (folder / 'corner.obj').write_text(CORNER)
+    urdf, out = folder / 'urdf/arm.urdf', tmp_path / 'my.yaml'
+    urdf.write_text(ARM_WITH_MESHES)
+    assert main([str(urdf), '--output', str(out)]) == 0
+    said = capsys.readouterr().out
+    assert 'meshes were not found' not in said and f'--check {out}' in said
+    # The node finds packages that are installed, and no others.
+    assert main([str(urdf), '--check', str(out)]) == 0
+    assert 'warning: a, b: meshes not found' in capsys.readouterr().out
+    assert main([str(urdf), '--check', str(out), '--package-path', str(tmp_path)]) == 0
+    assert capsys.readouterr().out.endswith('0 errors, 0 warnings\n')
 
 
 @pytest.mark.parametrize(

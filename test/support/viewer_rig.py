@@ -19,9 +19,9 @@ from support.ros_rig import ros_rig
 
 from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.robots import find_robot
+from ros_ik.demo.robots import mesh_folders
 from ros_ik.node.executor import make_executor
 from ros_ik.node.executor import spin_until
-from ros_ik.viewer.demo import mesh_folders
 
 
 def free_port():
@@ -36,7 +36,7 @@ def viewer_in_process(domain, *parameters, namespace='/', robot='panda'):
     """Yield a viewer that is served by a thread of this process."""
     from ros_ik.viewer.viewer_node import ViewerNode
 
-    folders = ','.join(f'"{folder}"' for folder in mesh_folders(find_robot(robot)))
+    folders = ','.join(f'"{folder}"' for folder in mesh_folders(find_robot(robot).urdf_path))
     values = [f'port:={free_port()}', f'package_paths:=[{folders}]', *parameters]
     words = [word for value in values for word in ('-p', value)]
     rclpy.init(args=['--ros-args', '-r', f'__ns:={namespace}', *words], domain_id=domain)

@@ -13,9 +13,9 @@ from scipy.spatial import cKDTree
 import trimesh
 
 from ros_ik.demo.demo_robot import DemoRobot
+from ros_ik.demo.robots import mesh_folders
 from ros_ik.model import Model
 from ros_ik.viewer.coarse_meshes import coarsen
-from ros_ik.viewer.demo import mesh_folders
 from ros_ik.viewer.robot_meshes import read_meshes
 
 # What a part keeps in any case, and how far 95 % of the points of a surface may lie from samples
@@ -27,7 +27,7 @@ def meshes(name, triangles):
     """Return what is drawn of a robot of the demo, by link."""
     robot = DemoRobot.load(name)
     model = Model.from_urdf(
-        robot.text, None, package_paths=mesh_folders(robot.files), device='cpu'
+        robot.text, None, package_paths=mesh_folders(robot.files.urdf_path), device='cpu'
     )
     found = read_meshes(model, robot.text, triangles, [], threading.Event())
     return {mesh.link: mesh for mesh in found}
