@@ -317,9 +317,14 @@ class DemoClient(Node):
         return bool(distance < _ARRIVED[0] and (angle < _ARRIVED[1] or not self._uses_orientation))
 
     def _on_state(self, message: JointState) -> None:
+        # Grippers and robots that the description does not have may be on the same topic.
+        named = dict(zip(message.name, message.position, strict=True))
+        known = named.keys() & self._coord_of.keys()
+        if not known:
+            return
         before = self._joint_q.copy()
-        for name, position in zip(message.name, message.position, strict=True):
-            self._joint_q[self._coord_of[name]] = position
+        for name in known:
+            self._joint_q[self._coord_of[name]] = named[name]
         moved = np.abs(self._joint_q - before).max() > _REST
         self._still_states = 0 if moved else self._still_states + 1
         if moved:

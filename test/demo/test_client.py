@@ -47,13 +47,15 @@ def broadcaster(domain, robot, start, end=np.inf):
     node = rclpy.create_node('broadcaster', context=context)
     states = node.create_publisher(JointState, 'joint_states', 1)
     statuses = node.create_publisher(IkStatus, 'ros_ik/status', 10)
-    position = robot.home[robot.coords].tolist()
+    # A gripper of which the description knows nothing is in the same message.
+    names = [*robot.group.joint_names, 'gripper']
+    position = [*robot.home[robot.coords].tolist(), 0.02]
     begun = node.get_clock().now().nanoseconds
 
     def tick():
         statuses.publish(IkStatus(code=IkStatus.OK, ticks=1, text='following'))
         if start <= 1e-9 * (node.get_clock().now().nanoseconds - begun) < end:
-            states.publish(JointState(name=list(robot.group.joint_names), position=position))
+            states.publish(JointState(name=names, position=position))
 
     node.create_timer(PERIOD, tick)
     executor, ended = SingleThreadedExecutor(context=context), threading.Event()
