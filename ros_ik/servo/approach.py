@@ -9,18 +9,24 @@ v is the speed asked for last, but no more than 1.25 times the one achieved: whe
 follow, at a barrier or a stretched arm, it is not asked for more and more. brake(d) is the largest
 step s from which braking covers d and no more: s, s - u, ..., s - k u sum to d. (The continuous
 sqrt(2 a d) dt goes up to u / 8 too far.)
+
+Where the jerk of the joints is limited, speeds change by :mod:`ros_ik.servo.ramped_approach`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-import dataclasses
 import math
 
 import numpy as np
 
+from ros_ik.servo.pose_math import float_less
+from ros_ik.servo.pose_math import float_scaled
 from ros_ik.servo.pose_math import Vector
 from ros_ik.servo.pose_math import ZERO
+from ros_ik.servo.ramped_approach import ApproachLimits
+from ros_ik.servo.ramped_approach import braking_length
+from ros_ik.servo.ramped_approach import ramped_approach
 
 # How much more than what was achieved may be asked for [1]: damping always costs a part.
 _SPARE = 1.25
@@ -72,23 +78,6 @@ def joint_step(
     return np.sign(way) * np.minimum(braking_step(np.abs(way), acceleration, dt), speed * dt)
 
 
-@dataclasses.dataclass(frozen=True)
-class ApproachLimits:
-    """Bounds on one kind of motion, linear or angular.
-
-    Attributes:
-        speed: Largest speed [m/s or rad/s].
-        acceleration: Largest change of speed [m/s^2 or rad/s^2].
-        gain: Part of the remaining distance that one tick may cover, in (0, 1].
-        max_distance: Distance beyond which the target counts as this far away [m or rad].
-    """
-
-    speed: float
-    acceleration: float
-    gain: float
-    max_distance: float
-
-
 class Approach:
     """Motion of one vector towards zero remaining difference; keeps the velocity between ticks.
 
@@ -99,11 +88,11 @@ class Approach:
     def __init__(self, dt: float) -> None:
         """Start at rest; ``dt`` is the duration of a tick [s]."""
         self._dt = dt
-        self.velocity = ZERO
+        self.velocity = self._change = ZERO
 
     def reset(self) -> None:
         """Forget the velocity."""
-        self.velocity = ZERO
+        self.velocity = self._change = ZERO
 
     def step(
         self, difference: Sequence[float], achieved: Sequence[float], limits: ApproachLimits
@@ -118,6 +107,12 @@ class Approach:
         dt = self._dt
         x, y, z = difference
         distance = math.sqrt(x * x + y * y + z * z)
+        if limits.is_ramped(dt):
+            last = (achieved[0], achieved[1], achieved[2])
+            step = ramped_approach((x, y, z), last, self._change, limits, dt)
+            self._change = float_less(step, last)
+            self.velocity = float_scaled(step, 1.0 / dt)
+            return step
         if distance == 0.0:
             self.velocity = ZERO
             return ZERO
@@ -131,15 +126,9 @@ class Approach:
         length = min(
             limits.speed * dt,
             (before + gain) * dt,
-            _braking_length(near, gain * dt),
+            braking_length(near, gain * dt),
             limits.gain * near,
         )
         speed = length / dt
         self.velocity = (x * speed, y * speed, z * speed)
         return x * length, y * length, z * length
-
-
-def _braking_length(distance: float, loss: float) -> float:
-    """Return :func:`braking_step` of one distance; ``loss`` is what each tick takes off [m]."""
-    ticks = math.floor((math.sqrt(1.0 + 8.0 * distance / loss) - 1.0) / 2.0)
-    return loss * (ticks / 2.0) + distance / (ticks + 1.0)

@@ -15,12 +15,12 @@ import numpy as np
 from ros_ik.kinematics.center_of_mass import precise_array
 from ros_ik.model import Model
 from ros_ik.servo.approach import Approach
-from ros_ik.servo.approach import ApproachLimits
 from ros_ik.servo.command import CenterOfMassTarget
 from ros_ik.servo.command import CenterReport
 from ros_ik.servo.pose_math import length
 from ros_ik.servo.pose_math import quat_conjugate
 from ros_ik.servo.pose_math import quat_rotate
+from ros_ik.servo.ramped_approach import ApproachLimits
 from ros_ik.servo.robot import ControlledRobot
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
@@ -60,7 +60,7 @@ class CenterTracker:
         self._bodies = np.flatnonzero(mass > 0.0)
         self._fractions = mass[self._bodies] / max(float(mass.sum()), 1e-300)
         self._centers = precise_array(robot.model, 'body_com')[self._bodies]
-        self._approach = Approach(dt)
+        self._approach, self._ramp = Approach(dt), robot.ramp
         self._sequence = 0
         self.goal: np.ndarray | None = None
         self.received = self.rejected = -math.inf
@@ -82,7 +82,7 @@ class CenterTracker:
         self._longest = settings.max_target_step_linear
         self._limits = ApproachLimits(
             settings.com_max_linear_speed, settings.com_max_linear_acceleration, 1.0,
-            math.inf if self._rejects else self._longest,
+            math.inf if self._rejects else self._longest, self._ramp,
         )  # fmt: skip
 
     def drop(self, sequence: int) -> None:

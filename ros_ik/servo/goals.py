@@ -69,7 +69,7 @@ class Goals:
     def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
         """Start without targets."""
         self.trackers = tuple(
-            TaskTracker(link, reference, settings.period)
+            TaskTracker(link, reference, settings.period, robot.ramp)
             for link, reference in zip(robot.task_links, robot.task_references, strict=True)
         )
         self.center = CenterTracker(robot, settings.period)

@@ -93,7 +93,7 @@ def set_joint_references(
     target = posture.copy()
 
     def towards(way: np.ndarray, pace: np.ndarray) -> np.ndarray:
-        if solver.is_strict:
+        if solver.has_jerk_limits:
             return solver.aim(joint_q, last_step, way, pace)
         step = joint_step(way, speed, solver.acceleration, settings.period)
         return np.where(np.isnan(way), pace, step)
@@ -103,7 +103,7 @@ def set_joint_references(
         step = goals.jog.step(q, velocities, speed, solver.acceleration, towards) - q
     else:
         way = goals.joint_way(q)
-        if solver.is_strict:
+        if solver.has_jerk_limits:
             # Joints without a target are held by the posture, to which they need room as well.
             way = np.where(np.isnan(way), posture[coords] - q, way)
         step = towards(way, np.full_like(way, np.nan))

@@ -78,6 +78,12 @@ class ControlledRobot:
         return np.where(self.is_linear, _LEVER, 1.0)
 
     @functools.cached_property
+    def ramp(self) -> float:
+        """The longest time in which a controlled joint gains its acceleration limit [s]."""
+        dofs = self.group.variable_dof
+        return float(np.max(self.acceleration[dofs] / self.jerk[dofs], initial=0.0))
+
+    @functools.cached_property
     def shapes(self) -> RobotShapes:
         """What the robot is made of for barriers; reads meshes at the first use."""
         return robot_shapes(self.model, self.settings)

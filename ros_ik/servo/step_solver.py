@@ -146,6 +146,9 @@ class StepSolver:
         elif np.isfinite(robot.jerk).any():
             self._jerk_limit = JerkLimit(robot.jerk, velocity=robot.velocity)
             self._limits += (self._jerk_limit,)
+        self._viable = (
+            ViableSteps(robot, settings.period) if self._jerk_limit is not None else None
+        )
         self.scene = scene or make_scene(robot, settings)
         self.barriers = make_barriers(robot, settings, self.scene)
         counts = [barrier.row_count for barrier in self.barriers]
@@ -180,7 +183,6 @@ class StepSolver:
         self._stops = StopCheck(self.diff, self.barriers, robot.acceleration * scale, jerk)
         self._scale_acceleration(scale)
         self._take_over(settings, None)
-        self._viable: ViableSteps | None = None
         self._largest_change = robot.jerk * settings.period**3 * (1.0 + _RELATIVE_ROUNDING)
         self._warm_up(neutral)
 
@@ -192,6 +194,11 @@ class StepSolver:
     def is_strict(self) -> bool:
         """Whether limits of jerk hold in whatever the robot does."""
         return self._motion_limit is not None
+
+    @property
+    def has_jerk_limits(self) -> bool:
+        """Whether any joint has a limit of jerk: :meth:`aim` knows what it permits."""
+        return self._viable is not None
 
     @property
     def is_settled(self) -> bool:
@@ -342,7 +349,7 @@ class StepSolver:
         way: np.ndarray,
         pace: np.ndarray | float = 0.0,
     ) -> np.ndarray:
-        """Return the steps of the controlled joints that strict limits of jerk permit.
+        """Return the steps of the controlled joints that limits of jerk permit.
 
         Args:
             joint_q: Commanded coordinates [joint_coord_count].
@@ -485,8 +492,8 @@ class StepSolver:
         """Keep a distance from the position limits [joint_dof_count] from now on."""
         self._margin = self._wanted_margin = margin
         self._position_limit.set_margin(margin)
-        if self._motion_limit is not None:
-            self._motion_limit.set_position_margin(margin)
+        for limit in self._motion_limits():
+            limit.set_position_margin(margin)
         self._acceleration_limit.set_position_margin(margin)
         robot, dofs = self._robot, self._robot.group.variable_dof
         self._inner_bounds = robot.lower[dofs] + margin[dofs], robot.upper[dofs] - margin[dofs]
@@ -498,11 +505,14 @@ class StepSolver:
         self._scale_motion()
 
     def _scale_motion(self) -> None:
-        """Give strict limits their scales; a lower speed is come down to as jerks permit."""
-        if self._motion_limit is not None:
-            self._motion_limit.set_scales(
-                self._settings.limits_velocity_scale, self._acceleration_limit.scale
-            )
+        """Give limits on motions their scales; a lower speed is come down to as jerks permit."""
+        for limit in self._motion_limits():
+            limit.set_scales(self._settings.limits_velocity_scale, self._acceleration_limit.scale)
+
+    def _motion_limits(self) -> list[MotionLimit]:
+        """Return the limits on motions: that of the program, and that of what it is asked for."""
+        asked = self._viable.limit if self._viable is not None else None
+        return [limit for limit in (self._motion_limit, asked) if limit is not None]
 
     def _scale_velocity(self, scale: float) -> None:
         self._velocity_limit.scale = scale
@@ -543,8 +553,6 @@ class StepSolver:
         for has_center in (self._center is not None, False):
             self._center_active = has_center
             self._solve(joint_q, step)
-        if self._motion_limit is not None:
-            self._viable = ViableSteps(self._robot, self._motion_limit)
         self.solve(joint_q, np.zeros_like(step), step)
         self.enforce_stopping(joint_q, step, np.zeros_like(step))
         self.barrier_values(joint_q)

@@ -12,7 +12,6 @@ import math
 import numpy as np
 
 from ros_ik.servo.approach import Approach
-from ros_ik.servo.approach import ApproachLimits
 from ros_ik.servo.command import PoseTarget
 from ros_ik.servo.command import TwistTarget
 from ros_ik.servo.pose_filter import PoseFilter
@@ -30,6 +29,7 @@ from ros_ik.servo.pose_math import quat_multiply
 from ros_ik.servo.pose_math import quat_rotate
 from ros_ik.servo.pose_math import Vector
 from ros_ik.servo.pose_math import ZERO
+from ros_ik.servo.ramped_approach import ApproachLimits
 from ros_ik.servo.step_solver import link_offset
 from ros_ik.servo.target_motion import TargetMotion
 from ros_ik.servo.twist import TwistMotion
@@ -62,9 +62,9 @@ class TaskTracker:
         remaining: What is left to what the step aims at, at the last :meth:`measure` [m plus rad].
     """
 
-    def __init__(self, link: int, reference: int, dt: float) -> None:
-        """Start without a target."""
-        self._link, self._reference = link, reference
+    def __init__(self, link: int, reference: int, dt: float, ramp: float) -> None:
+        """Start without a target; ``ramp`` is that of :class:`ApproachLimits`."""
+        self._link, self._reference, self._ramp = link, reference, ramp
         self._linear, self._angular = Approach(dt), Approach(dt)
         self._motion, self._filter = TwistMotion(dt), PoseFilter(dt)
         self._target, self._dt = TargetMotion(), dt
@@ -116,11 +116,11 @@ class TaskTracker:
         self._rejects = rejects = settings.target_jump_policy == 'reject'
         self._linear_limits = ApproachLimits(
             task.max_linear_speed, task.max_linear_acceleration, task.gain,
-            math.inf if rejects else settings.max_target_step_linear,
+            math.inf if rejects else settings.max_target_step_linear, self._ramp,
         )  # fmt: skip
         self._angular_limits = ApproachLimits(
             task.max_angular_speed, task.max_angular_acceleration, task.gain,
-            math.inf if rejects else settings.max_target_step_angular,
+            math.inf if rejects else settings.max_target_step_angular, self._ramp,
         )  # fmt: skip
 
     def drop(self, sequence: int) -> None:

@@ -17,9 +17,13 @@ import math
 import numpy as np
 
 from ros_ik.servo.approach import Approach
-from ros_ik.servo.approach import ApproachLimits
+from ros_ik.servo.pose_math import float_less
 from ros_ik.servo.pose_math import move_pose
 from ros_ik.servo.pose_math import pose_difference
+from ros_ik.servo.pose_math import Vector
+from ros_ik.servo.pose_math import ZERO
+from ros_ik.servo.ramped_approach import ApproachLimits
+from ros_ik.servo.ramped_approach import ramped_step
 
 # Part of the speed asked for that may be missing from what was achieved [1]: damping costs some.
 _FORGIVEN = 0.1
@@ -38,6 +42,8 @@ class TwistMotion:
         self._reference: np.ndarray | None = None
         self._catch_up = (Approach(dt), Approach(dt))
         self.velocity = (np.zeros(3), np.zeros(3))
+        # How much the displacement per tick changed last.
+        self._change: tuple[Vector, Vector] = (ZERO, ZERO)
 
     def branch(self) -> TwistMotion:
         """Return a motion that goes on from here and leaves this one alone."""
@@ -49,6 +55,7 @@ class TwistMotion:
         """Forget the reference and the velocity."""
         self._reference = None
         self.velocity = (np.zeros(3), np.zeros(3))
+        self._change = (ZERO, ZERO)
         for approach in self._catch_up:
             approach.reset()
 
@@ -80,13 +87,15 @@ class TwistMotion:
                 _leashed(behind[1] * axes[1], self.velocity[1] * dt, _LEASH[1]),
             )
         goal = _limited((wanted[0] * axes[0], wanted[1] * axes[1]), limits)
+        before = self.velocity
         self.velocity = self._accelerated(goal, achieved, limits)
         ahead = (lead[0] + self.velocity[0] * dt, lead[1] + self.velocity[1] * dt)
         self._reference = move_pose(pose, *ahead)
         step = [
-            velocity * dt + _caught_up(approach, part, dt, bounds)
-            for velocity, approach, part, bounds in zip(
-                self.velocity, self._catch_up, lead, limits, strict=True
+            velocity * dt
+            + _caught_up(approach, part, dt, bounds, moved * counted - last * dt)
+            for velocity, approach, part, bounds, moved, counted, last in zip(
+                self.velocity, self._catch_up, lead, limits, achieved, axes, before, strict=True
             )
         ]
         return _bounded(step[0], limits[0].speed * dt), _bounded(step[1], limits[1].speed * dt)
@@ -99,6 +108,9 @@ class TwistMotion:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the velocity of this tick; linear and angular part arrive together."""
         dt = self._dt
+        if limits[0].is_ramped(dt):
+            # What is missing of it is made good by the lead.
+            return self._ramped(goal, limits)
         base = [
             _kept(velocity, moved / dt)
             for velocity, moved in zip(self.velocity, achieved, strict=True)
@@ -111,11 +123,31 @@ class TwistMotion:
                 part = min(part, bounds.acceleration * dt / size)
         return base[0] + part * change[0], base[1] + part * change[1]
 
+    def _ramped(
+        self,
+        goal: tuple[np.ndarray, np.ndarray],
+        limits: tuple[ApproachLimits, ApproachLimits],
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the velocity of this tick where accelerations are ramps."""
+        dt, velocities, changes = self._dt, [], []
+        for want, have, change, bounds in zip(
+            goal, self.velocity, self._change, limits, strict=True
+        ):
+            last: Vector = tuple((have * dt).tolist())
+            wanted: Vector = tuple((want * dt).tolist())
+            step = ramped_step(wanted, last, change, *bounds.changes(dt))
+            changes.append(float_less(step, last))
+            velocities.append(np.array(step) / dt)
+        self._change = (changes[0], changes[1])
+        return velocities[0], velocities[1]
+
 
 def _caught_up(
-    approach: Approach, lead: np.ndarray, dt: float, limits: ApproachLimits
+    approach: Approach, lead: np.ndarray, dt: float, limits: ApproachLimits, gained: np.ndarray
 ) -> np.ndarray:
-    """Return the part of the lead that a tick makes good."""
+    """Return the part of the lead that a tick makes good; ``gained`` is that of the last one."""
+    if limits.is_ramped(dt):
+        return np.array(approach.step(lead.tolist(), gained.tolist(), limits))
     x, y, z = approach.velocity
     return np.array(approach.step(lead.tolist(), (x * dt, y * dt, z * dt), limits))
 

@@ -11,6 +11,7 @@ import warp as wp
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.jerk_limited_stop import jerk_limited_stop_functions
+from ros_ik.kinematics.step_state import StepState
 from ros_ik.limits import MotionLimit
 from ros_ik.limits.motion import motion_struct
 from ros_ik.limits.motion import steps_of_variable_function
@@ -57,17 +58,15 @@ def aimed_step_kernel() -> wp.Kernel:
 
 
 class ViableSteps:
-    """Finds steps from which the joints can still stop within all limits."""
+    """Finds steps from which the joints can still stop within all limits.
 
-    def __init__(self, robot: ControlledRobot, limit: MotionLimit) -> None:
-        """Compile and capture.
+    Attributes:
+        limit: The limits, whose scales and margins may be set.
+    """
 
-        Args:
-            robot: The robot.
-            limit: The limits, bound to the solver of the robot.
-        """
+    def __init__(self, robot: ControlledRobot, dt: float) -> None:
+        """Compile and capture; ``dt`` is the duration of a tick [s]."""
         model, count = robot.model, robot.group.n_variables
-        self._limit = limit
 
         def floats(*shape: int) -> HostBuffer:
             return HostBuffer(shape, wp.float64, model.device)
@@ -77,6 +76,9 @@ class ViableSteps:
         )
         self._box, self._step = floats(2, count), floats(count)
         self._joint_q.host[0] = model.neutral_joint_q()
+        body_q = wp.zeros((1, model.body_count), dtype=wp.transformd, device=model.device)
+        self.limit = MotionLimit(robot.velocity, robot.acceleration, robot.jerk)
+        self.limit.bind(StepState.make(model, robot.group, self._joint_q.array, body_q, dt))
         self._graph = Graph(self._record, model.device)
 
     def aim(
@@ -95,7 +97,7 @@ class ViableSteps:
                 on at a pace.
             pace: Their steps [rad or m], 0 to come to rest.
         """
-        self._limit.set_last_displacements(*steps)
+        self.limit.set_last_displacements(*steps)
         self._joint_q.host[0], self._way.host[:], self._pace.host[:] = joint_q, way, pace
         self._graph.launch()
         return self._step.host.copy()
@@ -120,7 +122,7 @@ class ViableSteps:
         wp.launch(
             aimed_step_kernel(),
             dim=len(self._way.host),
-            inputs=[self._joint_q.array, self._limit.motion, self._way.array, self._pace.array],
+            inputs=[self._joint_q.array, self.limit.motion, self._way.array, self._pace.array],
             outputs=[self._box.array, self._step.array],
             device=self._joint_q.array.device,
         )

@@ -1,0 +1,163 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Jerk limits of a servo: strict ones hold, and with none does a robot swing about its target."""
+
+import itertools
+
+import numpy as np
+import pytest
+import ruckig
+from support.servo_rig import Rig
+
+from ros_ik.settings import SettingsError
+
+JOINTS = [
+    'shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint', 'wrist_2_joint',
+    'wrist_3_joint',
+]  # fmt: skip
+ACCELERATION = 5.0
+# Motion of a joint that counts as rest [rad].
+STILL = 1e-6
+
+
+def make_rig(ratio, mode='strict', rate=100.0, **values):
+    """Return a UR5 whose jerk limits are ``ratio`` times the acceleration limits per second."""
+    for name in JOINTS:
+        values[f'joint_limits__{name}__has_acceleration_limits'] = True
+        values[f'joint_limits__{name}__max_acceleration'] = ACCELERATION
+        values[f'joint_limits__{name}__has_jerk_limits'] = True
+        values[f'joint_limits__{name}__max_jerk'] = ratio * ACCELERATION
+    return Rig('ur5', control_rate=rate, limits__jerk=mode, **values)
+
+
+def positions(rig, ticks):
+    """Make ticks; return the positions of the joints after each, rest before them."""
+    rows = [rig.q[rig.robot.coords]] * 3
+    for _ in range(ticks):
+        rig.tick()
+        rows.append(rig.q[rig.robot.coords])
+    return np.array(rows)
+
+
+def moved(rig, seconds):
+    """Return how far any joint is from where it is now, within some time [rad]."""
+    start = rig.q[rig.robot.coords]
+    return np.abs(positions(rig, round(seconds / rig.dt)) - start).max()
+
+
+@pytest.mark.parametrize('mode', ['soft', 'strict'])
+@pytest.mark.parametrize(
+    ('ratio', 'acceleration'), list(itertools.product([5, 10, 30, 50], [1.0, 2.5]))
+)
+def test_no_pose_is_swung_about(mode, ratio, acceleration):
+    rig = make_rig(ratio, mode, ee__max_linear_acceleration=acceleration)
+    target = rig.pose().copy()
+    target[:3] += -0.1, 0.25, -0.15
+    rig.aim(target)
+    rig.tick(seconds=1.5)
+    assert np.linalg.norm(rig.pose()[:3] - target[:3]) < 1e-3
+    assert moved(rig, 0.5) < 1e-3
+    rig.tick(seconds=0.5)
+    assert moved(rig, 0.2) < 2e-5
+
+
+@pytest.mark.parametrize('mode', ['soft', 'strict'])
+@pytest.mark.parametrize('ratio', [5, 20, 50])
+def test_no_joint_swings_about_its_target_or_its_speed(mode, ratio):
+    rig = make_rig(ratio, mode)
+    rig.aim_joints(**dict.fromkeys(JOINTS[:3], 0.7))
+    rig.tick(seconds=2.5)
+    np.testing.assert_allclose(rig.q[rig.robot.coords][:3], 0.7, atol=1e-7)
+    assert moved(rig, 0.3) < STILL
+    rig.aim_joint_velocities(**{JOINTS[2]: -0.5})
+    rig.tick(seconds=1.2)
+    speeds = np.diff(positions(rig, 30)[3:, 2]) / rig.dt
+    np.testing.assert_allclose(speeds, -0.5, atol=1e-6)
+
+
+@pytest.mark.parametrize('mode', ['soft', 'strict'])
+@pytest.mark.parametrize('ratio', [30, 50])
+def test_no_velocity_of_the_frame_is_swung_about(mode, ratio):
+    rig = make_rig(ratio, mode)
+    for speed in (-0.1, 0.1, 0.0):
+        rig.aim_twist(linear=(0.0, 0.0, speed))
+        rig.tick(seconds=1.2)
+        place = rig.pose()[2]
+        rig.tick(20)
+        assert (rig.pose()[2] - place) / (20 * rig.dt) == pytest.approx(speed, abs=1e-3)
+    assert moved(rig, 0.3) < STILL
+
+
+@pytest.mark.parametrize(('rate', 'ratio'), [(100.0, 10), (250.0, 100), (1000.0, 500)])
+def test_strict_limits_hold_in_motion_and_in_stops(rate, ratio):
+    rig, rng = make_rig(ratio, rate=rate, limits__position_margin=[0.0]), np.random.default_rng(1)
+    home, rows = rig.pose().copy(), [rig.q[rig.robot.coords]] * 3
+    for kind in ('pose', 'joints', 'quiet', 'twist', 'jog', 'quiet', 'pose', 'stop'):
+        if kind in ('quiet', 'joints', 'jog', 'twist'):
+            rig.quiet()
+        if kind == 'pose':
+            target = home.copy()
+            target[:3] += rng.normal(0.0, 0.3, 3)
+            rig.aim(target)
+        elif kind == 'joints':
+            rig.aim_joints(**dict(zip(JOINTS, rng.uniform(-2.0, 2.0, 6), strict=True)))
+        elif kind == 'jog':
+            rig.aim_joint_velocities(**dict(zip(JOINTS, rng.uniform(-4.0, 4.0, 6), strict=True)))
+        elif kind == 'twist':
+            rig.aim_twist(linear=rng.normal(0.0, 0.5, 3), angular=rng.normal(0.0, 1.0, 3))
+        elif kind == 'stop':
+            rig.command = rig.command.with_stop()
+        rows.extend(positions(rig, round(rng.uniform(0.15, 0.5) * rate))[3:])
+    rows.extend(positions(rig, round(1.5 * rate))[3:])
+    steps = np.diff(rows, axis=0) * rate
+    changes = np.diff(steps, axis=0) * rate
+    jerks = np.diff(changes, axis=0) * rate
+    velocity = rig.robot.velocity[rig.robot.group.variable_dof]
+    assert (np.abs(steps) <= velocity * (1.0 + 1e-9)).all()
+    assert np.abs(changes).max() <= ACCELERATION * (1.0 + 1e-6)
+    assert np.abs(jerks).max() <= ratio * ACCELERATION * (1.0 + 1e-6)
+    # They were used, and the stop ended.
+    assert np.abs(changes).max() > 0.99 * ACCELERATION
+    assert not steps[-1].any()
+
+
+def test_several_joints_arrive_about_as_soon_as_those_of_ruckig():
+    rig, target = make_rig(30, rate=250.0), np.array([1.0, -0.8, 1.4, -1.0, 0.6, 2.0])
+    start, velocity = rig.q[rig.robot.coords], rig.robot.velocity[rig.robot.group.variable_dof]
+    given, trajectory = ruckig.InputParameter(6), ruckig.Trajectory(6)
+    given.current_position, given.target_position = start.tolist(), target.tolist()
+    given.max_velocity, given.max_acceleration = velocity.tolist(), [ACCELERATION] * 6
+    given.max_jerk = [30 * ACCELERATION] * 6
+    assert ruckig.Ruckig(6).calculate(given, trajectory) == ruckig.Result.Working
+    rig.aim_joints(**dict(zip(JOINTS, target.tolist(), strict=True)))
+    rows = positions(rig, round(1.1 * trajectory.duration / rig.dt))
+    np.testing.assert_allclose(rows[-1], target, atol=1e-6)
+    # As quick as the acceleration and the jerk permit, and no quicker.
+    before = np.abs(rows[round(0.97 * trajectory.duration / rig.dt)] - target).max()
+    assert before > 1e-5
+
+
+def test_strict_limits_name_the_joint_that_has_none():
+    values = {'joint_limits__elbow_joint__has_jerk_limits': True,
+              'joint_limits__elbow_joint__max_jerk': 100.0}  # fmt: skip
+    with pytest.raises(SettingsError, match='shoulder_pan_joint'):
+        Rig('ur5', limits__jerk='strict', **values)
+
+
+def test_a_lower_velocity_is_come_down_to_within_the_jerk_and_the_rest_waits_for_rest():
+    rig = make_rig(30)
+    rig.aim_joint_velocities(**{JOINTS[0]: 1.5})
+    rig.tick(seconds=0.8)
+    rig.set(limits__velocity_scale=0.1, limits__acceleration_scale=0.3)
+    rows = positions(rig, 80)[3:]
+    jerks = np.diff(rows, 3, axis=0) / rig.dt**3
+    assert np.abs(jerks).max() <= 30 * ACCELERATION * (1.0 + 1e-6)
+    changes = np.diff(rows, 2, axis=0) / rig.dt**2
+    assert np.abs(changes).max() > 0.9 * ACCELERATION
+    velocity = rig.robot.velocity[rig.robot.group.variable_dof][0]
+    assert (rows[-1, 0] - rows[-2, 0]) / rig.dt == pytest.approx(0.1 * velocity)
+    rig.quiet()
+    rig.tick(seconds=1.0)
+    rig.aim_joints(**{JOINTS[0]: rig.q[rig.robot.coords][0] - 0.3})
+    changes = np.diff(positions(rig, 50), 2, axis=0) / rig.dt**2
+    assert np.abs(changes).max() <= 0.3 * ACCELERATION * (1.0 + 1e-6)
