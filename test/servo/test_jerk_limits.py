@@ -121,6 +121,22 @@ def test_strict_limits_hold_in_motion_and_in_stops(rate, ratio):
     assert not steps[-1].any()
 
 
+def test_strict_limits_hold_where_a_barrier_is_seen_late():
+    box = {'frame': 'tool0', 'max': [np.inf, np.inf, 0.5], 'gain': 100.0}
+    values = {f'barriers__position__lid__{name}': value for name, value in box.items()}
+    rig = make_rig(10, ee__frame='tool0', **values)
+    rig.aim_twist(linear=(0.0, 0.0, 0.5))
+    rows, heights, cuts = [rig.q[rig.robot.coords]] * 3, [], []
+    enforce = rig.servo._solver.enforce_stopping
+    rig.servo._solver.enforce_stopping = lambda *steps: cuts.append(enforce(*steps)) or cuts[-1]
+    for _ in range(200):
+        rows.extend(positions(rig, 1)[3:])
+        heights.append(rig.pose()[2])
+    assert any(cuts) and 0.48 < max(heights) <= 0.5 + 1e-6
+    jerks = np.diff(rows, 3, axis=0) / rig.dt**3
+    assert np.abs(jerks).max() <= 10 * ACCELERATION * (1.0 + 1e-6)
+
+
 def test_several_joints_arrive_about_as_soon_as_those_of_ruckig():
     rig, target = make_rig(30, rate=250.0), np.array([1.0, -0.8, 1.4, -1.0, 0.6, 2.0])
     start, velocity = rig.q[rig.robot.coords], rig.robot.velocity[rig.robot.group.variable_dof]
