@@ -1,0 +1,192 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Solvers on a GPU against the CPU, and their answers against the poses that were asked for."""
+
+from gpu.agreement import assert_agree
+from gpu.agreement import DEVICE
+from gpu.agreement import on_gpu
+from gpu.panda import configurations
+from gpu.panda import panda
+from gpu.panda import panda_with_shapes
+from gpu.panda import reachable_poses
+from gpu.panda import six_axes
+from gpu.panda import TIP
+import numpy as np
+import pytest
+import warp as wp
+
+from ros_ik.kinematics import eval_fk
+from ros_ik.objectives import IKObjectiveJointPosition
+from ros_ik.objectives import IKObjectivePose
+from ros_ik.solvers import all_solutions
+from ros_ik.solvers import DenseQP
+from ros_ik.solvers import DlsSolver
+from ros_ik.solvers import GaussNewtonSolver
+from ros_ik.solvers import IkChain
+from ros_ik.solvers import IKSolver
+from ros_ik.solvers import inverse_kinematics
+from ros_ik.solvers import OptimalControl
+from ros_ik.solvers import OptimalControlCommandBuilder
+from ros_ik.solvers import solve_path
+from ros_ik.solvers import SolveStatus
+
+pytestmark = on_gpu
+N = 200
+REACH_POSITION, REACH_ROTATION = 1.001e-3, 1.001e-2
+
+
+def search(device, **options):
+    """Search configurations of poses."""
+    robot = panda_with_shapes if 'check_collisions' in options else panda
+    model, poses = robot(device), reachable_poses(panda, TIP, N)
+    result = inverse_kinematics(model, TIP, poses, configurations(model, N, 5), **options)
+    return result.status, result.joint_q.reshape(N, -1, model.joint_coord_count), poses
+
+
+@pytest.mark.parametrize('options', [{}, {'n_solutions': 4}, {'check_collisions': True}], ids=str)
+def test_search(options):
+    (here, joint_q, poses), (there, found, _) = search('cpu', **options), search(DEVICE, **options)
+    # Attempts that end by rounding end in another posture; solved problems are solved on both.
+    assert_agree({'status': there}, {'status': here}, share=0.99)
+    assert_agree({'joint_q': found}, {'joint_q': joint_q}, atol=1e-5, share=0.95)
+    assert_reached(found[there == SolveStatus.CONVERGED][:, 0], poses[
+        there == SolveStatus.CONVERGED])  # fmt: skip
+
+
+def test_the_same_search_gives_the_same_answers():
+    first, second = search(DEVICE), search(DEVICE)
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def assert_reached(joint_q, poses):
+    """Assert that configurations reach poses, by forward kinematics on the CPU."""
+    model = panda('cpu')
+    body_q = np.zeros((len(joint_q), model.body_count, 7))
+    eval_fk(model, joint_q, body_q)
+    reached = body_q[:, model.body_index(TIP)]
+    dot = np.abs(np.sum(reached[:, 3:] * poses[:, 3:], axis=1))
+    assert len(joint_q) and np.linalg.norm(reached[:, :3] - poses[:, :3], axis=1).max() < (
+        REACH_POSITION
+    )
+    assert 2.0 * np.arccos(np.clip(dot, 0.0, 1.0)).max() < REACH_ROTATION
+
+
+def closed_form(device, seven):
+    """Return every solution of poses, or a sample of them where there are infinitely many."""
+    robot, link = (panda, TIP) if seven else (six_axes, 'tool0')
+    poses = reachable_poses(robot, link, 40)
+    result = all_solutions(robot(device), link, poses, redundant_values=8)
+    return {'status': result.status, 'n_exist': result.n_exist, 'joint_q': result.joint_q}
+
+
+@pytest.mark.parametrize('seven', [False, True], ids=['six joints', 'seven joints'])
+def test_closed_form(seven):
+    # Solutions at the same distance from the seed change places by rounding.
+    assert_agree(closed_form(DEVICE, seven), closed_form('cpu', seven), atol=1e-6, share=0.95)
+
+
+def path(device):
+    """Follow a straight line."""
+    model = panda(device)
+    places = np.linspace([0.4, -0.3, 0.4], [0.6, 0.3, 0.5], 30)
+    poses = np.hstack([places, np.tile([1.0, 0.0, 0.0, 0.0], (30, 1))])
+    result = solve_path(model, TIP, poses)
+    return {'status': result.status}, result.joint_q, poses
+
+
+def test_path():
+    (here, _, poses), (there, joint_q, _) = path('cpu'), path(DEVICE)
+    assert_agree(there, here)
+    assert_reached(joint_q, poses)
+    assert np.abs(np.diff(joint_q, axis=0)).max() < 0.3
+
+
+def chain(device, make):
+    """Solve poses near seeds with the solvers of chains."""
+    arm = IkChain(panda(device), TIP)
+    joint_q = configurations(panda(device), N)
+    near = joint_q + np.random.default_rng(4).uniform(-0.1, 0.1, joint_q.shape)
+    solver = make()
+    rows = solver.solve(arm, near, arm.get_end_effector_pose(joint_q))
+    return {'status': solver.status, 'rows': rows, 'inertia': arm.get_inertia_matrix(joint_q)}
+
+
+@pytest.mark.parametrize('make', [DlsSolver, GaussNewtonSolver])
+def test_chain_solvers(make):
+    assert_agree(chain(DEVICE, make), chain('cpu', make), rtol=1e-5, atol=1e-6, share=0.95)
+
+
+def batch(device, **options):
+    """Take a few iterations from seeds near the answers, float32."""
+    model = panda(device)
+    answers = configurations(model, N)
+    poses = reachable_poses(panda, TIP, N)
+    posture = IKObjectiveJointPosition(model, model.neutral_joint_q(), weight=1e-2)
+    goals = [IKObjectivePose(model.body_index(TIP), poses), posture]
+    solver = IKSolver(model, N, goals, **{'jacobian_mode': 'analytic', **options})
+    start = wp.array(answers + 0.1, dtype=wp.float32, device=device)
+    out = wp.zeros_like(start)
+    solver.step(start, out, iterations=8)
+    return {'joint_q': out.numpy(), 'costs': solver.costs.numpy()}
+
+
+@pytest.mark.parametrize(
+    'options',
+    [
+        {},
+        {'use_fused': False},
+        {'use_fused': False, 'jacobian_mode': 'autodiff'},
+        {'optimizer': 'lbfgs'},
+        {'sampler': 'uniform', 'n_seeds': 4},
+        {'sampler': 'gauss', 'n_seeds': 4},
+        {'sampler': 'roberts', 'n_seeds': 4},
+    ],
+    ids=str,
+)
+def test_batches(options):
+    # float32: acceptance of a step differs where the cost changes by rounding alone.
+    assert_agree(batch(DEVICE, **options), batch('cpu', **options), rtol=1e-2, atol=2e-3,
+                 share=0.95)  # fmt: skip
+
+
+def quadratic_programs(device, rows):
+    """Solve random programs with a box and rows."""
+    rng, n = np.random.default_rng(6), 7
+    half = rng.normal(size=(N, n, n))
+    programs = {
+        'H': np.einsum('bij,bik->bjk', half, half) + 1e-3 * np.eye(n),
+        'c': rng.normal(size=(N, n)), 'lower': -rng.uniform(0, 1, (N, n)),
+        'upper': rng.uniform(0, 1, (N, n)), 'A': rng.normal(size=(N, rows, n)),
+        'b': rng.uniform(0, 1, (N, rows)),
+    }  # fmt: skip
+    solver = DenseQP(N, n, rows, device=device)
+    for name, value in programs.items():
+        if value.size:
+            getattr(solver, name).assign(value)
+    solver.launch()
+    return {'x': solver.x.numpy(), 'status': solver.status.numpy()}
+
+
+@pytest.mark.parametrize('rows', [0, 12])
+def test_quadratic_programs(rows):
+    assert_agree(quadratic_programs(DEVICE, rows), quadratic_programs('cpu', rows), atol=1e-7)
+
+
+def whole_motion(device):
+    """Plan a motion of the tool by 10 cm."""
+    model = panda(device)
+    start = model.neutral_joint_q({'panda_joint4': -2.0, 'panda_joint6': 1.6})
+    here, body_q = panda('cpu'), np.zeros((1, model.body_count, 7))
+    eval_fk(here, start[None], body_q)
+    goal = np.eye(4)
+    goal[:3, 3] = body_q[0, here.body_index(TIP), :3] + [0.1, 0.0, 0.05]
+    goal[:3, :3] = np.diag([1.0, -1.0, -1.0])
+    command = OptimalControlCommandBuilder()
+    command.add_cartesian_target('panda_link0', TIP, goal, 1.0, 0.1)
+    result = OptimalControl(model).solve(command.build(model), start)
+    return {'status': np.array([int(result.status)]), 'positions': result.positions[-1:]}
+
+
+def test_optimal_control():
+    assert_agree(whole_motion(DEVICE), whole_motion('cpu'), rtol=1e-4, atol=1e-4)
