@@ -1,4 +1,4 @@
-# make demo | view | test | stress | lint | docs | setup | bench | bench-node | clean; each sets up what it needs.
+# make demo | view | test | stress | lint | docs | setup | bench | bench-node | gpu | gpu-compile | clean; each sets up what it needs.
 
 ROBOT ?= panda
 # Empty: what the programs take, or what the file of PARAMS says.
@@ -15,7 +15,7 @@ STRESS_ARMS ?= 1000
 
 CHOSEN = $(if $(DEVICE),--device '$(DEVICE)') $(if $(RATE),--rate '$(RATE)')
 
-.PHONY: demo view test stress lint docs setup bench bench-node clean
+.PHONY: demo view test stress lint docs setup bench bench-node gpu gpu-compile clean
 
 setup:
 	@tools/setup
@@ -54,6 +54,16 @@ bench: setup
 
 bench-node: setup
 	@tools/run python -m benchmarks.node $(BENCH_ARGS)
+
+# The tests and benchmarks of a machine with a card, 8 minutes; DEVICE=cpu rehearses them.
+gpu: setup
+	@tools/setup_bench
+	@tools/run python -m benchmarks.gpu.card $(if $(DEVICE),--device '$(DEVICE)')
+
+# Every kernel compiled for a GPU, without a card: fails where stack or spills grew.
+gpu-compile: setup
+	@tools/setup_bench
+	@tools/run python -m benchmarks.gpu $(BENCH_ARGS)
 
 clean:
 	rm -rf .venv .venv-bench .cache build install log demo_output

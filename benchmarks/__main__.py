@@ -39,7 +39,6 @@ BENCHMARKS = {
     'batch_step': batch_step.measure,
     'closed_form': closed_form.measure,
     'kinematics': kinematics.measure,
-    'gpu': sections.gpu,
 }
 # Load average above which figures are not worth keeping.
 BUSY = 0.5

@@ -46,27 +46,46 @@ _SPREAD, _REACH = 0.48, 0.01
 
 def measure(runner: Runner, quick: bool) -> list[dict]:
     """Return the rows of every robot and size."""
-    sizes = SIZES[:2] if quick else SIZES
+    return step_rows(runner, SIZES[:2] if quick else SIZES, 1 if quick else TURNS)
+
+
+def step_rows(
+    runner: Runner, sizes: tuple[int, ...], turns: int, *, benchmark: str = 'batch_step',
+    device: str = 'cpu', device_name: str = 'cpu', timeout: float = 600.0,
+) -> list[dict]:  # fmt: skip
+    """Return the rows of every robot and size on a device.
+
+    Args:
+        runner: Runs the solvers.
+        sizes: Numbers of robots.
+        turns: How often each solver measures all of them.
+        benchmark: Name of the benchmark in the rows.
+        device: Warp's name of the device.
+        device_name: Its name in the rows.
+        timeout: When to end one turn of one solver with one robot [s].
+    """
     rows = []
     for robot in TIPS:
-        turns = [
+        answers = [
             (
-                _run(runner, robot, 'benchmarks.peers.step_mink_warp', sizes, PEER_PYTHON),
-                _run(runner, robot, 'benchmarks.ours_batch_step', sizes, None),
+                _run(runner, robot, 'benchmarks.peers.step_mink_warp', sizes, device, timeout),
+                _run(runner, robot, 'benchmarks.ours_batch_step', sizes, device, timeout),
             )
-            for _ in range(1 if quick else TURNS)
+            for _ in range(turns)
         ]
         peer, ours = (
-            {n: _together([answers[n] for answers in side]) for n in sizes}
-            for side in zip(*turns, strict=True)
+            {n: _together([turn[n] for turn in side]) for n in sizes}
+            for side in zip(*answers, strict=True)
         )
         for n in sizes:
             mine, other = (
-                _side(robot, n, answers[n], versions)
-                for answers, versions in ((ours, our_versions()), (peer, {}))
+                _side(robot, n, side[n], versions)
+                for side, versions in ((ours, our_versions()), (peer, {}))
             )
             problem = 'frames + posture + hard limits'
-            rows.append(row('batch_step', robot, problem, n, '', mine, 'mink-warp', other))
+            rows.append(
+                row(benchmark, robot, problem, n, '', mine, 'mink-warp', other, device=device_name)
+            )
     return rows
 
 
@@ -88,7 +107,7 @@ def _problems(name, n):
     return starts, goals, np.stack(poses, axis=1)
 
 
-def _run(runner, name, module, sizes, python):
+def _run(runner, name, module, sizes, device, timeout):
     folder = runner.folder / f'{name}-{module.rsplit(".", 1)[1]}'
     folder.mkdir(exist_ok=True)
     robot = _robot(name)
@@ -117,11 +136,13 @@ def _run(runner, name, module, sizes, python):
                 'posture_weight': POSTURE_WEIGHT,
                 'speed': SPEED,
                 'postures': str(folder / 'problems.npz'),
+                'device': device,
             },
         )
         for n in sizes
     }
-    answers = run_jobs(module, list(jobs.values()), folder, 600.0, python=python)
+    python = PEER_PYTHON if module.startswith('benchmarks.peers.') else None
+    answers = run_jobs(module, list(jobs.values()), folder, timeout, python=python)
     return {n: answers[job.key] for n, job in jobs.items()}
 
 

@@ -4,8 +4,6 @@
 
 import dataclasses
 
-import warp as wp
-
 from benchmarks.measure import LOOSE
 from benchmarks.measure import OURS
 from benchmarks.measure import Runner
@@ -73,33 +71,38 @@ def batch(runner: Runner, quick: bool) -> list[dict]:
     cases += [('panda', TIGHT, REFERENCE_SIZE)]
     others = ('ur10',) if quick else BENCHMARK_ROBOTS[1:]
     cases += [(robot, LOOSE, REFERENCE_SIZE) for robot in others]
-    specs = {case: _batch_spec(case, 'chain') for case in cases}
+    specs = {case: batch_spec(case, 'chain') for case in cases}
     ours = runner.run(OURS, list(specs.values()), 300.0)
     newton = {
-        (case, variant): _batch_spec(case, variant)
+        (case, variant): batch_spec(case, variant)
         for case in cases
         for variant in ('one_seed', 'many_seeds')
     }
-    mink = {case: _batch_spec(case, '') for case in cases if case[2] == 256}
+    mink = {case: batch_spec(case, '') for case in cases if case[2] == 256}
     theirs = runner.run('benchmarks.peers.newton_lm', list(newton.values()), 600.0)
     theirs |= runner.run('benchmarks.peers.mink_warp_lm', list(mink.values()), 200.0)
     rows = []
     names = {'one_seed': 'newton LM, one seed', 'many_seeds': 'newton LM, many seeds'}
     for (case, variant), spec in newton.items():
-        rows.append(_batch_row(case, ours[specs[case]], names[variant], theirs[spec]))
+        rows.append(batch_row(case, ours[specs[case]], names[variant], theirs[spec]))
     for case, spec in mink.items():
-        rows.append(_batch_row(case, ours[specs[case]], 'mink-warp LM', theirs[spec]))
+        rows.append(batch_row(case, ours[specs[case]], 'mink-warp LM', theirs[spec]))
     return rows + _flatness(ours, specs, sizes) + _two_cores(runner, quick)
 
 
-def _batch_spec(case, variant, **options):
+def batch_spec(case: tuple[str, Tolerance, int], variant: str, **options: object) -> Spec:
+    """Return the measurement of a batch by robot, tolerance and number of problems."""
     robot, limit, n = case
     # A small batch is over so soon that whatever else runs spoils a few.
     repeats = 25 if n <= 256 else 3 if n <= 4096 or variant == 'chain' else 1
     return Spec(robot, variant, 'batch', n, limit, repeats=repeats, options=tuple(options.items()))
 
 
-def _batch_row(case, mine, name, theirs, benchmark='batch', device='cpu'):
+def batch_row(
+    case: tuple[str, Tolerance, int], mine: Side, name: str, theirs: Side,
+    benchmark: str = 'batch', device: str = 'cpu',
+) -> dict:  # fmt: skip
+    """Return the row of such a batch beside a peer."""
     robot, limit, n = case
     shown = f'{name}, {theirs.details["setting"]}' if 'setting' in theirs.details else name
     return row(
@@ -110,7 +113,7 @@ def _batch_row(case, mine, name, theirs, benchmark='batch', device='cpu'):
 def _flatness(ours, specs, sizes):
     reference = ours[specs['panda', LOOSE, REFERENCE_SIZE]]
     return [
-        _batch_row(
+        batch_row(
             ('panda', LOOSE, n),
             ours[specs['panda', LOOSE, n]],
             f'ros_ik, batch of {REFERENCE_SIZE:,}',
@@ -126,14 +129,14 @@ def _two_cores(runner, quick):
     """Compare the fastest of many batches: whatever else runs takes time of two cores alone."""
     case = ('panda', LOOSE, 2048 if quick else 16_384)
     specs = [
-        dataclasses.replace(_batch_spec(case, 'chain', threads=threads), repeats=25)
+        dataclasses.replace(batch_spec(case, 'chain', threads=threads), repeats=25)
         for threads in (1, 2)
     ]
     sides = runner.run(OURS, specs, 120.0)
     one, two = (
         dataclasses.replace(sides[spec], value=sides[spec].details.get('least')) for spec in specs
     )
-    return [_batch_row(case, two, 'ros_ik on one core', one, 'cores')]
+    return [batch_row(case, two, 'ros_ik on one core', one, 'cores')]
 
 
 def trac_ik(runner: Runner, quick: bool) -> list[dict]:
@@ -208,34 +211,6 @@ def _per_problem(side):
     if 'each' not in side.details:
         return side
     return dataclasses.replace(side, value=side.details['each'], error='')
-
-
-def gpu(runner: Runner, quick: bool) -> list[dict]:
-    """Batches on a GPU up to a million problems, where there is one."""
-    wp.config.quiet = True
-    if not wp.is_cuda_available():
-        reason = 'skipped: Warp finds no CUDA device on this machine'
-        return [
-            row('gpu', 'panda', 'batch', 0, str(LOOSE), Side(None, error=reason), '', Side(None))
-        ]
-    device = wp.get_device('cuda:0')
-    sizes = (1, 1024, 65_536) if quick else (1, 256, 1024, 16_384, 65_536, 262_144, 1_000_000)
-    cases = [('panda', limit, n) for n in sizes for limit in (LOOSE, TIGHT)]
-    specs = {case: _batch_spec(case, 'chain', device=str(device)) for case in cases}
-    ours = runner.run(OURS, list(specs.values()), 400.0)
-    # newton expands problems by its seeds: more than this many do not fit every card.
-    shared = [case for case in cases if case[1] is LOOSE and 1 < case[2] <= 65_536]
-    newton = {case: _batch_spec(case, 'many_seeds', device=str(device)) for case in shared}
-    mink = {case: _batch_spec(case, '', device=str(device)) for case in shared}
-    theirs = runner.run('benchmarks.peers.newton_lm', list(newton.values()), 400.0)
-    theirs |= runner.run('benchmarks.peers.mink_warp_lm', list(mink.values()), 300.0)
-    rows = []
-    for case in cases:
-        pairs = [('newton LM, many seeds', newton), ('mink-warp LM', mink)]
-        found = [(name, theirs[of[case]]) for name, of in pairs if case in of]
-        for name, side in found or [('', Side(None))]:
-            rows.append(_batch_row(case, ours[specs[case]], name, side, 'gpu', device=device.name))
-    return rows
 
 
 def _by_robot(rows):

@@ -85,7 +85,6 @@ SECTIONS = {
         'Kinematics',
         'Ours per launch inside a captured graph, n configurations; its call from Python.',
     ),
-    'gpu': ('On a GPU', 'Microseconds per verified solution.'),
 }
 
 
@@ -186,8 +185,8 @@ def _rounded(value, digits=4):
     return float(f'{value:.{digits}g}')
 
 
-def write_json(rows: list[dict], path: Path) -> None:
-    """Write the rows as a JSON list; a run that ends in between leaves the old file."""
+def write_json(rows: list[dict] | dict, path: Path) -> None:
+    """Write rows, or what holds them, as JSON; a run that ends in between leaves the old file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix('.tmp')
     temporary.write_text(json.dumps(rows, indent=1, allow_nan=False) + '\n')

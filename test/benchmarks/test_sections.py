@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which rows the benchmarks make of what the solvers' processes return."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,6 @@ pytest.importorskip('pinocchio', reason='pinocchio, the judge, is not installed'
 
 from benchmarks import batch_step  # noqa: E402
 from benchmarks import sections  # noqa: E402
-from benchmarks.measure import LOOSE  # noqa: E402
 from benchmarks.measure import OURS  # noqa: E402
 from benchmarks.process import Answer  # noqa: E402
 from benchmarks.robots import BENCHMARK_ROBOTS  # noqa: E402
@@ -52,26 +49,6 @@ def test_single_runs_every_robot_tolerance_and_peer():
     assert len(rows) == len(BENCHMARK_ROBOTS) * 2 * len(sections.SINGLE_PEERS)
     assert {entry['n'] for entry in rows} == {10_000}
     assert len({(e['robot'], e['tolerance'], e['peer_name']) for e in rows}) == len(rows)
-
-
-def test_without_a_gpu_one_row_says_so(monkeypatch):
-    monkeypatch.setattr(sections.wp, 'is_cuda_available', lambda: False)
-    (entry,) = sections.gpu(CannedRunner(), quick=False)
-    assert 'skipped' in entry['note']
-
-
-def test_with_a_gpu_it_goes_to_a_million(monkeypatch):
-    class Device(SimpleNamespace):
-        __str__ = lambda self: 'cuda:0'  # noqa: E731
-
-    runner, device = CannedRunner(), Device(name='a card')
-    monkeypatch.setattr(sections.wp, 'is_cuda_available', lambda: True)
-    monkeypatch.setattr(sections.wp, 'get_device', lambda name: device)
-    rows = sections.gpu(runner, quick=False)
-    largest = [e for e in rows if e['n'] == 1_000_000 and e['tolerance'] == str(LOOSE)]
-    assert [(e['device'], e['ours']) for e in largest] == [('a card', 2.0)]
-    assert {dict(spec.options)['device'] for _, spec in runner.specs} == {'cuda:0'}
-    assert max(spec.n for module, spec in runner.specs if module != OURS) <= 65_536
 
 
 def test_turns_are_one_answer_with_the_times_of_all():

@@ -1,0 +1,171 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Tests and benchmarks of a machine with a graphics card: ``make gpu``.
+
+The tests of test/gpu, then batches of poses and control steps of many robots beside newton and
+mink-warp, in 8 minutes at most. They write ``benchmarks/results/gpu.json`` and the section of
+docs/benchmarks.md. ``DEVICE=cpu`` rehearses all of it with small batches, and prints the section.
+"""
+
+import argparse
+from dataclasses import dataclass
+import os
+from pathlib import Path
+import subprocess
+import sys
+import tempfile
+import time
+from xml.etree import ElementTree
+
+import warp as wp
+
+from benchmarks import batch_step
+from benchmarks.measure import LOOSE
+from benchmarks.measure import OURS
+from benchmarks.measure import Runner
+from benchmarks.measure import TIGHT
+from benchmarks.process import ROOT
+from benchmarks.sections import batch_row
+from benchmarks.sections import batch_spec
+from benchmarks.table import note_lines
+from benchmarks.table import Side
+from benchmarks.table import table_lines
+from benchmarks.table import write_document
+from benchmarks.table import write_json
+
+BEGIN, END = '<!-- made by `make gpu`: begin -->', '<!-- made by `make gpu`: end -->'
+RESULTS = ROOT / 'benchmarks' / 'results'
+
+# Bounds on the parts [s]; one after the other they stay below 8 minutes.
+TESTS_TIME, OURS_TIME, NEWTON_TIME, MINK_TIME, STEPS_TIME = 230.0, 60.0, 50.0, 40.0, 24.0
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Numbers of poses and of robots.
+
+    Attributes:
+        poses: Batches of poses.
+        shared: The largest that peers get: newton expands problems by its seeds.
+        robots: Batches of control steps.
+    """
+
+    poses: tuple[int, ...]
+    shared: int
+    robots: tuple[int, ...]
+
+
+CARD = Sizes((1, 256, 1024, 16_384, 65_536, 262_144, 1_000_000), 65_536, (1, 256, 4096, 65_536))
+REHEARSAL = Sizes((1, 256), 256, (1, 256))
+
+
+def run_tests(device: str, timeout: float = TESTS_TIME) -> dict:
+    """Run the tests of the GPU in a process of their own and return what they came to.
+
+    Returns:
+        ``passed`` and ``skipped`` counts, ``failed`` names, ``seconds``, and ``error``, the reason
+        why there is no outcome.
+    """
+    begin = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / 'report.xml'
+        command = [sys.executable, '-m', 'pytest', '-m', 'gpu', 'test/gpu', f'--junitxml={report}']
+        environment = {**os.environ, 'GPU_TEST_DEVICE': device}
+        error = ''
+        try:
+            subprocess.run(command, cwd=ROOT, env=environment, timeout=timeout)
+        except subprocess.TimeoutExpired:
+            error = f'the tests took more than {timeout:.0f} s'
+        outcome = read_report(report) if report.exists() else {
+            'passed': 0, 'skipped': 0, 'failed': [],
+        }  # fmt: skip
+    if not error and not outcome['passed']:
+        error = 'no test ran'
+    return {**outcome, 'seconds': round(time.perf_counter() - begin, 1), 'error': error}
+
+
+def read_report(path: Path) -> dict:
+    """Return the counts and the names of failed tests of a JUnit report."""
+    cases = list(ElementTree.parse(path).iter('testcase'))
+    failed = [
+        f'{case.get("classname")}::{case.get("name")}'
+        for case in cases
+        if case.find('failure') is not None or case.find('error') is not None
+    ]
+    skipped = sum(case.find('skipped') is not None for case in cases)
+    return {'passed': len(cases) - len(failed) - skipped, 'skipped': skipped, 'failed': failed}
+
+
+def pose_rows(runner: Runner, sizes: Sizes, device: str, name: str) -> list[dict]:
+    """Return the rows of batches of poses beside newton and mink-warp."""
+    cases = [('panda', limit, n) for n in sizes.poses for limit in (LOOSE, TIGHT)]
+    shared = [case for case in cases if case[1] is LOOSE and 1 < case[2] <= sizes.shared]
+    specs = {case: batch_spec(case, 'chain', device=device) for case in cases}
+    peers = {
+        'newton LM, many seeds': ('newton_lm', 'many_seeds', NEWTON_TIME),
+        'mink-warp LM': ('mink_warp_lm', '', MINK_TIME),
+    }
+    ours = runner.run(OURS, list(specs.values()), OURS_TIME)
+    sides: dict[tuple, list[tuple[str, Side]]] = {case: [] for case in cases}
+    for peer, (module, variant, timeout) in peers.items():
+        wanted = {case: batch_spec(case, variant, device=device) for case in shared}
+        answers = runner.run(f'benchmarks.peers.{module}', list(wanted.values()), timeout)
+        for case, spec in wanted.items():
+            sides[case].append((peer, answers[spec]))
+    return [
+        batch_row(case, ours[specs[case]], peer, side, 'gpu', device=name)
+        for case in cases
+        for peer, side in sides[case] or [('', Side(None))]
+    ]
+
+
+def section(rows: list[dict], tests: dict, name: str) -> str:
+    """Return the generated part of the document."""
+    outcome = f'{tests["passed"]} tests passed, {len(tests["failed"])} failed'
+    parts = [f'On {name}: {outcome} in {tests["seconds"]:.0f} s.']
+    parts += [f'- failed: {test}' for test in tests['failed']]
+    parts += [f'- {tests["error"]}'] if tests['error'] else []
+    titles = {
+        'gpu': 'Batches of poses, microseconds per verified solution:',
+        'gpu_step': 'Control steps of many robots, microseconds per robot:',
+    }
+    for benchmark, title in titles.items():
+        chosen = [entry for entry in rows if entry['benchmark'] == benchmark]
+        if chosen:
+            notes = [f'- {note}' for note in note_lines(chosen)]
+            parts += ['', title, '', *table_lines(chosen), *([''] if notes else []), *notes]
+    return '\n'.join(parts)
+
+
+def main():
+    """Run the tests, then the benchmarks; exit with 1 where a test failed."""
+    parser = argparse.ArgumentParser(prog='python -m benchmarks.gpu.card')
+    parser.add_argument('--device', default='cuda:0', help='cuda:0, or cpu to rehearse')
+    device = parser.parse_args().device
+    wp.config.quiet = True
+    rehearsal = device == 'cpu'
+    if not rehearsal and not wp.is_cuda_available():
+        sys.exit('no CUDA device on this machine; make gpu DEVICE=cpu rehearses')
+    name = wp.get_device(device).name
+    sizes = REHEARSAL if rehearsal else CARD
+    begin = time.perf_counter()
+    tests = run_tests(device)
+    with tempfile.TemporaryDirectory(prefix='ros_ik_gpu_') as folder:
+        runner = Runner(Path(folder))
+        rows = pose_rows(runner, sizes, device, name)
+        rows += batch_step.step_rows(
+            runner, sizes.robots, 1, benchmark='gpu_step', device=device, device_name=name,
+            timeout=STEPS_TIME,
+        )  # fmt: skip
+    result = {'device': name, 'tests': tests, 'rows': rows}
+    write_json(result, RESULTS / ('gpu_rehearsal.json' if rehearsal else 'gpu.json'))
+    text = section(rows, tests, name)
+    print(text)
+    if not rehearsal:
+        write_document(rows, ROOT / 'docs' / 'benchmarks.md', lambda _: text, (BEGIN, END))
+    print(f'\n{(time.perf_counter() - begin) / 60.0:.1f} minutes')
+    sys.exit(bool(tests['failed'] or tests['error']))
+
+
+if __name__ == '__main__':
+    main()

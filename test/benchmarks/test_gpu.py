@@ -1,0 +1,107 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What ``make gpu`` runs, what it makes of the answers, and the page's sections."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('pinocchio', reason='pinocchio, the judge, is not installed')
+
+from benchmarks import batch_step  # noqa: E402
+from benchmarks.gpu import card  # noqa: E402
+from benchmarks.gpu import report  # noqa: E402
+from benchmarks.gpu.compiled import Usage  # noqa: E402
+from benchmarks.gpu.recorded import Recorded  # noqa: E402
+from benchmarks.measure import LOOSE  # noqa: E402
+from benchmarks.measure import OURS  # noqa: E402
+from benchmarks.process import Answer  # noqa: E402
+from benchmarks.process import ROOT  # noqa: E402
+from benchmarks.table import Side  # noqa: E402
+
+PAGE = (ROOT / 'docs' / 'benchmarks.md').read_text()
+REPORT = """<testsuites><testsuite>
+<testcase classname="test_a" name="passes"/>
+<testcase classname="test_a" name="fails"><failure/></testcase>
+<testcase classname="test_a" name="waits"><skipped/></testcase>
+</testsuite></testsuites>"""
+
+
+class CannedRunner:
+    """Ours takes 2 us, a peer 10 us."""
+
+    def __init__(self, folder):
+        self.folder, self.specs = folder, []
+
+    def run(self, module, specs, timeout):
+        """Answer without running anything."""
+        self.specs += [(module, spec, timeout) for spec in specs]
+        value = 2.0 if module == OURS else 10.0
+        return {spec: Side(value, 1.0, {'n': spec.n, 'each': value}) for spec in specs}
+
+
+def test_poses_go_to_a_million_on_the_device_and_peers_to_what_fits(tmp_path):
+    runner = CannedRunner(tmp_path)
+    rows = card.pose_rows(runner, card.CARD, 'cuda:0', 'a card')
+    largest = [e for e in rows if e['n'] == 1_000_000 and e['tolerance'] == str(LOOSE)]
+    assert [(e['device'], e['ours'], e['peer']) for e in largest] == [('a card', 2.0, None)]
+    assert {dict(spec.options)['device'] for _, spec, _ in runner.specs} == {'cuda:0'}
+    assert max(spec.n for module, spec, _ in runner.specs if module != OURS) == 65_536
+    ratios = [e['ratio'] for e in rows if e['n'] == 65_536 and e['tolerance'] == str(LOOSE)]
+    assert ratios == [5.0, 5.0]
+
+
+def test_steps_run_on_the_device(tmp_path, monkeypatch):
+    seen = []
+
+    def run_jobs(module, jobs, folder, timeout, *, python=None):
+        seen.append((module, python is not None, timeout, {j.options['device'] for j in jobs}))
+        return {job.key: Answer(None, None, {}, error='no card') for job in jobs}
+
+    monkeypatch.setattr(batch_step, 'run_jobs', run_jobs)
+    rows = batch_step.step_rows(
+        CannedRunner(tmp_path), (1, 2), 1, benchmark='gpu_step', device='cuda:0',
+        device_name='a card', timeout=7.0,
+    )  # fmt: skip
+    assert {(e['benchmark'], e['device'], e['n']) for e in rows} == {
+        ('gpu_step', 'a card', 1), ('gpu_step', 'a card', 2),
+    }  # fmt: skip
+    assert all('no card' in e['note'] for e in rows) and len(rows) == 2 * len(batch_step.TIPS)
+    assert {(timeout, *devices) for _, _, timeout, devices in seen} == {(7.0, 'cuda:0')}
+    # A peer has an environment of its own.
+    assert all(module.startswith('benchmarks.peers.') == own for module, own, _, _ in seen)
+
+
+def test_all_parts_end_within_8_minutes():
+    steps = 2 * len(batch_step.TIPS) * card.STEPS_TIME
+    assert card.TESTS_TIME + card.OURS_TIME + card.NEWTON_TIME + card.MINK_TIME + steps <= 480.0
+
+
+def test_reads_what_the_tests_came_to(tmp_path):
+    (tmp_path / 'report.xml').write_text(REPORT)
+    assert card.read_report(tmp_path / 'report.xml') == {
+        'passed': 1, 'skipped': 1, 'failed': ['test_a::fails'],
+    }  # fmt: skip
+
+
+def test_the_section_names_the_card_the_failed_tests_and_the_figures(tmp_path):
+    rows = card.pose_rows(CannedRunner(tmp_path), card.REHEARSAL, 'cuda:0', 'a card')
+    tests = {'passed': 3, 'skipped': 0, 'failed': ['test_a::fails'], 'seconds': 5.0, 'error': ''}
+    text = card.section(rows, tests, 'a card')
+    assert 'On a card: 3 tests passed, 1 failed in 5 s.' in text
+    assert '- failed: test_a::fails' in text and 'batch of 256' in text
+
+
+@pytest.mark.parametrize('marks', [(card.BEGIN, card.END), (report.BEGIN, report.END)])
+def test_the_page_has_a_place_for_each_section(marks):
+    assert [PAGE.count(mark) for mark in marks] == [1, 1]
+
+
+def test_the_table_of_kernels_shows_the_heavy_ones_the_most_stack_first():
+    usage = {
+        'light': Usage(40, 0, 0, 0), 'many registers': Usage(200, 0, 0, 0),
+        'spills': Usage(255, 16, 4, 4), 'stack': Usage(130, 300, 0, 0),
+    }  # fmt: skip
+    text = report.section(Recorded({'ptxas': '1'}, usage, {'a': 1.5, 'b': 2.0}))
+    assert text.index('| stack ') < text.index('| spills ')
+    assert '| light' not in text and '| many registers' not in text
+    assert np.all([words in text for words in ('All 2 variants', 'in 4 s', '4 entry points')])

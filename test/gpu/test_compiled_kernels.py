@@ -1,0 +1,143 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Every kernel of the package compiles for a GPU, without a driver and without a card.
+
+The quick ones are compiled here, into Warp's cache. ``make gpu-compile`` compiles all of them; its
+table names every variant that was compiled, and must name all that there are.
+"""
+
+import ast
+import itertools
+from types import SimpleNamespace
+from typing import no_type_check
+
+import pytest
+import warp as wp
+
+from benchmarks.gpu import kernels
+from benchmarks.gpu.compiled import compile_modules
+from benchmarks.gpu.compiled import entry_points
+from benchmarks.gpu.compiled import read_usage
+from benchmarks.gpu.compiled import Usage
+from benchmarks.gpu.kernels import arguments_of
+from benchmarks.gpu.kernels import factory_name
+from benchmarks.gpu.kernels import product_variants
+from benchmarks.gpu.kernels import source_files
+from benchmarks.gpu.kernels import Variant
+from benchmarks.gpu.recorded import growth
+from benchmarks.gpu.recorded import read_table
+from benchmarks.gpu.recorded import Recorded
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
+
+# Longest compilation of what is compiled here [s], by the table.
+QUICK = 1.0
+
+
+def quick_variants():
+    """Return the first variant of each factory that compiles quickly."""
+    seconds = read_table().seconds
+    for _, group in itertools.groupby(product_variants(), lambda variant: variant.factory):
+        quick = [v for v in group if seconds.get(str(v), 0.0) <= QUICK]
+        yield from quick[:1]
+
+
+@pytest.mark.parametrize('variant', quick_variants(), ids=lambda v: factory_name(v.factory))
+def test_compiles_to_ptx(variant):
+    made = variant.make()
+    paths, _ = compile_modules(made.values())
+    text = ''.join(path.read_text(errors='replace') for path in paths)
+    for kernel in made.values():
+        forward, _ = entry_points(kernel)
+        assert f'.entry {forward}(' in text
+    assert '.target sm_90' in text
+
+
+def test_every_variant_was_compiled_and_the_table_names_no_other():
+    table = read_table()
+    variants = {str(variant) for variant in product_variants()}
+    assert set(table.seconds) == variants, 'python -m benchmarks.gpu --record, --only for some'
+    kernels = {f'{variant}.{name}' for variant in product_variants() for name in variant.kernels}
+    assert {name.removesuffix(', adjoint') for name in table.kernels} <= kernels
+
+
+def made_by(node):
+    """Return what a node calls or is decorated with."""
+    words = [*getattr(node, 'decorator_list', ()), *([node] if isinstance(node, ast.Call) else ())]
+    return [word.func if isinstance(word, ast.Call) else word for word in words]
+
+
+def test_kernels_are_made_with_the_decorator_alone():
+    for path in source_files():
+        if path.name == 'compiled_kernel.py':
+            continue
+        for node in ast.walk(kernels.parsed(path)):
+            for word in made_by(node):
+                made = isinstance(word, ast.Attribute) and word.attr in ('kernel', 'Kernel')
+                assert not made, f'{path}:{node.lineno}'
+
+
+@no_type_check
+def _unknown_parameter(width: int) -> wp.Kernel:
+    @compiled_kernel()
+    def nothing(): ...
+
+    return nothing
+
+
+def test_a_parameter_without_samples_is_named():
+    with pytest.raises(TypeError, match="_unknown_parameter: parameter 'width' has no values"):
+        list(arguments_of(_unknown_parameter))
+
+
+def test_a_kernel_that_a_factory_keeps_to_itself_is_named():
+    variant = Variant(lambda: SimpleNamespace(), (), ('hidden',))
+    with pytest.raises(LookupError, match='does not return hidden'):
+        variant.make()
+
+
+def test_a_kernel_outside_a_function_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / 'loose.py'
+    path.write_text('class Holder:\n    @compiled_kernel()\n    def loose(): ...\n')
+    monkeypatch.setattr(kernels, 'source_files', lambda: [path])
+    with pytest.raises(ValueError, match=r'loose\.py: a kernel outside a function'):
+        kernels.product_variants.__wrapped__()
+
+
+REPORT = """\
+ptxas info    : 11 bytes gmem
+ptxas info    : Compiling entry function 'light_cuda_kernel_forward' for 'sm_90'
+ptxas info    : Function properties for light_cuda_kernel_forward
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 32 registers, used 0 barriers, 544 bytes cmem[0]
+ptxas info    : Compiling entry function 'heavy_cuda_kernel_forward' for 'sm_90'
+ptxas info    : Function properties for heavy_cuda_kernel_forward
+    100 bytes stack frame, 20 bytes spill stores, 30 bytes spill loads
+ptxas info    : Function properties for called
+    48 bytes stack frame, 4 bytes spill stores, 8 bytes spill loads
+ptxas info    : Used 255 registers, used 0 barriers, 148 bytes cumulative stack size
+"""
+
+
+def test_reads_what_ptxas_reports():
+    assert read_usage(REPORT) == {
+        'light_cuda_kernel_forward': Usage(32, 0, 0, 0),
+        'heavy_cuda_kernel_forward': Usage(255, 148, 24, 38),
+    }
+
+
+def test_growth_of_stack_and_spills_is_named_and_registers_may_change():
+    before = {'a': Usage(100, 8, 0, 0), 'b': Usage(100, 8, 4, 4)}
+    now = {'a': Usage(110, 16, 0, 0), 'b': Usage(90, 8, 4, 8), 'c': Usage(1, 0, 0, 0)}
+    assert growth(now, before) == ['a: stack 8 -> 16 bytes', 'b: spill loads 4 -> 8 bytes']
+    assert growth(before, before) == []
+
+
+def test_a_table_survives_its_file_and_takes_newer_variants(tmp_path):
+    table = Recorded({'ptxas': '1'}, {'m.f(x=1).k': Usage(1, 2, 3, 4), 'm.g().k': Usage(
+        5, 6, 7, 8)}, {'m.f(x=1)': 0.5, 'm.g()': 1.0})  # fmt: skip
+    table.write(tmp_path / 'table.json')
+    assert read_table(tmp_path / 'table.json') == table
+    newer = Recorded({'ptxas': '2'}, {'m.g().other': Usage(0, 0, 0, 0)}, {'m.g()': 2.0})
+    merged = table.updated(newer)
+    assert set(merged.kernels) == {'m.f(x=1).k', 'm.g().other'}
+    assert merged.seconds == {'m.f(x=1)': 0.5, 'm.g()': 2.0}
