@@ -23,6 +23,7 @@ from ros_ik.barriers import SelfCollisionBarrier
 from ros_ik.barriers import WorldCollisionBarrier
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import JerkLimit
+from ros_ik.limits import MotionLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
 from ros_ik.model.collision_primitive import CollisionShape
@@ -78,6 +79,7 @@ LIMITS = {
     'velocity': lambda dofs: VelocityLimit(),
     'acceleration': lambda dofs: AccelerationLimit(np.full(dofs, 10.0)),
     'jerk': lambda dofs: JerkLimit(np.full(dofs, 500.0)),
+    'motion': lambda dofs: MotionLimit(*(np.full(dofs, most) for most in (2.0, 10.0, 500.0))),
 }
 
 
