@@ -37,6 +37,8 @@ _MOST_STEPS = 40
 _AGREEMENT = {wp.float32: 1e-6, wp.float64: 1e-11}
 # Cores overlap where v is shorter than this fraction of the shapes' extent: rounding.
 _TOUCH = {wp.float32: 1e-6, wp.float64: 1e-13}
+# The normal of a triangle is no better than rounding where the squared sine of a corner is below.
+_THIN = 1e-8
 
 
 @no_type_check
@@ -56,6 +58,36 @@ def _core_functions(scalar: type) -> SimpleNamespace:
     agreement, touch = _AGREEMENT[scalar], _TOUCH[scalar]
 
     @wp.func
+    def across_simplex(corners: mat43, n: int, v: vec3) -> vec3:
+        """Project v on the normal of a triangle, or across a segment.
+
+        A weighted sum of corners that are far away rounds along the simplex by their size. A
+        distance that is small beside it then points to the wrong corner of a large shape.
+        """
+        edge = corners[1] - corners[0]
+        if n == 2:
+            return v - (wp.dot(edge, v) / wp.length_sq(edge)) * edge
+        if n == 3:
+            other = corners[2] - corners[0]
+            normal = wp.cross(edge, other)
+            squared = wp.length_sq(normal)
+            if squared > scalar(wp.static(_THIN)) * wp.length_sq(edge) * wp.length_sq(other):
+                return (wp.dot(normal, v) / squared) * normal
+        return v
+
+    @wp.func
+    def is_corner(corners: mat43, n: int, w: vec3) -> bool:
+        """Tell whether w is a corner already: the walk has ended.
+
+        A simplex with a corner twice has no volume, which products that a compiler fuses do not
+        make exactly zero.
+        """
+        found = bool(False)
+        for k in range(3):
+            found = found or (k < n and corners[k] == w)
+        return found
+
+    @wp.func
     def reduced(corners: mat43, on_a: mat43, n: int):
         """Keep the corners that the nearest point needs, and return that point with its origin."""
         weights = nearest_of_simplex(corners, n)
@@ -69,6 +101,7 @@ def _core_functions(scalar: type) -> SimpleNamespace:
                 corners[kept] = corners[k]
                 on_a[kept] = on_a[k]
                 kept += 1
+        v = across_simplex(corners, kept, v)
         if kept == 4:
             v = vec3()  # inside
         return corners, on_a, kept, v, point
@@ -104,6 +137,8 @@ def _core_functions(scalar: type) -> SimpleNamespace:
             along = wp.dot(v, w)
             lower = wp.max(lower, along / distance)
             if lower > stop_above or squared - along <= scalar(wp.static(agreement)) * squared:
+                break
+            if is_corner(corners, n, w):
                 break
             extent = wp.max(extent, wp.length_sq(w))
             corners[n] = w

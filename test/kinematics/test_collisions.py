@@ -3,8 +3,12 @@
 """Distances of shapes equal coal's, for every pair of kinds and on robots; so do collisions."""
 
 import itertools
+import json
+import subprocess
+import sys
 from types import SimpleNamespace
 
+from kinematics import large_floor
 import numpy as np
 import pytest
 from support.collision_oracle import add_shape
@@ -244,6 +248,28 @@ def test_thin_small_and_large_shapes(points, half, scalar):
         rounding = {wp.float64: 1e-9, wp.float32: 1e-6}[scalar] * (1.0 + max(half))
         assert found <= gap + rounding and found >= gap - 0.1 * size - rounding
         assert gap > 0.0 or found <= rounding
+
+
+def fused_errors(scalar):
+    """Return the errors over a large floor of kernels whose products are fused."""
+    command = [sys.executable, large_floor.__file__, scalar.__name__]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
+    return json.loads(said.splitlines()[-1])
+
+
+@pytest.mark.parametrize(
+    ('scalar', 'errors'),
+    [
+        (wp.float64, large_floor.distance_errors),
+        (wp.float32, large_floor.distance_errors),
+        (wp.float32, fused_errors),
+    ],
+    ids=['float64', 'float32', 'float32 with fused products'],
+)
+def test_a_small_shape_over_a_large_floor(scalar, errors):
+    """Rounding along the floor must not choose the corner towards which the walk goes."""
+    # float32 knows coordinates of 90 m to 8e-6 m; several of them are added.
+    assert max(errors(scalar)) < (1e-12 if scalar is wp.float64 else 5e-5)
 
 
 def test_far_away_shapes_do_not_lose_their_distance():
