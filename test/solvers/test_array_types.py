@@ -44,6 +44,7 @@ from ros_ik import inverse_kinematics
 from ros_ik import JerkLimit
 from ros_ik import JointState
 from ros_ik import Model
+from ros_ik import MotionLimit
 from ros_ik import OptimalControl
 from ros_ik import OptimalControlCommandBuilder
 from ros_ik import PositionBarrier
@@ -337,6 +338,17 @@ def limits(rig, form):
     return rig.bounded(given), rig.bounded(later)
 
 
+def whole_motion(rig, form):
+    some = lambda value: form.array(np.full(rig.dofs, value))  # noqa: E731
+    limits = some(0.5), some(5.0), some(500.0)
+    given = MotionLimit(*limits, position_margin=some(0.001))
+    later = MotionLimit(*limits)
+    later.set_position_margin(some(0.001))
+    moving = MotionLimit(*limits)
+    moving.set_last_displacements(some(1e-5), some(0.5e-5))
+    return rig.bounded([given]), rig.bounded([later]), rig.bounded([moving])
+
+
 def tasks(rig, form):
     task = Task(
         IKObjectivePose(rig.hand, rig.near), weight=form.array(np.arange(1.0, 7.0)),
@@ -427,8 +439,8 @@ def coordinates(rig, form):
 
 CASES = (
     inverse, closed, redundant, path, chain_search, steps, checks, readings, ahead, batch,
-    optimizers, positions, rotations, poses, other_objectives, limits, tasks, barriers, primitives,
-    checker, chain, chain_solvers, motion, coordinates,
+    optimizers, positions, rotations, poses, other_objectives, limits, whole_motion, tasks, barriers,
+    primitives, checker, chain, chain_solvers, motion, coordinates,
 )  # fmt: skip
 # Joint by joint, a search that ends at a tolerance may end elsewhere for rounded numbers.
 LOOSE = dict.fromkeys((closed, redundant, path, motion, batch, chain_search, inverse), 5e-3)
