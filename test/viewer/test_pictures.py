@@ -20,6 +20,8 @@ from support.ros_rig import NEVER_STALE
 from support.viewer_rig import viewed
 from support.viewer_rig import wait_until
 
+from ros_ik.demo.demo_robot import DemoRobot
+from ros_ik.demo.nodes import watched_shapes
 from ros_ik_interfaces.msg import IkStatus
 from tools.browser import browser
 from tools.browser import missing
@@ -36,10 +38,14 @@ _FRAME_TIME, _WIDTH, _QUALITY = 120, 800, 60
 
 
 @pytest.fixture
-def opened(request, tmp_path):
+def opened(request, tmp_path, monkeypatch):
     robot, width, height = request.param
+    # The shapes that make view keeps apart.
+    environment, parameters = watched_shapes(DemoRobot.load(robot), None)
+    monkeypatch.setenv('AMENT_PREFIX_PATH', environment['AMENT_PREFIX_PATH'])
+    watched = {name.replace('.', '__'): value for name, value in parameters.items()}
     # Slow, so that the browser leaves it the time for its ticks.
-    settings = {**NEVER_STALE, 'control_rate': 50.0}
+    settings = {**NEVER_STALE, **watched, 'control_rate': 50.0}
     with viewed(tmp_path, robot, **settings) as pair, browser(width, height) as driver:
         client, viewer = pair
         shown = OpenPage(driver, viewer, 1.0)
