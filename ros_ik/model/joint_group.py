@@ -47,6 +47,16 @@ class JointGroup:
         """Number of variables of a solve over this group."""
         return len(self.variable_dof)
 
+    def write_steps(self, variables: np.ndarray, step: np.ndarray) -> None:
+        """Write steps of the variables as those of the degrees of freedom that they drive.
+
+        Args:
+            variables: One per variable [n_variables], rad or m.
+            step: Output [joint_dof_count]; what no variable drives stays.
+        """
+        driven = self.dof_variable >= 0
+        step[driven] = self.dof_scale[driven] * variables[self.dof_variable[driven]]
+
     def variable_limits(self, limits: np.ndarray) -> np.ndarray:
         """Return the limit of each variable that keeps every joint it drives below its own.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import dataclasses
+import functools
 from typing import Any
 
 from sensor_msgs.msg import JointState
@@ -22,6 +23,7 @@ from ros_ik.node.bounded import stream
 from ros_ik.node.bounded import subscribe
 from ros_ik.node.control_loop import Inbox
 from ros_ik.node.control_services import ControlServices
+from ros_ik.node.controller_states import ControllerStates
 from ros_ik.node.drops import Drops
 from ros_ik.node.jump_counter import JumpCounter
 from ros_ik.node.mailbox import Mailbox
@@ -93,7 +95,8 @@ class Inputs:
             read=JointReader(),
             qos=LATEST_STATES,
         )
-        streams = (self._joint_states, *self._targets.streams)
+        self._controllers = ControllerStates(node, settings, drops, now)
+        streams = (self._joint_states, *self._targets.streams, *self._controllers.streams)
         inbox.streams.put(StreamRound(streams, settings.period))
 
     def take_over(self, servo: Servo) -> Mailbox[Measurement]:
@@ -103,7 +106,8 @@ class Inputs:
             Where the measured states of its robot go.
         """
         self.transforms.take_over(servo.robot)
-        merger = JointStateMerger(servo, self._drops)
+        reference = functools.partial(self._controllers.reference_of, servo.robot)
+        merger = JointStateMerger(servo, self._drops, reference)
         self._merger = merger
         self._targets.take_over(servo.robot)
         self._obstacles.take_over(servo.robot)
@@ -127,6 +131,7 @@ class Inputs:
         self._inbox.streams.put(StreamRound((), 0.0))
         self._joint_states.destroy()
         self._node.destroy_subscription(self._stop_request)
+        self._controllers.destroy()
         for part in (self._targets, self._obstacles, self._services, self.transforms):
             part.destroy()
         self._inbox.command.put(Command(active=False))

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
 import functools
 
@@ -14,6 +15,7 @@ from ros_ik.node.mailbox import Mailbox
 from ros_ik.node.samples import JointSample
 from ros_ik.numbers import is_bounded
 from ros_ik.numbers import MAX_MAGNITUDE
+from ros_ik.servo import ControllerReference
 from ros_ik.servo import Measurement
 from ros_ik.servo import Rejection
 from ros_ik.servo import Servo
@@ -32,8 +34,17 @@ class JointStateMerger:
         measurement: The state so far.
     """
 
-    def __init__(self, servo: Servo, drops: Drops) -> None:
-        """Start without any joint known; ``drops`` counts what is of no use."""
+    def __init__(
+        self, servo: Servo, drops: Drops, reference: Callable[[], ControllerReference | None]
+    ) -> None:
+        """Start without any joint known.
+
+        Args:
+            servo: The servo of the robot.
+            drops: Counts what is of no use.
+            reference: Returns what the controllers drive the robot to.
+        """
+        self._reference = reference
         self._coord_of, self._drops = servo.robot.coord_of, drops
         model = servo.robot.model
         self._q = model.neutral_joint_q()
@@ -88,7 +99,7 @@ class JointStateMerger:
                 )
 
     def _copy(self) -> Measurement:
-        return Measurement(self._q.copy(), self._received.copy())
+        return Measurement(self._q.copy(), self._received.copy(), self._reference)
 
     def _learn(self, names: tuple[str, ...]) -> _Joints:
         """Find the joints of the model among names; of one named twice the first entry counts."""

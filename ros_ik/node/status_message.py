@@ -112,6 +112,7 @@ class StatusMessage:
             output.limiting_barrier,
             output.limiting_pair,
             output.joint_names,
+            output.motion_start,
             self._drops.total,
             center is None or (center.active, center.reached),
             *[(task.name, task.active, task.reached) for task in output.tasks],
@@ -143,6 +144,7 @@ class StatusMessage:
         for entry, mark in zip(message.tasks, errors, strict=True):
             entry.linear, entry.angular, entry.measured_linear, entry.measured_angular = mark
         message.joint_names = list(output.joint_names)
+        message.motion_start = output.motion_start
         message.following_errors = joints = marks.take(len(output.joint_names))
         self._serialized = SerializedMessage(message)
         self._joints = self._serialized.numbers(joints) if joints else None

@@ -8,6 +8,7 @@ from ros_ik.servo.codes import StatusCode
 from ros_ik.servo.command import CenterOfMassTarget
 from ros_ik.servo.command import CenterReport
 from ros_ik.servo.command import Command
+from ros_ik.servo.command import ControllerReference
 from ros_ik.servo.command import JointTarget
 from ros_ik.servo.command import JointVelocityTarget
 from ros_ik.servo.command import Measurement
@@ -29,6 +30,7 @@ __all__ = [
     'CenterOfMassTarget',
     'CenterReport',
     'Command',
+    'ControllerReference',
     'JointTarget',
     'JointVelocityTarget',
     'Measurement',

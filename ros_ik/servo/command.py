@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
 import functools
 from typing import Any
@@ -151,16 +152,42 @@ class JointVelocityTarget:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class ControllerReference:
+    """The state that the controllers drive the controlled joints to, as they say themselves.
+
+    Attributes:
+        positions: [rad or m], [n_variables].
+        velocities: [rad/s or m/s], [n_variables].
+        received: Time of receipt of each [s], -inf where there was none.
+    """
+
+    positions: np.ndarray
+    velocities: np.ndarray
+    received: np.ndarray
+
+    def is_fresh(self, now: float, timeout: float) -> bool:
+        """Return whether that of every joint is known and no older than ``timeout`` [s]."""
+        return bool(np.all(np.abs(now - self.received) <= timeout))
+
+
+def _says_nothing() -> ControllerReference | None:
+    return None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Measurement:
     """The measured state of the robot.
 
     Attributes:
         joint_q: Coordinates, float64 [joint_coord_count]; of use where ``received`` is finite.
         received: Time of receipt of each coordinate [s], -inf where there was none.
+        reference: Returns what the controllers drive the robot to, None where they do not say;
+            called where a motion begins.
     """
 
     joint_q: np.ndarray
     received: np.ndarray
+    reference: Callable[[], ControllerReference | None] = _says_nothing
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -312,6 +339,8 @@ class ServoOutput:
         ahead: Predicted coordinates behind the command, one period apart [rollout_steps,
             joint_coord_count]; None where nothing is predicted: the robot holds, brakes or rests.
         ahead_qd: Velocities of the steps to them [rollout_steps, joint_dof_count], rad/s or m/s.
+        motion_start: State in which the last motion began: 'reference', 'command' or 'measured';
+            '' before the first.
         measured_q: Measured coordinates that velocity outputs are corrected by
             [joint_coord_count]; None where the servo does not track or no output needs them.
     """
@@ -332,6 +361,7 @@ class ServoOutput:
     following_errors: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0))
     ahead: np.ndarray | None = None
     ahead_qd: np.ndarray | None = None
+    motion_start: str = ''
     measured_q: np.ndarray | None = None
 
 

@@ -17,13 +17,15 @@ class Events:
 
     Attributes:
         activated: Whether the servo was activated in this tick.
-        drops_targets: Whether this tick forgets the targets and starts from the measured state.
+        drops_targets: Whether this tick forgets the targets.
+        forgets_command: Whether another controller may hold the robot since: the last command says
+            nothing then.
         forgotten: Sequence up to which targets are forgotten then.
     """
 
     def __init__(self) -> None:
         """Start inactive."""
-        self.activated = self.drops_targets = False
+        self.activated = self.drops_targets = self.forgets_command = False
         self.forgotten = 0
         self._last = Command(active=False)
         self._last_now = -math.inf
@@ -50,7 +52,8 @@ class Events:
         self.activated = command.active and not last.active
         reset = command.resets != last.resets
         unpaused = last.paused and not command.paused
-        self.drops_targets = self.activated or unpaused or reset or backwards
+        self.forgets_command = self.activated or reset or backwards
+        self.drops_targets = self.forgets_command or unpaused
         if self.drops_targets:
             known = None if backwards else command.forgotten
             self.forgotten = command.newest_target() if known is None else known

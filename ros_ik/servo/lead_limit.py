@@ -128,8 +128,7 @@ class LeadLimit:
         part = min(max(float(parts[worst]), float(kept.max())), 1.0)
         joints = np.clip(part * wanted, -most, most)
         joints = np.clip(joints, before - loss, before + loss)
-        driven = group.dof_variable >= 0
-        step[driven] = group.dof_scale[driven] * joints[group.dof_variable[driven]]
+        group.write_steps(joints, step)
         if parts[worst] < _SLOWED:
             self.joint = worst
         return True

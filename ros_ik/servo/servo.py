@@ -4,7 +4,7 @@
 
 While tracking, the command is integrated from the last command. Whatever ends tracking lets it
 decelerate within the limits, sends the point at rest, and is silent; then tracking starts again
-from that point while the controller holds the robot there, else from the measured state.
+from what the controller holds, see :mod:`ros_ik.servo.motion_start`.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from ros_ik.servo.holding import hold_reason
 from ros_ik.servo.holding import HoldReason
 from ros_ik.servo.link_poses import LinkPoses
 from ros_ik.servo.look_ahead import LookAhead
+from ros_ik.servo.motion_start import MotionStarts
 from ros_ik.servo.position_room import PositionRoom
 from ros_ik.servo.references import commanded_coords
 from ros_ik.servo.references import set_references
@@ -39,8 +40,6 @@ from ros_ik.servo.reports import current_poses
 from ros_ik.servo.reports import DampingReport
 from ros_ik.servo.reports import report_measured
 from ros_ik.servo.reports import report_targets
-from ros_ik.servo.resting_command import RestingCommand
-from ros_ik.servo.resting_robot import RestingRobot
 from ros_ik.servo.robot import resolve_robot
 from ros_ik.servo.standstill import Standstill
 from ros_ik.servo.step_solver import StepSolver
@@ -81,8 +80,7 @@ class Servo:
         self._events = Events()
         self._halt, self._room = Halt(), PositionRoom(self.robot)
         self.following = FollowingError(self.robot, settings)
-        self._resting = RestingCommand(self.robot, settings)
-        self._at_rest = RestingRobot(self.robot)
+        self._starts = MotionStarts(self.robot, settings)
         self.reports = True
         self._measured_poses = LinkPoses()
         self._current_poses: list[np.ndarray | None] = [None] * len(settings.tasks)
@@ -105,6 +103,9 @@ class Servo:
         self._step = np.zeros(model.joint_dof_count)
         self._next_step = np.zeros(model.joint_dof_count)
         self._reason: HoldReason | None = None
+        self._motion_start = ''
+        # Whether a motion begins in this tick with a robot that moves.
+        self._starts_moving = False
         # Whether tracking may go on from the command, and whether the command may be repeated.
         self._synchronised = self._has_command = False
 
@@ -131,7 +132,7 @@ class Servo:
         self.settings = settings
         self.goals.apply(settings)
         self.following.apply(settings)
-        self._resting.apply(settings)
+        self._starts.apply(settings)
         self._set_posture()
 
     def step(self, now: float, measurement: Measurement, command: Command) -> ServoOutput:
@@ -148,9 +149,10 @@ class Servo:
         if self._reason is None or not self.moving:
             # A stop that has begun goes on as it began.
             self._solver.settle(self.joint_q, self._step)
+        self._starts_moving = False
         self._notice_events(now, command)
         if not self._synchronised and not self.moving:
-            self._at_rest.observe(now, measurement)
+            self._starts.observe(now, measurement)
         self._take_obstacles(measurement, command)
         self.following.observe(now, measurement, self.joint_q, self._synchronised, not self.moving)
         reason = hold_reason(self, now, measurement, command)
@@ -158,6 +160,10 @@ class Servo:
             self._accept_targets(now, measurement, command)
             choice = self.goals.candidates(now, command.mode)
             reason = self.goals.missing(now, command.mode, choice, self._events)
+            if reason is not None and self._starts_moving:
+                # A robot that others move is left to them.
+                self._step[:], self._synchronised = 0.0, False
+                self._solver.rest()
         if reason is None and not self._synchronised:
             if self.moving:
                 # Braking from before: the measured state is taken over at rest.
@@ -183,7 +189,7 @@ class Servo:
         self._solver.rest()
         self._halt.end()
         self.following.forget()
-        self._resting.forget()
+        self._starts.command.forget()
         self._report.forget()
         self.goals.rest()
         self._synchronised = self._has_command = False
@@ -192,10 +198,10 @@ class Servo:
         self._events.notice(now, command)
         if self._events.activated:
             self._has_command = False
-            self._resting.forget()
+        if self._events.forgets_command:
+            self._starts.command.forget()
         if self._events.drops_targets:
             self.following.forget()
-            self._resting.forget()
             self.goals.drop(self._events.forgotten)
             self._synchronised = False
             if self._reason is None:
@@ -231,14 +237,19 @@ class Servo:
             goals.accept_at(self._poses(), poses, center)
 
     def _synchronise(self, now: float, measurement: Measurement) -> None:
-        """Begin at rest: at the last command if the robot is held there, else as measured."""
+        """Begin a motion where the controller holds the robot, with its velocity."""
         known = np.isfinite(measurement.received)
+        start = self._starts.find(now, measurement, self._solver.acceleration)
         measured = measurement.joint_q.copy()
-        measured[self.robot.coords] = self._at_rest.positions(measurement)
-        self._at_rest.forget()
-        if self.settings.synchronise_to == 'command' and self._resting.holds(measurement.joint_q):
+        if start.positions is None:
             known &= self._not_commanded
+        else:
+            measured[self.robot.coords] = start.positions
         self.joint_q[known] = measured[known]
+        self._motion_start = start.source
+        self.robot.group.write_steps(start.steps, self._step)
+        self._starts_moving = self.moving
+        self._solver.begin(self._step)
         if self._has_mimics:
             self.joint_q = self.robot.model.apply_mimic(self.joint_q)
         self._held[:] = self.joint_q
@@ -258,13 +269,15 @@ class Servo:
         """Make one step towards the targets."""
         self._reason = None
         self._halt.end()
-        self._resting.move()
+        self._starts.command.move()
         if self._has_others and measurement is not self._followed:
             self._follow(measurement)
         if self.goals.choose(choice):
             self._tell_solver(choice)
             self._set_posture()
             self._standstill.forget()
+        if self._starts_moving:
+            self._carry_on()
         solver = self._solver
         wanted = set_references(
             solver, self.robot, self.goals, self._posture, self.joint_q, self._step, self.settings
@@ -316,6 +329,12 @@ class Servo:
             self._predict(self._look_ahead, output)
         return output
 
+    def _carry_on(self) -> None:
+        """Let the targets begin with the velocity of the frames."""
+        ahead = self._solver.ahead
+        ahead.advance(self.joint_q, -self._step)
+        self.goals.carry_on(ahead.poses, self._poses())
+
     def _predict(self, look_ahead: LookAhead, output: ServoOutput) -> None:
         """Say where the next steps lead as far as is known now."""
         ahead, output.ahead_qd = look_ahead.predict(
@@ -351,16 +370,19 @@ class Servo:
         else:
             self._halt.end()
             self._solver.rest()
-            self._resting.rest(now, self.joint_q)
+            self._starts.command.rest(now, self.joint_q)
             if reason.waiting_for:
-                self._resting.forget()
-            self._resting.observe(now, measurement.joint_q)
+                self._starts.command.forget()
+            self._starts.command.observe(now, measurement.joint_q)
             idle = self.settings.publish_when_idle and reason.may_repeat
             if idle and not self._has_command:
                 self._synchronise(now, measurement)
             self._has_command = idle
             self._synchronised = self._synchronised and idle and not reason.resynchronise
-            output = self._output(reason.code, reason.text, publish=idle)
+            if self.moving:
+                output = self._brake(reason.code, reason.text, may_return=False)
+            else:
+                output = self._output(reason.code, reason.text, publish=idle)
         output.waiting_for = reason.waiting_for
         return output
 
@@ -373,10 +395,9 @@ class Servo:
         # To go back to beyond its limits is not for a joint that is on its way in.
         back = self._room.inside(self.joint_q) if goes_back else False
         joints = self._halting_step(returns or back)
-        driven = group.dof_variable >= 0
         last = self._step.copy()
         self._step[:] = 0.0
-        self._step[driven] = group.dof_scale[driven] * joints[group.dof_variable[driven]]
+        group.write_steps(joints, self._step)
         if self._step.any():
             if self._solver.enforce_stopping(self.joint_q, self._step, last):
                 self._halt.block()
@@ -415,6 +436,7 @@ class Servo:
             tasks=[TaskReport(task.name) for task in self.settings.tasks],
             joint_names=self.robot.group.joint_names,
             following_errors=self._following_errors,
+            motion_start=self._motion_start,
         )
 
     def _report_targets(self, output: ServoOutput, now: float) -> None:

@@ -250,6 +250,10 @@ class StepSolver:
         if not np.array_equal(self._margin, other._margin):
             self._keep_margin(other._margin)
 
+    def begin(self, step: np.ndarray) -> None:
+        """Begin a motion at a constant velocity, of which ``step`` is the way of a tick."""
+        self._step_before[:] = step
+
     def choose(self, active: tuple[bool, ...], joint_mode: bool, center: bool = False) -> None:
         """Say which pose tasks count, and the centre of mass, or that the joint task does."""
         if (active, joint_mode, center) != (self._active, self._joint_mode, self._center_active):

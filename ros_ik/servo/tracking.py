@@ -142,6 +142,19 @@ class TaskTracker:
         self._aim = self._before = None
         self.pursuit = Pursuit.NONE
 
+    def carry_on(self, before: np.ndarray, body_q: np.ndarray) -> None:
+        """Begin with the velocity of the frame: the target was not pursued before.
+
+        Args:
+            before: Link poses of the tick before [body_count, 7].
+            body_q: Link poses now [body_count, 7].
+        """
+        self._before = self._frame(before)
+        moved = float_difference(self._frame(body_q), self._before)
+        self._linear.velocity, self._angular.velocity = (
+            float_scaled(way, 1.0 / self._dt) for way in moved
+        )
+
     def pursue(self, pursuit: Pursuit) -> None:
         """Say which target counts; from one kind to the other the velocity goes on."""
         if Pursuit.NONE in (pursuit, self.pursuit):

@@ -271,6 +271,13 @@ _OUTPUTS = (
         choices=STAMPS, read_only=True,
     ),
     Parameter(
+        'outputs.<output>.state_topic', 'string', '',
+        'Topic on which the controller says what it drives the joints to, '
+        'control_msgs/JointTrajectoryControllerState, for synchronise_to; listened to where '
+        "control_msgs is installed. '' is controller_state beside topic for a joint_trajectory, "
+        'and none for the other types.', read_only=True,
+    ),
+    Parameter(
         'rollout_steps', 'int', 0,
         'Steps predicted behind the command in each JointTrajectory, one control period apart, '
         'solved and checked like the command: a controller that misses messages goes on along '

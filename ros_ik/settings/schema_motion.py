@@ -11,7 +11,7 @@ HALT_MODES = ('decelerate', 'hold')
 TIME_SOURCES = ('receive', 'header')
 COMMAND_TYPES = ('speed_units', 'unitless')
 FOLLOWING_ACTIONS = ('slow', 'stop')
-SYNCHRONISE_TO = ('command', 'measured')
+SYNCHRONISE_TO = ('reference', 'command', 'measured')
 
 CENTER_OF_MASS = (
     Parameter(
@@ -123,12 +123,15 @@ FOLLOWING_ERROR = (
         'command with either.', choices=FOLLOWING_ACTIONS,
     ),
     Parameter(
-        'synchronise_to', 'string', 'command',
-        "Where a motion starts: 'command' is the last command, while the robot rests within "
-        "synchronise_tolerance of it and has not been moved since, else the measured state; "
-        "'measured' is always the measured state, which a robot that sags turns into a step. "
-        'After an activation, a pause, a stop, a reset or missing joint states it is the measured '
-        'state with either. Of a robot that rests it is the mean of the last 0.1 s.',
+        'synchronise_to', 'string', 'reference',
+        "Where a motion starts: 'reference' is the state that the controllers publish as their "
+        "own reference, see outputs.<output>.state_topic; where they do not, the last command, "
+        "as with 'command': while the robot is within synchronise_tolerance of it and has not "
+        'been moved since. Else it is the measured state: of a robot that rests the mean of the '
+        'last 0.1 s, of one that moves with its velocity. After an activation, a stop, a reset or '
+        "missing joint states the last command says nothing. 'measured' is always the measured "
+        'state, which a robot that sags turns into a step. ~/status says in motion_start which '
+        'it was.',
         choices=SYNCHRONISE_TO,
     ),
     Parameter(

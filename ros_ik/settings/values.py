@@ -68,6 +68,7 @@ class OutputSettings:
     publish_velocities: bool
     position_gain: float
     stamp: str
+    state_topic: str
 
 
 @dataclasses.dataclass(frozen=True)

@@ -67,7 +67,6 @@ def test_the_first_motion_after_an_activation_starts_as_measured(rig):
 
 EVENTS = {
     'reset': lambda rig: rig.change(resets=rig.command.resets + 1),
-    'pause': lambda rig: (rig.change(paused=True), rig.tick(5), rig.change(paused=False)),
     'clock': lambda rig: setattr(rig, 'now', rig.now - 1.0),
 }
 
@@ -89,6 +88,32 @@ def test_so_it_does_where_that_comes_in_motion(rig, event):
     rig.tick(seconds=1.0)
     assert not rig.outputs[-1].publish
     np.testing.assert_allclose(start_of(rig), SAG, atol=2e-3)
+
+
+@pytest.mark.parametrize('in_motion', [False, True])
+def test_after_a_pause_motion_starts_at_the_last_command(rig, in_motion):
+    burst(rig)
+    if in_motion:
+        rig.aim_twist(linear=(0.0, 0.05, 0.0))
+        rig.tick(seconds=0.5)
+        rig.quiet()
+    rig.change(paused=True)
+    rig.tick(seconds=0.5)
+    rig.change(paused=False)
+    np.testing.assert_allclose(start_of(rig), 0.0, atol=2e-3)
+    assert rig.outputs[-1].motion_start == 'command'
+
+
+def test_a_robot_that_was_moved_in_a_pause_starts_where_it_is(rig):
+    burst(rig)
+    rig.change(paused=True)
+    rig.tick(seconds=0.5)
+    rig.offset[rig.robot.coords[1]] += 0.015
+    rig.tick(seconds=0.2)
+    rig.change(paused=False)
+    expected = rig.offset[rig.robot.coords].copy()
+    np.testing.assert_allclose(start_of(rig), expected, atol=2e-3)
+    assert rig.outputs[-1].motion_start == 'measured'
 
 
 def test_a_robot_that_was_not_seen_for_a_while_starts_as_measured(rig):
@@ -157,14 +182,6 @@ def test_a_motion_of_a_robot_that_trembles_begins_at_the_mean_of_what_was_measur
     # The mean of n samples: 10 in 0.1 s at 100 Hz, 50 at 500 Hz; a third more for 70 draws.
     expected = NOISE / np.sqrt(min(0.1 * rate, 50.0))
     assert np.sqrt(np.mean(np.square(starts))) < 1.33 * expected
-
-
-def test_a_motion_of_a_robot_that_moves_begins_at_the_newest_measurement():
-    rig = Rig(synchronise_to='measured', control_rate=500.0, **FAR)
-    for _ in range(100):
-        rig.offset[rig.robot.coords] += 0.3 * rig.dt
-        rig.tick()
-    np.testing.assert_allclose(first_place(rig), rig.offset[rig.robot.coords], atol=1e-9)
 
 
 def test_a_robot_that_was_pushed_a_moment_ago_begins_where_it_is_now():

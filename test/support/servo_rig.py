@@ -10,6 +10,7 @@ import numpy as np
 from ros_ik.demo.robots import find_robot
 from ros_ik.model import Model
 from ros_ik.servo import Command
+from ros_ik.servo import ControllerReference
 from ros_ik.servo import Measurement
 from ros_ik.servo import Servo
 from ros_ik.servo import TargetReader
@@ -44,6 +45,8 @@ class Rig:
             self.q[self.robot.coord_of[joint]] = position
         self.q = self.model.apply_mimic(self.q)
         self.received = None
+        # What controllers say that they hold: positions and velocities of the controlled joints.
+        self.reference = None
         # Measured less commanded coordinates.
         self.offset = np.zeros(len(self.q))
         self.command = Command(active=activate, poses=(None,) * len(self.settings.tasks))
@@ -109,13 +112,21 @@ class Rig:
                     poses[task] = target
                     self.change(poses=tuple(poses))
             received = self.now if self.received is None else self.received
-            measured = Measurement(self.q + self.offset, np.full(len(self.q), received))
+            measured = Measurement(
+                self.q + self.offset, np.full(len(self.q), received), self._heard
+            )
             output = self.servo.step(self.now, measured, self.command)
             self.outputs.append(output)
             if output.publish:
                 self.q = output.joint_q.copy()
                 self.published.append(output)
         return output
+
+    def _heard(self):
+        """Return what controllers have just said."""
+        if self.reference is None:
+            return None
+        return ControllerReference(*self.reference, np.full(len(self.robot.coords), self.now))
 
     def pose(self, q=None, task=0):
         """Return the pose of a task's frame in its reference link."""

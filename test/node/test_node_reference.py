@@ -1,0 +1,123 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""References of controllers over DDS: motions begin there; control_msgs, or its stand-in."""
+
+import importlib.util
+import sys
+
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+from support.controller_messages.build import use_messages
+from support.held_robot import HeldRobot
+from support.ros_rig import ARM
+from support.ros_rig import LONG
+from support.ros_rig import NEVER_STALE
+from support.ros_rig import panda_urdf
+from support.ros_rig import ros_rig
+from support.ros_rig import start_node
+from support.ros_rig import UNWATCHED
+
+from ros_ik_interfaces.msg import IkStatus
+
+pytestmark = pytest.mark.dds
+TOPIC = 'ros_ik/controller_state'
+# References count as long as joint states, targets for less than it takes to fall silent [s].
+TIMEOUTS = {'joint_state_timeout': 1.0, 'command_timeout': 0.3}
+# What encoders lack to where the controller holds the joints [rad].
+SAG = 0.03
+
+
+class Controller:
+    """Publishes what it drives the joints to: where the robot in the hand of the test is."""
+
+    def __init__(self, client, kind):
+        self.kind, self.speaks, self.names = kind, True, ARM
+        self._robot = client.robot
+        self._publisher = client.node.create_publisher(kind, TOPIC, 1)
+        client.node.create_timer(0.02, self._publish)
+
+    def _publish(self):
+        if not self.speaks:
+            return
+        message = self.kind(joint_names=self.names)
+        message.reference.positions = [self._robot.position[name] for name in ARM]
+        message.reference.velocities = [0.0] * len(ARM)
+        self._publisher.publish(message)
+
+
+@pytest.fixture(scope='module')
+def client(tmp_path_factory):
+    patch = pytest.MonkeyPatch()
+    if importlib.util.find_spec('control_msgs') is None:
+        use_messages(patch)
+    from control_msgs.msg import JointTrajectoryControllerState
+
+    try:
+        with ros_rig(tmp_path_factory.mktemp('reference')) as client:
+            client.robot = HeldRobot(client)
+            client.robot.bias = -SAG
+            client.controller = Controller(client, JointTrajectoryControllerState)
+            start_node(client, **{**NEVER_STALE, **UNWATCHED, **TIMEOUTS})
+            client.describe(panda_urdf())
+            client.wait_for_code(IkStatus.OK, text='waiting for a target', timeout=LONG)
+            yield client
+            assert client.processes.is_alive('node'), client.processes.text('node')
+    finally:
+        patch.undo()
+        for name in [name for name in sys.modules if name.split('.')[0] == 'control_msgs']:
+            del sys.modules[name]
+
+
+@pytest.fixture
+def controller(client):
+    client.controller.speaks, client.controller.names = True, ARM
+    client.stream('joints', None)
+    client.wait_for_silence()
+    yield client.controller
+    client.stream('joints', None)
+
+
+def start_of(client):
+    """Begin a motion; return how far it begins from where the robot is held [rad], and the status.
+
+    The first point is the first step of the motion away.
+    """
+    held = np.array([client.robot.position[name] for name in ARM])
+    since = len(client.sent)
+    goal = client.robot.position['panda_joint1'] + 0.1
+    client.stream('joints', JointState(name=['panda_joint1'], position=[goal]))
+    client.wait_for(lambda: len(client.sent) > since + 5, 'a motion')
+    client.wait_for_text('tracking')
+    first = np.array(client.sent[since][1].points[0].positions)
+    return np.abs(first - held).max(), client.status.motion_start
+
+
+def test_a_motion_begins_at_the_reference(client, controller):
+    client.wait_for_ticks(30)
+    off, source = start_of(client)
+    assert off < 2e-3 and source == 'reference'
+
+
+def test_after_an_activation_too(client, controller):
+    client.trigger('reset')
+    client.wait_for_ticks(30)
+    off, source = start_of(client)
+    assert off < 2e-3 and source == 'reference'
+
+
+def test_without_one_it_begins_where_the_robot_is_measured(client, controller):
+    controller.speaks = False
+    client.trigger('reset')
+    client.wait_for_ticks(130)
+    off, source = start_of(client)
+    assert abs(off - SAG) < 2e-3 and source == 'measured'
+
+
+def test_a_reference_that_makes_no_sense_counts_as_none_and_is_told(client, controller):
+    controller.names = ARM[:-1]
+    client.trigger('reset')
+    client.wait_for_ticks(30)
+    off, source = start_of(client)
+    assert abs(off - SAG) < 2e-3 and source == 'measured'
+    client.wait_for(lambda: client.dropped().get('wrong_size'), 'a drop')

@@ -1,0 +1,59 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The stand-in for control_msgs in tests: built once, kept until its files change."""
+
+import ctypes
+import hashlib
+import os
+from pathlib import Path
+import subprocess
+import sys
+
+HERE = Path(__file__).parent
+CACHE = HERE.parents[2] / '.cache'
+# A build takes half a minute, and minutes on a busy machine [s].
+_PATIENCE = 600.0
+
+
+def use_messages(patch):
+    """Let this process, and those that it starts from now on, import the stand-in.
+
+    Args:
+        patch: A pytest.MonkeyPatch, which takes the environment back.
+    """
+    folder = _built()
+    path, libraries = next(folder.glob('lib/python*/site-packages')), folder / 'lib'
+    patch.syspath_prepend(str(path))
+    patch.setenv('PYTHONPATH', str(path), prepend=os.pathsep)
+    patch.setenv('LD_LIBRARY_PATH', str(libraries), prepend=os.pathsep)
+    # ROS looks them up by name, along a path that was fixed when this process began.
+    for kind in ('fastrtps_c', 'introspection_c'):
+        ctypes.CDLL(str(libraries / f'libcontrol_msgs__rosidl_typesupport_{kind}.so'))
+
+
+def _built():
+    """Return where the stand-in is installed."""
+    files = sorted([*HERE.glob('*.txt'), *HERE.glob('*.xml'), *HERE.glob('msg/*.msg')])
+    text = b''.join(file.read_bytes() for file in files) + sys.version.encode()
+    folder = CACHE / f'controller_messages_{hashlib.sha256(text).hexdigest()[:12]}'
+    if not folder.is_dir():
+        _build(folder)
+    return folder
+
+
+def _build(folder):
+    """Build and install into a folder, which appears when it is whole."""
+    part = folder.with_suffix(f'.{os.getpid()}')
+    build = [
+        'cmake', '-S', HERE, '-B', part / 'build', '-G', 'Ninja', '-DBUILD_TESTING=OFF',
+        # Libraries are found where they end up.
+        f'-DCMAKE_INSTALL_PREFIX={part}', f'-DCMAKE_INSTALL_RPATH={folder}/lib',
+        f'-DPython3_EXECUTABLE={sys.executable}',
+    ]  # fmt: skip
+    for words in (build, ['cmake', '--build', part / 'build', '--target', 'install']):
+        done = subprocess.run(words, capture_output=True, text=True, timeout=_PATIENCE)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    try:
+        part.rename(folder)
+    except OSError:
+        assert folder.is_dir()  # another process was quicker
