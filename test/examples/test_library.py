@@ -121,6 +121,15 @@ def test_mujoco_loop(tmp_path):
     assert (tmp_path / 'loop.png').read_bytes().startswith(b'\x89PNG')
 
 
+def test_robot_with_mass():
+    pytest.importorskip('mujoco', reason='mujoco is not installed')
+    text = run('robot_with_mass', '--robot', 'ur5')
+    # Drives of 20 Hz, 8 ms and the braking distance of the default acceleration.
+    assert 5.0 < numbers(text, r'([\d.]+) mm behind')[0] < 17.0
+    torque, rate, speed = numbers(text, r'most (\d+) % of torque, ([\d.]+) kNm/s, ([\d.]+) of')
+    assert torque < 60 and rate < 1.5 and speed < 0.6
+
+
 def test_the_cells_of_the_notebook(monkeypatch, capsys):
     monkeypatch.setenv('MPLBACKEND', 'Agg')
     notebook = json.loads((ROOT / 'examples/library/first_steps.ipynb').read_text())
