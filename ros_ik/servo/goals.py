@@ -72,6 +72,7 @@ class Goals:
             TaskTracker(link, reference, settings.period, robot.ramp)
             for link, reference in zip(robot.task_links, robot.task_references, strict=True)
         )
+        self._names = tuple(task.name for task in settings.tasks)
         self.center = CenterTracker(robot, settings.period)
         self._coords = robot.coords
         self.joints: JointTarget | JointVelocityTarget | None = None
@@ -281,6 +282,14 @@ class Goals:
             if self.is_fresh(tracker.rejected, now):
                 return True
         return False
+
+    def sender_sign(self, now: float) -> str:
+        """Return what is wrong with a sender of poses, '' for nothing; ``now`` in s."""
+        for tracker, name in zip(self.trackers, self._names, strict=True):
+            sign = tracker.sender.sign(now)
+            if sign:
+                return f'{name}: {sign}'
+        return ''
 
     def remaining(self, joint_q: np.ndarray) -> float:
         """Return the distance that is left to all targets that count [m plus rad].

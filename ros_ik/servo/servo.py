@@ -313,6 +313,9 @@ class Servo:
         if slowed_by:
             output.code = StatusCode.FOLLOWING_ERROR
             output.text = f'the command waits for joint {slowed_by}, which does not follow'
+        sign = self.goals.sender_sign(now)
+        if sign and output.code == StatusCode.OK:
+            output.text = f'tracking; {sign}'
         self._report_targets(output, now)
         left = self.goals.remaining(after)
         achieved = before - left

@@ -30,6 +30,7 @@ from ros_ik.servo.pose_math import quat_rotate
 from ros_ik.servo.pose_math import Vector
 from ros_ik.servo.pose_math import ZERO
 from ros_ik.servo.ramped_approach import ApproachLimits
+from ros_ik.servo.sender_check import SenderCheck
 from ros_ik.servo.step_solver import link_offset
 from ros_ik.servo.target_motion import TargetMotion
 from ros_ik.servo.twist import TwistMotion
@@ -56,6 +57,7 @@ class TaskTracker:
         twist: Accepted velocity, None without one.
         rejected: Time of receipt of the last target that was refused as a jump [s], -inf for none.
         jumps: Number of targets refused as a jump.
+        sender: What is known of whoever sends pose targets.
         pose: Commanded pose at the last :meth:`measure`, seven floats.
         linear_error: Distance to the pose target at the last :meth:`measure` [m].
         angular_error: Angle to the pose target at the last :meth:`measure` [rad].
@@ -68,6 +70,7 @@ class TaskTracker:
         self._linear, self._angular = Approach(dt), Approach(dt)
         self._motion, self._filter = TwistMotion(dt), PoseFilter(dt)
         self._target, self._dt = TargetMotion(), dt
+        self.sender = SenderCheck()
         self._sequence = self._twist_sequence = 0
         self.pursuit = Pursuit.NONE
         self.goal: np.ndarray | None = None
@@ -127,6 +130,7 @@ class TaskTracker:
         """Forget the targets and ignore those up to ``sequence``."""
         self.goal = self.twist = None
         self._target.reset()
+        self.sender.reset()
         self.received = self.rejected = -math.inf
         self.lasting = 0
         self._sequence = max(self._sequence, sequence)
@@ -189,6 +193,8 @@ class TaskTracker:
         if target.frame_link != self._reference:
             pose = pose_between(body_q[self._reference], body_q[target.frame_link], pose)
         goal = pose.tolist()
+        if not target.lasting:
+            self.sender.add(goal, target.received, target.stamp)
         if self._rejects and self._is_jump(goal, self._frame(body_q)):
             self.rejected = target.received
             self.jumps += 1

@@ -1,0 +1,68 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Signs of senders that are not one with one clock: said in the status, and nothing is lost."""
+
+import numpy as np
+import pytest
+from support.servo_rig import Rig
+from support.target_streams import eight
+from support.target_streams import ride
+from support.target_streams import Stream
+
+STAMPS = 1000.0
+
+
+def stream(rig, places, period=0.03, stamps=None, seconds=1.0):
+    """Send places in turn [m]; return the texts of the status and the coordinates commanded."""
+    home, texts, count, due = rig.pose().copy(), [], 0, rig.now
+    for _ in range(round(seconds / rig.dt)):
+        if rig.now >= due:
+            due += period
+            stamp = None if stamps is None else stamps(count, rig.now)
+            place = home[:3] + places[count % len(places)]
+            rig.change(poses=(rig.reader.pose(0, '', place, home[3:], rig.now, stamp=stamp),))
+            count += 1
+        texts.append(rig.tick().text)
+    return texts
+
+
+@pytest.mark.parametrize('prediction', ['off', 'velocity'])
+def test_two_senders_are_told_of(prediction):
+    rig = Rig(ee__target_prediction=prediction)
+    texts = stream(rig, np.array([[0.0, 0.1, 0.0], [0.0, -0.1, 0.02]]))
+    assert 'alternate between two places' in texts[-1] and texts[-1].startswith('tracking; ee: ')
+    rig.assert_within_limits()
+    # And no longer than that.
+    assert stream(rig, np.zeros((1, 3)), seconds=2.0)[-1] == 'tracking'
+
+
+@pytest.mark.parametrize('rate', [10.0, 30.0, 100.0])
+@pytest.mark.parametrize('noise', [0.0, 1e-3])
+def test_a_target_that_moves_to_and_fro_or_trembles_is_one_sender(rate, noise):
+    for path in (eight, lambda time: np.array([0.0, 0.05 * np.sin(6.0 * time), 0.0])):
+        rig = ride(Stream(path, rate, noise=noise, jitter=0.3, delay=0.01), 3.0).rig
+        assert {output.text for output in rig.published} == {'tracking'}
+
+
+@pytest.mark.parametrize(
+    ('stamps', 'expected'),
+    [
+        (lambda k, now: STAMPS + 0.03 * (k - 2 * (k % 2)), 'run back'),
+        (lambda k, now: now + (50.0 if k > 10 else 0.0), 'jumped'),
+        (lambda k, now: now - (50.0 if k > 10 else 0.0), 'jumped'),
+    ],
+)
+@pytest.mark.parametrize('prediction', ['off', 'velocity'])
+def test_stamps_that_make_no_sense_are_told_of_and_the_robot_arrives(stamps, expected, prediction):
+    rig = Rig(ee__target_prediction=prediction)
+    home = rig.pose()[:3].copy()
+    texts = stream(rig, np.array([[0.0, 0.05, 0.0]]), stamps=stamps)
+    assert any(expected in text for text in texts)
+    assert np.linalg.norm(rig.pose()[:3] - home - [0.0, 0.05, 0.0]) < 1e-3
+    rig.assert_within_limits()
+
+
+def test_good_stamps_of_another_clock_are_no_reason():
+    rig = Rig()
+    texts = stream(rig, np.array([[0.0, 0.05, 0.0]]), stamps=lambda k, now: 0.5 * STAMPS + now)
+    assert {text for text in texts if 'tracking' in text} == {'tracking'}
