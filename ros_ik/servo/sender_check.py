@@ -3,9 +3,9 @@
 """Signs that the targets of a frame do not come from one sender with one clock.
 
 Two senders that stream to one topic make the targets alternate between two places: message k is
-near message k - 2 and far from message k - 1, again and again. A sender whose clock is set, or that
-mixes up its messages, has stamps that jump or run back. Neither is dropped: the robot follows the
-newest target as ever, and the status says why it goes to and fro.
+near message k - 2 and far from message k - 1, again and again. A sender whose clock is set, or
+that mixes up its messages, has stamps that jump or run back. Neither is dropped: the robot follows
+the newest target as ever, and the status says why it goes to and fro.
 """
 
 from __future__ import annotations
@@ -13,12 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 import math
 
-from ros_ik.servo.pose_math import float_difference
-from ros_ik.servo.pose_math import float_length
-
 # Times in a row that a message goes back, and how near it comes, as a part of the way between two.
 _TURNS, _NEAR = 6, 0.25
-# Least way between two places: noise turns at random, and by less [m or rad].
+# Least way between two places: noise turns at random, and by less [m].
 _LEAST = 0.01
 # Change of the difference between stamp and receipt that is a jump [s]; networks delay by less.
 _JUMP = 0.25
@@ -54,23 +51,23 @@ class SenderCheck:
         """
         return self._sign if abs(now - self._until) <= _SHOWN else ''
 
-    def add(self, pose: Sequence[float], received: float, stamp: float | None) -> None:
+    def add(self, place: Sequence[float], received: float, stamp: float | None) -> None:
         """Take in a target.
 
         Args:
-            pose: Seven numbers.
+            place: Position [m].
             received: Time of receipt [s].
             stamp: Time on the clock of its sender [s], None for none.
         """
         if stamp is not None:
             self._compare(stamp, received)
         if self._last is not None and self._before is not None:
-            moved, back = _distance(pose, self._last), _distance(pose, self._before)
-            turned = moved > _LEAST and back < _NEAR * moved
+            moved = math.dist(place, self._last)
+            turned = moved > _LEAST and math.dist(place, self._before) < _NEAR * moved
             self._turns = self._turns + 1 if turned else 0
             if self._turns >= _TURNS:
                 self._show(_ALTERNATE, received)
-        self._before, self._last = self._last, pose
+        self._before, self._last = self._last, place
 
     def _compare(self, stamp: float, received: float) -> None:
         """Compare a stamp with the one before."""
@@ -84,8 +81,3 @@ class SenderCheck:
 
     def _show(self, sign: str, received: float) -> None:
         self._sign, self._until = sign, received
-
-
-def _distance(pose: Sequence[float], other: Sequence[float]) -> float:
-    """Return how far two poses are apart [m or rad, the larger]."""
-    return max(map(float_length, float_difference(pose, other)))

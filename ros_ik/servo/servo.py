@@ -313,13 +313,13 @@ class Servo:
         if slowed_by:
             output.code = StatusCode.FOLLOWING_ERROR
             output.text = f'the command waits for joint {slowed_by}, which does not follow'
-        sign = self.goals.sender_sign(now)
-        if sign and output.code == StatusCode.OK:
-            output.text = f'tracking; {sign}'
         self._report_targets(output, now)
         left = self.goals.remaining(after)
         achieved = before - left
         if self.reports:
+            sign = self.goals.sender_sign(now)
+            if sign and output.code == StatusCode.OK:
+                output.text = f'tracking; {sign}'
             self._report.update(output, joint_q, after, wanted, achieved, cut)
         else:
             self._report.repeat(output)

@@ -194,7 +194,7 @@ class TaskTracker:
             pose = pose_between(body_q[self._reference], body_q[target.frame_link], pose)
         goal = pose.tolist()
         if not target.lasting:
-            self.sender.add(goal, target.received, target.stamp)
+            self.sender.add(goal[:3], target.received, target.stamp)
         if self._rejects and self._is_jump(goal, self._frame(body_q)):
             self.rejected = target.received
             self.jumps += 1
