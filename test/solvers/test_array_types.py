@@ -439,8 +439,8 @@ def coordinates(rig, form):
 
 CASES = (
     inverse, closed, redundant, path, chain_search, steps, checks, readings, ahead, batch,
-    optimizers, positions, rotations, poses, other_objectives, limits, whole_motion, tasks, barriers,
-    primitives, checker, chain, chain_solvers, motion, coordinates,
+    optimizers, positions, rotations, poses, other_objectives, limits, whole_motion, tasks,
+    barriers, primitives, checker, chain, chain_solvers, motion, coordinates,
 )  # fmt: skip
 # Joint by joint, a search that ends at a tolerance may end elsewhere for rounded numbers.
 LOOSE = dict.fromkeys((closed, redundant, path, motion, batch, chain_search, inverse), 5e-3)
