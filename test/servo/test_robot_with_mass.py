@@ -13,8 +13,8 @@ pytest.importorskip('mujoco', reason='mujoco is not installed')
 from support import mass_scenarios as scenarios  # noqa: E402
 from support.robots import pin  # noqa: E402
 
-from examples.library.robot_with_mass import RobotWithMass  # noqa: E402
-from examples.library.robot_with_mass import ServoLoop  # noqa: E402
+from examples.library.simulated_robot.loop import ServoLoop  # noqa: E402
+from examples.library.simulated_robot.robot import RobotWithMass  # noqa: E402
 from ros_ik.demo.robots import find_robot  # noqa: E402
 
 TOLD = {'tells_reference': True}

@@ -11,11 +11,11 @@ import math
 
 import numpy as np
 
-from examples.library.robot_with_mass import eight
-from examples.library.robot_with_mass import NANOSECONDS
-from examples.library.robot_with_mass import ServoLoop
-from examples.library.robot_with_mass import Trajectory
-from examples.library.robot_with_mass import TrajectoryPoint
+from examples.library.simulated_robot.loop import eight
+from examples.library.simulated_robot.loop import ServoLoop
+from ros_ik.demo.trajectory_rules import NANOSECONDS
+from ros_ik.demo.trajectory_rules import Trajectory
+from ros_ik.demo.trajectory_rules import TrajectoryPoint
 
 PAYLOAD = 3.0
 SOFT = 10.0  # Hz, bandwidth of drives that sag
