@@ -30,6 +30,9 @@ _SAME = 1e-7
 _OFF = 0.1
 # Samples from which a velocity is known, and the part of the span that they must fill.
 _LEAST_SAMPLES, _LEAST_SPAN = 5, 0.4
+# Widest gap between two samples, as a part of the span, and the largest leverage of one: a curve
+# passes through samples that are far from all others, also through one after a jump.
+_WIDEST_GAP, _MOST_LEVERAGE = 0.25, 0.9
 
 
 class MeasuredState:
@@ -90,9 +93,13 @@ class MeasuredState:
         times = np.array([time for time, _ in self._samples]) - now
         if len(times) < _LEAST_SAMPLES or np.ptp(times) < _LEAST_SPAN * _SPAN:
             return
-        values = np.array([values for _, values in self._samples])
         powers = np.vander(times / _SPAN, 3, increasing=True)
-        found, *_ = np.linalg.lstsq(powers, values, rcond=None)
+        basis, triangle = np.linalg.qr(powers)
+        leverage = np.sum(basis**2, axis=1).max()
+        if np.diff(times).max() > _WIDEST_GAP * _SPAN or leverage > _MOST_LEVERAGE:
+            return
+        values = np.array([values for _, values in self._samples])
+        found = np.linalg.solve(triangle, basis.T @ values)
         # A joint that was pushed, or jumped, moves along no such curve.
         off = np.abs(values - powers @ found).max(axis=0)
         smooth = moves & (off <= _TREMBLE * self._unit + _OFF * np.ptp(values, axis=0))

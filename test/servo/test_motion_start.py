@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from support.servo_rig import Rig
 
+from ros_ik.servo import Measurement
+from ros_ik.servo.measured_state import MeasuredState
+
 FAR = {'max_target_step_linear': 10.0, 'max_target_step_angular': 4.0}
 SAG = np.array([0.01, 0.03, -0.02, -0.04, 0.005, 0.02, -0.01])
 NOISE = 1e-4
@@ -193,3 +196,28 @@ def test_a_robot_that_is_held_from_its_motion_brakes():
     assert abs(speeds[0] - (0.3 - loss)) < 0.02 and speeds[-1] == 0.0
     assert np.all(np.diff(speeds) <= 1e-12) and np.all(np.diff(speeds) >= -loss - 1e-12)
     assert rig.published[-1].joint_q[rig.robot.coords[0]] > place[0] + rig.way
+
+
+# Before and after the robot is put elsewhere, on a machine that stands still in between [s].
+STALLS = {
+    'one before': ([-0.06], [-0.012, -0.009, -0.006, -0.003, 0.0]),
+    'one after': ([-0.06, -0.057, -0.054, -0.051, -0.04, -0.03], [0.0]),
+    'both': ([-0.06, -0.058, -0.056, -0.054], [-0.008, -0.006, -0.004, -0.002, 0.0]),
+    'three places': ([-0.045, -0.043, -0.041, -0.022], [0.0]),
+}
+
+
+@pytest.mark.parametrize('name', STALLS)
+def test_a_robot_that_was_put_elsewhere_while_the_machine_stood_still_does_not_move(name):
+    rig = Rig()
+    before, after = STALLS[name]
+    state, q = MeasuredState(rig.robot), rig.q.copy()
+    for time in before:
+        state.observe(1.0 + time, Measurement(q.copy(), np.full(len(q), 1.0 + time)))
+    q[rig.robot.coords] += 0.3
+    for time in after:
+        measurement = Measurement(q.copy(), np.full(len(q), 1.0 + time))
+        state.observe(1.0 + time, measurement)
+    positions, velocities = state.state(1.0, measurement)
+    np.testing.assert_array_equal(velocities, 0.0)
+    np.testing.assert_array_equal(positions, q[rig.robot.coords])

@@ -72,6 +72,8 @@ class HeldRobot:
             return np.abs(errors).max() < 1e-6
 
         self._client.wait_for(is_seen, 'the robot seen where it is')
+        # A motion starts at what was measured in the last 0.1 s.
+        self._client.spin(0.3)
 
     def _say(self):
         names = self.parts[self._turn % len(self.parts)]
