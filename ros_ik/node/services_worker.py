@@ -3,14 +3,16 @@
 """The process that answers planners: its services, its threads, and its end with the node's.
 
 The main thread serves ROS, one thread answers requests, one reads what the node says. Once the
-node's end of the pipe is closed, for whatever reason, requests are refused and the process ends;
-after ``_LAST`` it ends in any case, or after ``_LAST_IN_ORDER`` where the node goes on.
+node's end of the pipe is closed, for whatever reason, requests are refused and the process ends as
+soon as DDS has delivered its last answers; after ``_LAST`` it ends in any case, or after
+``_LAST_IN_ORDER`` where the node goes on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 import functools
+import math
 import os
 import signal
 import sys
@@ -75,6 +77,9 @@ _TYPES = {
 # Longest times of an end, the second where the node goes on: a busy machine may need seconds for
 # the last answers. How long before that they are no longer waited for [s].
 _LAST, _LAST_IN_ORDER, _GOING = 0.8, 15.0, 0.3
+# How long the process stays after its last answers [s]: DDS repeats one that was lost with its
+# next heartbeat, every 3 s, and only while the process is there.
+_DELIVERY = 3.5
 # A step out of the reach of any robot [m].
 _FAR = np.array([100.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 # Time between two lines in the log on errors in callbacks [s].
@@ -282,8 +287,10 @@ def main() -> int:
     executor.add_node(node)
     threading.Thread(target=_read, args=(pipe, sink, node.jobs, end), daemon=True).start()
     spin_until(executor, end.begun, node.on_fault)
+    answered = time.monotonic() if node.pending else -math.inf
     node.jobs.end(_ENDING)
-    while node.pending and end.may_wait():
+    while end.may_wait() and (node.pending or time.monotonic() < answered + _DELIVERY):
+        answered = time.monotonic() if node.pending else answered
         executor.spin_once(timeout_sec=_GOING)
     executor.shutdown()
     node.destroy_node()
