@@ -343,7 +343,9 @@ class IkNode(GuardedNode, StreamNode):
         self._drops.log()
         self._reporter.log()
         if self._servo is None:
-            self._reminder.remind(self._inbox.waiting.get().code, time.monotonic())
+            code = self._inbox.waiting.get().code
+            if self._reminder.remind(code, time.monotonic()) and not self._source.has_description:
+                self._source.listen_again()
 
     def _wait_for_pause(self, _: list[Parameter]) -> SetParametersResult:
         """Hold parameters up until a tick has ended: to check them takes as long as one."""

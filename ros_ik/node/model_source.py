@@ -8,6 +8,7 @@ from collections.abc import Callable
 import time
 
 from rclpy.node import Node
+from rclpy.subscription import Subscription
 from std_msgs.msg import String
 
 from ros_ik.node.bounded import DESCRIPTION_BYTES
@@ -51,26 +52,24 @@ class ModelSource:
             drops: Counts messages that are too large to be descriptions, and empty ones.
         """
         self._report, self._reported = report, ''
-        self._drops = drops
+        self._node, self._drops = node, drops
         self._settings, self._may_change, self._is_resting = settings, may_change, is_resting
         self.builder = ModelBuilder(settings())
         self.error = ''
         self._urdf = self._srdf = ''
         self._rest_requested = self._ending = False
-        self._subscriptions = [
-            subscribe(
-                node, String, topic, listener, drops, most_bytes=DESCRIPTION_BYTES, qos=LATCHED
-            )
-            for topic, listener in (
-                ('robot_description', self._on_urdf),
-                ('robot_description_semantic', self._on_srdf),
-            )
-        ]
+        self._subscriptions = self._listen()
 
     @property
     def has_description(self) -> bool:
         """Whether a description was heard."""
         return bool(self._urdf)
+
+    def listen_again(self) -> None:
+        """Subscribe anew: a new reader gets latched descriptions once more, also lost ones."""
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+        self._subscriptions = self._listen()
 
     def begin(self) -> None:
         """Have the newest description built."""
@@ -134,6 +133,19 @@ class ModelSource:
         """
         self._ending = True
         return self.builder.end(timeout)
+
+    def _listen(self) -> list[Subscription]:
+        listeners = (
+            ('robot_description', self._on_urdf),
+            ('robot_description_semantic', self._on_srdf),
+        )
+        return [
+            subscribe(
+                self._node, String, topic, listener, self._drops,
+                most_bytes=DESCRIPTION_BYTES, qos=LATCHED,
+            )
+            for topic, listener in listeners
+        ]  # fmt: skip
 
     def _request_rest(self) -> None:
         """Take note, in the thread of the builder."""

@@ -35,20 +35,23 @@ class Reminder:
         self._since: float | None = None
         self._next = 0.0
 
-    def remind(self, code: StatusCode, now: float) -> None:
-        """Look whether it is time.
+    def remind(self, code: StatusCode, now: float) -> bool:
+        """Write the line if it is time for it.
 
         Args:
             code: What the node reports while no servo runs.
             now: Steady clock [s].
+
+        Returns:
+            Whether it was time.
         """
         if code != StatusCode.WAITING_FOR_MODEL:
             self._since = None
-            return
+            return False
         if self._since is None:
             self._since, self._next = now, now + _FIRST_REMINDER
         if now < self._next:
-            return
+            return False
         self._next = now + _REMINDER_PERIOD
         topic = self._node.resolve_topic_name('robot_description')
         count = self._node.count_publishers(topic)
@@ -63,6 +66,7 @@ class Reminder:
                 'it has another name or namespace'
             )
         )
+        return True
 
 
 class Reporter:
