@@ -74,7 +74,7 @@ def jerk_limited_stop_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def most_change(speed: scalar, jerk: scalar) -> scalar:
-        # What a single change takes away is taken away exactly.
+        # A single change takes away exactly what is left.
         if speed <= jerk:
             return wp.max(speed, zero)
         return braking_step(speed, jerk)

@@ -22,9 +22,9 @@ import warp as wp
 
 from ros_ik.kinematics.jerk_limited_stop import jerk_limited_stop_functions
 
-# How often an interval of steps is halved: to 1e-12 of its width.
+# Halvings of an interval of steps: to 1e-12 of its width.
 _HALVINGS = 40
-# What a stop may lack to where it is to end, so that it is no longer changed [rad or m].
+# Distance from its end at which a stop is no longer changed [rad or m].
 _ARRIVED = 1e-9
 
 

@@ -77,8 +77,8 @@ _TYPES = {
 # Longest times of an end, the second where the node goes on: a busy machine may need seconds for
 # the last answers. How long before that they are no longer waited for [s].
 _LAST, _LAST_IN_ORDER, _GOING = 0.8, 15.0, 0.3
-# How long the process stays after its last answers [s]: DDS repeats one that was lost with its
-# next heartbeat, every 3 s, and only while the process is there.
+# Time for which the process stays after its last answers [s]: DDS repeats a lost one with its next
+# heartbeat, every 3 s, and only while the process is there.
 _DELIVERY = 3.5
 # A step out of the reach of any robot [m].
 _FAR = np.array([100.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""How far towards a target one tick may go where accelerations need time, for limits of jerk.
+"""Step of one tick towards a target where accelerations need time, for limits of jerk.
 
 A joint gains its acceleration limit in a / j. A task's acceleration is asked for no faster than
 in the longest of these times, T, so with j = a / T. What is asked for begins at the speed v that
@@ -27,7 +27,7 @@ from ros_ik.servo.pose_math import float_sum
 from ros_ik.servo.pose_math import Vector
 from ros_ik.servo.pose_math import ZERO
 
-# How often the interval of speeds is halved.
+# Halvings of the interval of speeds.
 _HALVINGS = 24
 
 

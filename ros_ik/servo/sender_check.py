@@ -19,7 +19,7 @@ _TURNS, _NEAR = 6, 0.25
 _LEAST = 0.01
 # Change of the difference between stamp and receipt that is a jump [s]; networks delay by less.
 _JUMP = 0.25
-# How long a sign stays in the status [s].
+# Time for which a sign stays in the status [s].
 _SHOWN = 1.0
 
 _ALTERNATE = 'its targets alternate between two places: is there a second sender?'

@@ -104,7 +104,7 @@ class Servo:
         self._next_step = np.zeros(model.joint_dof_count)
         self._reason: HoldReason | None = None
         self._motion_start = ''
-        # Whether a motion begins in this tick with a robot that moves.
+        # True in the tick in which a motion begins with a robot that moves.
         self._starts_moving = False
         # Whether tracking may go on from the command, and whether the command may be repeated.
         self._synchronised = self._has_command = False

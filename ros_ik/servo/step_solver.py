@@ -192,7 +192,7 @@ class StepSolver:
 
     @property
     def is_strict(self) -> bool:
-        """Whether limits of jerk hold in whatever the robot does."""
+        """True where limits of jerk hold in every motion and every stop."""
         return self._motion_limit is not None
 
     @property
