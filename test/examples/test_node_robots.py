@@ -77,6 +77,7 @@ def errors(session):
 
 
 def test_every_grasp(session):
+    session.prepare_planner(max_solutions=8, check_collisions=True)
     with session.example('every_grasp') as example:
         assert example.wait() == 0, example.text()
         # The same as with the library, see test_library.

@@ -15,6 +15,7 @@ from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import Processes
 from support.ros_rig import ROOT
+from support.services_rig import solve
 
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.srv import SolveIk
@@ -82,6 +83,12 @@ class Session:
         client.wait_for(planner.service_is_ready, 'service solve_ik', LONG)
         client.node.destroy_client(planner)
         return self
+
+    def prepare_planner(self, **fields):
+        """Ask for a pose until kernels are compiled, which may take longer than a request may."""
+        pose, give_up = self.client.moved_pose().pose, time.monotonic() + LONG
+        while SolveIk.Response.TIMED_OUT in solve(self.client, poses=[pose], **fields).codes:
+            assert time.monotonic() < give_up, 'no answer in time'
 
     @contextlib.contextmanager
     def example(self, name, *arguments, folder='node', stdin=subprocess.DEVNULL):
