@@ -197,7 +197,7 @@ class StepSolver:
 
     @property
     def has_jerk_limits(self) -> bool:
-        """Whether any joint has a limit of jerk: :meth:`aim` knows what it permits."""
+        """True where any joint has a limit of jerk, which :meth:`aim` keeps."""
         return self._viable is not None
 
     @property

@@ -42,7 +42,7 @@ class TwistMotion:
         self._reference: np.ndarray | None = None
         self._catch_up = (Approach(dt), Approach(dt))
         self.velocity = (np.zeros(3), np.zeros(3))
-        # How much the displacement per tick changed last.
+        # Last change of the displacement per tick.
         self._change: tuple[Vector, Vector] = (ZERO, ZERO)
 
     def branch(self) -> TwistMotion:
@@ -109,7 +109,7 @@ class TwistMotion:
         """Return the velocity of this tick; linear and angular part arrive together."""
         dt = self._dt
         if limits[0].is_ramped(dt):
-            # What is missing of it is made good by the lead.
+            # The lead makes good the part that is missing.
             return self._ramped(goal, limits)
         base = [
             _kept(velocity, moved / dt)

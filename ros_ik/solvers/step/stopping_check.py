@@ -247,7 +247,7 @@ class StoppingCheck:
                     f'{name} must be positive, of shape [{dofs}], got {values}'
                 )
         self._limits = numbers
-        # What does not move loses 1.
+        # A joint that does not move loses 1.
         self._write_limit(given[0] * self._state.dt**2, self._slowdown, self._dof_slowdown, 1.0)
         self._write_limit(given[1] * self._state.dt**3, self._jerk, self._dof_jerk, np.inf)
 
