@@ -8,8 +8,8 @@ PARAMS ?=
 OUT ?= demo_output
 PORT ?= 8080
 PYTEST_ARGS ?=
-# Files that run side by side: each starts nodes and compiles kernels on processors of its own.
-TEST_WORKERS ?= 2
+# Files that run side by side: one more than two processors, as many of them wait.
+TEST_WORKERS ?= 3
 STRESS_TICKS ?= 1000000
 STRESS_ARMS ?= 1000
 
@@ -29,7 +29,7 @@ view: setup
 		$(if $(PARAMS),--params '$(PARAMS)')
 
 test: setup
-	@tools/run python -m pytest -n $(TEST_WORKERS) --dist loadfile $(PYTEST_ARGS)
+	@tools/run python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 # The long forms of what test/safety drives, then random arms of each structure of the closed forms:
 # hours. Each line of output is what one drive came to.

@@ -139,11 +139,11 @@ def _factories() -> Iterator[tuple[Callable, tuple[str, ...]]]:
     """
     parts = {
         node.name: _kernel_names(node)
-        for path in source_files()
+        for path in _files_naming((DECORATOR,))
         for node in parsed(path).body
         if isinstance(node, ast.FunctionDef) and _takes_module(node)
     }
-    for path in source_files():
+    for path in _files_naming((DECORATOR, *parts)):
         tree = parsed(path)
         whole = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
         if sum(len(_kernel_names(node)) for node in whole) != len(_kernel_names(tree)):
@@ -160,6 +160,12 @@ def _factories() -> Iterator[tuple[Callable, tuple[str, ...]]]:
             )
             if names:
                 yield _imported(path, node.name), names
+
+
+def _files_naming(names) -> list[Path]:
+    """Return the files of the package in which one of some names stands."""
+    texts = ((path, path.read_text()) for path in source_files())
+    return [path for path, text in texts if any(name in text for name in names)]
 
 
 @functools.cache

@@ -31,6 +31,13 @@ def _of_threads(client, look):
     return found
 
 
+def _is_stopped(client):
+    """Return whether every thread of the node stands still: they run until one takes SIGSTOP."""
+    pid = client.processes.pid('node')
+    stats = _of_threads(client, lambda tid: Path(f'/proc/{pid}/task/{tid}/stat').read_text())
+    return all(stat.rpartition(')')[2].split()[0] == 'T' for stat in stats.values())
+
+
 def _fast(client):
     """Return the priority of each real-time thread of the node."""
 
@@ -88,6 +95,7 @@ def test_deadlines_missed_are_counted_and_the_loop_goes_on(tmp_path):
         client.wait_for_arrival()
         before = client.status
         client.processes.signal('node', signal.SIGSTOP)
+        client.wait_for(lambda: _is_stopped(client), 'standstill')
         begin = time.monotonic()
         client.spin(1.0)
         stopped = time.monotonic() - begin

@@ -3,12 +3,14 @@
 """A page of the viewer in a browser: where things are drawn on it, and a mouse."""
 
 import numpy as np
-from support.ros_rig import PATIENCE
 from support.viewer_rig import pixel_of
 from support.viewer_rig import wait_until
 
 from ros_ik.model import poses
 from tools.browser import frames_drawn
+
+# A gizmo that has not come after so many pictures is not under the mouse.
+_FRAMES_TO_MOVE = 20
 
 
 class Mouse:
@@ -91,9 +93,13 @@ class OpenPage:
             self.wait_for_picture()
             mouse.press(pixel)
             mouse.move(end)
-            try:
-                wait_until(is_dragged, 'motion', PATIENCE / len(shifts))
+            if self._comes(is_dragged):
                 return mouse, end
-            except AssertionError:
-                mouse.release(end)
+            mouse.release(end)
         raise AssertionError('the gizmo does not come with the mouse')
+
+    def _comes(self, is_dragged):
+        """Return whether a gizmo follows the mouse within some pictures."""
+        last = frames_drawn(self.browser) + _FRAMES_TO_MOVE
+        wait_until(lambda: is_dragged() or frames_drawn(self.browser) > last, 'next picture')
+        return is_dragged()
