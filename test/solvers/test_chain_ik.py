@@ -473,3 +473,68 @@ def test_sine_and_cosine(scalar):
     # Rounding of the argument reduction grows with |x| in float32.
     tolerance = 1e-3 if scalar is wp.float32 else 1e-12
     np.testing.assert_allclose(out.numpy(), exact, atol=tolerance)
+
+
+# The last joint turns about the tool's own point: it moves no target closer.
+WRIST = """<robot name="wrist">
+  <link name="base"/><link name="a"/><link name="b"/><link name="tip"/>
+  <joint name="first" type="revolute"><parent link="base"/><child link="a"/>
+    <axis xyz="0 0 1"/><limit lower="-3" upper="3" velocity="1" effort="1"/></joint>
+  <joint name="second" type="revolute"><parent link="a"/><child link="b"/>
+    <origin xyz="1 0 0"/><axis xyz="0 0 1"/>
+    <limit lower="-2" upper="2" velocity="1" effort="1"/></joint>
+  <joint name="third" type="revolute"><parent link="b"/><child link="tip"/>
+    <origin xyz="1 0 0"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
+</robot>"""
+
+
+@pytest.mark.parametrize('third', [1.0, -1.0])
+def test_a_joint_that_rests_at_its_limit_and_helps_nothing_is_not_to_blame(third):
+    model = Model.from_urdf(WRIST, device='cpu')
+    result = inverse_kinematics(
+        model, 'tip', [3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], [0.3, 0.2, third],
+        rotation_tolerance=np.inf, settings=ChainIKSettings(max_attempts=1),
+    )  # fmt: skip
+    assert result.joint_q[0, 2] == third
+    assert result.status[0] == SolveStatus.UNREACHABLE
+
+
+def beyond_limits(model, link, n, seed=0):
+    """Return poses of a link, half with joints beyond their limits, half out of reach."""
+    rng = np.random.default_rng(seed)
+    q = model.random_joint_q(n, rng) * 1.5
+    body_q = np.zeros((n, model.body_count, 7))
+    eval_fk(model, q, body_q)
+    poses = body_q[:, model.body_index(link)].copy()
+    poses[n // 2 :, :3] *= 4.0
+    return poses
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(('name', 'link'), ARMS)
+def test_limits_are_to_blame_where_the_error_falls_beyond_them(name, link):
+    model = robot(name)
+    oracle = PinocchioRobot(urdf_text(name), model)
+    poses = beyond_limits(model, link, 60)
+    result = inverse_kinematics(model, link, poses, rotation_tolerance=np.inf)
+    lower, upper = model.limits64()[:2]
+
+    def cost(q, pose):
+        return errors(oracle, link, q, pose)[0] ** 2
+
+    looked_at = 0
+    for q, pose, status in zip(result.joint_q, poses, result.status, strict=True):
+        if status == SolveStatus.CONVERGED:
+            continue
+        now, gains = cost(q, pose), [0.0]
+        for k in np.flatnonzero((q <= lower) | (q >= upper)):
+            outwards = np.zeros(len(q))
+            outwards[k] = 1e-5 if q[k] >= upper[k] else -1e-5
+            gains.append((cost(q - outwards, pose) - cost(q + outwards, pose)) / 2e-5 / now)
+        # Rounding hides whether the least gains are one.
+        if not 1e-8 < max(gains) < 1e-4:
+            expected = SolveStatus.AT_LIMITS if max(gains) > 1e-6 else SolveStatus.UNREACHABLE
+            assert status == expected, (q, gains)
+            looked_at += 1
+    assert looked_at > 5

@@ -123,17 +123,16 @@ class ClosedFormIK:
         axes = joint_axes(self.chain)
         self._source = candidate_source(made, self.form.exact, n_problems, self._device)
         position = settings.position_tolerance * min(1.0, axes.reach)
-        self._placement = make_placement(
-            model, index, self.chain, held, checked_pose('offset', offset),
-            (position, settings.rotation_tolerance), settings.separation,
-        )  # fmt: skip
         self._refinement = _refinement(
             settings, axes.reach, position, self.form, self._source.slack
         )
+        self._placement = make_placement(
+            model, index, self.chain, held, checked_pose('offset', offset),
+            (position, settings.rotation_tolerance), (1.0, self._refinement.length),
+            settings.separation, free,
+        )  # fmt: skip
         self._free_turns = len(free)
-        # The struct of an arm without a free axis holds any.
-        axis = wp.vec3d(*(free[0] if len(free) == 1 else np.zeros(3)))
-        self._free_axis = self._refinement.free_axis = axis
+        self._refinement.free_axis = self._placement.free_axis
         self._refinement.all_turns = int(all_turns)
         self._refinement.least_error = int(least_error)
         self._chain_arrays = make_chain(self.chain, self._device)
@@ -197,8 +196,7 @@ class ClosedFormIK:
             verify_kernel(),
             dim=self.n_problems,
             inputs=[
-                self._tree.arrays, self._placement, self._free_turns, self._free_axis, *problem,
-                self._solutions,
+                self._tree.arrays, self._placement, *problem, self._solutions,
                 self._n_exist.array, self._n_branches,
             ],
             outputs=[

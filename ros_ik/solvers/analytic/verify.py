@@ -18,32 +18,18 @@ from ros_ik.solvers.status import SolveStatus
 @no_type_check
 @functools.cache
 def verify_kernel() -> wp.Kernel:
-    """Build the kernel; it is the same for every robot.
-
-    ``free_turns`` are the turns of the tool that do not matter: 0, 1 (about ``free_axis`` of the
-    tool) or 3.
-    """
+    """Build the kernel; it is the same for every robot."""
     Placement = placement_struct()
     Tree = tree_struct(wp.float64)
     unit_pose = unit_pose_function(wp.float64)
     functions = placement_functions()
-    tool_pose, tool_error = functions.tool_pose, functions.tool_error
-    write_configuration = functions.write_configuration
+    tool_error, write_configuration = functions.tool_error, functions.write_configuration
     within_limits, unsolved = functions.within_limits, functions.unsolved
-
-    @wp.func
-    def angle_left(pose: wp.transformd, target: wp.transformd, axis: wp.vec3d) -> wp.float64:
-        """Angle between the directions of an axis of the tool in two poses."""
-        is_at = wp.quat_rotate(wp.transform_get_rotation(pose), axis)
-        goal = wp.quat_rotate(wp.transform_get_rotation(target), axis)
-        return wp.atan2(wp.length(wp.cross(is_at, goal)), wp.dot(is_at, goal))
 
     @compiled_kernel()
     def verify(
         tree: Tree,
         placement: Placement,
-        free_turns: int,
-        free_axis: wp.vec3d,
         target: wp.array(dtype=wp.transformd),  # [n_problems]
         seed: wp.array2d(dtype=wp.float64),  # [n_problems, m]
         solutions: wp.array3d(dtype=wp.float64),  # [n_problems, max_solutions, m]
@@ -77,11 +63,6 @@ def verify_kernel() -> wp.Kernel:
                 if valid:
                     write_configuration(placement, out, problem, k, solutions, joint_q)
                     moved, turned = tool_error(tree, placement, out, joint_q, pose)
-                    if free_turns == 1:
-                        reached = tool_pose(tree, placement, out, joint_q)
-                        turned = angle_left(reached, pose, free_axis)
-                    elif free_turns == 3:
-                        turned = wp.float64(0.0)
                 inside = moved <= placement.position_tolerance
                 inside = inside and turned <= placement.rotation_tolerance
                 inside = inside and within_limits(placement, out, joint_q)
@@ -90,7 +71,7 @@ def verify_kernel() -> wp.Kernel:
                 position_error[problem, k] = moved
                 rotation_error[problem, k] = turned
         if valid and count == 0:
-            code = unsolved(placement, start, joint_q)
+            code = unsolved(tree, placement, start, joint_q, pose)
             if n_branches[problem] > 0:
                 code = wp.static(int(SolveStatus.AT_LIMITS))
         status[problem] = code

@@ -130,7 +130,7 @@ def collect_kernel() -> wp.Kernel:
         elif count == 0:
             row = lane_of_least_cost(problem, lanes, lane_cost)
             write_configuration(placement, start, row, 0, solutions, joint_q)
-            code = unsolved(placement, start, joint_q)
+            code = unsolved(tree, placement, start, joint_q, pose)
         for k in range(n_solutions):
             out = start + k
             if k >= wp.max(count, 1):

@@ -20,6 +20,10 @@ from ros_ik.kinematics.tree import tree_struct
 from ros_ik.model.joint_type import JointType
 from ros_ik.solvers.status import SolveStatus
 
+# Step that tells on which side of a limit the cost is lower [rad or m], and the least part of the
+# cost that one radian or metre of it changes: rounding alone is 1e-9.
+_PROBE, _SLOPE = 1e-6, 1e-6
+
 
 @no_type_check
 @functools.cache
@@ -42,6 +46,10 @@ def placement_struct() -> Any:
         separation: wp.float64  # [rad or m], between solutions that count as two
         position_tolerance: wp.float64
         rotation_tolerance: wp.float64
+        position_weight: wp.float64  # of the position in the cost of the search
+        length: wp.float64  # [m], of a radian in it
+        free_turns: int  # of the tool that do not matter: 0, 1 (about free_axis) or 3
+        free_axis: wp.vec3d  # in the tool
 
     return Placement
 
@@ -52,11 +60,10 @@ def placement_functions() -> SimpleNamespace:
     """Build the functions; they are the same for every robot.
 
     Returns:
-        ``tool_pose(tree, placement, row, joint_q) -> pose``,
         ``tool_error(tree, placement, row, joint_q, target) -> distance, angle``,
         ``write_configuration(placement, out, row, slot, solutions, joint_q)``,
-        ``within_limits(placement, out, joint_q) -> bool`` and ``unsolved(placement, out,
-        joint_q) -> status``.
+        ``within_limits(placement, out, joint_q) -> bool`` and ``unsolved(tree, placement, out,
+        joint_q, target) -> status``.
     """
     Placement = placement_struct()
     Tree = tree_struct(wp.float64)
@@ -85,6 +92,13 @@ def placement_functions() -> SimpleNamespace:
         return pose * placement.tool
 
     @wp.func
+    def angle_between(placement: Placement, pose: wp.transformd, target: wp.transformd):
+        """Return the angle between the directions of the free axis in two poses."""
+        is_at = wp.quat_rotate(wp.transform_get_rotation(pose), placement.free_axis)
+        goal = wp.quat_rotate(wp.transform_get_rotation(target), placement.free_axis)
+        return wp.atan2(wp.length(wp.cross(is_at, goal)), wp.dot(is_at, goal))
+
+    @wp.func
     def tool_error(
         tree: Tree,
         placement: Placement,
@@ -94,10 +108,22 @@ def placement_functions() -> SimpleNamespace:
     ):
         pose = tool_pose(tree, placement, row, joint_q)
         moved = wp.transform_get_translation(target) - wp.transform_get_translation(pose)
-        turned = wp.transform_get_rotation(target) * wp.quat_inverse(
-            wp.transform_get_rotation(pose)
-        )
-        return wp.length(moved), wp.length(rotation_log(turned))
+        angle = wp.float64(0.0)
+        if placement.free_turns == 0:
+            turned = wp.transform_get_rotation(target) * wp.quat_inverse(
+                wp.transform_get_rotation(pose)
+            )
+            angle = wp.length(rotation_log(turned))
+        elif placement.free_turns == 1:
+            angle = angle_between(placement, pose, target)
+        return wp.length(moved), angle
+
+    @wp.func
+    def write_followers(placement: Placement, out: int, joint_q: wp.array2d(dtype=wp.float64)):
+        for k in range(placement.follower.shape[0]):
+            joint_q[out, placement.follower[k]] = (
+                placement.coef0[k] + placement.coef1[k] * joint_q[out, placement.driver[k]]
+            )
 
     @wp.func
     def write_configuration(
@@ -112,10 +138,7 @@ def placement_functions() -> SimpleNamespace:
             joint_q[out, k] = placement.base[k]
         for j in range(placement.coordinate.shape[0]):
             joint_q[out, placement.coordinate[j]] = solutions[row, slot, j]
-        for k in range(placement.follower.shape[0]):
-            joint_q[out, placement.follower[k]] = (
-                placement.coef0[k] + placement.coef1[k] * joint_q[out, placement.driver[k]]
-            )
+        write_followers(placement, out, joint_q)
 
     @wp.func
     def within_limits(
@@ -128,15 +151,50 @@ def placement_functions() -> SimpleNamespace:
         return True
 
     @wp.func
-    def unsolved(placement: Placement, out: int, joint_q: wp.array2d(dtype=wp.float64)) -> int:
-        """Return AT_LIMITS where the best configuration rests against one, else UNREACHABLE."""
+    def cost_at(
+        tree: Tree,
+        placement: Placement,
+        out: int,
+        variable: int,
+        value: wp.float64,
+        joint_q: wp.array2d(dtype=wp.float64),
+        target: wp.transformd,
+    ) -> wp.float64:
+        """Return the cost of the search with one variable at a value, which it is left at."""
+        joint_q[out, placement.coordinate[variable]] = value
+        write_followers(placement, out, joint_q)
+        moved, turned = tool_error(tree, placement, out, joint_q, target)
+        moved = placement.position_weight * moved
+        turned = placement.length * turned
+        return moved * moved + turned * turned
+
+    @wp.func
+    def unsolved(
+        tree: Tree,
+        placement: Placement,
+        out: int,
+        joint_q: wp.array2d(dtype=wp.float64),
+        target: wp.transformd,
+    ) -> int:
+        """Return AT_LIMITS where a variable would come closer beyond its limit, or UNREACHABLE."""
+        probe = wp.float64(wp.static(_PROBE))
+        code = int(wp.static(int(SolveStatus.UNREACHABLE)))
         for j in range(placement.coordinate.shape[0]):
             value = joint_q[out, placement.coordinate[j]]
-            if value <= placement.lower[j] or value >= placement.upper[j]:
-                return wp.static(int(SolveStatus.AT_LIMITS))
-        return wp.static(int(SolveStatus.UNREACHABLE))
+            outwards = wp.float64(0.0)
+            if value >= placement.upper[j]:
+                outwards = probe
+            if value <= placement.lower[j]:
+                outwards = -probe
+            if outwards != wp.float64(0.0):
+                beyond = cost_at(tree, placement, out, j, value + outwards, joint_q, target)
+                within = cost_at(tree, placement, out, j, value - outwards, joint_q, target)
+                cost = cost_at(tree, placement, out, j, value, joint_q, target)
+                if within - beyond > probe * wp.float64(wp.static(_SLOPE)) * cost:
+                    code = wp.static(int(SolveStatus.AT_LIMITS))
+        return code
 
     return SimpleNamespace(
-        tool_pose=tool_pose, tool_error=tool_error, write_configuration=write_configuration,
+        tool_error=tool_error, write_configuration=write_configuration,
         within_limits=within_limits, unsolved=unsolved,
     )  # fmt: skip

@@ -158,7 +158,7 @@ class ChainSearch(ReadOnce):
         self._search = make_search(chain, settings, problem.tolerances, self._lanes)
         self._placement = make_placement(
             model, problem.link, chain, problem.held, problem.offset, problem.tolerances,
-            settings.separation,
+            (self._search.position_weight, self._search.length), settings.separation,
         )  # fmt: skip
         self._kernel = chain_ik_kernel(wp.float64, chain.slides, chain.variables, chain.is_direct)
         self._allocate()

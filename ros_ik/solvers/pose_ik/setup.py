@@ -80,7 +80,9 @@ def make_placement(
     held: np.ndarray,
     offset: np.ndarray,
     tolerances: tuple[float, float],
+    weights: tuple[float, float],
     separation: float,
+    free: np.ndarray | None = None,
 ) -> Any:
     """Return where the variables of a chain lie in the model, for the verification.
 
@@ -91,7 +93,9 @@ def make_placement(
         held: Configuration that holds the other joints, [joint_coord_count].
         offset: Pose of the tool in the link, [7].
         tolerances: Largest distance [m] and angle [rad] of a solution.
+        weights: Weight of a distance, and of an angle [m], in the cost of the search.
         separation: Distance between solutions that count as two.
+        free: Axes of the tool about which it may turn, [0, 1 or 3, 3]; None for none.
     """
     mimics = model.mimic_driver
     start = model.joint_q_start.numpy()
@@ -119,6 +123,11 @@ def make_placement(
     placement.tool = wp.transformd(*multiply(between[-1], np.asarray(offset, dtype=np.float64)))
     placement.separation = separation
     placement.position_tolerance, placement.rotation_tolerance = tolerances
+    placement.position_weight, placement.length = weights
+    if free is not None:
+        placement.free_turns = len(free)
+        if len(free) == 1:
+            placement.free_axis = wp.vec3d(*free[0])
     return placement
 
 
