@@ -18,7 +18,7 @@ from tools import posture_picture
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / 'docs'
 OTHERS = 'README.md', 'CONTRIBUTING.md', 'examples/README.md'
-DOCUMENTS = sorted([*DOCS.glob('*.md'), *(ROOT / name for name in OTHERS)])
+DOCUMENTS = sorted([*DOCS.rglob('*.md'), *(ROOT / name for name in OTHERS)])
 BY_NAME = pytest.mark.parametrize(
     'path', DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT))
 )
