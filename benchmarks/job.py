@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the suite and the processes of the solvers hand each other, and how answers are timed.
+"""Jobs that the suite hands to the processes of the solvers, and the timing of answers.
 
 A folder holds ``jobs.json``, a list of :class:`Job`, and for each problem set an ``.npz`` with
 ``poses [n, 7]`` and ``starts [n, dof]``. The process writes ``<key>.npz`` with ``joint_q`` and

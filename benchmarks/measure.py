@@ -36,7 +36,7 @@ MAX_POSES = 16_384
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How near an answer has to be.
+    """Tolerances of an answer.
 
     Attributes:
         position: m.

@@ -60,7 +60,7 @@ _SETTLE, _START = 1.0, 300.0
 
 @dataclasses.dataclass(frozen=True)
 class Timing:
-    """What was measured of one node.
+    """Measurement of one node.
 
     Attributes:
         latency: From each pose to its answer [s].

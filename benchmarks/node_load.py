@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What floods of targets, of parameters and of poses to solve cost a running control loop.
+"""Cost of floods of targets, parameters and poses to solve for a running control loop.
 
 A node at 500 Hz follows poses to and fro, alone and with each of the floods, each time in a new
 process. What it misses is its own account; pauses are between the stamps of its trajectories.
@@ -146,7 +146,7 @@ FLOODS: dict[str, type[Flood]] = {
 
 @dataclasses.dataclass
 class Load:
-    """What was measured with one flood.
+    """Measurement with one flood.
 
     Attributes:
         ticks: Ticks in the time measured.

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the viewer costs a control loop, how fast its page is drawn, and how soon a hand moves.
+"""Cost of the viewer for a control loop, frame rate of its page, and time to the first motion.
 
 A mock robot follows a node at 500 Hz, which follows poses to and fro: alone, with a viewer, and
 with its page in a browser on the same machine, each time in new processes. Deadlines are the

@@ -24,7 +24,7 @@ _ONE_THREAD = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back for one job.
+    """Answer to one job.
 
     Attributes:
         joint_q: Answers [m, dof], m <= n where the job's budget ended first; None on an error.

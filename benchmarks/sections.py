@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured: each function runs one benchmark and returns its rows."""
+"""Sections of the suite: each function runs one benchmark and returns its rows."""
 
 import dataclasses
 

@@ -17,7 +17,7 @@ LIMIT_SLACK = 1e-6
 
 @dataclass(frozen=True)
 class Errors:
-    """What answers are worth, one entry per problem.
+    """Quality of answers, one entry per problem.
 
     Attributes:
         position: Distance from the pose's position [m], [n]; inf where the answer is not finite.

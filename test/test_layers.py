@@ -41,7 +41,7 @@ def imported_modules(path):
 
 
 def violations(path):
-    """What a file imports and must not."""
+    """Return the imports that a file must not have."""
     own = layer(path)
     for module in imported_modules(path):
         parts = module.split('.')

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What makes the repository a ROS 2 package, held against itself."""
+"""Files that make the repository a ROS 2 package, compared with each other."""
 
 import importlib
 from pathlib import Path

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What collision barriers have in common: rows for the closest pairs of a scene.
+"""Base of collision barriers: rows for the closest pairs of a scene.
 
     h_i = d_i - d_min,   i over the n closest pairs, closest first
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Which pairs of primitives are always near each other, and which never, by sampling."""
+"""Pairs of primitives that are always near each other, and those that never are, by sampling."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What collision barriers share: the robot's primitives, carried objects, obstacles."""
+"""Scene of collision barriers: the robot's primitives, carried objects, obstacles."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST_SLOTS = 100_000
 
 
 class SceneUser(Protocol):
-    """What is told when rows of a scene appear or disappear."""
+    """Listener for rows of a scene that appear or disappear."""
 
     def refresh(self) -> None:
         """Gather the pairs again."""
@@ -108,7 +108,7 @@ class CollisionScene(ReadOnce):
 
     @property
     def is_convex(self) -> bool:
-        """Whether there may be other shapes than spheres, capsules and half-spaces."""
+        """True if there may be other shapes than spheres, capsules and half-spaces."""
         slots = self.max_obstacles + self.max_attached
         return slots > 0 or is_convex(self.geometry.kind)
 

@@ -57,7 +57,7 @@ _READY_CODES = (IkStatus.OK, IkStatus.COMMAND_STALE)
 
 @dataclasses.dataclass(eq=False)
 class PhaseRecord:
-    """When a phase ran, by the clock of the recording [s]."""
+    """Time span of a phase, by the clock of the recording [s]."""
 
     phase: Phase
     start: float

@@ -39,7 +39,7 @@ _VELOCITY_TOLERANCE = 1e-9
 
 @dataclasses.dataclass(frozen=True)
 class PhaseResult:
-    """What came of one phase.
+    """Result of one phase.
 
     Attributes:
         name: Name of the phase.
@@ -66,7 +66,7 @@ class PhaseResult:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What came of the run.
+    """Result of the run.
 
     Attributes:
         phases: Phase by phase.

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""How the demo's nodes start and end: SIGINT and SIGTERM give exit code 0, a wrong argument 2."""
+"""Start and end of the demo's nodes: SIGINT and SIGTERM give exit code 0, a wrong argument 2."""
 
 from __future__ import annotations
 

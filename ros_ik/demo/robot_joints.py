@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Which coordinates of a model appear in joint_states, and which of them a controller drives."""
+"""Coordinates of a model that appear in joint_states, and those that a controller drives."""
 
 from __future__ import annotations
 

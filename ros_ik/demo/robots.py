@@ -24,7 +24,7 @@ DATA_FOLDERS = ('example-robot-data', 'example_robot_data')
 
 @dataclass(frozen=True)
 class RobotFiles:
-    """What is known of a robot before its description is read.
+    """Data of a robot beside its description.
 
     Attributes:
         name: Short name for reports.

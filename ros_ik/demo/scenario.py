@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the demo asks of a robot: targets that it can reach, and some that it must not follow.
+"""Scenario of the demo: targets that a robot can reach, and some that it must not follow.
 
 Reachable targets are poses of configurations near home, tried beforehand with the same solver;
 the box is drawn around them, so that reaching fits inside and the barrier phase presses on a face.
@@ -44,7 +44,7 @@ PATIENCE = 20.0
 
 
 class Demand(enum.Enum):
-    """What a phase demands beside staying inside box and limits."""
+    """Demands of a phase beside staying inside box and limits."""
 
     REACH = 'reach'  # the last target, and the phase ends when it is reached
     PRESS_BOX = 'press the box'

@@ -28,7 +28,7 @@ _STEPS = 400
 
 
 class Trial:
-    """The robot in the solver alone, without time: does it get there?"""
+    """Trial of a target with the solver alone, without time."""
 
     def __init__(self, robot: DemoRobot, *, uses_orientation: bool) -> None:
         """Build the solver for the chain of a robot."""

@@ -26,7 +26,7 @@ from ros_ik.kinematics.spatial import spatial_functions
 
 @dataclasses.dataclass(frozen=True)
 class MassDistribution:
-    """Which bodies weigh how much, on the model's device in one floating-point type.
+    """Weights of the bodies, on the model's device in one floating-point type.
 
     Attributes:
         scalar: ``wp.float32`` or ``wp.float64``.

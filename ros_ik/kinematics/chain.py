@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Which degrees of freedom move a link, seen from the world or from another link."""
+"""Degrees of freedom that move a link, seen from the world or from another link."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""How kernels are compiled."""
+"""Decorator of kernels, with the options that all are compiled with."""
 
 from __future__ import annotations
 

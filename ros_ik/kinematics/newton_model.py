@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What a batch solver needs of a model, read through Newton's field names alone.
+"""View of a model for batch solvers, read through Newton's field names alone.
 
 Our :class:`Model`, a finalized ``newton.Model`` and a plain namespace with these fields are the
 same thing here.

@@ -246,7 +246,7 @@ def distance_functions(scalar: type, convex: bool) -> SimpleNamespace:
 
     @wp.func
     def pair_direction(data: Pairs, work: PairWork, robot: int, k: int):
-        """Normal of a pair and the point of its first core; zero where two points meet."""
+        """Return the normal of a pair and the point of its first core; zero where points meet."""
         a = data.pairs[k][0]
         b = data.pairs[k][1]
         axis_a = work.axis[robot, a]

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""How deep two convex cores overlap, and in which direction they come apart.
+"""Penetration of two convex cores: its depth, and the direction in which they come apart.
 
 With the points x = a - b of the difference of the cores A and B, the gap along a unit vector n,
 

@@ -86,7 +86,7 @@ def spatial_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def rotation_exp(theta: vec3) -> quat:
-        """Unit quaternion of a rotation vector."""
+        """Return the unit quaternion of a rotation vector."""
         half = scalar(0.5) * wp.length(theta)
         factor = scalar(0.5)
         if half > scalar(wp.static(small)):

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What limits and barriers read of a control step: where the robots are, what may move."""
+"""State of a control step for limits and barriers: configurations, link poses, moving dofs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""How attributes of a model are indexed and to what they belong, with Newton's numbers."""
+"""Indices and owners of the attributes of a model, with Newton's numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class AttributeAssignment(enum.IntEnum):
-    """What an attribute belongs to; kept for code written for Newton, all live on the model."""
+    """Owner of an attribute; kept for code written for Newton, all live on the model."""
 
     MODEL = 0
     STATE = 1
@@ -18,7 +18,7 @@ class AttributeAssignment(enum.IntEnum):
 
 
 class AttributeFrequency(enum.IntEnum):
-    """What an attribute has one row for; a model has no particles, edges and so on: 0 rows."""
+    """Elements with one row of an attribute each; a model has no particles or edges: 0 rows."""
 
     ONCE = 0
     JOINT = 1

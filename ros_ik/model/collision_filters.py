@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Which shapes of a builder never collide: neighbours at a joint, and pairs that are named."""
+"""Collision filters of a builder: neighbours at a joint, and pairs that are named."""
 
 from __future__ import annotations
 

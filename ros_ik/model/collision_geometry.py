@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What a robot is made of for barriers: convex primitives on its links, and pairs of them."""
+"""Collision geometry of a robot: convex primitives on its links, and pairs of them."""
 
 from __future__ import annotations
 

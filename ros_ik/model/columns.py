@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What a ModelBuilder collects: one list per field, under the name of the model's field.
+"""Columns of a ModelBuilder: one list per field, under the name of the model's field.
 
 A domain (body, joint, ...) has one row per element; ``COLUMNS`` says of each field which domain
 it belongs to, what its values are, and what they refer to. Merging builders and making arrays

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Which pairs of shapes may collide, as Newton decides it.
+"""Pairs of shapes that may collide, by Newton's rules.
 
 Two shapes may where both collide with shapes at all, lie on different bodies, in one world or one
 of them in all worlds, in groups that go together, and are not filtered. Groups go together where

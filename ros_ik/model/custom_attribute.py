@@ -81,7 +81,7 @@ class CustomAttribute:
 
     @property
     def declaration(self) -> tuple[Any, ...]:
-        """What two declarations of one attribute must agree on."""
+        """Fields on which two declarations of one attribute must agree."""
         return self.frequency, self.dtype, self.assignment, self.namespace, self.references
 
     @property

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What can be done to a robot that was just read from its description: scale it, merge links.
+"""Changes to a robot that was just read from its description: scale it, merge links.
 
 Each function changes the builder that it is given, which holds that robot and nothing else.
 """

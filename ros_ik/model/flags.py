@@ -15,7 +15,7 @@ class BodyFlags(enum.IntFlag):
 
 
 class ShapeFlags(enum.IntFlag):
-    """What a shape takes part in; the numbers are those of ``newton.ShapeFlags``."""
+    """Uses of a shape; the numbers are those of ``newton.ShapeFlags``."""
 
     VISIBLE = 1
     COLLIDE_SHAPES = 2

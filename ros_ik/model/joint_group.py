@@ -121,7 +121,7 @@ def make_joint_group(model: Model, spec: str | Sequence[str]) -> JointGroup:
 
 
 def _from_joints(model: Model, name: str, joints: Iterable[int], tip: str) -> JointGroup:
-    """Number the variables of a set of joints; drivers stand for the mimics named."""
+    """Assign numbers to the variables of a set of joints; drivers stand for the mimics named."""
     start = model.joint_qd_start.numpy()
     drivers = sorted({model.mimic_driver.get(joint, (joint,))[0] for joint in joints})
     movable = [joint for joint in drivers if start[joint + 1] > start[joint]]

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the fields of a model are indexed by, and fields that users add."""
+"""Indices of the fields of a model, and fields that users add."""
 
 from __future__ import annotations
 

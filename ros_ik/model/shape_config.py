@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What a shape takes part in and what it weighs."""
+"""Configuration of a shape: its uses and its weight."""
 
 from __future__ import annotations
 

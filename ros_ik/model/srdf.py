@@ -30,7 +30,7 @@ class SemanticGroup:
 
 @dataclasses.dataclass(frozen=True)
 class SemanticDescription:
-    """What an SRDF says.
+    """Content of an SRDF.
 
     Attributes:
         groups: Groups by name.

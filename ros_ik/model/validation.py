@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What a finished builder must be: a forest of joints, worlds one behind the other."""
+"""Validation of a finished builder: a forest of joints, worlds one behind the other."""
 
 from __future__ import annotations
 

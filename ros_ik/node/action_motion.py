@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the goals of all actions share: who may take over, and how a cancelled one ends."""
+"""Motion of an action's goal: preemption by others, and braking after a cancellation."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class GoalError(RosIkError, ValueError):
 
 
 class Outcome(enum.Enum):
-    """How a goal ends, for its client."""
+    """End of a goal, as its client sees it."""
 
     SUCCEEDED = 'succeed'
     ABORTED = 'abort'
@@ -60,7 +60,7 @@ class End:
 
 
 class Motion(Protocol):
-    """What an accepted goal does."""
+    """Work of an accepted goal."""
 
     def begin(self) -> None:
         """Give the servo the first target."""
@@ -156,7 +156,7 @@ class MotionServer:
 
     @property
     def busy(self) -> bool:
-        """Whether there are goals whose client has no result."""
+        """True if there are goals whose client has no result."""
         return self._pending > 0
 
     def poll(self, now: float, feedback_period: float) -> None:

@@ -74,7 +74,7 @@ class Actions:
 
     @property
     def busy(self) -> bool:
-        """Whether there are goals whose client has no result."""
+        """True if there are goals whose client has no result."""
         return any(server.busy for server in self._servers)
 
     def abort(self, reason: str) -> None:

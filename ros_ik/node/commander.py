@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What goals of actions see of the servo and how they command it, like one more topic.
+"""Access of action goals to the servo: they see its output and command it like one more topic.
 
 Everything goes through the mailboxes of the control thread; all of this runs in the thread of the
 executor, as do the callbacks of the topics.
@@ -49,7 +49,7 @@ _UNDER_WAY = 0.05
 
 @dataclasses.dataclass(frozen=True)
 class Situation:
-    """What must stay as it is while a goal runs."""
+    """State that must not change while a goal runs."""
 
     controlled: Controlled
     resets: int
@@ -90,7 +90,7 @@ class Commander:
 
     @property
     def command(self) -> Command:
-        """What is asked of the servo."""
+        """Command that the servo gets."""
         return self._loop.inbox.command.get()
 
     @property

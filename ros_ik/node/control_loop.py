@@ -69,7 +69,7 @@ class Controlled:
 
 @dataclasses.dataclass(frozen=True)
 class Waiting:
-    """What to say while there is no servo."""
+    """Status while there is no servo."""
 
     code: StatusCode
     text: str

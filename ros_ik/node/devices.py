@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Which device a servo is built on: the first of those asked for that answers."""
+"""Choice of the device: the first of the requested ones that works."""
 
 from __future__ import annotations
 

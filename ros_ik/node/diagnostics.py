@@ -47,7 +47,7 @@ Entry = tuple[str, bytes, str, Mapping[str, Any]]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Snapshot:
-    """What a message is made of.
+    """Figures of one diagnostics message.
 
     Attributes:
         node_name: Name of the node, which begins the name of each entry.

@@ -31,7 +31,7 @@ _IDLE = (StatusCode.OK, StatusCode.COMMAND_STALE, StatusCode.DEADLINE_MISSED)
 
 
 class Drop(enum.Enum):
-    """Why the node drops a message before the servo sees it; the values name the counters."""
+    """Reasons to drop a message before the servo sees it; the values name the counters."""
 
     TF_UNAVAILABLE = 'tf_unavailable'
     TOO_OLD = 'too_old'

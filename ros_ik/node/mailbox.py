@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Where threads meet: a place for the latest value, which no reader waits for."""
+"""A mailbox between threads: it holds the latest value, and no reader waits for it."""
 
 from __future__ import annotations
 

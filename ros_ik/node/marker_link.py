@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the node tells the process that draws it; what comes back is a serialized message."""
+"""Messages to the process that draws the markers; it answers with a serialized message."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Drawn:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class DrawnTask:
-    """How a frame task stands; poses are those of its frame in its reference link, [7].
+    """State of a frame task; poses are those of its frame in its reference link, [7].
 
     Attributes:
         goal: Where it is to go, None without a target.
@@ -62,7 +62,7 @@ class SeenObstacle:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Sight:
-    """What there is to see at one time.
+    """State of the scene at one time.
 
     Attributes:
         joint_q: Coordinates [joint_coord_count].

@@ -121,7 +121,7 @@ class JointStateMerger:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Joints:
-    """What the names of a message mean.
+    """Meaning of the names in a message of joint states.
 
     Attributes:
         entries: Indices of the joints of the model among them.

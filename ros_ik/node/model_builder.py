@@ -48,7 +48,7 @@ class Job:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Built:
-    """What came of a job: a servo, or the reason why there is none.
+    """Result of a job: a servo, or the reason why there is none.
 
     Attributes:
         job: The job.
@@ -88,7 +88,7 @@ class ModelBuilder:
 
     @property
     def busy(self) -> bool:
-        """Whether a job was given whose result was not collected."""
+        """True if a job was given whose result was not collected."""
         return self._pending > 0
 
     def start(self, job: Job) -> None:

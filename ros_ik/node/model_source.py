@@ -62,7 +62,7 @@ class ModelSource:
 
     @property
     def has_description(self) -> bool:
-        """Whether a description was heard."""
+        """True if a description was heard."""
         return bool(self._urdf)
 
     def listen_again(self) -> None:

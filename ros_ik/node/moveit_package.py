@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Whether moveit_msgs is installed, and what the node offers with it; imports nothing of it."""
+"""Presence of moveit_msgs, and the services that need it; imports nothing of it."""
 
 from __future__ import annotations
 

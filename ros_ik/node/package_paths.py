@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Where meshes of robot descriptions may lie."""
+"""Folders in which meshes of robot descriptions may lie."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Where another thread waits for a tick to end before it does what keeps the interpreter for long.
+"""A gate at which threads wait for the end of a tick before they hold the interpreter for long.
 
 One call that makes a large message has the interpreter for 0.3 ms, and Python takes it from nobody
 in the middle of a call: begun during a tick, the tick would end as much later.

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""How far the building of a model is: its stage, and the kernels that Warp compiles or loads."""
+"""Progress of building a model: its stage, and the kernels that Warp compiles or loads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MODULE = re.compile(r'Module ((?:\S*__locals__)?(\S+?)(?:_[0-9a-f]{8})?) .*\((c
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """How far a build is.
+    """Progress of a build.
 
     Attributes:
         stage: What is being done, '' before the first build.

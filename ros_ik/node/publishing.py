@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What a tick publishes. Messages are made once and filled anew: the tick allocates little.
+"""Publishers of a tick. Messages are made once and filled anew: the tick allocates little.
 
 Commands, which go out at every tick, are filled into their bytes: see ``serialized``.
 """

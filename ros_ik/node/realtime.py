@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the operating system and the interpreter do for the control thread.
+"""Real-time settings of the control thread, of the operating system and of the interpreter.
 
 Memory is not locked: mlockall covers the address space of the whole process, Warp's compiler and
 DDS included, which is far beyond the usual limit, and once that is reached each further allocation

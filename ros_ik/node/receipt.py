@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""When a command counts as received: at the tick that reads it, or at the time of its stamp."""
+"""Time of receipt of a command: that of the tick that reads it, or that of its stamp."""
 
 from __future__ import annotations
 

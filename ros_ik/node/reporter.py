@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the executor's thread says about the control thread: the log and /diagnostics."""
+"""Reports on the control thread, made by the executor's thread: the log and /diagnostics."""
 
 from __future__ import annotations
 

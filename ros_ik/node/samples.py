@@ -162,7 +162,7 @@ class JointReader:
 
 
 class _JointLayout:
-    """Where the numbers lie in joint states of the same frame, names and sizes."""
+    """Byte offsets of the numbers in joint states of one frame, set of names and sizes."""
 
     def __init__(self, message: JointState) -> None:
         """Find the places in a serialized message like this one, which has numbers."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""When ticks happen: absolute deadlines on the steady clock, or on ROS time in simulation."""
+"""Schedules of ticks: absolute deadlines on the steady clock, or on ROS time in simulation."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the node and the process that answers planners tell each other: frames on two pipes.
+"""Messages between the node and the process that answers planners: frames on two pipes.
 
 A frame is its length, 8 bytes, and a pickled object. Only the node holds the other end.
 """
@@ -113,7 +113,7 @@ class Detour:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class DetourAnswer:
-    """What was found, on the way back.
+    """An answer, on its way back.
 
     Attributes:
         number: Of the question.

@@ -39,7 +39,7 @@ _SOURCE = 'ros_ik'
 
 
 class _MoveItError(Exception):
-    """What MoveIt has a code for."""
+    """An outcome for which MoveIt has an error code."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)

@@ -28,7 +28,7 @@ _FIGURES, _ERRORS = struct.Struct('=5d2Q'), struct.Struct('=4d')
 
 @dataclasses.dataclass(frozen=True)
 class NodeState:
-    """What a status says beside the output of the servo.
+    """Fields of the status that the servo does not know.
 
     Attributes:
         waiting_for: Names of what is waited for.

@@ -72,7 +72,7 @@ class Stream:
 
     @property
     def is_discarded(self) -> bool:
-        """Whether messages were discarded since the present reading began."""
+        """True if messages were discarded since the present reading began."""
         return self._discards != self._discards_before
 
     def destroy(self) -> None:

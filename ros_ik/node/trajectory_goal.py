@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What a goal of ``~/follow_joint_trajectory`` asks for, checked as its users expect.
+"""A goal of ``~/follow_joint_trajectory``, checked as joint_trajectory_controller checks it.
 
 The checks are those of joint_trajectory_controller, but that some of the joints are enough.
 """

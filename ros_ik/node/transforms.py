@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Which link of the model a frame is, or where it lies by tf.
+"""Frames of messages, resolved to links of the model or to poses by tf.
 
 Links of the model need no tf. Other frames are looked up in a tf2 buffer, where tf2_ros is
 installed and ``use_tf`` is true: nobody waits for a transform, what is not there is refused.
@@ -43,7 +43,7 @@ _MISSING = 'it is no link of the model, and tf2_ros is not installed'
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Place:
-    """Where something is given.
+    """Frame of a target: a link, and a pose in it.
 
     Attributes:
         link: Name of a link of the model, '' for the one that its target assumes.
@@ -68,7 +68,7 @@ class Place:
 
 @dataclasses.dataclass(frozen=True)
 class Nowhere:
-    """Why a frame has no place."""
+    """Reason for a frame without a place."""
 
     reason: Reason
     text: str

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the built-in objectives share: their numbers on the device, and which target a row has."""
+"""Base of the built-in objectives: their numbers on the device, and the target of each row."""
 
 from __future__ import annotations
 

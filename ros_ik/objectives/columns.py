@@ -56,7 +56,7 @@ def column_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def column_derivative(column: twist, by: twist, before: int) -> twist:
-        """Derivative of a column by a joint before or after its own."""
+        """Return the derivative of a column by a joint before or after its own."""
         linear = vec3(column[0], column[1], column[2])
         omega = vec3(column[3], column[4], column[5])
         turn = vec3(by[3], by[4], by[5])

@@ -39,7 +39,7 @@ def objective_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def problem_row(row: int, problem_idx: wp.array(dtype=wp.int32), count: int) -> int:
-        """Which of ``count`` rows of targets a batch row has; one row of targets serves all."""
+        """Return the row of ``count`` targets that a batch row has; one target serves all."""
         problem = row
         if count == 1:
             problem = 0

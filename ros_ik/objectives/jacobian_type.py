@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""How the Jacobians of objectives are computed."""
+"""Methods by which the Jacobians of objectives are computed."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def look_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def normal_to(a: vec3) -> vec3:
-        """A unit vector normal to a."""
+        """Return a unit vector normal to a."""
         helper = vec3(scalar(1.0), scalar(0.0), scalar(0.0))
         if wp.abs(a[0]) > scalar(0.7):
             helper = vec3(scalar(0.0), scalar(1.0), scalar(0.0))
@@ -74,7 +74,7 @@ def look_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def turn_velocity(a: vec3, d: vec3, da: vec3, dd: vec3) -> vec3:
-        """Derivative of turn_to."""
+        """Return the derivative of turn_to."""
         s = wp.cross(a, d)
         c = wp.dot(a, d)
         ds = wp.cross(da, d) + wp.cross(a, dd)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What every objective offers: residuals r(q) and their Jacobian dr/dq, in batches.
+"""Interface of every objective: residuals r(q) and their Jacobian dr/dq, in batches.
 
 The interface is that of ``newton.ik.IKObjective``: an objective is told its rows once
 (:meth:`IKObjective.set_batch_layout`) and then launches kernels that fill them. Objectives written

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Which solvers hold the arrays of an objective.
+"""Owners of an objective: the solvers that hold its arrays.
 
 A solver records launches as graphs, which hold the arrays that an objective made when it was set
 up. Setting the objective up again may replace them, so that it is done only when no living solver
@@ -19,7 +19,7 @@ from ros_ik.errors import ArgumentError
 
 
 class Layout:
-    """What a solver sets an objective up for.
+    """Setup of an objective by a solver.
 
     Attributes:
         model: The model.

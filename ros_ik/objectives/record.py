@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel that evaluates many objectives itself reads of each of them.
+"""Records of objectives, which a kernel that evaluates many of them reads.
 
 One struct holds the numbers of any built-in objective, so that a list of objectives is an array of
 structs and one compiled kernel serves every list. The arrays are the objective's own: what is
@@ -18,7 +18,7 @@ from ros_ik.kinematics.center_of_mass import center_of_mass_functions
 
 
 class RecordKind(enum.IntEnum):
-    """Which objective a record is of."""
+    """Objective of a record."""
 
     POSITION = 0
     ROTATION = 1

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What an objective keeps on the host, as it was when a solver recorded its launches.
+"""Snapshots of the host data of objectives, taken when a solver records its launches.
 
 A recorded launch holds numbers and arrays of that time: a weight that is set later, or an array
 that takes the place of another, is not in it. Solvers compare before they replay, and record anew
@@ -77,7 +77,7 @@ class Snapshot:
 
     @property
     def is_current(self) -> bool:
-        """Whether all of it still is as it was."""
+        """True if all of it still is as it was."""
         try:
             values = vars(self._objective)
             if self._read(values) != self._kept:
@@ -162,7 +162,7 @@ class Snapshots:
 
     @property
     def are_current(self) -> bool:
-        """Whether all of them still are as they were."""
+        """True if all of them still are as they were."""
         changes = BuiltinObjective.changes
         if self.seen == changes:
             return True
@@ -326,7 +326,7 @@ def _of_variable(
 
 
 def _is_data(value: Any) -> bool:
-    """Whether a value is data and not code."""
+    """Return whether a value is data and not code."""
     return not (
         (callable(value) and not is_own_code(type(value).__module__ or ''))
         or isinstance(value, types.ModuleType | property | staticmethod | classmethod)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""How long a request may take, and why it is not wanted any more."""
+"""Budget of a request: its deadline and the reason for a cancellation."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Budget:
 
     @property
     def expired(self) -> bool:
-        """Whether the time is over."""
+        """True if the time is over."""
         return self._now() >= self._end
 
     def cancel(self, reason: str) -> None:

@@ -30,7 +30,7 @@ _MOST_COLLIDING = 1024
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ChainTask:
-    """What a solver is made for.
+    """Key of a solver: its link, group and sizes.
 
     Attributes:
         model: The model.

@@ -31,7 +31,7 @@ Seed = tuple[Sequence[str], Sequence[float]]
 
 
 class PoseCode(enum.IntEnum):
-    """What became of one pose; the constants of SolveIk.srv."""
+    """Outcome of one pose; the constants of SolveIk.srv."""
 
     CONVERGED = 0
     UNREACHABLE = 1
@@ -79,7 +79,7 @@ class IkRequest:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class IkAnswer:
-    """What was found.
+    """Answer to a request for configurations.
 
     Attributes:
         joint_names: Joints that were solved for.

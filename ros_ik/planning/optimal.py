@@ -23,7 +23,7 @@ from ros_ik.solvers import StopReason
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class OptimalAnswer:
-    """What came of a command.
+    """Result of an optimal-control command.
 
     Attributes:
         joint_names: Joints of the motion.

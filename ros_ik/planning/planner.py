@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What planners' requests are answered from: the robot, its settings, its measured state."""
+"""Context for planners' requests: the robot, its settings, its measured state."""
 
 from __future__ import annotations
 

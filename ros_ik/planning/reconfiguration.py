@@ -31,7 +31,7 @@ _ROUNDING = 1e-5
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Reconfiguration:
-    """What was found.
+    """Result of a search for a way to another configuration.
 
     Attributes:
         joint_names: The joints to move; empty where nothing was found.

@@ -31,7 +31,7 @@ Configurations = Callable[[np.ndarray], np.ndarray]
 
 @dataclasses.dataclass(eq=False)
 class BarrierRecord:
-    """What the barriers were along a trajectory.
+    """Barrier values along a trajectory.
 
     Attributes:
         names: Names of the barriers.

@@ -38,7 +38,7 @@ class JointBounds:
 
 @dataclasses.dataclass(frozen=True)
 class Violation:
-    """What is violated first.
+    """First violation of a limit.
 
     Attributes:
         time: When [s].

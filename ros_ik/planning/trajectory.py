@@ -29,7 +29,7 @@ MAX_STEP = 0.01
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TrajectoryReport:
-    """What a check of a trajectory found.
+    """Result of a check of a trajectory.
 
     Attributes:
         violation: What is violated first, None where nothing is that was measured.
@@ -50,12 +50,12 @@ class TrajectoryReport:
 
     @property
     def complete(self) -> bool:
-        """Whether the shapes of all links were measured."""
+        """True if the shapes of all links were measured."""
         return not self.unmeasured_links
 
     @property
     def safe(self) -> bool:
-        """Whether everything was measured and nothing is violated."""
+        """True if everything was measured and nothing is violated."""
         return self.complete and self.violation is None
 
 

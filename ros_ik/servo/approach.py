@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""How far towards a target one tick may go: bounded speed and acceleration, exact arrival.
+"""Approach of a target in one tick: bounded speed and acceleration, exact arrival.
 
     step = min(v_max dt, v dt + u, brake(d), gain d),    u = a dt^2
     brake(d) = u (k / 2 + D / (k + 1)),    D = d / u,    k = floor((sqrt(1 + 8 D) - 1) / 2)

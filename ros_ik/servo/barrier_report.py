@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Which barrier or joint limit holds the motion back, from what a step achieved."""
+"""Report of the barrier or joint limit that holds the motion back, from the progress of a step."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class StatusCode(enum.IntEnum):
 
 
 class Mode(enum.IntEnum):
-    """Which kinds of target count; numbers of ros_ik_interfaces/SetMode."""
+    """Modes: kinds of target that count; numbers of ros_ik_interfaces/SetMode."""
 
     HOLD = 0
     AUTO = 1
@@ -46,7 +46,7 @@ class Mode(enum.IntEnum):
 
 
 class Rejection(enum.Enum):
-    """Why a message was dropped; the values are the names of the counters on ~/status."""
+    """Reasons to drop a message; the values are the names of the counters on ~/status."""
 
     NON_FINITE = 'non_finite'
     ZERO_QUATERNION = 'zero_quaternion'

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the robot is made of for the barriers, and which of its links may meet.
+"""Collision geometry of the robot for the barriers, and the links that may touch.
 
 A description is untrusted and its meshes may be missing, broken or huge: whatever cannot be read
 is left out with a warning, and the robot runs with what there is.

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What goes into a tick of the servo and what comes out; times are numbers in s on one clock."""
+"""Inputs and outputs of a tick of the servo; times are numbers in s on one clock."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ class Measurement:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Command:
-    """What is asked of the servo. A reset is a counter, so that none is lost between two ticks.
+    """Command of a servo. A reset is a counter, so that none is lost between two ticks.
 
     Attributes:
         poses: Newest valid target of each frame task, None where there was none.
@@ -272,7 +272,7 @@ class Command:
 
 @dataclasses.dataclass(eq=False)
 class TaskReport:
-    """How a frame task stands.
+    """State of a frame task.
 
     Attributes:
         name: Name of the task.
@@ -297,7 +297,7 @@ class TaskReport:
 
 @dataclasses.dataclass(eq=False)
 class CenterReport:
-    """How the centre of mass stands.
+    """State of the centre of mass.
 
     Attributes:
         active: Whether a fresh target is pursued.

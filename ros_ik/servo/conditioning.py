@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""How well the joints move the frames of tasks: near a singularity one direction takes long steps.
+"""Conditioning of the frames of tasks: near a singularity one direction takes long steps.
 
     sigma = least singular value of W J / max(W)
 
@@ -104,7 +104,7 @@ def conditioning_kernel() -> wp.Kernel:
 
 @dataclasses.dataclass(frozen=True)
 class Damping:
-    """How a step is damped.
+    """Damping of a step.
 
     Attributes:
         square: lambda^2 of the step; 0 away from singularities.

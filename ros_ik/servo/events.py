@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What changed between two ticks: activation, pause, reset, a clock that went backwards."""
+"""Events between two ticks: activation, pause, reset, a clock that went backwards."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Events:
 
     @property
     def clock_jumped(self) -> bool:
-        """Whether the clock went backwards within the last second."""
+        """True if the clock went backwards within the last second."""
         return self._jumped_at != -math.inf
 
     def notice(self, now: float, command: Command) -> None:

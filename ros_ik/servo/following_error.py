@@ -91,7 +91,7 @@ class FollowingError:
 
     @property
     def holds(self) -> bool:
-        """Whether targets have to wait."""
+        """True if targets have to wait."""
         return self.state is not Following.TRACKS
 
     @property

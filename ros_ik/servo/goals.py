@@ -36,7 +36,7 @@ _WANTED = {Mode.POSE: 'a pose', Mode.TWIST: 'a velocity', Mode.JOINT: 'a joint t
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """Which targets count.
+    """Targets that count in a tick.
 
     Attributes:
         pursuits: Which target of each frame task.
@@ -50,7 +50,7 @@ class Choice:
 
     @property
     def active(self) -> tuple[bool, ...]:
-        """Which frame tasks count."""
+        """Frame tasks that count in a tick."""
         return tuple(pursuit is not Pursuit.NONE for pursuit in self.pursuits)
 
 

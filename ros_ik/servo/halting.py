@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""How motion ends: each joint brakes as hard as its limits permit, and stays or goes back.
+"""Halts: each joint brakes as hard as its limits permit, and stays or goes back.
 
 A joint goes back by itself: one that was outside its position limits when the halt began stays
 where it comes to rest, and the others go on as they would without it.

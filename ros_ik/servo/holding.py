@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Why the servo holds: the first reason that applies, before any target is looked at."""
+"""Reasons to hold: the first that applies, before any target is looked at."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_NAMES = 8
 
 @dataclasses.dataclass(frozen=True)
 class HoldReason:
-    """Why the servo holds.
+    """Reason of the servo to hold.
 
     Attributes:
         code: Code of the status.

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What one step is to reach, given to the solver, and which coordinates it moves."""
+"""Task targets of one step, and the coordinates that it moves."""
 
 from __future__ import annotations
 

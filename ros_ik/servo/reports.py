@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What a tick says about targets, frames and singularities."""
+"""Reports of a tick on targets, frames and singularities."""
 
 from __future__ import annotations
 

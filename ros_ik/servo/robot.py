@@ -30,7 +30,7 @@ _LEVER = 0.3
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ControlledRobot:
-    """What the servo knows of its robot.
+    """The robot of a servo.
 
     Attributes:
         model: The model, its position limits tightened by the settings.
@@ -85,7 +85,7 @@ class ControlledRobot:
 
     @functools.cached_property
     def shapes(self) -> RobotShapes:
-        """What the robot is made of for barriers; reads meshes at the first use."""
+        """Collision geometry of the robot; reads meshes at the first use."""
         return robot_shapes(self.model, self.settings)
 
     @property

@@ -111,7 +111,7 @@ class Servo:
 
     @property
     def moving(self) -> bool:
-        """Whether the command is not at rest."""
+        """True if the command is not at rest."""
         return bool(np.count_nonzero(self._step)) or self._solver.turns(self._step)
 
     def apply(self, settings: Settings) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 
 class StandingJoints:
-    """Where each joint stood when it last moved; all arrays are [n_variables].
+    """Last positions at which joints moved; all arrays are [n_variables].
 
     Attributes:
         positions: Measured positions then [rad or m].

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Where a step leads: coordinates, link poses and singular values, in one launch."""
+"""State after a step: coordinates, link poses and singular values, in one launch."""
 
 from __future__ import annotations
 

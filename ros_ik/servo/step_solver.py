@@ -202,7 +202,7 @@ class StepSolver:
 
     @property
     def is_settled(self) -> bool:
-        """Whether every setting is in force: stricter limits have to wait in motion."""
+        """True if every setting is in force: stricter limits have to wait in motion."""
         settings = self._settings
         return (
             self._acceleration_limit.scale == settings.limits_acceleration_scale

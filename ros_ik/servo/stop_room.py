@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a motion can still end before the position limits, with limits that are to come."""
+"""Check that a motion can still stop before the position limits, with limits that are to come."""
 
 from __future__ import annotations
 

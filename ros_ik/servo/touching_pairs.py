@@ -68,7 +68,7 @@ _COLUMNS = ('kind', 'body', 'pose', 'size', 'radius', 'points', 'shape')
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TouchingPairs:
-    """Which of the pairs need not be watched.
+    """Pairs that need not be watched.
 
     Attributes:
         always: Those that are too near wherever the robot is, bool [n].

@@ -39,7 +39,7 @@ from ros_ik.settings import TaskSettings
 
 
 class Pursuit(enum.Enum):
-    """Which target of a frame task counts."""
+    """Kind of the target that a frame task follows."""
 
     NONE = 0
     POSE = 1

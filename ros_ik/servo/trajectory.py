@@ -20,7 +20,7 @@ from ros_ik.settings import OutputSettings
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TrajectoryLayout:
-    """What stays the same from trajectory to trajectory of one output.
+    """Constant part of the trajectories of one output.
 
     Attributes:
         joint_names: The complete joint list of the controller.

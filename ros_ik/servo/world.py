@@ -22,7 +22,7 @@ FARTHEST = 1e4
 
 
 class ObstacleOperation(enum.IntEnum):
-    """What a request does; numbers of ros_ik_interfaces/Obstacle."""
+    """Actions of a request; numbers of ros_ik_interfaces/Obstacle."""
 
     ADD = 0
     REMOVE = 1

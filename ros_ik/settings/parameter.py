@@ -73,7 +73,7 @@ class Parameter:
 
     @property
     def is_array(self) -> bool:
-        """Whether the parameter takes an array and nothing else."""
+        """True if the parameter takes an array and nothing else."""
         return self.type.endswith('[]') and '|' not in self.type
 
     @property

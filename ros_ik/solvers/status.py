@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What a solve came to: a closed set of codes, each with its message."""
+"""Status of a solve: a closed set of codes, each with its message."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SolveStatus(NamedCode):
 
     @property
     def ok(self) -> bool:
-        """Whether the step is an optimum that holds every hard limit."""
+        """True if the step is an optimum that holds every hard limit."""
         return self in (SolveStatus.CONVERGED, SolveStatus.RELAXED)
 
 

@@ -33,7 +33,7 @@ _OPACITY = 0.6
 
 @dataclasses.dataclass(eq=False)
 class _Drawing:
-    """What is drawn of one obstacle.
+    """Drawing of one obstacle.
 
     Attributes:
         obstacle: The obstacle as it is drawn.

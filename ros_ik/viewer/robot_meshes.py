@@ -27,7 +27,7 @@ _GREY = np.array([*GREY, 255]) / 255.0
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LinkMesh:
-    """What is drawn of one link, in its frame.
+    """Drawing of one link, in its frame.
 
     Attributes:
         link: Index of the link.

@@ -70,7 +70,7 @@ class RobotView:
 
     @property
     def visible(self) -> bool:
-        """Whether the robot is on the page."""
+        """True if the robot is on the page."""
         return bool(self._root.visible)
 
     @visible.setter

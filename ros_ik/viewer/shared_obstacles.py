@@ -30,7 +30,7 @@ _MOST_REMOVALS = 100
 
 @dataclasses.dataclass(eq=False)
 class _Change:
-    """What was changed here while the node may not have heard of it; None is no obstacle.
+    """Change made here that the node may not have heard of; None is no obstacle.
 
     Attributes:
         since: When it was changed last [s].
@@ -46,7 +46,7 @@ class _Change:
 
 
 class SharedObstacles:
-    """What there is, by name; for one thread at a time.
+    """Obstacles by name; for one thread at a time.
 
     Attributes:
         placed: The obstacles.

@@ -22,7 +22,7 @@ TOLERANCE = 1e-5
 
 
 def job(variant):
-    """Steps from random configurations towards a pose, with the spheres of the benchmark."""
+    """Return steps from random configurations towards a pose, with spheres of the benchmark."""
     robot = self_collision._chain()
     options = {
         'base': self_collision.BASE,
@@ -48,7 +48,7 @@ def job(variant):
 
 @pytest.fixture(scope='module')
 def problems():
-    """Starts in the range of the barrier, and one pose for all of them."""
+    """Return starts in the range of the barrier, and one pose for all of them."""
     robot, rng = self_collision._chain(), np.random.default_rng(1)
     starts = rng.uniform(robot.lower, robot.upper, (20 * N, 7))
     gap = self_collision._least_distances(starts)

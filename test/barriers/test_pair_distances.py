@@ -27,7 +27,7 @@ DIFFERENCES = 1e-5
 
 
 def every(geometry, pairs, **parameters):
-    """A barrier with a row for each pair and nothing switched off."""
+    """Return a barrier with a row for each pair and nothing switched off."""
     return SelfCollisionBarrier(
         geometry, pairs=pairs, n_collision_pairs=None, d_min=0.0, d_max=None, **parameters
     )

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What ``make gpu`` runs, what it makes of the answers, and the page's sections."""
+"""Parts of ``make gpu``: its runs, its reading of the answers, and the page's sections."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the suite and a solver's process hand each other."""
+"""Jobs that the suite and a solver's process exchange."""
 
 import json
 import sys

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""How answers are recognised, and the tables that are made of them."""
+"""Recognition of answers, and the tables that are made of them."""
 
 import itertools
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Which rows the benchmarks make of what the solvers' processes return."""
+"""Rows that the benchmarks make of the answers of the solvers' processes."""
 
 import numpy as np
 import pytest

@@ -78,7 +78,7 @@ def broadcaster(domain, robot, start, end=np.inf):
 
 
 def phase(robot, seconds):
-    """A phase that is over at once, where the robot stands."""
+    """Return a phase that is over at once, where the robot stands."""
     poses = robot.tip_poses(robot.home[None])
     return Phase('at home', 'stays', seconds, poses=poses)
 

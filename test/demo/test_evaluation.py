@@ -34,7 +34,7 @@ def robot():
 
 
 def still(robot, count=50):
-    """A recording in which the robot stands at home and was asked to be there."""
+    """Return a recording in which the robot stands at home and was asked to be there."""
     pose = robot.tip_poses(robot.home[None])[0]
     recording = Recording(status=IkStatus(ticks=count))
     recording.state_times = [PERIOD * k for k in range(count)]

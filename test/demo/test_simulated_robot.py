@@ -23,7 +23,7 @@ def panda():
 
 
 def to(position, seconds=1.0):
-    """A trajectory of the finger to a position."""
+    """Return a trajectory of the finger to a position."""
     return Trajectory((FINGER,), (TrajectoryPoint(round(seconds * SECOND), (position,)),))
 
 

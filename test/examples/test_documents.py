@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the examples say of themselves: commands, length, the table that lists them."""
+"""Documents of the examples: commands, length, the table that lists them."""
 
 import ast
 import os

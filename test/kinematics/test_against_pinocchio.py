@@ -78,7 +78,7 @@ def check(model, oracle, dtype, position_tolerance, rotation_tolerance, jacobian
 
 
 def links_to_check(model):
-    """The last link, one in the middle, and every fifth."""
+    """Return the last link, one in the middle, and every fifth."""
     return sorted({model.body_count - 1, model.body_count // 2, *range(1, model.body_count, 5)})
 
 

@@ -35,7 +35,7 @@ def model():
 
 
 def functions(model):
-    """What to call with coordinates and an output; shape of the output, its type and width."""
+    """Return the function to call, the shape of its output, its type and its width."""
     dofs = model.joint_dof_count
     still = np.zeros((N, dofs))
 

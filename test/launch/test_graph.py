@@ -26,7 +26,7 @@ ACTION = '/_action/'
 
 @pytest.fixture(scope='module')
 def rig(tmp_path_factory):
-    """A node at work, with its process for planners, seen by a client."""
+    """Yield a node at work, with its process for planners, seen by a client."""
     with ros_rig(tmp_path_factory.mktemp('rig')) as client:
         # What needs a package and a parameter is there too.
         bond = {'bond_heartbeat_period': 0.1} if importlib.util.find_spec('bond') else {}

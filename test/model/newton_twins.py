@@ -67,14 +67,14 @@ class Both:
 
 
 def dof(**settings):
-    """The same JointDofConfig for both."""
+    """Return the same JointDofConfig for both."""
     return Both(
         ModelBuilder.JointDofConfig(**settings), newton.ModelBuilder.JointDofConfig(**settings)
     )
 
 
 def shape_config(**settings):
-    """The same ShapeConfig for both."""
+    """Return the same ShapeConfig for both."""
     return Both(ModelBuilder.ShapeConfig(**settings), newton.ModelBuilder.ShapeConfig(**settings))
 
 

@@ -20,14 +20,14 @@ MOVED = ('joint_X_p', 'shape_transform', 'body_q', 'body_qd', 'joint_q', 'joint_
 
 
 def pose(rng):
-    """A random pose, exact in float32."""
+    """Return a random pose, exact in float32."""
     quaternion = rng.normal(size=4)
     values = np.array([*rng.uniform(-1, 1, 3), *quaternion / np.linalg.norm(quaternion)])
     return tuple(float(x) for x in values.astype(np.float32))
 
 
 def link(twins, rng, label):
-    """A link of random mass and inertia."""
+    """Return a link of random mass and inertia."""
     factor = rng.normal(size=(3, 3)) * 0.1
     return twins.add_link(
         label=label,
@@ -39,7 +39,7 @@ def link(twins, rng, label):
 
 
 def robot(rng, twins=None, labels=''):
-    """A tree with a joint of every type, as one articulation."""
+    """Return a tree with a joint of every type, as one articulation."""
     twins = twins or Twins()
     links = [link(twins, rng, f'{labels}link{k}') for k in range(8)]
     ends = [(-1, 0), (0, 1), (1, 2), (0, 3), (3, 4), (4, 5), (5, 6), (6, 7)]

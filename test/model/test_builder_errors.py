@@ -21,7 +21,7 @@ POSE = (0, 0, 0, 0, 0, 0, 1)
 
 
 def two_links():
-    """A builder with links a and b, a on the world by the joint 'base'."""
+    """Return a builder with links a and b, a on the world by the joint 'base'."""
     builder = ModelBuilder()
     a, _ = builder.add_link('a', mass=1.0), builder.add_link('b')
     builder.add_joint_fixed(-1, a, label='base')

@@ -25,7 +25,7 @@ def link_pairs(model):
 
 
 def pinocchio_pairs(path, srdf=None):
-    """The same of Pinocchio: all pairs on different joints but neighbours, less the SRDF."""
+    """Return the pairs of Pinocchio: all on different joints but neighbours, less the SRDF."""
     model = pin.buildModelFromUrdf(str(path))
     folders = [str(robot_data_path().parents[1]), str(robot_data_path().parent)]
     try:
@@ -89,7 +89,7 @@ CHAIN = (
 
 
 def pairs_with(srdf):
-    """The pairs of that chain under an SRDF."""
+    """Return the pairs of that chain under an SRDF."""
     text = f'<robot name="r">{srdf}</robot>' if srdf is not None else None
     model = Model.from_urdf(CHAIN, srdf=text, device='cpu')
     assert len(model.shape_collision_filter_pairs) + model.shape_contact_pair_count == 10

@@ -48,7 +48,7 @@ def loaded(name):
 
 
 def depth_outside(points, fit):
-    """How far points in a link lie outside of its primitives, [n]; negative inside."""
+    """Return how far points in a link lie outside of its primitives, [n]; negative inside."""
     least = np.full(len(points), np.inf)
     for k in range(len(fit)):
         center, half = fit.pose[k, :3], fit.size[k, 2]

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Where an SRDF comes from: text or a path object, and errors that tell it from the URDF."""
+"""Sources of an SRDF: text or a path object, and errors that tell it from the URDF."""
 
 import pytest
 

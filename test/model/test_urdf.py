@@ -88,7 +88,7 @@ BROKEN = {
 
 
 def unlimited_as_inf(value):
-    """A limit of 1e10 or more (iris has 1e16) is none."""
+    """Check that a limit of 1e10 or more (iris has 1e16) is none."""
     return value if abs(value) < 1e10 else np.copysign(np.inf, value)
 
 
@@ -176,7 +176,7 @@ def test_limits_of_size():
 
 
 def chain_of_links(count, last=''):
-    """A robot of ``count`` links one behind the other, each joint a mimic of the next."""
+    """Return a robot of ``count`` links one behind the other, each joint a mimic of the next."""
     joints = (
         f'<joint name="j{k}" type="continuous"><parent link="l{k}"/><child link="l{k + 1}"/>'
         + (f'<mimic joint="j{k + 1}" multiplier="1"/></joint>' if k < count - 2 else '</joint>')

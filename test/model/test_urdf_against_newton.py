@@ -20,7 +20,7 @@ pytestmark = pytest.mark.oracle
 
 
 def newton_model(path):
-    """The model that Newton makes, without shapes: their meshes are slow to read.
+    """Return the model that Newton makes, without shapes: their meshes are slow to read.
 
     Newton refuses a mimic tag on a fixed joint, which we pass over with a warning.
     """

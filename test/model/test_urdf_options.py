@@ -96,7 +96,7 @@ def twins(carrier=False, base_axis=None, **options):
 
 
 def coordinates(ours, theirs, n=6):
-    """The same random configurations for both, joint by joint."""
+    """Return the same random configurations for both, joint by joint."""
     rng = np.random.default_rng(8)
     mine = ours.random_joint_q(n, rng)
     other = np.tile(theirs.joint_q.numpy().astype(float), (n, 1))

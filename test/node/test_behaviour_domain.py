@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Who else is on the domain: another robot in another namespace, and publishers of either QoS."""
+"""Neighbours on the domain: another robot in another namespace, and publishers of either QoS."""
 
 from geometry_msgs.msg import PoseStamped
 import numpy as np

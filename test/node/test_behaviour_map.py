@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Which tests make which defined event happen to the running node over DDS.
+"""Map of the defined events to the tests that force them on a running node over DDS.
 
 One row for each event whose outcome the node defines. A row without a test, or with one that was
 renamed or removed, fails.

@@ -28,7 +28,7 @@ needs_bond = pytest.mark.skipif(bond.Status is None, reason='bond is not install
 
 
 class RecordingNode:
-    """What a bond uses of a node, without a graph."""
+    """The part of a node that a bond uses, without a graph."""
 
     def __init__(self):
         self.said, self.lines, self.beat, self.hear = [], [], None, None

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What is compiled ahead, on two threads."""
+"""Kernels that are compiled ahead, on two threads."""
 
 import subprocess
 import sys

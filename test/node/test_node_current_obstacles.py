@@ -53,7 +53,7 @@ def world(client):
 
 
 class World:
-    """What the node says that there is, and another client that changes it."""
+    """Listener to the obstacles of the node, beside another client that changes them."""
 
     def __init__(self, client):
         self._client, self.obstacles, self.frames = client, None, {}

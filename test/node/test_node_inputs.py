@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What comes in over DDS: joint states in every shape, frames, stamps, modes, absurd sizes."""
+"""Inputs over DDS: joint states in every shape, frames, stamps, modes, absurd sizes."""
 
 import math
 import time

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What a viewer is shown over DDS, and that nothing is drawn while nobody looks; obstacles."""
+"""Markers over DDS: a viewer sees the scene, and nothing is drawn without subscribers."""
 
 import os
 from pathlib import Path

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the node says of itself over DDS: diagnostics with figures, pairs, groups of an SRDF."""
+"""Reports of the node over DDS: diagnostics with figures, pairs, groups of an SRDF."""
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from lifecycle_msgs.msg import Transition

@@ -21,7 +21,7 @@ PATIENCE = 30.0
 
 
 class Answers:
-    """What became of requests."""
+    """Outcomes of requests."""
 
     def __init__(self):
         self.given, self.refused, self.logged = {}, {}, []

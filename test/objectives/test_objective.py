@@ -88,7 +88,7 @@ def test_one_pass_for_all_rows_equals_one_pass_for_each():
 
 
 class Owner:
-    """What a solver is to an objective that it claims."""
+    """A solver, as an objective that it claims sees it."""
 
     def __init__(self, model=None, device=None):
         self.model, self.device = model, device

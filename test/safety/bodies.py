@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Where the links of a robot are and how far its shapes are apart, apart from the product.
+"""Link poses and distances of shapes, computed without the product.
 
 Kinematics come from the URDF by numpy, many configurations at a time. Distances of spheres and
 capsules are exact formulas, those of boxes, cylinders and hulls are coal's. What is far by a

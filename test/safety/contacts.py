@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What is near a robot, as pairs of points that stay where they are on their links.
+"""Contacts of a robot, as pairs of points that are fixed on their links.
 
 The distance of two bodies has kinks where its nearest points jump, as between capsules that lie
 along each other. The distances of points do not: each end of a capsule is one of them, so a step

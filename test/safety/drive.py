@@ -46,7 +46,7 @@ PARTS = (0.25, 0.5, 0.75, 1.0)
 
 @dataclasses.dataclass
 class Record:
-    """What a drive came to; margins are the least seen, limits the worst excess."""
+    """Result of a drive; margins are the least seen, limits the worst excess."""
 
     ticks: int = 0
     position: float = 0.0

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Judges where a robot rests: could a better local choice bring it nearer to its targets?
+"""Judge of a rest: it looks for a better local choice that comes nearer to the targets.
 
 Three questions, each answered without the solver or its barriers:
 
@@ -39,7 +39,7 @@ RISE = 0.02
 
 @dataclasses.dataclass
 class Judgement:
-    """What was found at a rest; errors are lengths of all position and rotation errors together.
+    """Findings at a rest; errors are lengths of all position and rotation errors together.
 
     Attributes:
         error: At the rest.
@@ -65,12 +65,12 @@ class Judgement:
 
     @property
     def is_stuck(self):
-        """Whether a better local choice lowers the error all along."""
+        """True if a better local choice lowers the error all along."""
         return self.frees(min(self.descent, self.directions))
 
     @property
     def is_freed_by_walks(self):
-        """Whether a detour lowers it where no path does that falls all along."""
+        """True if a detour lowers it where no path does that falls all along."""
         return not self.is_stuck and self.frees(self.walks)
 
 

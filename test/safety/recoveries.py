@@ -79,7 +79,7 @@ CASES = {
 
 
 class Place:
-    """Where a frame is in a base, by Pinocchio."""
+    """Return the position of a frame in a base, by Pinocchio."""
 
     def __init__(self, name, base, frame):
         self.robot = PinocchioRobot(urdf_path(name).read_text(), robot_with_meshes(name))

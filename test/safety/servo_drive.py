@@ -36,7 +36,7 @@ _found: dict = {}
 
 @dataclasses.dataclass(eq=False)
 class Log:
-    """What was commanded in n ticks with a command, and under which conditions.
+    """Log of n ticks: commands, and the conditions under which they were made.
 
     Attributes:
         tick: Number of the tick since the start of the drive, [n].

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What a log of a servo comes to, by limits of the description and distances of its own."""
+"""Judge of a servo's log, by limits of the description and distances of its own."""
 
 import collections
 import dataclasses
@@ -21,7 +21,7 @@ _ROUNDING = 1e-9
 
 @dataclasses.dataclass
 class Record:
-    """What a drive came to; excesses are 0 or negative where everything holds.
+    """Result of a drive; excesses are 0 or negative where everything holds.
 
     Attributes:
         ticks: Ticks with a command.

@@ -21,7 +21,7 @@ REST_TICKS, REST_PART, REST_WAY = 100, 1e-3, 0.01
 
 @dataclasses.dataclass
 class Outcome:
-    """What became of one target.
+    """Outcome of one target.
 
     Attributes:
         kind: 'reached', 'rest' or 'moving' (out of time).

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What holds the motion back is found at the ticks whose report is read, and repeated between."""
+"""Reports on barriers are made at the ticks whose report is read, and repeated between them."""
 
 import pytest
 from support.barrier_rig import BarrierRig

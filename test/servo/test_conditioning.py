@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""How near a frame is to a singularity, against Pinocchio's Jacobian, and what damping does."""
+"""Distance of a frame from a singularity, against Pinocchio's Jacobian, and its damping."""
 
 import numpy as np
 import pytest

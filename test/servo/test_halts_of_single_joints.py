@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What happens to one joint ends the motion of the others by braking only."""
+"""A fault of one joint ends the motion of the others by braking only."""
 
 from pathlib import Path
 

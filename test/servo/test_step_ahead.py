@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Where a step leads: against the solver's own integration and forward kinematics."""
+"""States after a step: against the solver's own integration and forward kinematics."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the servo sends passes the rules of joint_trajectory_controller, at each tick."""
+"""Trajectories of the servo pass the rules of joint_trajectory_controller, at each tick."""
 
 import pytest
 from support.servo_rig import Rig

@@ -27,7 +27,7 @@ JOINTS = [f'joint_{k}' for k in range(1, 7)]
 
 
 class Controller(Node):
-    """What a controller of ros2_control shows of itself: a topic and parameters."""
+    """A controller of ros2_control as the graph shows it: a topic and parameters."""
 
     def __init__(self, name, context, kind, topic, **parameters):
         super().__init__(name, context=context)

@@ -61,14 +61,14 @@ class Rig:
         self.weights = (1.0, 0.3, 2.0)  # position, rotation, centre of mass
 
     def random_joint_q(self, spread=None):
-        """A random configuration, or one at most ``spread`` from the neutral one."""
+        """Return a random configuration, or one at most ``spread`` from the neutral one."""
         if spread is None:
             return self.model.random_joint_q(1, self.rng)[0]
         q = self.model.neutral_joint_q()
         return self.moved(q, self.rng.uniform(-spread, spread, len(self.coords)))
 
     def moved(self, joint_q, change):
-        """A configuration of other variables inside their limits."""
+        """Return a configuration of other variables inside their limits."""
         q = joint_q.copy()
         q[self.coords] = np.clip(q[self.coords] + change, self.lower, self.upper)
         return self.model.apply_mimic(q)

@@ -52,7 +52,7 @@ def mjcf():
 
 @pytest.fixture(scope='module')
 def ours():
-    """The arm as our model."""
+    """Return the arm as our model."""
     builder = ModelBuilder()
     ball = {'mass': MASS, 'inertia': 0.4 * MASS * RADIUS**2 * np.eye(3)}
     parent = builder.add_link('base', **ball)

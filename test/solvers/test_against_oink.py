@@ -89,7 +89,7 @@ class Twins:
     def frame_task(
         self, cost=(1.0, 1.0), priority=1, gain=0.7, reference=None, tip=None, **options
     ):
-        """A pose task of both; options are Oink's."""
+        """Return a pose task of both; options are Oink's."""
         target, base = self.pose, self.base
         if tip is not None:
             target = self.diff.body_poses(self.full(self.goal))[self.model.body_index(tip)]

@@ -53,7 +53,7 @@ class Ours:
         self.rng = np.random.default_rng(0)
 
     def target(self, q):
-        """A pose a little ahead of that at q."""
+        """Return a pose a little ahead of that at q."""
         pose = pin.XYZQUATToSE3(self.diff.body_poses(q)[self.tip])
         turn = pin.exp3(AHEAD * self.rng.uniform(-1, 1, 3))
         offset = np.array([0.0, AHEAD, 0.0]) + AHEAD * self.rng.uniform(-1, 1, 3)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What may be asked of the chain solvers, and how wrong requests are named."""
+"""Arguments of the chain solvers, and the errors that name wrong ones."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What changes in an objective after a solver recorded it counts in the next solve.
+"""Changes of an objective after a solver recorded it reach the next solve.
 
 The oracle is a solver that is made after the change.
 """

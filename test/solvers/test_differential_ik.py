@@ -29,7 +29,7 @@ GAIN = 0.4
 
 
 def deepest_link(model):
-    """The link behind the most joints; among equals the last."""
+    """Return the link behind the most joints; among equals the last."""
     parents = model.joint_parent.numpy()
     child = model.joint_child.numpy()
     movable = np.diff(model.joint_qd_start.numpy()) > 0

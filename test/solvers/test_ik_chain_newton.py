@@ -49,7 +49,7 @@ _FINGER = """
 
 
 def both(text):
-    """The model of a description here, and Newton's of the same joints in the same order."""
+    """Return the model of a description, and Newton's of the same joints in the same order."""
     text = re.sub(r'<\?xml.*?\?>', '', re.sub(r'(?s)<(visual|collision)\b.*?</\1>', '', text))
     builder = newton.ModelBuilder()
     with warnings.catch_warnings():
@@ -101,7 +101,7 @@ def test_links_are_named_by_index_label_or_its_last_part():
 
 
 def bare_with_gravity(model):
-    """A namespace with the joint arrays of a model and no labels."""
+    """Return a namespace with the joint arrays of a model and no labels."""
     bare = bare_model(model)
     bare.gravity = model.gravity
     return bare
@@ -148,7 +148,7 @@ def test_a_loop_of_newton_does_not_break_its_chain():
 
 
 def wp_offset(z):
-    """A pose along z."""
+    """Return a pose along z."""
     return (0.0, 0.0, z, 0.0, 0.0, 0.0, 1.0)
 
 

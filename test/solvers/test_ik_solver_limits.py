@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What IKSolver may not move: limits, frozen degrees of freedom, mimic joints, quaternions."""
+"""Bounds of IKSolver: limits, frozen degrees of freedom, mimic joints, quaternions."""
 
 import numpy as np
 import pytest

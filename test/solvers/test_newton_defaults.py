@@ -33,7 +33,7 @@ METHODS = [
 
 
 def plain(value):
-    """An enum member of either library as its value."""
+    """Return an enum member of either library as its value."""
     return getattr(value, 'value', value)
 
 

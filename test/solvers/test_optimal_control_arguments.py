@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the optimal-control solver refuses, and what the refusal says."""
+"""Arguments that the optimal-control solver refuses, and the errors that say so."""
 
 import numpy as np
 import pytest

@@ -40,7 +40,7 @@ def room(rig, joint_q):
 
 
 def knots_and_middles(rig, result, dt=DT):
-    """Configurations at and half way between the knots."""
+    """Return configurations at and half way between the knots."""
     q, v = result.positions[:, rig.coords], result.velocities[:, rig.dofs]
     middles = result.positions[:-1].copy()
     middles[:, rig.coords] = 0.5 * (q[:-1] + q[1:]) + dt * (v[:-1] - v[1:]) / 8.0

@@ -74,7 +74,7 @@ class Standing:
         return np.max([self.errors(q) for q in rows], axis=0)
 
     def knots_and_middles(self, result):
-        """Configurations at and half way between the knots."""
+        """Return configurations at and half way between the knots."""
         q = result.positions[:, self.rig.coords]
         v = result.velocities[:, self.rig.dofs]
         middles = result.positions[:-1].copy()

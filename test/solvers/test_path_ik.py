@@ -220,7 +220,7 @@ def test_a_path_breaks_where_it_collides(name, link):
 
 
 def along(start, joint_q):
-    """Configurations of a joint path, none further than 0.01 rad from the one before."""
+    """Return configurations of a joint path, none further than 0.01 rad from the one before."""
     rows = [start]
     for q in joint_q:
         count = max(1, int(np.ceil(np.max(np.abs(q - rows[-1])) / 0.01)))

@@ -117,7 +117,7 @@ _SETTABLE = {
 
 @pytest.mark.parametrize('name', _SETTABLE)
 def test_only_another_value_is_a_change(name):
-    """What is set to what it is costs the next solve nothing; another value reaches it."""
+    """Set a value to itself, which costs the next solve nothing; another value reaches it."""
     base, value, other = _SETTABLE[name]
     arm = Arm()
     owner = {Task: arm.tasks[0], Limit: arm.limits[1], Barrier: arm.barriers[0]}[base]

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What one kernel computes of a step, against the kernels of the objectives and the whole tree."""
+"""The fused kernel of a step, against the kernels of the objectives and the whole tree."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def robot(name):
 
 
 def mixed_model():
-    """A tree with every kind of joint; child anchors are not the identity."""
+    """Return a tree with every kind of joint; child anchors are not the identity."""
     builder = ModelBuilder()
     rng = np.random.default_rng(0)
     pose = {'parent_xform': pose_of(rng), 'child_xform': pose_of(rng)}
@@ -61,7 +61,7 @@ def mixed_model():
 
 
 def assert_places(model, links, rng):
-    """The nodes of some links have the poses and twists of the whole tree."""
+    """Check that the nodes of some links have the poses and twists of the whole tree."""
     n = 3
     tree = kinematic_tree(model, wp.float64)
     joint_q = wp.array(model.random_joint_q(n, rng), dtype=wp.float64, device='cpu')

@@ -38,7 +38,7 @@ class Goal:
 
     @property
     def done(self):
-        """Whether the goal has ended."""
+        """True if the goal has ended."""
         return self._result.done()
 
     def result(self, timeout=LONG):

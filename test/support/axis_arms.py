@@ -61,7 +61,7 @@ def random_axes(structure, rng, right_angles=False):
 
 
 def _regular(structure, h):
-    """Whether neighbours are parallel only where the structure says so."""
+    """Return whether neighbours are parallel only where the structure says so."""
     parallel = {
         pair
         for kind, joints in STRUCTURES[structure]
@@ -177,7 +177,7 @@ def distinct(q, separation=1e-4):
 
 
 def has(found, q, separation=1e-4):
-    """Whether a configuration is among others [n, 6], up to whole turns."""
+    """Return whether a configuration is among others [n, 6], up to whole turns."""
     return bool(np.any(np.abs(wrapped(found - q)).max(axis=1, initial=0.0) < separation))
 
 

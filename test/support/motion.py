@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What a node has commanded, read from its trajectories and judged by Pinocchio's limits.
+"""Commands of a node, read from its trajectories and judged by Pinocchio's limits.
 
 Trajectories have to have velocities (``outputs.default.publish_velocities``): with them each one
 says from where its step began, q - v dt, whether or not the one before arrived.
@@ -70,12 +70,12 @@ class Motion:
 
     @property
     def follows(self):
-        """Whether each command but the first continues the one before, without a loss."""
+        """True if each command but the first continues the one before, without a loss."""
         return np.all(np.abs(self.began[1:] - self.position[:-1]) < ROUNDING, axis=1)
 
     @property
     def steps(self):
-        """How many commands each one but the first is after the one before: 1 without a loss."""
+        """Return the distance of each command from the one before: 1 without a loss."""
         return np.diff(self.number)
 
     @property

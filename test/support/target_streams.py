@@ -73,7 +73,7 @@ class Stream:
 
 @dataclasses.dataclass
 class Ride:
-    """What a robot made of a stream.
+    """Response of a robot to a stream.
 
     Attributes:
         rig: The robot afterwards.

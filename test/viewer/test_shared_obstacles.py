@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Who has the last word on an obstacle: the page that drags it, or the node."""
+"""Authority over an obstacle: the page that drags it, or the node."""
 
 from geometry_msgs.msg import Pose
 from geometry_msgs.msg import Quaternion

@@ -56,7 +56,7 @@ def fresh(rig):
 
 
 def shifted(viewer, shift):
-    """Where the gizmo of the hand is, displaced."""
+    """Return the pose of the hand's gizmo, displaced."""
     return viewer.targets['ee'] + np.array([*shift, 0.0, 0.0, 0.0, 0.0])
 
 

@@ -64,7 +64,7 @@ def empty(rig):
 
 
 def is_at(viewer, name, pose):
-    """Whether a page has an obstacle at a pose in the world."""
+    """Return whether a page has an obstacle at a pose in the world."""
     placed = viewer.page.obstacles.placed
     return name in placed and np.abs(placed[name].pose - pose).max() < 1e-6
 

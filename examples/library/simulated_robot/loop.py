@@ -33,7 +33,7 @@ HORIZON = 0.1  # s, outputs.default.command_horizon
 
 @dataclasses.dataclass
 class Record:
-    """What was recorded at each step of the simulation, [n] or [n, joints]."""
+    """Recording of each step of the simulation, [n] or [n, joints]."""
 
     time: list = dataclasses.field(default_factory=list)
     setpoint: list = dataclasses.field(default_factory=list)

@@ -94,12 +94,12 @@ class RobotWithMass:
 
     @property
     def positions(self) -> np.ndarray:
-        """Where the joints are [rad]."""
+        """Positions of the joints [rad]."""
         return self.data.qpos[self._place].copy()
 
     @property
     def velocities(self) -> np.ndarray:
-        """How fast they are [rad/s]."""
+        """Velocities of the joints [rad/s]."""
         return self.data.qvel[self._place].copy()
 
     def read(self) -> np.ndarray:

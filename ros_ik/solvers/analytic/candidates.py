@@ -205,7 +205,7 @@ def spherical_equations(h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33):
 @no_type_check
 @wp.func
 def side_of(k: vec3) -> vec3:
-    """A unit vector at right angles to k."""
+    """Return a unit vector at right angles to k."""
     x = wp.cross(k, vec3(wp.float64(1.0), wp.float64(0.0), wp.float64(0.0)))
     y = wp.cross(k, vec3(wp.float64(0.0), wp.float64(1.0), wp.float64(0.0)))
     return wp.normalize(wp.where(wp.length_sq(x) > wp.length_sq(y), x, y))

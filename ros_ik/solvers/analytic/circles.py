@@ -268,7 +268,7 @@ def adjugate(m: mat22) -> mat22:
 @no_type_check
 @wp.func
 def within_half_turn(angle: wp.float64) -> wp.float64:
-    """The same angle within half a turn of zero."""
+    """Return the same angle within half a turn of zero."""
     return angle - wp.float64(wp.TAU) * wp.rint(angle * wp.float64(wp.static(1.0 / math.tau)))
 
 

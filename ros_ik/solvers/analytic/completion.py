@@ -158,7 +158,7 @@ def tool_jacobians(axes: Axes, q: np.ndarray, free: np.ndarray) -> np.ndarray:
 
 @dataclasses.dataclass(frozen=True)
 class _Place:
-    """Where locked axes go: between the chain and its end, read outwards.
+    """Place of locked axes: between the chain and its end, read outwards.
 
     Attributes:
         h: Directions of the joints, the nearest one last, [n, 3].

@@ -115,7 +115,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
         chain: Chain, refinement: Refinement, axes: matn3, pivots: matn3, R: mat33, p: vec3,
         e_p: vec3, e_r: vec3,
     ):  # fmt: skip
-        """Normal equations, the lower triangle, of the errors that matter, over ``units``."""
+        """Return the normal equations, the lower triangle, of the errors that matter."""
         L = refinement.length
         if wp.static(free_turns == 3):
             L = zero
@@ -284,7 +284,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
         q: vecm, problem: int, count: int, refinement: Refinement,
         branches: wp.array3d(dtype=wp.float64),
     ) -> bool:  # fmt: skip
-        """Whether q differs from the first ``count`` branches by more than whole turns."""
+        """Return whether q differs from the first ``count`` branches by more than whole turns."""
         unit = units(refinement)
         for k in range(count):
             apart = bool(False)

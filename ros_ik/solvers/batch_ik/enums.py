@@ -13,7 +13,7 @@ _Member = TypeVar('_Member', bound=enum.Enum)
 
 
 class IKOptimizer(str, enum.Enum):
-    """How the squared residuals are minimised.
+    """Method by which the squared residuals are minimised.
 
     ``LM`` is Levenberg-Marquardt, ``LBFGS`` limited-memory BFGS.
     """
@@ -23,7 +23,7 @@ class IKOptimizer(str, enum.Enum):
 
 
 class IKSampler(str, enum.Enum):
-    """Where the seeds of a problem come from.
+    """Source of the seeds of a problem.
 
     ``NONE`` takes the input as it is, ``GAUSS`` adds noise to it, ``UNIFORM`` draws inside the
     limits, ``ROBERTS`` takes a low-discrepancy sequence inside the limits.

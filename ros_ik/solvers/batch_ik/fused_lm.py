@@ -127,7 +127,7 @@ class IKFusedLM:
 
     @property
     def is_replayed(self) -> bool:
-        """Whether solves replay graphs."""
+        """True if solves replay graphs."""
         return self._use_graph
 
     def reset(self) -> None:

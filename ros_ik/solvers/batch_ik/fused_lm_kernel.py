@@ -170,7 +170,7 @@ def fused_lm_kernel() -> wp.Kernel:
     def classify(
         space: Space, rules: Rules, row: int, cost: wp.float64, state: State, work: Work
     ) -> int:
-        """The status of a row that has not converged, by the test of ``optimizer_kernels``."""
+        """Return the status of a row that has not converged, as ``optimizer_kernels`` does."""
         longest = wp.float64(1e-30)
         for p in range(work.order.shape[0]):
             i = work.order[p]

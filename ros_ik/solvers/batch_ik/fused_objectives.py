@@ -394,7 +394,7 @@ def manipulability_functions() -> SimpleNamespace:
 
     @wp.func
     def counted(records: wp.array(dtype=Record), which: int, column: twist) -> twist:
-        """The column with zeros in rows that do not count."""
+        """Return the column with zeros in rows that do not count."""
         kept = twist()
         for a in range(records[which].axes.shape[0]):
             kept[records[which].axes[a]] = column[records[which].axes[a]]

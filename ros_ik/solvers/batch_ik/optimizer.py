@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the batch optimizers share: checks, seeds, the order of a solve, the status of each row.
+"""Base of the batch optimizers: checks, seeds, the order of a solve, the status of each row.
 
     seeds -> clean -> evaluate -> iterate ... -> evaluate -> classify
 
@@ -43,7 +43,7 @@ from ros_ik.solvers.batch_ik.optimizer_space import make_search_space
 
 
 class IKBackend(Protocol):
-    """What :class:`IKSolver` needs of whatever minimises the costs of its seeds.
+    """Interface that :class:`IKSolver` needs of an optimizer.
 
     Attributes:
         costs: Squared residuals of each row, float32 [n_batch], inf where it was refused.
@@ -67,7 +67,7 @@ class IKBackend(Protocol):
 
     @property
     def is_replayed(self) -> bool:
-        """Whether solves replay graphs."""
+        """True if solves replay graphs."""
 
     def renew(self) -> None:
         """Take objectives back that another solver has set up for itself meanwhile."""
@@ -133,12 +133,12 @@ class BatchOptimizer(ReadOnce, abc.ABC):
 
     @property
     def is_replayed(self) -> bool:
-        """Whether solves replay graphs; False where an objective runs code on the host."""
+        """True if solves replay graphs; False where an objective runs code on the host."""
         return self._is_replayed
 
     @property
     def joint_q(self) -> wp.array:
-        """Where each row is, float32 [n_batch, joint_coord_count]."""
+        """Configuration of each row, float32 [n_batch, joint_coord_count]."""
         return self._evaluation.joint_q
 
     def step(

@@ -108,7 +108,7 @@ class Evaluation:
 
     @property
     def is_current(self) -> bool:
-        """Whether the objectives are what they were when they were recorded: arrays and data."""
+        """True if the objectives are what they were when they were recorded: arrays and data."""
         return all(layout.is_current for layout in self._layouts) and all(
             kept.is_current for kept in self._kept
         )

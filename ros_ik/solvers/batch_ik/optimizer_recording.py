@@ -33,7 +33,7 @@ class SharedLock:
 
     @property
     def is_shared_here(self) -> bool:
-        """Whether this thread is inside :meth:`shared`."""
+        """True if this thread is inside :meth:`shared`."""
         return bool(getattr(self._own, 'inside', False))
 
     @contextlib.contextmanager
@@ -117,7 +117,7 @@ class Recording:
 
     @property
     def is_replayed(self) -> bool:
-        """Whether a graph is replayed."""
+        """True if a graph is replayed."""
         return self._graph is not None and self._graph.is_replayed
 
     def run(self) -> None:

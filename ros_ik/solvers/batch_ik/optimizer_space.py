@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Where a batch solver may move: limits, frozen degrees of freedom, mimic joints, quaternions."""
+"""Search space of a batch solver: limits, frozen degrees of freedom, mimic joints, quaternions."""
 
 import dataclasses
 import functools
@@ -67,7 +67,7 @@ class SearchSpace:
 
     @property
     def all_free(self) -> bool:
-        """Whether every degree of freedom is an unknown."""
+        """True if every degree of freedom is an unknown."""
         return bool(np.all(self.dof_free))
 
 

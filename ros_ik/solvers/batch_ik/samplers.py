@@ -43,7 +43,7 @@ def _sample_kernel(sampler: IKSampler) -> wp.Kernel:
 
     @wp.func
     def draw(row: int, seed: int, dof: int, key: wp.uint32, basis: wp.array(dtype=float)) -> float:
-        """A number in [0, 1), or a normal one for noise."""
+        """Return a number in [0, 1), or a normal one for noise."""
         if wp.static(roberts):
             value = 0.5 + float(seed) * basis[dof]
             return value - wp.floor(value)

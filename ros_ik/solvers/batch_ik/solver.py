@@ -233,7 +233,7 @@ class IKSolver(ReadOnce):
 
     @property
     def joint_q(self) -> wp.array:
-        """Where every seed ended, float32 [n_problems * n_seeds, joint_coord_count]."""
+        """Final configuration of every seed, float32 [n_problems * n_seeds, joint_coord_count]."""
         return self._seeds
 
     @property

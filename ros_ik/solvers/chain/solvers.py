@@ -24,7 +24,7 @@ from ros_ik.solvers.chain.ik_chain import IkChain
 
 
 class _ChainSolver:
-    """What the two solvers share; see them.
+    """Base of the two solvers; see them.
 
     The numbers given to the constructor are attributes, which may be set between solves.
 

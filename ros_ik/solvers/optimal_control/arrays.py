@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What every optimal-control problem of one robot shares: its state, its barriers, where it is.
+"""Arrays that the optimal-control problems of one robot share: state, barriers, poses.
 
 Configurations are displacements u of the group's variables from the start, q = q_start + S u.
 """

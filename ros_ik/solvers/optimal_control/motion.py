@@ -51,7 +51,7 @@ _HALVINGS = 30
 
 
 class End(enum.Enum):
-    """Where a motion ends: at its goal, before a barrier, or where time is up."""
+    """End of a motion: at its goal, before a barrier, or where time is up."""
 
     GOAL = enum.auto()
     BARRIER = enum.auto()
@@ -193,11 +193,11 @@ class MotionPlanner:
         return positions_of(0.0 * one, velocities, accelerations, self._dt)[:, 0], end
 
     def starts_violated(self) -> bool:
-        """Whether the start lies beyond a barrier."""
+        """Return whether the start lies beyond a barrier."""
         return bool(np.any(self._arrays.sample(np.zeros(len(self._limits.low))) < -_TOLERANCE))
 
     def is_free(self, motion: Motion) -> bool:
-        """Whether no barrier comes below zero, and none that is below falls further."""
+        """Return whether no barrier comes below zero, and none that is below falls further."""
         if not self._arrays.n_rows:
             return True
         values = np.array([self._arrays.sample(u) for u in motion.positions])
@@ -297,7 +297,7 @@ class MotionPlanner:
         return corners, True
 
     def _is_straight_free(self, start: np.ndarray, end: np.ndarray) -> bool:
-        """Whether a straight way keeps clear, by a part of what its ends do: corners are cut."""
+        """Return whether a straight way keeps a part of its ends' clearance: it cuts corners."""
         way = end - start
         count = int(np.ceil(np.max(np.abs(way)) / _SPACING)) + 1
         parts = np.linspace(0.0, 1.0, max(count, 5))
@@ -322,7 +322,7 @@ def _largest_speed(v: np.ndarray, a: np.ndarray, dt: float) -> np.ndarray:
 
 
 def _never_worsens(values: np.ndarray, floor: float | np.ndarray) -> bool:
-    """Whether no column falls below ``floor``, or further where it is below it already."""
+    """Return whether no column falls below ``floor``, or further where it is below it already."""
     allowed = np.minimum(values[:-1], floor) - _TOLERANCE
     return bool(np.all(values[1:] >= allowed))
 

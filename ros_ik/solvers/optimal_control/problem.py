@@ -69,7 +69,7 @@ class OptimalControlProblem:
 
     @property
     def is_current(self) -> bool:
-        """Whether the barriers are what they were when the graphs were recorded."""
+        """True if the barriers are what they were when the graphs were recorded."""
         return self._version == self._arrays.version
 
     def load(self, command: OptimalControlCommand) -> None:

@@ -207,7 +207,7 @@ def _suffices(
     acceleration: np.ndarray,
     dt: float,
 ) -> bool:
-    """Whether every joint can cover its distance in this many ticks."""
+    """Return whether every joint can cover its distance in this many ticks."""
     if np.any(np.abs(velocity) > ticks * acceleration * dt * (1.0 + _ROUNDING)):
         return False
     low, high = _tube(ticks, velocity, acceleration, dt)

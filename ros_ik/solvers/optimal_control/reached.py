@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""How far pose and centre-of-mass targets are from being met, and which of them are not."""
+"""Errors of pose and centre-of-mass targets, and the targets that are missed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What an optimal-control command came to: the motion, why it ends there, and the costs there."""
+"""Result of an optimal-control command: the motion, the reason for its end, the costs there."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _SLACK = 1e-12
 
 
 class StopReason(NamedCode):
-    """Why the search stopped; the codes are those of ``ros_ik_interfaces/SolveOptimal``."""
+    """Reasons of a search to stop; the codes are those of ``ros_ik_interfaces/SolveOptimal``."""
 
     STOP_COST = 0
     PATIENCE = 1
@@ -73,7 +73,7 @@ _MESSAGES = {
 
 @dataclasses.dataclass(frozen=True)
 class SearchSettings:
-    """When to stop.
+    """Stopping rules of a search.
 
     Attributes:
         stop_cost: Cost below which the command is solved.
@@ -92,7 +92,7 @@ class SearchSettings:
 
 @dataclasses.dataclass
 class SearchResult:
-    """What a search came to.
+    """Result of a search.
 
     Attributes:
         path: Displacements on the way, the first is where it began, [steps + 1, n_variables].
@@ -210,7 +210,7 @@ class Search:
         )
 
     def _accepts(self, gain: float, recovering: bool) -> bool:
-        """Whether the step counts; adapts damping and radius."""
+        """Return whether the step counts; adapts damping and radius."""
         here, half, end = self._problem.values
         allowed = np.minimum(here, self._floor) - _SLACK
         if not (np.all(half >= allowed) and np.all(end >= allowed)):
@@ -233,7 +233,7 @@ class Search:
         return True
 
     def _is_over(self, cost: float, recovering: bool) -> bool:
-        """Whether the model sees nothing to gain beyond rounding: an optimum."""
+        """Return whether the model sees nothing to gain beyond rounding: an optimum."""
         report = self._problem.report
         gains = report[PREDICTED] > _ROUNDING * cost or recovering
         return bool(report[STEP] <= _NO_STEP or not gains)

@@ -64,7 +64,7 @@ class CenterOfMassTarget:
 
 @dataclasses.dataclass(frozen=True)
 class CommandHeader:
-    """What goes with every command.
+    """Fields of every command.
 
     Attributes:
         control_hold_time: How long the last point is held [s].
@@ -75,7 +75,7 @@ class CommandHeader:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class OptimalControlCommand:
-    """What to minimise, how fast, and when to stop. Made by :class:`OptimalControlCommandBuilder`.
+    """Command: costs, speeds and stopping rules. Made by :class:`OptimalControlCommandBuilder`.
 
     Attributes:
         cartesian_targets: Pose costs, in the order in which they were added.

@@ -42,7 +42,7 @@ class PathResult:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PathProblem:
-    """What :func:`solve_path` is asked for; see there.
+    """Problem of :func:`solve_path`; see there.
 
     Attributes:
         model: The model.

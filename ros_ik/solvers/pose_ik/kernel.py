@@ -110,7 +110,7 @@ def chain_ik_kernel(
     def is_new(
         q: vecm, row: int, found: int, separation: scalar, solutions: wp.array3d(dtype=scalar)
     ) -> bool:
-        """Whether some variable is ``separation`` away from each solution found so far."""
+        """Return whether some variable is ``separation`` away from each solution found so far."""
         for slot in range(found):
             distance = scalar(0.0)
             for j in range(m):

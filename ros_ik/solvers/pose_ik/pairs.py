@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Which pairs of shapes the solutions of a chain are checked for."""
+"""Pairs of shapes that the solutions of a chain are checked for."""
 
 from __future__ import annotations
 

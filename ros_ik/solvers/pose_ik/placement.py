@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Where the variables of a chain lie in its model, and Warp functions that verify a configuration.
+"""Placement of a chain's variables in its model, and Warp functions that verify a configuration.
 
 The verification goes through the joints of the model as the model has them, in float64, not
 through the folded chain that a search uses: a mistake in one of them shows as a failure.

@@ -16,7 +16,7 @@ from ros_ik.solvers.pose_ik.batch_result import BatchResult
 
 @dataclasses.dataclass(frozen=True)
 class ChainIKSettings:
-    """How a chain is searched. The defaults were tuned on Panda, UR10, xArm7 and Tiago.
+    """Settings of the search of a chain. The defaults were tuned on Panda, UR10, xArm7 and Tiago.
 
     Attributes:
         max_attempts: Starts of one problem, the first from its seed.

@@ -48,7 +48,7 @@ _GPU_CHECKED = 8_192
 
 @dataclasses.dataclass(frozen=True)
 class ChainProblem:
-    """What poses are solved for.
+    """Problem of a pose search: model, link, chain, tool and tolerances.
 
     Attributes:
         model: The model.

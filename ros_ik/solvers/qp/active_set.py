@@ -110,7 +110,7 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
         A: wp.array3d(dtype=scalar),
         x: wp.array2d(dtype=scalar),
     ) -> scalar:
-        """How far inside constraint k the point x lies, in units of x."""
+        """Return how far inside constraint k the point x lies, in units of x."""
         if k < n:
             return x[i, k] - lower[i, k]
         if k < 2 * n:

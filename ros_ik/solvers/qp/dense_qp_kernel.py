@@ -79,7 +79,7 @@ def qp_function(scalar: type) -> wp.Function:
         A: wp.array3d(dtype=scalar),
         b: wp.array2d(dtype=scalar),
     ) -> bool:
-        """Whether everything but the bounds is finite and the bounds are numbers in order."""
+        """Return whether all but the bounds is finite and the bounds are numbers in order."""
         n = c.shape[1]
         for j in range(n):
             if not wp.isfinite(c[i, j]) or not (lower[i, j] <= upper[i, j]):

@@ -59,7 +59,7 @@ def small_system_functions(scalar: type, m: int) -> SimpleNamespace:
 
     @wp.func
     def solve_free(H: matmm, g: vecm, damping: scalar, fixed: vecm, d: vecm) -> vecm:
-        """The same for the variables that are not fixed (fixed = 1) at d."""
+        """Solve the same for the variables that are not fixed (fixed = 1) at d."""
         A = matmm()
         rhs = vecm()
         for i in range(m):

@@ -96,7 +96,7 @@ def step_active_set_function() -> wp.Function:
 
     @wp.func
     def slope_of(i: int, j: int, count: int, program: Program) -> wp.float64:
-        """Derivative of the Lagrangian by a held variable, its multiplier."""
+        """Return the derivative of the Lagrangian by a held variable, its multiplier."""
         H = program.H[i]
         slope = program.c[i, j]
         for k in range(program.order.shape[0]):

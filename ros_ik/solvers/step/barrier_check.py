@@ -43,7 +43,7 @@ def _check_kernels() -> SimpleNamespace:
 
     @wp.func
     def is_unsafe(robot: int, unsafe: wp.array2d(dtype=wp.int32)) -> bool:
-        """Whether any barrier gets worse; clears the marks."""
+        """Return whether any barrier gets worse; clears the marks."""
         found = bool(False)
         for barrier in range(unsafe.shape[1]):
             if unsafe[robot, barrier] != 0:
@@ -191,7 +191,7 @@ class BarrierCheck:
 
     @property
     def is_current(self) -> bool:
-        """Whether the data of barriers are those that were recorded."""
+        """True if the data of barriers are those that were recorded."""
         return self._evaluation.is_current
 
     def run(self, tolerance: float) -> None:

@@ -81,7 +81,7 @@ class BarrierEvaluation:
 
     @property
     def is_current(self) -> bool:
-        """Whether the data of barriers are those that were recorded."""
+        """True if the data of barriers are those that were recorded."""
         return self._kept.are_current
 
     def _room(self, barrier: Barrier) -> wp.array:
@@ -109,7 +109,7 @@ class BarrierEvaluation:
 
     @property
     def sweeps(self) -> bool:
-        """Whether :meth:`launch_sweep` can be called."""
+        """True if :meth:`launch_sweep` can be called."""
         return all(barrier.sweeps for barrier in self.barriers if barrier.is_checked)
 
     def launch_sweep(self, way: wp.array, may_fall: wp.array) -> None:
@@ -185,7 +185,7 @@ class BarrierValues:
 
     @property
     def is_current(self) -> bool:
-        """Whether the data of barriers are those that were recorded."""
+        """True if the data of barriers are those that were recorded."""
         return self._evaluation.is_current
 
     def evaluate(self) -> np.ndarray:

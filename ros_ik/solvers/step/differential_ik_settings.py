@@ -13,7 +13,7 @@ from ros_ik.kinematics.arguments import checked_number
 
 
 class EnforceMode(str, enum.Enum):
-    """What :meth:`DifferentialIK.enforce_barriers` cuts from a step that breaks a barrier."""
+    """Cut that :meth:`DifferentialIK.enforce_barriers` makes where a step breaks a barrier."""
 
     STOP = 'stop'
     """The joints that move the barrier stop."""

@@ -114,7 +114,7 @@ def row_functions() -> SimpleNamespace:
 
     @wp.func
     def list_binding(i: int, program: Program) -> int:
-        """Number the rows that bind; -1 for more than there is room for."""
+        """Assign numbers to the rows that bind; -1 for more than there is room for."""
         count = int(0)
         for row in range(program.d.shape[1]):
             if program.binding[i, row] != 0:

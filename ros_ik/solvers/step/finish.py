@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What every solution of a step ends with: its status, and the step over all dofs."""
+"""Last part of every step solution: its status, and the step over all dofs."""
 
 import functools
 from types import SimpleNamespace
@@ -27,7 +27,7 @@ def finish_functions() -> SimpleNamespace:
 
     @wp.func
     def clamp_step(i: int, program: Program):
-        """Rounding must not carry the step across a hard bound."""
+        """Keep rounding from carrying the step across a hard bound."""
         for j in range(program.order.shape[0]):
             program.x[i, j] = wp.clamp(program.x[i, j], program.lower[i, j], program.upper[i, j])
 

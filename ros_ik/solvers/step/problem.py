@@ -145,7 +145,7 @@ class StepProblem:
 
     @property
     def is_current(self) -> bool:
-        """Whether the data of objectives, limits and barriers are those that were recorded."""
+        """True if the data of objectives, limits and barriers are those that were recorded."""
         return self.kept.are_current
 
     def load_regularization(self, regularization: float) -> None:

@@ -55,7 +55,7 @@ class StepResiduals:
 
     @property
     def is_current(self) -> bool:
-        """Whether what the objectives keep on the host is what the graph was recorded with."""
+        """True if what the objectives keep on the host is what the graph was recorded with."""
         return self._kept.are_current
 
     def evaluate(self) -> list[np.ndarray]:

@@ -50,7 +50,7 @@ class SharedGraphs:
         self._n_helpers = min(n_threads, len(graphs)) - 1 if pool is not None else 0
 
     def __len__(self) -> int:
-        """Number of graphs."""
+        """Return the number of graphs."""
         return len(self._graphs)
 
     def launch(self) -> None:

@@ -58,7 +58,7 @@ def small_active_set_function(m: int) -> wp.Function:
 
     @wp.func
     def slopes(H: matmm, c: vecm, x: vecm) -> vecm:
-        """Derivatives of the cost, from the lower triangle of H."""
+        """Return the derivatives of the cost, from the lower triangle of H."""
         slope = vecm()
         for j in range(m):
             slope[j] += c[j] + H[j, j] * x[j]

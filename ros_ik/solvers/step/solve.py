@@ -209,7 +209,7 @@ def solve_step_kernel() -> wp.Kernel:
 
     @wp.func
     def is_usable(i: int, program: Program) -> bool:
-        """Whether every number is one; a sum is finite only where all its terms are."""
+        """Return whether every number is one; a sum is finite only where all its terms are."""
         total = wp.float64(0.0)
         for j in range(program.order.shape[0]):
             total += program.c[i, j] + program.H[i, j, j]

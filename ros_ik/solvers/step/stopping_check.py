@@ -224,7 +224,7 @@ class StoppingCheck:
 
     @property
     def is_current(self) -> bool:
-        """Whether the data of barriers are those that were recorded."""
+        """True if the data of barriers are those that were recorded."""
         return self._evaluation.is_current
 
     def set_limits(self, acceleration: np.ndarray, jerk: np.ndarray) -> None:
