@@ -13,6 +13,7 @@ from ros_ik.servo.codes import StatusCode
 from ros_ik.servo.command import ServoOutput
 from ros_ik.servo.conditioning import Damping
 from ros_ik.servo.goals import Goals
+from ros_ik.servo.robot import ControlledRobot
 from ros_ik.servo.tracking import Pursuit
 
 # Growth of the least singular value that counts as leaving a singularity [m/rad/s]; joints that
@@ -20,6 +21,11 @@ from ros_ik.servo.tracking import Pursuit
 _LEAST_GROWTH = 0.02
 # Speed asked for below which nothing is damped that could be noticed [m/s plus rad/s].
 _LEAST_SPEED = 1e-4
+
+# Part of an acceleration limit that counts as all of it, and how long a joint has to be there [s].
+_AT_LIMIT, _HELD, _HELD_LONGEST = 0.99, 0.15, 0.5
+# Longest time that one look at joints stands for [s].
+_LONGEST_LOOK = 0.05
 
 
 def report_targets(output: ServoOutput, goals: Goals, poses: np.ndarray, now: float) -> None:
@@ -108,3 +114,45 @@ class DampingReport:
             f'{"leaves" if leaving else "is damped near"} a singularity '
             f'(least singular value {damping.sigma:.1e})'
         )
+
+
+class AccelerationReport:
+    """Follows which joints need all the acceleration that they may have."""
+
+    def __init__(self, robot: ControlledRobot, dt: float) -> None:
+        """Start without any; ``dt`` is the duration of a tick [s]."""
+        self._dofs, self._names = robot.group.variable_dof, robot.group.joint_names
+        self._dt = dt
+        self._looked = -math.inf
+        # For how long each joint has been at its limit, less what it has not been.
+        self._times = np.zeros(len(self._names))
+
+    def update(
+        self,
+        output: ServoOutput,
+        now: float,
+        step: np.ndarray,
+        last: np.ndarray,
+        acceleration: np.ndarray,
+    ) -> None:
+        """Name the joint whose acceleration limit holds the frames back from their paths.
+
+        Args:
+            output: Output of the tick; what it says already is more important.
+            now: Time of the tick [s].
+            step: Its step [joint_dof_count].
+            last: The step before it.
+            acceleration: Acceleration limits of the controlled joints [rad/s^2 or m/s^2].
+        """
+        since, self._looked = min(max(now - self._looked, 0.0), _LONGEST_LOOK), now
+        change = np.abs((step - last)[self._dofs])
+        least = _AT_LIMIT * self._dt**2 * acceleration
+        at_limit = (least > 0.0) & (change >= least)
+        self._times += np.where(at_limit, since, -since)
+        np.clip(self._times, 0.0, _HELD_LONGEST, out=self._times)
+        worst = int(self._times.argmax())
+        if output.text == 'tracking' and self._times[worst] > _HELD:
+            output.text = (
+                f'tracking; the acceleration limit of joint {self._names[worst]} holds the path '
+                f'back'
+            )

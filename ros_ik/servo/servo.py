@@ -36,6 +36,7 @@ from ros_ik.servo.motion_start import MotionStarts
 from ros_ik.servo.position_room import PositionRoom
 from ros_ik.servo.references import commanded_coords
 from ros_ik.servo.references import set_references
+from ros_ik.servo.reports import AccelerationReport
 from ros_ik.servo.reports import current_poses
 from ros_ik.servo.reports import DampingReport
 from ros_ik.servo.reports import report_measured
@@ -76,6 +77,7 @@ class Servo:
             LookAhead(self.robot, settings, self._solver.scene) if settings.rollout_steps else None
         )
         self._damping_report = DampingReport(settings.period)
+        self._acceleration_report = AccelerationReport(self.robot, settings.period)
         self._standstill = Standstill(self.robot, settings.period)
         self._events = Events()
         self._halt, self._room = Halt(), PositionRoom(self.robot)
@@ -321,6 +323,10 @@ class Servo:
             if sign and output.code == StatusCode.OK:
                 output.text = f'tracking; {sign}'
             self._report.update(output, joint_q, after, wanted, achieved, cut)
+            if not self.goals.choice.joints:
+                self._acceleration_report.update(
+                    output, now, self._step, self._next_step, solver.acceleration
+                )
         else:
             self._report.repeat(output)
         self._damping_report.update(output, damping, wanted / self.settings.period)
