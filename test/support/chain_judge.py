@@ -67,11 +67,9 @@ class ChainJudge:
 
     def poses(self, q):
         """Return the poses of the link, [n, 7]."""
-        rows = []
-        for row in self.whole(q):
-            position, rotation = self.pin.pose(row, self.link)
-            rows.append([*position, *Rotation.from_matrix(rotation).as_quat()])
-        return np.array(rows)
+        placed = [self.pin.pose(row, self.link) for row in self.whole(q)]
+        positions, rotations = (np.array(part) for part in zip(*placed, strict=True))
+        return np.hstack([positions, Rotation.from_matrix(rotations).as_quat()])
 
     def loosened(self, poses, seed=3):
         """Return poses turned at random as the free rotation allows."""
@@ -110,16 +108,19 @@ class ChainJudge:
         """Assert that every solution is one, inside the limits, distinct, and in order."""
         assert np.all(result.status == SolveStatus.CONVERGED)
         assert np.all(result.n_found > 0) and np.all(np.isfinite(result.joint_q))
+        own = self.own(result.joint_q)
+        there = np.arange(own.shape[1]) < result.n_found[:, None]
+        q = own[there]
+        moved, turned = self.errors(q, np.repeat(poses, result.n_found, axis=0))
+        assert moved.max() <= TOLERANCE * min(1.0, scale) + ROUNDING * max(1.0, scale)
+        assert turned.max() <= TOLERANCE + ROUNDING
+        assert np.all(q >= self.chain.lower) and np.all(q <= self.chain.upper)
+        for j in range(1, own.shape[1]):
+            assert np.all(self._apart(own[:, :j], own[:, j : j + 1])[there[:, j]] >= 1e-6)
         middle = 0.5 * np.sum(self.chain.sampling_range(), axis=0)
-        for k, pose in enumerate(poses):
-            q = self.own(result.joint_q[k, : result.n_found[k]])
-            moved, turned = self.errors(q, np.tile(pose, (len(q), 1)))
-            assert moved.max() <= TOLERANCE * min(1.0, scale) + ROUNDING * max(1.0, scale)
-            assert turned.max() <= TOLERANCE + ROUNDING
-            assert np.all(q >= self.chain.lower) and np.all(q <= self.chain.upper)
-            assert all(not self.has(q[:j], q[j], 1e-6) for j in range(len(q)))
-            distance = np.linalg.norm(q - (middle if seeds is None else seeds[k]), axis=1)
-            assert np.all(np.diff(distance) >= -1e-12)
+        center = np.tile(middle, (len(poses), 1)) if seeds is None else np.asarray(seeds)
+        distance = np.linalg.norm(own - center[:, None], axis=2)
+        assert np.all(np.diff(distance, axis=1)[there[:, 1:]] >= -1e-12)
 
     def is_found(self, result, q, separation=1e-5):
         """Return whether configurations q [n, joints] are among the solutions, [n]."""
@@ -130,9 +131,13 @@ class ChainJudge:
 
     def has(self, found, q, separation=1e-4):
         """Return whether a configuration is among others, up to whole turns."""
+        return bool(np.any(self._apart(found, q) < separation))
+
+    def _apart(self, found, q):
+        """Return the largest difference of a joint between configurations, less whole turns."""
         change = found - q
         change = np.where(self.slides, change, np.angle(np.exp(1j * change)))
-        return bool(np.any(np.abs(change).max(axis=1, initial=0.0) < separation))
+        return np.abs(change).max(axis=-1, initial=0.0)
 
     def jacobian(self, q):
         """Return Pinocchio's Jacobian of the link over the joints of the chain, [6, joints]."""
