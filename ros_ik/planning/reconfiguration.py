@@ -14,6 +14,7 @@ import numpy as np
 
 from ros_ik.planning.budget import Budget
 from ros_ik.planning.inverse import IkRequest
+from ros_ik.planning.inverse import PoseCode
 from ros_ik.planning.inverse import solve_ik
 from ros_ik.planning.planner import Planner
 from ros_ik.servo.pose_math import pose_inverse
@@ -79,6 +80,8 @@ def reconfigure(
     )
     with planner.at(robot.group.joint_names, start.tolist()):
         answer = solve_ik(planner, request, budget)
+        if answer.codes[0] == PoseCode.TIMED_OUT:
+            return Reconfiguration(message='the search for another configuration ran out of time')
         found = answer.positions if answer.codes[0] == 0 else answer.positions[:0]
         coords = planner.coordinates(answer.joint_names)
         away = np.abs(found - planner.joint_q[coords]).max(axis=1, initial=0.0)

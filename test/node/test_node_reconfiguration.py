@@ -34,7 +34,8 @@ BEHIND_A_LIMIT = (0.018792, 0.127701, 0.94352, 0.215914, 0.61983, 0.501669, 0.56
 def client(tmp_path):
     with ros_rig(tmp_path) as client:
         start_node(
-            client, base_frame=BASE, actions__timeout=150.0, **NEVER_STALE, **UNWATCHED,
+            client, base_frame=BASE, actions__timeout=150.0, services__nice=0,
+            services__timeout=300.0, **NEVER_STALE, **UNWATCHED,
         )  # fmt: skip
         start_robot(client)
         client.describe(panda_urdf())

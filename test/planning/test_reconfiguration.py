@@ -63,6 +63,8 @@ def test_it_says_why_there_is_none(planner, rig):
     far[:3] = [2.0, 0.0, 0.5]
     found = reconfigure(planner, 0, far, start)
     assert not found.joint_names and 'no configuration reaches the pose' in found.message
+    found = reconfigure(planner, 0, rig.pose(), start, budget=Budget(0.0))
+    assert not found.joint_names and 'ran out of time' in found.message
     book = ObstacleBook(planner.robot, 8)
     boxes = [
         ObstacleRequest(
