@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solutions of arms with seven joints, judged by Pinocchio."""
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -145,6 +146,71 @@ def test_planted_values_give_the_planted_configurations(name):
         assert apart.max(axis=1).min() < 1e-5
 
 
+@pytest.mark.parametrize('name', ROBOTS)
+def test_solutions_at_a_value_are_those_of_the_other_six(name):
+    it = robot(name)
+    joints = closed_form(it.model, it.link, it.group).joints
+    rest = [joint for joint in joints if joint != it.redundant]
+    column = it.chain.coordinates[joints.index(it.redundant)]
+    poses = it.poses(it.random(24, seed=10))
+    values = it.random(3, seed=11)[:, column]
+    solver = RedundantClosedFormIK(
+        it.model, it.link, 24, 64, joint_group=it.group, redundant_values=values
+    )
+    every = solver.solve(poses)
+    count = 0
+    for value in values:
+        held = it.model.neutral_joint_q()
+        held[column] = value
+        six = all_solutions(it.model, it.link, poses, joint_group=rest, joint_q=held)
+        for k in range(24):
+            mine = every.joint_q[k, : every.n_found[k]]
+            mine = mine[mine[:, column] == value]
+            theirs = six.joint_q[k, : six.n_found[k]]
+            assert len(mine) == len(theirs)
+            apart = np.abs(mine[:, None] - theirs).max(axis=2)
+            assert np.all(apart.min(axis=0, initial=np.inf) < 1e-7)
+            count += len(mine)
+    assert count == every.n_exist.sum() and count > 10
+
+
+def test_a_seed_near_a_limit_hides_no_part_of_the_interval():
+    it = robot('panda')
+    q = it.random(40, seed=12)
+    seeds = q.copy()
+    seeds[:, it.chain.coordinates[6]] = np.where(q[:, it.chain.coordinates[6]] > 0.0, -2.8, 2.8)
+    result = all_solutions(it.model, it.link, it.poses(q), seeds)
+    assert np.all(result.status == SolveStatus.CONVERGED)
+
+
+def test_one_value_is_that_of_the_seed_where_it_has_solutions():
+    it = robot('panda')
+    poses, seeds = it.poses(it.random(40, seed=13)), it.random(40, seed=14)
+    column = it.chain.coordinates[6]
+    one = all_solutions(it.model, it.link, poses, seeds, redundant_values=1)
+    assert np.all(one.status == SolveStatus.CONVERGED)
+    it.assert_true(one, poses)
+    kept = 0
+    for pose, seed, q in zip(poses, seeds, one.joint_q[:, 0], strict=True):
+        there = all_solutions(it.model, it.link, pose, seed, redundant_values=[seed[column]])
+        assert (q[column] == seed[column]) == (there.n_found[0] > 0)
+        kept += there.n_found[0] > 0
+    assert 5 < kept < 35
+
+
+def test_a_solve_leaves_nothing_behind_for_the_next():
+    it = robot('panda')
+    poses, seeds = it.poses(it.random(2, seed=15)), it.random(2, seed=16)
+    lost = poses + [3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    solver = RedundantClosedFormIK(it.model, it.link, 2, 100)
+    first = solver.solve(poses, seeds).copy()
+    assert np.all(solver.solve(lost, seeds).n_found == 0)
+    again = solver.solve(poses, seeds)
+    for field in dataclasses.fields(again):
+        before, after = getattr(first, field.name), getattr(again, field.name)
+        np.testing.assert_array_equal(before, after, err_msg=field.name)
+
+
 @pytest.mark.parametrize('name', ['panda', 'baxter'])
 def test_no_solution_at_many_values_is_nearer(name):
     it = robot(name)
@@ -240,7 +306,7 @@ def test_wrong_values_and_chains_are_named():
     pose = it.poses(it.random(1))
     with pytest.raises(ArgumentError, match="redundant_values: 3 is outside .*'panda_joint7'"):
         all_solutions(it.model, it.link, pose, redundant_values=[0.0, 3.0])
-    for wrong in ([], [np.nan], [[0.0, 1.0]], 'many', 1):
+    for wrong in ([], [np.nan], [[0.0, 1.0]], 'many', 0):
         with pytest.raises(ArgumentError, match='redundant_values'):
             all_solutions(it.model, it.link, pose, redundant_values=wrong)
     six = [f'panda_joint{k}' for k in range(1, 7)]

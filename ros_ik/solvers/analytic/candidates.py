@@ -87,6 +87,9 @@ def axes_struct() -> Any:
         reach: wp.float64  # [m]
         opening: wp.float64  # parts roots that nearly coincide
         loose: wp.float64  # largest miss of a near root of the quartic
+        lower: wp.array(dtype=wp.float64)  # [6], by joint, where ``bounded`` leaves out the rest
+        upper: wp.array(dtype=wp.float64)  # [6]
+        bounded: int
 
     return ChartAxes
 
@@ -107,6 +110,7 @@ def candidates_kernel(
     equations, finish = stages.equations, stages.finish
     x_first, y_first = split is Split.X_FIRST, split is Split.Y_FIRST
     first_row, other_row = row, 1 - row
+    y_place = 2 if family is ClosedFormFamily.SPHERICAL else 4
     known = (Split.JOINT, Split.X_FIRST, Split.Y_FIRST).index(split)
     structure = zlib.crc32(repr((family, split, row, backwards, wrapped)).encode()) & 0x7FFFFFFF
 
@@ -127,6 +131,15 @@ def candidates_kernel(
             return swapped(rows, n), n
         return with_either_eliminated(A, B, d, free_x, free_y, chart.loose, chart.opening)
 
+    @wp.func
+    def within(chart: ChartAxes, joint: int, angle: wp.float64) -> bool:
+        """Whether some turn of an angle is inside the limits."""
+        turn = wp.float64(wp.TAU)
+        low = chart.lower[joint]
+        if not wp.isfinite(low):
+            return True
+        return angle + turn * wp.ceil((low - angle) / turn) <= chart.upper[joint]
+
     @compiled_kernel()
     def candidate_configurations(
         chart: ChartAxes,
@@ -137,6 +150,10 @@ def candidates_kernel(
     ):
         _structure = wp.static(structure)
         problem = wp.tid()
+        if not wp.isfinite(wp.length(wp.transform_get_rotation(target[problem]))):
+            for slot in range(wp.static(MAX_CANDIDATES)):
+                misses[problem, slot] = wp.float64(wp.inf)
+            return
         R, t = tool_motion(
             target[problem], chart.tool, chart.origin, chart.reach, wp.static(int(backwards))
         )
@@ -154,18 +171,23 @@ def candidates_kernel(
             p[k] = point
         moved_center = R * chart.center + t
         A, B, d = equations(h, p, chart.center, moved_center, R)
-        free_y = free[wp.static(2 if family is ClosedFormFamily.SPHERICAL else 4)]
+        free_y = free[wp.static(y_place)]
         pairs, count = solve_pairs(chart, A, B, d, free[0], free_y)
         k = int(0)
         while k < count:
-            low, high, miss = finish(
-                h, p, chart.center, moved_center, R, t, chart.signs, pairs[k, 0], pairs[k, 1],
-                free, chart.opening, known,
-            )  # fmt: skip
-            for j in range(6):
-                joint = chart.order[j]
-                candidates[problem, 2 * k, joint] = within_half_turn(low[j])
-                candidates[problem, 2 * k + 1, joint] = within_half_turn(high[j])
+            miss = wp.float64(wp.inf)
+            if chart.bounded == 0 or (
+                within(chart, chart.order[0], pairs[k, 0])
+                and within(chart, chart.order[wp.static(y_place)], pairs[k, 1])
+            ):
+                low, high, miss = finish(
+                    h, p, chart.center, moved_center, R, t, chart.signs, pairs[k, 0], pairs[k, 1],
+                    free, chart.opening, known,
+                )  # fmt: skip
+                for j in range(6):
+                    joint = chart.order[j]
+                    candidates[problem, 2 * k, joint] = within_half_turn(low[j])
+                    candidates[problem, 2 * k + 1, joint] = within_half_turn(high[j])
             misses[problem, 2 * k] = pairs[k, 2] + miss
             misses[problem, 2 * k + 1] = pairs[k, 2] + miss
             k += 1

@@ -84,18 +84,22 @@ def _intervals(solver: RedundantClosedFormIK, poses: np.ndarray, count: int) -> 
     low, high = solver.redundant_range()
     values = np.linspace(low, high, count)
     solved = solver.solved_at(poses, np.tile(values, (len(poses), 1)))
-    # Each change lies between a value that solves and a neighbour that does not.
+    # Each change lies between a value that solves and a neighbour that does not; the changes of
+    # a pose are the columns, NaN where there are no more.
     row, left = np.nonzero(solved[:, 1:] != solved[:, :-1])
+    changes = np.bincount(row, minlength=len(poses))
+    column = np.arange(len(row)) - np.repeat(np.cumsum(changes) - changes, changes)
     opens = ~solved[row, left]
-    inside = np.where(opens, values[left + 1], values[left])
-    outside = np.where(opens, values[left], values[left + 1])
+    inside, outside = np.full((2, len(poses), changes.max()), np.nan)
+    inside[row, column] = np.where(opens, values[left + 1], values[left])
+    outside[row, column] = np.where(opens, values[left], values[left + 1])
     for _ in range(_HALVINGS if len(row) else 0):
         middle = 0.5 * (inside + outside)
-        solves = solver.solved_at(poses[row], middle[:, None])[:, 0]
+        solves = solver.solved_at(poses, middle)
         inside, outside = np.where(solves, middle, inside), np.where(solves, outside, middle)
     found = []
     for k in range(len(poses)):
         # Ends in ascending order open and close in turn.
-        ends = [*[low] * bool(solved[k, 0]), *inside[row == k], *[high] * bool(solved[k, -1])]
-        found.append(np.array(ends).reshape(-1, 2))
+        ends = [low] * bool(solved[k, 0]), inside[k, : changes[k]], [high] * bool(solved[k, -1])
+        found.append(np.concatenate(ends).reshape(-1, 2))
     return found

@@ -14,81 +14,62 @@ the six is the same for every t.
 from __future__ import annotations
 
 from collections.abc import Sequence
-import dataclasses
+import functools
 from typing import Any
 from typing import TYPE_CHECKING
 
 import numpy as np
+import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics import eval_fk
+from ros_ik.kinematics.arguments import check_memory
 from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import Model
 from ros_ik.model.checks import checked_pose
 from ros_ik.model.checks import link_index
-from ros_ik.model.poses import inverse
-from ros_ik.model.poses import multiply
 from ros_ik.model.poses import pose_rows
-from ros_ik.model.poses import rotate
 from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.numbers import real_array
 from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.form import closed_form
 from ros_ik.solvers.analytic.form import ClosedForm
 from ros_ik.solvers.analytic.form import folded_chain
+from ros_ik.solvers.analytic.form import free_axes
+from ros_ik.solvers.analytic.form import recognised
 from ros_ik.solvers.analytic.form import without_form
+from ros_ik.solvers.analytic.redundant_kernels import merge_kernel
+from ros_ik.solvers.analytic.redundant_kernels import MINIMA
+from ros_ik.solvers.analytic.redundant_kernels import minima_kernel
+from ros_ik.solvers.analytic.redundant_kernels import redundancy_struct
+from ros_ik.solvers.analytic.redundant_kernels import sampled_values_kernel
+from ros_ik.solvers.analytic.redundant_kernels import sides_kernel
+from ros_ik.solvers.analytic.redundant_kernels import six_joint_poses_kernel
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.result import checked_settings
 from ros_ik.solvers.analytic.result import ClosedFormSettings
-from ros_ik.solvers.analytic.solver import ClosedFormIK
+from ros_ik.solvers.analytic.stage import SolutionStage
+from ros_ik.solvers.analytic.stage import StageArrays
 from ros_ik.solvers.analytic.structure import joint_axes
+from ros_ik.solvers.analytic.verify import verify_kernel
+from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.pose_ik.setup import checked_rows
+from ros_ik.solvers.pose_ik.setup import make_placement
 from ros_ik.solvers.pose_ik.solver import ChainIK
-from ros_ik.solvers.status import SolveStatus
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
 
-# Values about which the nearest solution is searched for, and how often the step is halved: the
-# distance to the seed is flat at its minimum, so that it is exact to twice as many digits.
-_MINIMA, _HALVINGS = 3, 16
+# How often the step of the search for the nearest solution is halved: the distance to the seed is
+# flat at its minimum, so that it is exact to twice as many digits.
+_HALVINGS = 16
 # Rounding of the verification [m over the reach, rad].
 _ROUNDING = 1e-14
 # Tolerances of the search for one value where the samples have no solution [m, rad].
 _SEARCH_TOLERANCE = 1e-8
 # Solutions end at values where two branches meet; one side of the value that was found has some.
 _BESIDE = np.array([0.0, -1e-8, 1e-8, -1e-6, 1e-6, -1e-4, 1e-4])
-
-
-@dataclasses.dataclass(frozen=True)
-class _Found:
-    """Solutions of n poses at k values of the redundant joint, m places each.
-
-    Attributes:
-        joint_q: Configurations, [n, k, m, joint_coord_count].
-        distance: Distance of each to the seed [rad]; inf for places without a solution, [n, k, m].
-        error: Error of the first configuration at each value, a length in reaches plus an angle
-            [rad], [n, k].
-        status: SolveStatus codes, [n, k].
-        exist: Solutions inside the limits, [n, k].
-        singular: See :class:`AllSolutions`, [n, k, m].
-        free_direction: Likewise, [n, k, m, 6].
-    """
-
-    joint_q: np.ndarray
-    distance: np.ndarray
-    error: np.ndarray
-    status: np.ndarray
-    exist: np.ndarray
-    singular: np.ndarray
-    free_direction: np.ndarray
-
-    def beside(self, other: _Found) -> _Found:
-        """Return both, with the values of the other one last."""
-        fields = (field.name for field in dataclasses.fields(self))
-        return _Found(
-            *(np.concatenate([getattr(self, f), getattr(other, f)], axis=1) for f in fields)
-        )
 
 
 class RedundantClosedFormIK:
@@ -138,57 +119,59 @@ class RedundantClosedFormIK:
             ArgumentError: A chain of another number of joints, or without a closed form, with
                 the reason; an unknown link, a size below one, values that are no numbers.
         """
-        checked_count('n_problems', n_problems, 1)
-        self.n_problems = n_problems
+        self.n_problems = checked_count('n_problems', n_problems, 1)
         self.max_solutions = checked_count('max_solutions', max_solutions, 1)
-        self._settings = checked_settings(settings)
+        settings = checked_settings(settings)
         self.chain, held = folded_chain(model, link, joint_group, joint_q, offset)
-        self._link, self.model = link_index(model, link, least=0), model
-        self.link = model.body_label[self._link]
+        index = link_index(model, link, least=0)
+        self.model, self.link = model, model.body_label[index]
         self.form = form or closed_form(
-            model, link, joint_group, joint_q=held, offset=offset,
-            tolerances=self._settings.structure,
-        )  # fmt: skip
+            model, link, joint_group, joint_q=held, offset=offset, tolerances=settings.structure
+        )
         if not self.form.redundant_joint:
             raise without_form(self.link, self.form.reason or 'six joints leave none redundant')
-        self._offset = checked_pose('offset', offset)
+        tool = checked_pose('offset', offset)
         joints = self.form.joints
         self._place = joints.index(self.form.redundant_joint)
         self._column = int(self.chain.coordinates[self._place])
-        self._held = float(held[self._column])
-        frame = self.chain.constants[0]
-        if self._place:
-            frame = np.linalg.inv(self.chain.constants[-1])
-        # In the world where it is the first joint, in the tool where it is the last.
-        self._axis, self._pivot = frame[:3, 2], frame[:3, 3]
-        reach = joint_axes(self.chain).reach
-        self._length = self._settings.length * reach
-        self._tolerance = self._settings.position_tolerance * min(1.0, reach) + _ROUNDING * reach
         self._values, self._n_sampled = checked_values(redundant_values)
         self._check_values()
         self._all_turns = all_turns
         rest = [name for name in joints if name != self.form.redundant_joint]
+        six, _ = folded_chain(model, link, rest, held, offset)
+        form, made = recognised(model, six, '', settings.structure)
         places = max(self.max_solutions, MAX_CANDIDATES) if all_turns else MAX_CANDIDATES
-        common: dict[str, Any] = {'joint_q': held, 'offset': offset}
-        n_rows = n_problems * (self._n_sampled or len(self._values))
-
-        def solver(size: int, *, least_error: bool) -> ClosedFormIK:
-            return ClosedFormIK(
-                model, link, size, places, joint_group=rest, all_turns=all_turns,
-                least_error=least_error, settings=settings, **common,
-            )  # fmt: skip
-
-        self._samples = solver(n_rows, least_error=False)
-        self._unsolved = solver(n_problems, least_error=True)
+        self._count_rows()
+        bytes_per_problem = self._rows.stop // n_problems * (60 * MAX_CANDIDATES + 120 * places)
+        bytes_per_problem += (260 + 8 * model.joint_coord_count) * self.max_solutions
+        check_memory('n_problems', n_problems, bytes_per_problem, model.device)
+        self._device = wp.get_device(model.device)
+        most = max(rows.stop - rows.start for rows in (self._given, self._lost, self._sides))
+        self._stage = SolutionStage(
+            six, form, made, settings, most, free=free_axes(''), all_turns=all_turns,
+            device=self._device, sparse=True,
+        )  # fmt: skip
+        reach = joint_axes(self.chain).reach
+        position = settings.position_tolerance * min(1.0, reach) + _ROUNDING * reach
+        self._placement = make_placement(
+            model, index, self.chain, held, tool,
+            (position, settings.rotation_tolerance + _ROUNDING), (1.0, settings.length * reach),
+            settings.separation,
+        )  # fmt: skip
+        self._tree = kinematic_tree(model, wp.float64)
+        self._redundancy = self._redundant_joint(held, settings.separation)
         if self._n_sampled:
-            self._between = solver(2 * _MINIMA * n_problems, least_error=False)
             self._search = ChainIK(
-                model, link, n_problems, joint_group=joint_group, **common,
+                model, link, n_problems, joint_group=joint_group, joint_q=held, offset=offset,
                 position_tolerance=_SEARCH_TOLERANCE, rotation_tolerance=_SEARCH_TOLERANCE,
             )  # fmt: skip
-        middle = held.copy()
-        middle[self.chain.coordinates] = 0.5 * np.sum(self.chain.sampling_range(), axis=0)
-        self._default_seed = middle
+        self._default_seed = 0.5 * np.sum(self.chain.sampling_range(), axis=0)
+        self._allocate(most, places)
+        self._solve_samples = Graph(
+            self._launch_samples if self._n_sampled else self._launch_given, self._device
+        )
+        self._solve_lost = Graph(self._launch_lost, self._device)
+        self._finish = Graph(self._launch_finish, self._device)
 
     def _check_values(self) -> None:
         """Raise ArgumentError where a given value lies outside the limits."""
@@ -200,6 +183,80 @@ class RedundantClosedFormIK:
                 f'{self.form.redundant_joint!r}, {lower:g} to {upper:g}'
             )
 
+    def _count_rows(self) -> None:
+        """Set the rows of the values: those given or sampled, for poses without solution, nearest.
+
+        Rows of the sides are of arrays of their own.
+        """
+        n, count = self.n_problems, self._n_sampled or len(self._values)
+        lost = len(_BESIDE) if self._n_sampled else count
+        minima = MINIMA if self._n_sampled > 1 else 0
+        self._given = slice(0, count * n)
+        self._lost = slice(self._given.stop, (count + lost) * n)
+        self._nearest = slice(self._lost.stop, (count + lost + minima) * n)
+        self._sides = slice(0, 2 * minima * n)
+        self._rows = slice(0, self._nearest.stop)
+
+    def _redundant_joint(self, held: np.ndarray, separation: float) -> Any:
+        """Return the redundant joint as the struct that kernels take."""
+        joint = redundancy_struct()()
+        # In the world where it is the first joint, in the tool where it is the last.
+        frame = self.chain.constants[0]
+        if self._place:
+            frame = np.linalg.inv(self.chain.constants[-1])
+        joint.place, joint.slides = self._place, int(self.chain.slides[self._place])
+        joint.axis, joint.pivot = wp.vec3d(*frame[:3, 2]), wp.vec3d(*frame[:3, 3])
+        joint.held, joint.separation = float(held[self._column]), separation
+        return joint
+
+    def _allocate(self, most: int, places: int) -> None:
+        n, s, device = self.n_problems, self.max_solutions, self._device
+        joints, rows = len(self.chain.slides), self._rows.stop
+
+        def zeros(*shape: int, dtype: type = wp.float64) -> Any:
+            return wp.zeros(shape, dtype=dtype, device=device)
+
+        self._poses = HostBuffer((n,), wp.transformd, device)
+        self._seeds = HostBuffer((n, joints), wp.float64, device)
+        self._bounds = HostBuffer((n,), wp.vec2d, device)
+        self._given_values = HostBuffer((self._given.stop,), wp.float64, device)
+        self._lost_values = HostBuffer((self._lost.stop - self._lost.start,), wp.float64, device)
+        self._given_values.host[:] = np.repeat(self._values, n) if len(self._values) else 0.0
+        self._row_exist = HostBuffer((rows,), wp.int32, device)
+        self._all_values, self._least = zeros(rows), zeros(MINIMA * n)
+        self._moved, self._moved_seeds = zeros(most, dtype=wp.transformd), zeros(most, joints - 1)
+        self._arrays = StageArrays.allocate(
+            rows, places, joints - 1, device, n_exist=self._row_exist.array
+        )
+        self._arrays.least_cost.fill_(np.inf)
+        self._has_lost = False
+        if self._n_sampled > 1:
+            self._side_values = zeros(self._sides.stop)
+            self._side_arrays = StageArrays.allocate(
+                self._sides.stop, places, joints - 1, device
+            )
+        self._distances, self._origin = zeros(n, s), zeros(n, s, dtype=wp.int32)
+        self._merged, self._n_branches = zeros(n, s, joints), zeros(n, dtype=wp.int32)
+        self._joint_q = HostBuffer((n * s, self.model.joint_coord_count), wp.float64, device)
+        self._n_exist, self._n_found, self._status = (
+            HostBuffer((n,), wp.int32, device) for _ in range(3)
+        )
+        self._position_error, self._rotation_error = (
+            HostBuffer((n, s), wp.float64, device) for _ in range(2)
+        )
+        self._singular = HostBuffer((n, s), wp.int32, device)
+        self._directions = HostBuffer((n, s, joints), wp.float64, device)
+        self._result = AllSolutions(
+            joint_q=self._joint_q.host.reshape(n, s, -1),
+            n_found=self._n_found.host,
+            n_exist=self._n_exist.host,
+            status=self._status.host,
+            position_error=self._position_error.host,
+            rotation_error=self._rotation_error.host,
+            singular=np.zeros((n, s), dtype=bool),
+            free_direction=self._directions.host,
+        )
+
     def solve(self, poses: np.ndarray, seeds: np.ndarray | None = None) -> AllSolutions:
         """Find configurations that bring the tool to each pose.
 
@@ -209,231 +266,217 @@ class RedundantClosedFormIK:
                 the middle of the limits.
 
         Returns:
-            The solutions, with ``free_direction`` over the seven joints.
+            The solutions, with ``free_direction`` over the seven joints, the same object each
+            time: the next solve overwrites its arrays.
 
         Raises:
             ArgumentError: A wrong shape or type.
         """
-        poses = pose_rows(checked_rows('poses', poses, self.n_problems, 7))
-        width = self.model.joint_coord_count
+        self._set_poses(poses)
         if seeds is None:
-            seeds = np.tile(self._default_seed, (self.n_problems, 1))
-        seeds = checked_rows('seeds', seeds, self.n_problems, width)
-        readable = np.abs(seeds[:, self.chain.coordinates]) <= MAX_MAGNITUDE
-        poses[~readable.all(axis=1)] = np.nan
-        low, high = self._range(seeds)
-        if not self._n_sampled:
-            values = np.tile(self._values, (self.n_problems, 1))
-            found = self._at(self._samples, poses, seeds, values)
-            return self._result(poses, self._completed(poses, seeds, found, values))
-        samples = low[:, None] + np.outer(high - low, _middles(self._n_sampled - 1))
-        wanted = np.clip(seeds[:, self._column], low, high)
-        values = np.column_stack([wanted, samples])
-        found = self._at(self._samples, poses, seeds, values)
-        if not np.isfinite(found.distance).any(axis=(1, 2)).all():
-            values = self._search.solve(poses, seeds).joint_q[:, self._column, None]
-            values = np.clip(values + _BESIDE, low[:, None], high[:, None])
-            found = self._completed(poses, seeds, found, values)
-        return self._result(poses, found.beside(self._nearest(poses, seeds, found, low, high)))
+            self._seeds.host[:] = self._default_seed
+        else:
+            rows = checked_rows('seeds', seeds, self.n_problems, self.model.joint_coord_count)
+            rows = rows[:, self.chain.coordinates]
+            readable = np.abs(rows) <= MAX_MAGNITUDE
+            self._seeds.host[:] = np.where(readable, rows, np.nan)
+            self._poses.host[~readable.all(axis=1)] = np.nan
+        if self._n_sampled:
+            self._bounds.host[:] = self._range(self._seeds.host[:, self._place])
+        self._solve_samples.launch()
+        lost = np.logical_not(self._solved().any(axis=0))
+        if self._has_lost or lost.any():
+            self._lost_values.host[:] = self._values_beside(lost).ravel()
+            self._solve_lost.launch()
+            self._has_lost = bool(lost.any())
+        self._finish.launch()
+        np.greater(self._singular.host, 0, out=self._result.singular)
+        return self._result
 
     def redundant_range(self) -> tuple[float, float]:
         """Return where the redundant joint may stand: its limits, or a turn about their middle."""
-        low, high = self._range(self._default_seed[None])
-        return float(low[0]), float(high[0])
+        low, high = self._range(self._default_seed[None, self._place])[0]
+        return float(low), float(high)
 
     def solved_at(self, poses: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Return whether poses [n, 7] have solutions at values of the redundant joint, [n, k]."""
-        seeds = np.tile(self._default_seed, (len(poses), 1))
-        solver = self._samples if values.shape[1] > 1 else self._between
-        found = self._at(solver, pose_rows(poses), seeds, values)
-        return np.isfinite(found.distance).any(axis=2)
+        """Return whether there are solutions at values of the redundant joint.
 
-    def _completed(
-        self, poses: np.ndarray, seeds: np.ndarray, found: _Found, values: np.ndarray
-    ) -> _Found:
-        """Add configurations of least error at values [n, k] for poses without a solution."""
-        lost = ~np.isfinite(found.distance).any(axis=(1, 2))
-        if lost.any():
-            values = np.where(lost[:, None], values, np.nan)
-            found = found.beside(self._at(self._unsolved, poses, seeds, values))
-        return found
+        Args:
+            poses: Targets in the world, shape [n_problems, 7].
+            values: Values for each pose, shape [n_problems, k]; at NaN there is no solution.
+        """
+        self._set_poses(poses)
+        self._seeds.host[:] = self._default_seed
+        at_once = len(self._given_values.host) // self.n_problems
+        found = []
+        for first in range(0, values.shape[1], at_once):
+            some = values[:, first : first + at_once]
+            self._given_values.host[:] = np.nan
+            self._given_values.host[: some.size] = some.T.ravel()
+            self._solve_given.launch()
+            found.append(self._solved()[: some.shape[1]].T)
+        return np.concatenate(found, axis=1)
 
-    def _range(self, seeds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return where to sample the redundant joint: its limits, or a turn around the seed, [n].
+    def _set_poses(self, poses: np.ndarray) -> None:
+        self._poses.host[:] = pose_rows(checked_rows('poses', poses, self.n_problems, 7))
 
-        A sliding joint without limits is sampled pi metres to either side.
+    def _solved(self) -> np.ndarray:
+        """Return whether each of the given or sampled values has a solution, [values, n]."""
+        return self._row_exist.host[self._given].reshape(-1, self.n_problems) > 0
+
+    def _range(self, seeds: np.ndarray) -> np.ndarray:
+        """Return where to sample the redundant joint for seeds of it [n], shape [n, 2].
+
+        These are its limits, or a turn inside them as near to the seed as they allow. A sliding
+        joint without limits is sampled pi metres to either side.
         """
         lower, upper = self.chain.lower[self._place], self.chain.upper[self._place]
         whole = self._all_turns or self.chain.slides[self._place]
-        if whole and np.isfinite(upper - lower):
-            return np.full(len(seeds), lower), np.full(len(seeds), upper)
-        seed = np.clip(seeds[:, self._column], lower, upper)
-        return np.maximum(lower, seed - np.pi), np.minimum(upper, seed + np.pi)
+        if np.isfinite(upper - lower) and (whole or upper - lower <= 2.0 * np.pi):
+            return np.tile([lower, upper], (len(seeds), 1))
+        seeds = np.clip(seeds, lower, upper)
+        low = np.maximum(lower, np.minimum(seeds - np.pi, upper - 2.0 * np.pi))
+        return np.stack([low, low + 2.0 * np.pi], axis=1)
 
-    def _at(
-        self, solver: ClosedFormIK, poses: np.ndarray, seeds: np.ndarray, values: np.ndarray
-    ) -> _Found:
-        """Solve at given values of the redundant joint, [n, k]; at NaN there is no solution."""
-        n, k = values.shape
-        turn, targets = self._motions(self._held - values), poses[:, None]
-        moved = multiply(turn, targets) if self._place == 0 else multiply(targets, turn)
-        rows, starts = moved.reshape(-1, 7), np.repeat(seeds, k, axis=0)
-        size = solver.n_problems
-        parts = []
-        for first in range(0, len(rows), size):
-            # The last row fills what is left of the batch.
-            index = np.minimum(first + np.arange(size), len(rows) - 1)
-            result = solver.solve(rows[index], starts[index])
-            parts.append(result.rows(slice(0, len(rows) - first)))
-        part = AllSolutions.concatenate(parts)
-        joint_q = part.joint_q.reshape(n, k, -1, self.model.joint_coord_count)
-        joint_q[..., self._column] = np.where(np.isfinite(values), values, self._held)[..., None]
-        change = (joint_q - seeds[:, None, None])[..., self.chain.coordinates]
-        solved = part.status == SolveStatus.CONVERGED
-        there = solved[:, None] & (np.arange(joint_q.shape[2]) < part.n_found[:, None])
-        distance = np.where(there.reshape(n, k, -1), np.linalg.norm(change, axis=-1), np.inf)
-        error = part.position_error[:, 0] / self._length + part.rotation_error[:, 0]
-        return _Found(
-            joint_q=joint_q,
-            distance=distance,
-            error=error.reshape(n, k),
-            status=part.status.reshape(n, k),
-            exist=np.where(solved, part.n_exist, 0).reshape(n, k),
-            singular=part.singular.reshape(n, k, -1),
-            free_direction=part.free_direction.reshape(n, k, -1, 6),
+    def _values_beside(self, lost: np.ndarray) -> np.ndarray:
+        """Return values [k, n] at which to look for solutions of poses without any [n]."""
+        if not self._n_sampled:
+            return np.where(lost, self._values[:, None], np.nan)
+        poses = np.where(lost[:, None], self._poses.host, np.nan)
+        seeds = np.zeros((self.n_problems, self.model.joint_coord_count))
+        seeds[:, self.chain.coordinates] = self._seeds.host
+        found = self._search.solve(poses, seeds).joint_q[:, self._column]
+        values = np.clip(found + _BESIDE[:, None], *self._bounds.host.T)
+        return np.where(lost, values, np.nan)
+
+    @functools.cached_property
+    def _solve_given(self) -> Graph:
+        """Launches that solve at values which the host has written."""
+        return Graph(self._launch_given, self._device)
+
+    def _launch_samples(self) -> None:
+        """Enqueue the choice of values and the solutions at them."""
+        self._bounds.upload()
+        self._seeds.upload()
+        wp.launch(
+            sampled_values_kernel(),
+            dim=self._given.stop,
+            inputs=[self._redundancy, self._seeds.array, self._bounds.array],
+            outputs=[self._all_values[self._given]],
+            device=self._device,
         )
+        self._launch_rows(self._given)
 
-    def _motions(self, values: np.ndarray) -> np.ndarray:
-        """Return the motions by values about or along the redundant axis, shape [n, k, 7]."""
-        motions = np.zeros((*values.shape, 7))
-        if self.chain.slides[self._place]:
-            motions[..., :3], motions[..., 6] = values[..., None] * self._axis, 1.0
-            return motions
-        half = 0.5 * values
-        motions[..., 3:6], motions[..., 6] = np.sin(half)[..., None] * self._axis, np.cos(half)
-        motions[..., :3] = self._pivot - rotate(motions[..., 3:], self._pivot)
-        return motions
+    def _launch_given(self) -> None:
+        """Enqueue the solutions at values which the host has written."""
+        self._given_values.upload()
+        self._seeds.upload()
+        wp.copy(self._all_values[self._given], self._given_values.array)
+        self._launch_rows(self._given)
 
-    def _nearest(
-        self,
-        poses: np.ndarray,
-        seeds: np.ndarray,
-        found: _Found,
-        low: np.ndarray,
-        high: np.ndarray,
-    ) -> _Found:
-        """Search between the values for the nearest solution; step left and right, then halve."""
-        least = found.distance.min(axis=2)
-        # Samples that are no minimum lead to one that is; the seed's own value comes first.
-        beside = np.pad(least[:, 1:], ((0, 0), (1, 1)), constant_values=np.inf)
-        higher = (least[:, 1:] > beside[:, :-2]) | (least[:, 1:] > beside[:, 2:])
-        least[:, 1:][higher] = np.inf
-        best = np.argsort(least, axis=1)[:, :_MINIMA]
-        rows = np.arange(len(poses))[:, None]
-        least, place = least[rows, best], found.joint_q[rows, best, 0, self._column]
-        step = 0.5 * (high - low)[:, None] / self._n_sampled
-        for _ in range(_HALVINGS):
-            sides = np.stack([place - step, place + step])
-            sides = np.clip(sides, low[:, None], high[:, None])
-            tried = self._at(self._between, poses, seeds, np.concatenate(sides, axis=1))
-            tried = tried.distance.min(axis=2)
-            for side, distance in zip(sides, np.split(tried, 2, axis=1), strict=True):
-                place = np.where(distance < least, side, place)
-                least = np.minimum(distance, least)
-            step = 0.5 * step
-        return self._at(self._between, poses, seeds, place)
+    def _launch_lost(self) -> None:
+        """Enqueue the configurations of poses without a solution, where the host has values."""
+        self._lost_values.upload()
+        wp.copy(self._all_values[self._lost], self._lost_values.array)
+        self._launch_rows(self._lost, least_error=True)
 
-    def _result(self, poses: np.ndarray, found: _Found) -> AllSolutions:
-        """Return the nearest solutions at all values, verified against the poses themselves."""
-        n, s = len(poses), self.max_solutions
-        values = found.joint_q[:, :, 0, self._column]
-        # A value that came up before gives the same solutions.
-        there = np.isfinite(found.distance).any(axis=2)
-        apart = np.abs(values[:, :, None] - values[:, None, :])
-        same = (apart < self._settings.separation) & there[:, :, None] & there[:, None, :]
-        again = np.tril(same, -1).any(axis=2)
-        distance = np.where(again[:, :, None], np.inf, found.distance).reshape(n, -1)
-        order = np.argsort(distance, axis=1, kind='stable')[:, :s]
-        order = np.pad(order, ((0, 0), (0, s - order.shape[1])), mode='edge')
-        rows = np.arange(n)[:, None]
-        n_exist = np.where(again, 0, found.exist).sum(axis=1).astype(np.int32)
-        n_found = np.minimum(np.isfinite(distance).sum(axis=1), s).astype(np.int32)
-        solved = n_found > 0
-        # A pose without any takes the one of least error; places without one repeat the first.
-        least = np.argmin(found.error, axis=1) * found.distance.shape[2]
-        order[:, 0] = np.where(solved, order[:, 0], least)
-        order = np.where(np.arange(s) < np.maximum(n_found, 1)[:, None], order, order[:, :1])
-        joint_q = found.joint_q.reshape(n, -1, found.joint_q.shape[3])[rows, order]
-        joint_q = self.model.apply_mimic(joint_q.reshape(n * s, -1)).reshape(n, s, -1)
-        there = np.arange(s) < n_found[:, None]
-        position_error, rotation_error = self._errors(joint_q, poses, there)
-        wrong = (position_error > self._tolerance) | (
-            rotation_error > self._settings.rotation_tolerance + _ROUNDING
+    def _launch_rows(self, rows: slice, *, least_error: bool = False) -> None:
+        self._poses.upload()
+        self._launch_at(self._all_values[rows], self._arrays.rows(rows), least_error=least_error)
+        self._row_exist.download()
+
+    def _launch_at(self, values: Any, out: StageArrays, *, least_error: bool = False) -> None:
+        """Enqueue the solutions at values [rows]."""
+        rows = values.shape[0]
+        moved, seeds = self._moved[:rows], self._moved_seeds[:rows]
+        wp.launch(
+            six_joint_poses_kernel(),
+            dim=rows,
+            inputs=[self._redundancy, values, self._poses.array, self._seeds.array],
+            outputs=[moved, seeds],
+            device=self._device,
         )
-        status = np.select(
-            [
-                ~np.isfinite(poses).all(axis=1),
-                (there & wrong).any(axis=1),
-                solved,
-                (found.status == SolveStatus.NUMERICAL_FAILURE).any(axis=1),
-                (found.status == SolveStatus.AT_LIMITS).any(axis=1),
+        self._stage.launch(moved, seeds, out, least_error=least_error)
+
+    def _launch_nearest(self) -> None:
+        """Enqueue the search between the values for the nearest solution."""
+        n, sides = self.n_problems, self._side_arrays
+        some, best = slice(0, self._lost.stop), self._all_values[self._nearest]
+        wp.launch(
+            minima_kernel(),
+            dim=n,
+            inputs=[
+                self._redundancy, self._seeds.array, self._all_values[some],
+                self._arrays.n_exist[some], self._arrays.distances[some],
             ],
-            [
-                SolveStatus.NON_FINITE_INPUT, SolveStatus.NUMERICAL_FAILURE,
-                SolveStatus.CONVERGED, SolveStatus.NUMERICAL_FAILURE, SolveStatus.AT_LIMITS,
-            ],
-            SolveStatus.UNREACHABLE,
+            outputs=[best, self._least],
+            device=self._device,
         )  # fmt: skip
-        singular = found.singular.reshape(n, -1)[rows, order] & there
-        direction = found.free_direction.reshape(n, -1, 6)[rows, order] * singular[..., None]
-        return AllSolutions(
-            joint_q=joint_q,
-            n_found=n_found,
-            n_exist=n_exist,
-            status=status.astype(np.int32),
-            position_error=position_error,
-            rotation_error=rotation_error,
-            singular=singular,
-            free_direction=np.insert(direction, self._place, 0.0, axis=2),
-        )
+        for k in range(_HALVINGS + 1):
+            wp.launch(
+                sides_kernel(),
+                dim=best.shape[0],
+                inputs=[
+                    self._redundancy, 0.5 ** (k + 1) / self._n_sampled, int(k > 0),
+                    self._seeds.array, self._bounds.array, sides.n_exist, sides.distances,
+                ],
+                outputs=[self._side_values, best, self._least],
+                device=self._device,
+            )  # fmt: skip
+            if k < _HALVINGS:
+                self._launch_at(self._side_values, sides)
+        self._launch_rows(self._nearest)
 
-    def _errors(
-        self, joint_q: np.ndarray, poses: np.ndarray, there: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return distances [m] and angles [rad] of configurations [n, s, ..] to the poses.
-
-        Places that are not ``there`` [n, s] repeat the first of their row.
-        """
-        first = np.arange(there.shape[1]) == 0
-        rows = there | first
-        body_q = np.zeros((int(rows.sum()), self.model.body_count, 7))
-        eval_fk(self.model, joint_q[rows], body_q)
-        reached = multiply(body_q[:, self._link], self._offset)
-        miss = multiply(inverse(reached), poses[np.nonzero(rows)[0]])
-        angle = 2.0 * np.arctan2(np.linalg.norm(miss[:, 3:6], axis=1), np.abs(miss[:, 6]))
-        errors = np.full((2, *there.shape), np.inf)
-        errors[:, rows] = np.where(
-            np.isfinite(angle), [np.linalg.norm(miss[:, :3], axis=1), angle], np.inf
-        )
-        return tuple(np.where(rows, errors, errors[:, :, :1]))
+    def _launch_finish(self) -> None:
+        """Enqueue the nearest solution, the order of all, and their verification."""
+        if self._n_sampled > 1:
+            self._launch_nearest()
+        arrays = self._arrays
+        wp.launch(
+            merge_kernel(),
+            dim=self.n_problems,
+            inputs=[
+                self._redundancy, self._seeds.array, self._all_values, arrays.solutions,
+                arrays.distances, arrays.directions, arrays.singular, arrays.n_exist,
+                arrays.n_branches, arrays.least_cost,
+            ],
+            outputs=[
+                self._distances, self._origin, self._merged, self._directions.array,
+                self._singular.array, self._n_exist.array, self._n_found.array, self._n_branches,
+            ],
+            device=self._device,
+        )  # fmt: skip
+        wp.launch(
+            verify_kernel(),
+            dim=self.n_problems,
+            inputs=[
+                self._tree.arrays, self._placement, self._poses.array,
+                self._seeds.array, self._merged, self._n_found.array, self._n_branches,
+            ],
+            outputs=[
+                self._joint_q.array, self._position_error.array, self._rotation_error.array,
+                self._status.array,
+            ],
+            device=self._device,
+        )  # fmt: skip
+        for buffer in (
+            self._joint_q, self._n_exist, self._n_found, self._status, self._position_error,
+            self._rotation_error, self._singular, self._directions,
+        ):  # fmt: skip
+            buffer.download()
 
 
 def checked_values(values: int | Sequence[float] | np.ndarray) -> tuple[np.ndarray, int]:
     """Return the values that are given and 0, or none and how many to sample.
 
     Raises:
-        ArgumentError: Neither a count of at least two nor finite positions.
+        ArgumentError: Neither a count nor finite positions.
     """
     if isinstance(values, int | np.integer):
-        return np.zeros(0), checked_count('redundant_values', int(values), 2)
+        return np.zeros(0), checked_count('redundant_values', int(values), 1)
     given = np.atleast_1d(real_array('redundant_values', values))
     if given.ndim != 1 or not given.size or not np.all(np.abs(given) <= MAX_MAGNITUDE):
         raise ArgumentError(
             f'redundant_values must be a count or finite positions [k], got {values!r}'
         )
     return given, 0
-
-
-def _middles(count: int) -> np.ndarray:
-    """Return the middles of equal parts of [0, 1]."""
-    return (np.arange(count) + 0.5) / count

@@ -46,12 +46,14 @@ def refinement_struct() -> Any:
         reach: wp.float64  # [m], by which a slide moves for what counts as a radian
         free_axis: wp.vec3d  # in the tool, of the turn that does not matter
         slack: wp.float64  # largest miss of a candidate that is polished
+        margin: wp.float64  # [rad, reaches], a candidate further outside the limits is not
         separation: wp.float64  # [rad, reaches], between solutions that count as two
         singular_value: wp.float64  # below it a configuration is singular
         fold_value: wp.float64  # below it a solution may have an unseen twin; 0 for exact axes
         at_limit: wp.float64  # [rad, m], a solution this far outside a limit is pulled to it
         steps: int  # of polishing
         least_error: int  # 1: without a solution, look for a configuration of least error
+        sparse: int  # 1: flags and directions of solutions only are written
         all_turns: int  # 1: each turn that the limits allow, 0: that nearest to the seed
 
     return Refinement
@@ -308,6 +310,16 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
         return most
 
     @wp.func
+    def far_outside(chain: Chain, refinement: Refinement, q: vecm) -> bool:
+        """Whether a joint is so far outside its limits that polishing leaves it there."""
+        unit = units(refinement)
+        for j in range(n):
+            far = refinement.margin * unit[j]
+            if q[j] < chain.lower[j] - far or q[j] > chain.upper[j] + far:
+                return True
+        return False
+
+    @wp.func
     def clamped(chain: Chain, q: vecm) -> vecm:
         inside = q
         for j in range(n):
@@ -358,6 +370,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
         singular: wp.array2d(dtype=wp.int32),  # [n_problems, max_solutions]
         n_exist: wp.array(dtype=wp.int32),  # [n_problems], solutions inside the limits
         n_branches: wp.array(dtype=wp.int32),  # [n_problems], solutions whatever the limits
+        least_cost: wp.array(dtype=wp.float64),  # [n_problems], of the best one without solutions
     ):
         _structure = wp.static(structure)
         problem = wp.tid()
@@ -371,20 +384,24 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
         best_cost = wp.float64(wp.inf)
         # A first pass over candidates without limits; a second, where it found nothing inside
         # them, for the nearest configuration inside.
+        beyond = int(0)
         while valid and slot < candidates.shape[1]:
             if misses[problem, slot] <= refinement.slack:
                 start = read(problem, slot, candidates)
-                q, _cost, solves = polish(
-                    chain, refinement, start, R_t, p_t, refinement.steps, False
-                )
-                if solves and is_new(q, problem, branches, refinement, candidates):
-                    # Places up to this one have been read.
-                    for j in range(n):
-                        change = candidates[problem, branches, j]
-                        candidates[problem, slot, j] = change
-                        candidates[problem, branches, j] = q[j]
-                    misses[problem, slot] = misses[problem, branches]
-                    branches += 1
+                if far_outside(chain, refinement, nearest_turns(wide, start, problem, seed)):
+                    beyond += 1
+                else:
+                    q, _cost, solves = polish(
+                        chain, refinement, start, R_t, p_t, refinement.steps, False
+                    )
+                    if solves and is_new(q, problem, branches, refinement, candidates):
+                        # Places up to this one have been read.
+                        for j in range(n):
+                            change = candidates[problem, branches, j]
+                            candidates[problem, slot, j] = change
+                            candidates[problem, branches, j] = q[j]
+                        misses[problem, slot] = misses[problem, branches]
+                        branches += 1
             slot += 1
         # Where two branches of nearby exact axes meet, those of the arm itself may lie farther
         # apart than both candidates: walk along the weakest direction to look for the twin.
@@ -477,7 +494,11 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
         written = int(0)
         if valid:
             written = wp.min(wp.max(count, 1), solutions.shape[1])
-        for k in range(solutions.shape[1]):
+        shown = solutions.shape[1]
+        if refinement.sparse != 0:
+            written = wp.min(count, shown)
+            shown = written
+        for k in range(shown):
             flag = int(0)
             x = vecm()
             if k < written:
@@ -489,6 +510,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
             for j in range(n):
                 directions[problem, k, j] = x[j] * wp.float64(flag)
         n_exist[problem] = count
-        n_branches[problem] = branches
+        n_branches[problem] = branches + beyond
+        least_cost[problem] = best_cost
 
     return refine

@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-import dataclasses
-from typing import Any
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,34 +20,24 @@ from ros_ik.model.checks import link_index
 from ros_ik.model.poses import pose_rows
 from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
-from ros_ik.solvers.analytic.form import ClosedForm
 from ros_ik.solvers.analytic.form import folded_chain
 from ros_ik.solvers.analytic.form import free_axes
 from ros_ik.solvers.analytic.form import recognised
 from ros_ik.solvers.analytic.form import without_form
 from ros_ik.solvers.analytic.general import GENERAL_CANDIDATES
-from ros_ik.solvers.analytic.refine import refine_kernel
-from ros_ik.solvers.analytic.refine import refinement_struct
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.result import checked_settings
 from ros_ik.solvers.analytic.result import ClosedFormSettings
-from ros_ik.solvers.analytic.sources import candidate_source
+from ros_ik.solvers.analytic.stage import SolutionStage
+from ros_ik.solvers.analytic.stage import StageArrays
 from ros_ik.solvers.analytic.structure import ClosedFormFamily
-from ros_ik.solvers.analytic.structure import joint_axes
 from ros_ik.solvers.analytic.verify import verify_kernel
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.pose_ik.setup import checked_rows
-from ros_ik.solvers.pose_ik.setup import make_chain
 from ros_ik.solvers.pose_ik.setup import make_placement
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
-
-# Branches that meet for an exact structure are about the root of the deviation apart for one that
-# nearly fits, and so is the least singular value there.
-_FOLD_FACTOR, _MOST_FOLD = 5.0, 0.1
-# A solution this far outside a limit is pulled to it, where that keeps the tolerances [rad].
-_AT_LIMIT = 1e-5
 
 
 class ClosedFormIK:
@@ -120,26 +108,16 @@ class ClosedFormIK:
         bytes_per_problem += 8 * model.joint_coord_count * max_solutions
         check_memory('n_problems', n_problems, bytes_per_problem, model.device)
         self._device = wp.get_device(model.device)
-        axes = joint_axes(self.chain)
-        self._source = candidate_source(made, self.form.exact, n_problems, self._device)
-        position = settings.position_tolerance * min(1.0, axes.reach)
-        self._refinement = _refinement(
-            settings, axes.reach, position, self.form, self._source.slack
-        )
+        self._stage = SolutionStage(
+            self.chain, self.form, made, settings, n_problems, free=free, all_turns=all_turns,
+            device=self._device,
+        )  # fmt: skip
         self._placement = make_placement(
             model, index, self.chain, held, checked_pose('offset', offset),
-            (position, settings.rotation_tolerance), (1.0, self._refinement.length),
-            settings.separation, free,
+            (self._stage.position_tolerance, settings.rotation_tolerance),
+            (1.0, self._stage.length), settings.separation, free,
         )  # fmt: skip
-        self._free_turns = len(free)
-        self._refinement.free_axis = self._placement.free_axis
-        self._refinement.all_turns = int(all_turns)
-        self._refinement.least_error = int(least_error)
-        self._chain_arrays = make_chain(self.chain, self._device)
-        wide = dataclasses.replace(
-            self.chain, lower=self.chain.lower - _AT_LIMIT, upper=self.chain.upper + _AT_LIMIT
-        )
-        self._wide_arrays = make_chain(wide, self._device)
+        self._least_error = least_error
         self._tree = kinematic_tree(model, wp.float64)
         self._allocate()
         self._graph = Graph(self._launch, self._device)
@@ -169,7 +147,7 @@ class ClosedFormIK:
             rows = checked_rows('seeds', seeds, self.n_problems, self.model.joint_coord_count)
             rows = rows[:, self.chain.coordinates]
             self._seeds.host[:] = np.where(np.abs(rows) <= MAX_MAGNITUDE, rows, np.nan)
-        self._source.prepare(self._poses.host)
+        self._stage.source.prepare(self._poses.host)
         self._graph.launch()
         np.minimum(self._n_exist.host, self.max_solutions, out=self._result.n_found)
         np.greater(self._singular.host, 0, out=self._result.singular)
@@ -179,25 +157,14 @@ class ClosedFormIK:
         """Enqueue the kernels and the copies."""
         self._poses.upload()
         self._seeds.upload()
-        problem = [self._poses.array, self._seeds.array]
-        self._source.launch(problem)
-        wp.launch(
-            refine_kernel(self.chain.slides, self._free_turns),
-            dim=self.n_problems,
-            inputs=[self._chain_arrays, self._wide_arrays, self._refinement, *problem],
-            outputs=[
-                self._source.candidates, self._source.misses, self._solutions, self._distances,
-                self._branch_of, self._directions.array, self._singular.array,
-                self._n_exist.array, self._n_branches,
-            ],
-            device=self._device,
-        )  # fmt: skip
+        problem = self._poses.array, self._seeds.array
+        self._stage.launch(*problem, self._arrays, least_error=self._least_error)
         wp.launch(
             verify_kernel(),
             dim=self.n_problems,
             inputs=[
-                self._tree.arrays, self._placement, *problem, self._solutions,
-                self._n_exist.array, self._n_branches,
+                self._tree.arrays, self._placement, *problem, self._arrays.solutions,
+                self._arrays.n_exist, self._arrays.n_branches,
             ],
             outputs=[
                 self._joint_q.array, self._position_error.array, self._rotation_error.array,
@@ -213,10 +180,6 @@ class ClosedFormIK:
         joints = self.chain.n_variables
         self._poses = HostBuffer((n,), wp.transformd, device)
         self._seeds = HostBuffer((n, joints), wp.float64, device)
-        self._solutions = wp.zeros((n, s, joints), dtype=wp.float64, device=device)
-        self._distances = wp.zeros((n, s), dtype=wp.float64, device=device)
-        self._branch_of = wp.zeros((n, s), dtype=wp.int32, device=device)
-        self._n_branches = wp.zeros(n, dtype=wp.int32, device=device)
         self._joint_q = HostBuffer((n * s, self.model.joint_coord_count), wp.float64, device)
         self._n_exist = HostBuffer((n,), wp.int32, device)
         self._status = HostBuffer((n,), wp.int32, device)
@@ -224,6 +187,10 @@ class ClosedFormIK:
         self._rotation_error = HostBuffer((n, s), wp.float64, device)
         self._singular = HostBuffer((n, s), wp.int32, device)
         self._directions = HostBuffer((n, s, joints), wp.float64, device)
+        self._arrays = StageArrays.allocate(
+            n, s, joints, device, directions=self._directions.array,
+            singular=self._singular.array, n_exist=self._n_exist.array,
+        )  # fmt: skip
         self._result = AllSolutions(
             joint_q=self._joint_q.host.reshape(n, s, -1),
             n_found=np.zeros(n, dtype=np.int32),
@@ -238,22 +205,3 @@ class ClosedFormIK:
             self._joint_q, self._n_exist, self._status, self._position_error,
             self._rotation_error, self._singular, self._directions,
         ]  # fmt: skip
-
-
-def _refinement(
-    settings: ClosedFormSettings, reach: float, position: float, form: ClosedForm, slack: float
-) -> Any:
-    """Return what is asked of solutions as the struct that the kernel takes."""
-    refinement = refinement_struct()()
-    refinement.position_tolerance = position
-    refinement.rotation_tolerance = settings.rotation_tolerance
-    refinement.length = settings.length * reach
-    refinement.reach = reach
-    refinement.slack = slack
-    refinement.separation = settings.separation
-    refinement.singular_value = settings.singular_value
-    if not form.exact:
-        refinement.fold_value = min(_MOST_FOLD, _FOLD_FACTOR * form.deviation**0.5)
-    refinement.at_limit = _AT_LIMIT
-    refinement.steps = settings.max_steps
-    return refinement

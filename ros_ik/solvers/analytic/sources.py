@@ -36,6 +36,8 @@ _EXACT_SLACK, _SLACK_FACTOR = 1e-8, 30.0
 # of a pose over the least singular value of the six joints, or by the root of it where it is zero.
 _LOCKED_SLACK = 1e-2
 _JOINTS = 6
+# Lower and upper limits by joint, [n] each.
+Limits = tuple[np.ndarray, np.ndarray]
 
 
 class CandidateSource(Protocol):
@@ -55,8 +57,12 @@ class CandidateSource(Protocol):
     def prepare(self, poses: np.ndarray) -> None:
         """Do the work of the host for poses [n_problems, 7], before the launches."""
 
-    def launch(self, problem: list[Any]) -> None:
-        """Enqueue the kernels and copies, given the arrays of poses and seeds."""
+    def launch(self, problem: list[Any], *, bounded: bool = False) -> None:
+        """Enqueue the kernels and copies, given the arrays of poses and seeds.
+
+        Closed forms of six joints take fewer poses than there is room for, too. ``bounded`` lets
+        them leave out candidates outside the limits.
+        """
 
 
 class KernelSource:
@@ -69,11 +75,16 @@ class KernelSource:
         exact: bool,
         n_problems: int,
         device: wp.DeviceLike,
+        limits: Limits | None = None,
     ) -> None:
         """Compile and allocate."""
         self.slack = _EXACT_SLACK if exact else _SLACK_FACTOR * chart.deviation**0.5
         self._kernel, self._chart = _kernel_of(chart, device)
         _fill_axes(self._chart, chart, axes, exact, self.slack, device)
+        self._has_limits = limits is not None and not isinstance(chart, SlideChart)
+        if limits is not None and self._has_limits:
+            self._chart.lower = wp.array(limits[0], dtype=wp.float64, device=device)
+            self._chart.upper = wp.array(limits[1], dtype=wp.float64, device=device)
         self._device = device
         shape = (n_problems, MAX_CANDIDATES)
         self.candidates = wp.zeros((*shape, _JOINTS), dtype=wp.float64, device=device)
@@ -82,10 +93,12 @@ class KernelSource:
     def prepare(self, poses: np.ndarray) -> None:
         """Do nothing; the kernel does it all."""
 
-    def launch(self, problem: list[Any]) -> None:
+    def launch(self, problem: list[Any], *, bounded: bool = False) -> None:
         """Enqueue the kernel."""
+        if self._has_limits:
+            self._chart.bounded = int(bounded)
         wp.launch(
-            self._kernel, dim=self.candidates.shape[0], inputs=[self._chart, *problem],
+            self._kernel, dim=problem[0].shape[0], inputs=[self._chart, *problem],
             outputs=[self.candidates, self.misses], device=self._device,
         )  # fmt: skip
 
@@ -106,7 +119,7 @@ class HostSource:
         """Solve the polynomials of the poses."""
         self._general.fill(poses, self._candidates.host, self._misses.host)
 
-    def launch(self, problem: list[Any]) -> None:
+    def launch(self, problem: list[Any], *, bounded: bool = False) -> None:
         """Enqueue the copies to the device."""
         self._candidates.upload()
         self._misses.upload()
@@ -146,7 +159,7 @@ class CompletedSource:
         for source, *_ in self._parts:
             source.prepare(poses)
 
-    def launch(self, problem: list[Any]) -> None:
+    def launch(self, problem: list[Any], *, bounded: bool = False) -> None:
         """Enqueue the kernels of the sources and the joining of their candidates."""
         poses, seeds = problem
         first = 0
@@ -165,21 +178,38 @@ class CompletedSource:
 
 
 def candidate_source(
-    made: list[Completion], exact: bool, n_problems: int, device: wp.DeviceLike
+    made: list[Completion],
+    exact: bool,
+    n_problems: int,
+    device: wp.DeviceLike,
+    limits: Limits | None = None,
 ) -> CandidateSource:
-    """Return the source of the candidates of a chain, given its completions."""
+    """Return the source of the candidates of a chain, given its completions.
+
+    Args:
+        made: The completions.
+        exact: Whether the axes have the structure up to rounding.
+        n_problems: Most poses of a launch.
+        device: Warp device.
+        limits: Lower and upper limits of the joints, beyond which candidates may be left out;
+            None for none.
+    """
     if len(made) == 1 and len(made[0].real) == _JOINTS:
-        return six_joint_source(made[0], exact, n_problems, device)
+        return six_joint_source(made[0], exact, n_problems, device, limits)
     return CompletedSource(made, exact, n_problems, device)
 
 
 def six_joint_source(
-    made: Completion, exact: bool, n_problems: int, device: wp.DeviceLike
+    made: Completion,
+    exact: bool,
+    n_problems: int,
+    device: wp.DeviceLike,
+    limits: Limits | None = None,
 ) -> CandidateSource:
     """Return the source of the candidates of six joints."""
     if made.chart is None:
         return HostSource(made.axes, n_problems, device)
-    return KernelSource(made.chart, made.axes, exact, n_problems, device)
+    return KernelSource(made.chart, made.axes, exact, n_problems, device, limits)
 
 
 def _kernel_of(chart: Chart | SlideChart, device: wp.DeviceLike) -> tuple[wp.Kernel, Any]:

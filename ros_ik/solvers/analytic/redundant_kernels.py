@@ -1,0 +1,325 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels for the values of a redundant joint: poses of the other six, choice of values, merging.
+
+Row k n + i of an array [rows] belongs to value k of pose i, of n poses.
+"""
+
+import functools
+from typing import Any
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.spatial import sincos_function
+
+# Values about which the nearest solution is searched for.
+MINIMA = 3
+
+
+@no_type_check
+@functools.cache
+def redundancy_struct() -> Any:
+    """Return the struct of the redundant joint."""
+
+    @wp.struct
+    class Redundancy:
+        place: int  # among the joints of the chain; the first or the last one
+        slides: int
+        axis: wp.vec3d  # in the world where it is the first joint, in the tool where the last
+        pivot: wp.vec3d  # [m]
+        held: wp.float64  # position at which the chain of the other six holds it
+        separation: wp.float64  # between values that count as two
+
+    return Redundancy
+
+
+@no_type_check
+@functools.cache
+def seed_distance_function() -> wp.Function:
+    """Build ``seed_distance(redundancy, row, values, seed, n_exist, distances) -> distance``.
+
+    It is the square of the distance of the nearest solution at a value to the seed, inf where
+    there is none.
+    """
+    Redundancy = redundancy_struct()
+
+    @wp.func
+    def seed_distance(
+        redundancy: Redundancy, row: int, values: wp.array(dtype=wp.float64),
+        seed: wp.array2d(dtype=wp.float64), n_exist: wp.array(dtype=wp.int32),
+        distances: wp.array2d(dtype=wp.float64),
+    ) -> wp.float64:  # fmt: skip
+        if n_exist[row] == 0:
+            return wp.float64(wp.inf)
+        change = values[row] - seed[row % seed.shape[0], redundancy.place]
+        return distances[row, 0] + change * change
+
+    return seed_distance
+
+
+@no_type_check
+@functools.cache
+def six_joint_poses_kernel() -> wp.Kernel:
+    """Build the kernel that writes what the other six joints have to reach at each value.
+
+    Where the value is NaN, the pose is.
+    """
+    Redundancy = redundancy_struct()
+    sincos = sincos_function(wp.float64)
+
+    @compiled_kernel()
+    def six_joint_poses(
+        redundancy: Redundancy,
+        values: wp.array(dtype=wp.float64),  # [rows]
+        target: wp.array(dtype=wp.transformd),  # [n], unit quaternions
+        seed: wp.array2d(dtype=wp.float64),  # [n, 7]
+        moved: wp.array(dtype=wp.transformd),  # [rows]
+        seeds: wp.array2d(dtype=wp.float64),  # [rows, 6]
+    ):
+        row = wp.tid()
+        problem = row % target.shape[0]
+        change = redundancy.held - values[row]
+        motion = wp.transformd(redundancy.axis * change, wp.quat_identity(dtype=wp.float64))
+        if redundancy.slides == 0:
+            half = sincos(wp.float64(0.5) * change)
+            axis = redundancy.axis * half[0]
+            turn = wp.quatd(axis[0], axis[1], axis[2], half[1])
+            motion = wp.transformd(
+                redundancy.pivot - wp.quat_rotate(turn, redundancy.pivot), turn
+            )
+        if redundancy.place == 0:
+            moved[row] = motion * target[problem]
+        else:
+            moved[row] = target[problem] * motion
+        for j in range(seeds.shape[1]):
+            seeds[row, j] = seed[problem, j + wp.where(j >= redundancy.place, 1, 0)]
+
+    return six_joint_poses
+
+
+@no_type_check
+@functools.cache
+def sampled_values_kernel() -> wp.Kernel:
+    """Build the kernel that writes the seed's value, then the middles of equal parts."""
+    Redundancy = redundancy_struct()
+
+    @compiled_kernel()
+    def sampled_values(
+        redundancy: Redundancy,
+        seed: wp.array2d(dtype=wp.float64),  # [n, 7]
+        bounds: wp.array(dtype=wp.vec2d),  # [n]
+        values: wp.array(dtype=wp.float64),  # [rows]
+    ):
+        row = wp.tid()
+        n = bounds.shape[0]
+        problem = row % n
+        low = bounds[problem][0]
+        high = bounds[problem][1]
+        value = wp.clamp(seed[problem, redundancy.place], low, high)
+        if row >= n:
+            part = (wp.float64(row // n) - wp.float64(0.5)) / wp.float64(values.shape[0] // n - 1)
+            value = low + (high - low) * part
+        values[row] = value
+
+    return sampled_values
+
+
+@no_type_check
+@functools.cache
+def minima_kernel() -> wp.Kernel:
+    """Build the kernel that chooses the values about which to search for the nearest solution.
+
+    Samples that are no minimum lead to one that is; the seed's own value comes first. NaN stands
+    where there are fewer.
+    """
+    Redundancy = redundancy_struct()
+    seed_distance = seed_distance_function()
+
+    @compiled_kernel()
+    def minima(
+        redundancy: Redundancy,
+        seed: wp.array2d(dtype=wp.float64),  # [n, 7]
+        values: wp.array(dtype=wp.float64),  # [rows]
+        n_exist: wp.array(dtype=wp.int32),  # [rows]
+        distances: wp.array2d(dtype=wp.float64),  # [rows, places]
+        best: wp.array(dtype=wp.float64),  # [MINIMA * n]
+        least: wp.array(dtype=wp.float64),  # [MINIMA * n]
+    ):
+        problem = wp.tid()
+        n = seed.shape[0]
+        nowhere = wp.float64(wp.inf)
+        for m in range(MINIMA):
+            best[m * n + problem] = wp.float64(wp.nan)
+            least[m * n + problem] = nowhere
+        count = values.shape[0] // n
+        before = nowhere
+        here = seed_distance(redundancy, problem, values, seed, n_exist, distances)
+        k = int(0)
+        while k < count:
+            row = k * n + problem
+            after = nowhere
+            if k + 1 < count:
+                after = seed_distance(redundancy, row + n, values, seed, n_exist, distances)
+            lowest = k == 0 or (here <= before and here <= after)
+            if lowest and here < least[wp.static(MINIMA - 1) * n + problem]:
+                m = int(wp.static(MINIMA - 1))
+                while m > 0 and least[(m - 1) * n + problem] > here:
+                    least[m * n + problem] = least[(m - 1) * n + problem]
+                    best[m * n + problem] = best[(m - 1) * n + problem]
+                    m -= 1
+                least[m * n + problem] = here
+                best[m * n + problem] = values[row]
+            before = here
+            if k == 0:
+                before = nowhere
+            here = after
+            k += 1
+
+    return minima
+
+
+@no_type_check
+@functools.cache
+def sides_kernel() -> wp.Kernel:
+    """Build the kernel that moves values to a side that is nearer, then steps to both sides."""
+    Redundancy = redundancy_struct()
+    seed_distance = seed_distance_function()
+
+    @compiled_kernel()
+    def sides(
+        redundancy: Redundancy,
+        step: wp.float64,  # to the new sides, over the interval
+        tried: int,  # 0 before the first sides
+        seed: wp.array2d(dtype=wp.float64),  # [n, 7]
+        bounds: wp.array(dtype=wp.vec2d),  # [n]
+        n_exist: wp.array(dtype=wp.int32),  # [2 * rows], of the sides
+        distances: wp.array2d(dtype=wp.float64),  # [2 * rows, places]
+        values: wp.array(dtype=wp.float64),  # [2 * rows], the sides
+        best: wp.array(dtype=wp.float64),  # [rows]
+        least: wp.array(dtype=wp.float64),  # [rows]
+    ):
+        row = wp.tid()
+        rows = best.shape[0]
+        for side in range(2):
+            other = row + side * rows
+            if tried != 0:
+                distance = seed_distance(redundancy, other, values, seed, n_exist, distances)
+                if distance < least[row]:
+                    least[row] = distance
+                    best[row] = values[other]
+        low = bounds[row % bounds.shape[0]][0]
+        high = bounds[row % bounds.shape[0]][1]
+        # NaN stays where there is nothing to search about.
+        if wp.isfinite(best[row]):
+            values[row] = wp.clamp(best[row] - step * (high - low), low, high)
+            values[row + rows] = wp.clamp(best[row] + step * (high - low), low, high)
+        else:
+            values[row] = best[row]
+            values[row + rows] = best[row]
+
+    return sides
+
+
+@no_type_check
+@functools.cache
+def merge_kernel() -> wp.Kernel:
+    """Build the kernel that puts the solutions at all values in order, those nearest first.
+
+    A value that came up before gives the same solutions and is left out. A pose without any takes
+    the configuration of least cost.
+    """
+    Redundancy = redundancy_struct()
+
+    @wp.func
+    def is_repeated(
+        redundancy: Redundancy, row: int, n: int, values: wp.array(dtype=wp.float64),
+        n_exist: wp.array(dtype=wp.int32),
+    ) -> bool:  # fmt: skip
+        """Whether a value with solutions came up before."""
+        other = row % n
+        while other < row:
+            apart = wp.abs(values[row] - values[other])
+            if apart < redundancy.separation and n_exist[other] > 0:
+                return True
+            other += n
+        return False
+
+    @compiled_kernel()
+    def merge(
+        redundancy: Redundancy,
+        seed: wp.array2d(dtype=wp.float64),  # [n, 7]
+        values: wp.array(dtype=wp.float64),  # [rows]
+        solutions: wp.array3d(dtype=wp.float64),  # [rows, places, 6]
+        distances: wp.array2d(dtype=wp.float64),  # [rows, places]
+        row_directions: wp.array3d(dtype=wp.float64),  # [rows, places, 6]
+        row_singular: wp.array2d(dtype=wp.int32),  # [rows, places]
+        row_exist: wp.array(dtype=wp.int32),  # [rows]
+        row_branches: wp.array(dtype=wp.int32),  # [rows]
+        least_cost: wp.array(dtype=wp.float64),  # [rows]
+        nearest: wp.array2d(dtype=wp.float64),  # [n, s], squares of distances to the seed
+        origin: wp.array2d(dtype=wp.int32),  # [n, s], row and place of each
+        merged: wp.array3d(dtype=wp.float64),  # [n, s, 7]
+        directions: wp.array3d(dtype=wp.float64),  # [n, s, 7]
+        singular: wp.array2d(dtype=wp.int32),  # [n, s]
+        n_exist: wp.array(dtype=wp.int32),  # [n]
+        n_found: wp.array(dtype=wp.int32),  # [n]
+        n_branches: wp.array(dtype=wp.int32),  # [n]
+    ):
+        problem = wp.tid()
+        n = seed.shape[0]
+        room = nearest.shape[1]
+        places = distances.shape[1]
+        exist = int(0)
+        found = int(0)
+        branches = int(0)
+        best = wp.float64(wp.inf)
+        origin[problem, 0] = problem * places
+        row = int(problem)
+        while row < values.shape[0]:
+            branches += row_branches[row]
+            if row_exist[row] == 0 and least_cost[row] < best and exist == 0:
+                best = least_cost[row]
+                origin[problem, 0] = row * places
+            if row_exist[row] > 0 and not is_repeated(redundancy, row, n, values, row_exist):
+                exist += row_exist[row]
+                change = values[row] - seed[problem, redundancy.place]
+                for k in range(wp.min(row_exist[row], places)):
+                    distance = distances[row, k] + change * change
+                    at = wp.min(found, room)
+                    while at > 0 and nearest[problem, at - 1] > distance:
+                        if at < room:
+                            nearest[problem, at] = nearest[problem, at - 1]
+                            origin[problem, at] = origin[problem, at - 1]
+                        at -= 1
+                    if at < room:
+                        nearest[problem, at] = distance
+                        origin[problem, at] = row * places + k
+                    found = wp.min(found + 1, room)
+            row += n
+        n_exist[problem] = exist
+        n_found[problem] = found
+        n_branches[problem] = branches
+        for k in range(room):
+            flag = int(0)
+            if k < wp.max(found, 1):
+                value_row = origin[problem, k] // places
+                place = origin[problem, k] % places
+                if found > 0:
+                    flag = row_singular[value_row, place]
+                for j in range(7):
+                    directions[problem, k, j] = wp.float64(0.0)
+                    if j == redundancy.place:
+                        merged[problem, k, j] = values[value_row]
+                    else:
+                        other = j - wp.where(j > redundancy.place, 1, 0)
+                        merged[problem, k, j] = solutions[value_row, place, other]
+                        if flag == 1:
+                            directions[problem, k, j] = row_directions[value_row, place, other]
+            else:
+                for j in range(7):
+                    directions[problem, k, j] = wp.float64(0.0)
+            singular[problem, k] = flag
+
+    return merge

@@ -1,0 +1,165 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Launches that turn poses on the device into solutions: candidates and what is made of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from ros_ik.kinematics.serial_chain import SerialChain
+from ros_ik.solvers.analytic.completion import Completion
+from ros_ik.solvers.analytic.form import ClosedForm
+from ros_ik.solvers.analytic.refine import refine_kernel
+from ros_ik.solvers.analytic.refine import refinement_struct
+from ros_ik.solvers.analytic.result import ClosedFormSettings
+from ros_ik.solvers.analytic.sources import candidate_source
+from ros_ik.solvers.analytic.structure import joint_axes
+from ros_ik.solvers.pose_ik.setup import make_chain
+
+# Branches that meet for an exact structure are about the root of the deviation apart for one that
+# nearly fits, and so is the least singular value there.
+_FOLD_FACTOR, _MOST_FOLD = 5.0, 0.1
+# A solution this far outside a limit is pulled to it, where that keeps the tolerances [rad].
+_AT_LIMIT = 1e-5
+# By how much polishing may move a joint from the solution of exact axes [rad, reaches], and from
+# that of axes that nearly fit, over the root of their deviation: it walks to twins, too.
+_MARGIN, _MARGIN_FACTOR = 0.05, 1e3
+
+
+@dataclasses.dataclass(frozen=True)
+class StageArrays:
+    """Device arrays of the solutions of n poses in s places each.
+
+    Attributes:
+        solutions: Configurations of the chain, [n, s, joints], nearest to the seed first.
+        distances: Squares of their distances to the seed, [n, s].
+        branch_of: Branch that each is a turn of, [n, s].
+        directions: See ``AllSolutions.free_direction``, [n, s, joints].
+        singular: 1 where a solution is singular, [n, s].
+        n_exist: Solutions inside the limits, [n].
+        n_branches: Solutions whatever the limits, [n].
+        least_cost: Cost of the first place where there is no solution, [n]; inf where nothing
+            was looked for.
+    """
+
+    solutions: Any
+    distances: Any
+    branch_of: Any
+    directions: Any
+    singular: Any
+    n_exist: Any
+    n_branches: Any
+    least_cost: Any
+
+    @classmethod
+    def allocate(
+        cls, n: int, places: int, joints: int, device: wp.DeviceLike, **given: Any
+    ) -> StageArrays:
+        """Return zeros, but for arrays that are given by name."""
+        shapes = {
+            'solutions': ((n, places, joints), wp.float64),
+            'distances': ((n, places), wp.float64),
+            'branch_of': ((n, places), wp.int32),
+            'directions': ((n, places, joints), wp.float64),
+            'singular': ((n, places), wp.int32),
+            'n_exist': ((n,), wp.int32),
+            'n_branches': ((n,), wp.int32),
+            'least_cost': ((n,), wp.float64),
+        }
+        for name, (shape, kind) in shapes.items():
+            if name not in given:
+                given[name] = wp.zeros(shape, dtype=kind, device=device)
+        return cls(**given)
+
+    def rows(self, rows: slice) -> StageArrays:
+        """Return views of some poses."""
+        return StageArrays(*(array[rows] for array in self.all()))
+
+    def all(self) -> list[Any]:
+        """Return the arrays in the order of the attributes."""
+        return [getattr(self, field.name) for field in dataclasses.fields(self)]
+
+
+class SolutionStage:
+    """Kernels from poses to the solutions of one chain of up to six joints.
+
+    Attributes:
+        source: Source of the candidates.
+        position_tolerance: Largest distance of a solution [m].
+        length: Weight of a radian in the cost of a configuration of least error [m].
+    """
+
+    def __init__(
+        self,
+        chain: SerialChain,
+        form: ClosedForm,
+        made: list[Completion],
+        settings: ClosedFormSettings,
+        n_problems: int,
+        *,
+        free: np.ndarray,
+        all_turns: bool,
+        device: wp.DeviceLike,
+        sparse: bool = False,
+    ) -> None:
+        """Compile and allocate.
+
+        Args:
+            chain: The chain.
+            form: Its closed form.
+            made: Its completions.
+            settings: Tolerances.
+            n_problems: Most poses of a launch.
+            free: Axes of the tool that a free rotation is about, [0, 1 or 3, 3].
+            all_turns: See :class:`ClosedFormIK`.
+            device: Warp device.
+            sparse: Leave places without a solution as they are; otherwise those of singular
+                solutions get zeros.
+        """
+        self._device, self._slides, self._free_turns = device, chain.slides, len(free)
+        reach = joint_axes(chain).reach
+        margin = _MARGIN if form.exact else _MARGIN + _MARGIN_FACTOR * form.deviation**0.5
+        far = margin * np.where(chain.slides, reach, 1.0)
+        self.source = candidate_source(
+            made, form.exact, n_problems, device, (chain.lower - far, chain.upper + far)
+        )
+        self.position_tolerance = settings.position_tolerance * min(1.0, reach)
+        self._refinement = refinement = refinement_struct()()
+        refinement.position_tolerance = self.position_tolerance
+        refinement.rotation_tolerance = settings.rotation_tolerance
+        refinement.length = self.length = settings.length * reach
+        refinement.reach = reach
+        # The struct of an arm without a free axis holds any.
+        refinement.free_axis = wp.vec3d(*(free[0] if len(free) == 1 else np.zeros(3)))
+        refinement.slack = self.source.slack
+        refinement.margin = margin
+        refinement.separation = settings.separation
+        refinement.singular_value = settings.singular_value
+        if not form.exact:
+            refinement.fold_value = min(_MOST_FOLD, _FOLD_FACTOR * form.deviation**0.5)
+        refinement.at_limit = _AT_LIMIT
+        refinement.steps = settings.max_steps
+        refinement.all_turns, refinement.sparse = int(all_turns), int(sparse)
+        wide = dataclasses.replace(
+            chain, lower=chain.lower - _AT_LIMIT, upper=chain.upper + _AT_LIMIT
+        )
+        self._chains = [make_chain(each, device) for each in (chain, wide)]
+
+    def launch(self, poses: Any, seeds: Any, out: StageArrays, *, least_error: bool) -> None:
+        """Enqueue the kernels for poses [n] and seeds [n, joints].
+
+        Without ``least_error`` the seed stands in the place of a solution where there is none.
+        """
+        self._refinement.least_error = int(least_error)
+        self.source.launch([poses, seeds], bounded=not least_error)
+        wp.launch(
+            refine_kernel(self._slides, self._free_turns),
+            dim=poses.shape[0],
+            inputs=[*self._chains, self._refinement, poses, seeds],
+            outputs=[self.source.candidates, self.source.misses, *out.all()],
+            device=self._device,
+        )  # fmt: skip
