@@ -112,8 +112,9 @@ class GeneralCandidates:
         # Rows of rotate() are the images of x, y and z: the columns of the matrix.
         rotation = np.swapaxes(rotate(poses[:, None, 3:], np.eye(3)), 1, 2)
         part = room // _PARTS
-        # Charts whose candidates are there.
-        done = np.zeros(n, dtype=int)
+        # Charts whose candidates are there, and those that it takes: one that is sure of a pose
+        # may ask for more, one that is not has no say.
+        done, needed = np.zeros(n, dtype=int), np.ones(n, dtype=int)
         left = np.arange(n)
         for chart in self.charts:
             motion = self._motion(rotation[left], position[left])
@@ -122,7 +123,8 @@ class GeneralCandidates:
             candidates[left[:, None], slots], misses[left[:, None], slots] = q, miss
             good = rounding <= _MOST_ROUNDING
             done[left[good]] += 1
-            left = left[done[left] < wanted]
+            needed[left[good]] = np.maximum(needed[left[good]], wanted[good])
+            left = left[done[left] < needed[left]]
             if len(left) == 0:
                 break
         left = np.flatnonzero(done == 0)
