@@ -120,17 +120,33 @@ def test_arms_with_one_special_pair(structure, monkeypatch):
         assert is_found(result, q).all()
 
 
-@pytest.mark.parametrize('name', ARMS)
-def test_the_tool_along_the_first_axis(name):
-    axes = axes_of(name)
+def poses_along_the_first_axis(axes, n, rng):
+    """Return random poses of an arm, turned so that axis 6 points against axis 1, [n, 7]."""
     h = axes[0]
-    rng = np.random.default_rng(2)
-    poses = tool_poses(*axes, rng.uniform(-np.pi, np.pi, (40, 6)))
+    poses = tool_poses(*axes, rng.uniform(-np.pi, np.pi, (n, 6)))
     at_zero = Rotation.from_quat(tool_poses(*axes, np.zeros((1, 6)))[0, 3:])
     last = (Rotation.from_quat(poses[:, 3:]) * at_zero.inv()).apply(h[5])
     for k, direction in enumerate(last):
         turn, _ = Rotation.align_vectors(-h[:1], direction[None])
         poses[k, 3:] = (turn * Rotation.from_quat(poses[k, 3:])).as_quat()
+    return poses
+
+
+def test_four_solutions_at_one_position_of_a_joint():
+    # With joint 4 at zero or half a turn, axes 1 and 6 are parallel, and so are 2, 3 and 5.
+    axes = axes_of('bent elbow')
+    poses = poses_along_the_first_axis(axes, 30, np.random.default_rng(1))
+    result = all_solutions(arm(*axes), 'tool', poses)
+    solved = result.status == SolveStatus.CONVERGED
+    assert solved.sum() > 20
+    assert np.all(result.n_found[solved] % 2 == 0)
+
+
+@pytest.mark.parametrize('name', ARMS)
+def test_the_tool_along_the_first_axis(name):
+    axes = axes_of(name)
+    rng = np.random.default_rng(2)
+    poses = poses_along_the_first_axis(axes, 40, rng)
     result = all_solutions(arm(*axes), 'tool', poses)
     reached = result.status == SolveStatus.CONVERGED
     assert reached.sum() > 15

@@ -133,7 +133,7 @@ def candidates_kernel(
 
     @wp.func
     def within(chart: ChartAxes, joint: int, angle: wp.float64) -> bool:
-        """Whether some turn of an angle is inside the limits."""
+        """Return whether some turn of an angle is inside the limits."""
         turn = wp.float64(wp.TAU)
         low = chart.lower[joint]
         if not wp.isfinite(low):

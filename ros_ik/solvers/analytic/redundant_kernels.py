@@ -237,7 +237,7 @@ def merge_kernel() -> wp.Kernel:
         redundancy: Redundancy, row: int, n: int, values: wp.array(dtype=wp.float64),
         n_exist: wp.array(dtype=wp.int32),
     ) -> bool:  # fmt: skip
-        """Whether a value with solutions came up before."""
+        """Return whether a value with solutions came up before."""
         other = row % n
         while other < row:
             apart = wp.abs(values[row] - values[other])

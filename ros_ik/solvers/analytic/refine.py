@@ -311,7 +311,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
 
     @wp.func
     def far_outside(chain: Chain, refinement: Refinement, q: vecm) -> bool:
-        """Whether a joint is so far outside its limits that polishing leaves it there."""
+        """Return whether a joint is so far outside its limits that polishing leaves it there."""
         unit = units(refinement)
         for j in range(n):
             far = refinement.margin * unit[j]
