@@ -153,6 +153,6 @@ class AccelerationReport:
         worst = int(self._times.argmax())
         if output.text == 'tracking' and self._times[worst] > _HELD:
             output.text = (
-                f'tracking; the acceleration limit of joint {self._names[worst]} holds the path '
-                f'back'
+                f'tracking; the acceleration limit of joint {self._names[worst]} '
+                'holds the path back'
             )

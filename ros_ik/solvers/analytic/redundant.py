@@ -61,8 +61,8 @@ from ros_ik.solvers.pose_ik.solver import ChainIK
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
 
-# How often the step of the search for the nearest solution is halved: the distance to the seed is
-# flat at its minimum, so that it is exact to twice as many digits.
+# Halvings of the step in the search for the nearest solution: the distance to the seed is flat at
+# its minimum, so that it is exact to twice as many digits.
 _HALVINGS = 16
 # Rounding of the verification [m over the reach, rad].
 _ROUNDING = 1e-14
