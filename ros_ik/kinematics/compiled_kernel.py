@@ -18,6 +18,9 @@ def compiled_kernel(
     Flags of the compiler are no options to use lightly: Warp reads its headers again for each set
     of them, 1.7 s of a cold start.
 
+    A static value that depends on a loop belongs in a ``wp.func``. In the body of a kernel Warp
+    writes the code anew at each start, cached or not: half a second for a large kernel.
+
     Args:
         differentiable: Whether it has an adjoint.
         module: The module of kernels that are compiled together, None for its own.

@@ -162,13 +162,11 @@ def candidates_kernel(
         free = vec6()
         for k in range(6):
             free[k] = seed[problem, chart.order[k]]
-            direction = chart.directions[k]
-            point = chart.points[k]
-            if wp.static(wrapped and k == 0):
-                direction = R * direction
-                point = R * point + t
-            h[k] = direction
-            p[k] = point
+            h[k] = chart.directions[k]
+            p[k] = chart.points[k]
+        if wp.static(wrapped):
+            h[0] = R * chart.directions[0]
+            p[0] = R * chart.points[0] + t
         moved_center = R * chart.center + t
         A, B, d = equations(h, p, chart.center, moved_center, R)
         free_y = free[wp.static(y_place)]

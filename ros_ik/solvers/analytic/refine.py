@@ -282,6 +282,22 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
         return rest
 
     @wp.func
+    def allowed_turns(chain: Chain, q: vecm):
+        """Return the lowest turn that the limits of each joint allow, and how many they allow."""
+        _structure = wp.static(structure)
+        lowest = Turns()
+        number = Turns()
+        for j in range(n):
+            number[j] = 1
+            limited = wp.isfinite(chain.lower[j]) and wp.isfinite(chain.upper[j])
+            if wp.static(not slides[j]) and limited:
+                down = int(wp.floor((q[j] - chain.lower[j]) / wp.float64(wp.TAU)))
+                lowest[j] = -down
+                up = int(wp.floor((chain.upper[j] - q[j]) / wp.float64(wp.TAU)))
+                number[j] = 1 + down + up
+        return lowest, number
+
+    @wp.func
     def is_new(
         q: vecm, problem: int, count: int, refinement: Refinement,
         branches: wp.array3d(dtype=wp.float64),
@@ -442,17 +458,9 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
             elif fits:
                 # Turns of the joints are the digits of a number.
                 whole = vecm()
-                lowest = Turns()
-                choices = Turns()
+                lowest, choices = allowed_turns(chain, q)
                 combinations = int(1)
                 for j in range(n):
-                    choices[j] = 1
-                    limited = wp.isfinite(chain.lower[j]) and wp.isfinite(chain.upper[j])
-                    if wp.static(not slides[j]) and limited:
-                        down = int(wp.floor((q[j] - chain.lower[j]) / wp.float64(wp.TAU)))
-                        lowest[j] = -down
-                        up = int(wp.floor((chain.upper[j] - q[j]) / wp.float64(wp.TAU)))
-                        choices[j] = 1 + down + up
                     combinations *= choices[j]
                 code = int(0)
                 while code < combinations:
