@@ -5,6 +5,7 @@
 import collections
 import contextlib
 import fcntl
+import functools
 import itertools
 import math
 import os
@@ -32,6 +33,7 @@ from std_msgs.msg import Bool
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 from std_srvs.srv import Trigger
+from support.process_forks import ForkServer
 from trajectory_msgs.msg import JointTrajectory
 import yaml
 
@@ -111,12 +113,27 @@ def reserved_domain():
         yield domain
 
 
-class Processes:
-    """Child processes on one ROS domain."""
+def _environment(**own):
+    """Return the environment of a program, with variables beside those of the tests."""
+    path = os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')])
+    return {**os.environ, 'PYTHONPATH': path, **own}
 
-    def __init__(self, folder):
+
+@functools.cache
+def _fork_server():
+    """Return the one of this process."""
+    return ForkServer(_environment())
+
+
+class Processes:
+    """Programs on one ROS domain, which are forks where ``forks`` and their environments allow it.
+
+    They are processes with imports of their own otherwise.
+    """
+
+    def __init__(self, folder, forks=True):
         self.domain, self._lock = reserve_domain()
-        self._folder = folder
+        self._folder, self._forks = folder, forks
         self._running = {}
 
     def start(
@@ -131,14 +148,12 @@ class Processes:
         values = {key.replace('__', '.'): value for key, value in parameters.items()}
         file = self._folder / f'{name}_{next(_count)}.yaml'
         file.write_text(yaml.safe_dump({'/**': {'ros__parameters': nested(values)}}))
-        environment = {
-            **os.environ,
-            'ROS_DOMAIN_ID': str(self.domain),
-            'ROS_AUTOMATIC_DISCOVERY_RANGE': os.environ.get(
+        environment = _environment(
+            ROS_DOMAIN_ID=str(self.domain),
+            ROS_AUTOMATIC_DISCOVERY_RANGE=os.environ.get(
                 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST'
             ),
-            'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
-        }
+        )
         words = [word for path in (*files, file) for word in ('--params-file', str(path))]
         words += [word for rule in remaps for word in ('-r', rule)]
         if namespace:
@@ -146,12 +161,15 @@ class Processes:
         if arguments is None:
             arguments = ['--ros-args', *words]
         with (self._folder / f'{name}.log').open('a') as log:
-            self._running[name] = subprocess.Popen(
-                [*prefix, sys.executable, '-m', module, *arguments],
-                env=environment,
-                stdout=log,
-                stderr=log,
-            )
+            if self._forks and not prefix and _fork_server().serves(environment):
+                self._running[name] = _fork_server().start(module, arguments, environment, log)
+            else:
+                self._running[name] = subprocess.Popen(
+                    [*prefix, sys.executable, '-m', module, *arguments],
+                    env=environment,
+                    stdout=log,
+                    stderr=log,
+                )
 
     def text(self, name):
         """Return what a process has written."""
@@ -529,9 +547,9 @@ def is_near(pose, goal):
 
 
 @contextlib.contextmanager
-def ros_rig(folder):
+def ros_rig(folder, forks=True):
     """Yield a client on a domain of its own, and end every process afterwards."""
-    processes = Processes(folder)
+    processes = Processes(folder, forks)
     client = Client(processes)
     try:
         yield client
