@@ -8,8 +8,8 @@ PARAMS ?=
 OUT ?= demo_output
 PORT ?= 8080
 PYTEST_ARGS ?=
-# Files that run side by side: one more than two processors, as many of them wait.
-TEST_WORKERS ?= 3
+# Files that run side by side: two for each of two processors, as half of them wait.
+TEST_WORKERS ?= 4
 STRESS_TICKS ?= 1000000
 STRESS_ARMS ?= 1000
 
