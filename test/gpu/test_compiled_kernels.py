@@ -76,6 +76,33 @@ def test_kernels_are_made_with_the_decorator_alone():
                 assert not made, f'{path}:{node.lineno}'
 
 
+def static_values_of_loops(node, loops=frozenset()):
+    """Yield the calls of wp.static below a node that name the variable of a loop around them."""
+    if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+        loops |= {node.target.id}
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == 'wp.static':
+        if loops & {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}:
+            yield node
+    for child in ast.iter_child_nodes(node):
+        yield from static_values_of_loops(child, loops)
+
+
+def test_no_static_value_in_the_body_of_a_kernel_depends_on_a_loop():
+    # Warp would write the code of such a kernel at each start, cached or not.
+    bodies = [
+        (path, body)
+        for path in source_files()
+        for body in kernels.kernel_bodies(kernels.parsed(path))
+    ]
+    assert len(bodies) > 100
+    found = [
+        f'{path.name}:{value.lineno}: {ast.unparse(value)}'
+        for path, body in bodies
+        for value in static_values_of_loops(body)
+    ]
+    assert found == []
+
+
 @no_type_check
 def _unknown_parameter(width: int) -> wp.Kernel:
     @compiled_kernel()

@@ -23,6 +23,8 @@ IMPORTED = ('ros_ik.node.ik_node', 'ros_ik.demo.mock_robot')
 # Variables of the environment that a program may have for itself; the others count at imports.
 _OWN = ('PYTEST_CURRENT_TEST', 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID')
 _POLL = 0.01
+# Time for the process to end by itself [s].
+_PATIENCE = 5.0
 
 
 class Fork:
@@ -93,7 +95,10 @@ class ForkServer:
         """End the process; what it has started stays."""
         self._replies.close()
         self._socket.close()
-        self._process.wait()
+        try:
+            self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
 
 
 def _imported_by(environment):
