@@ -98,8 +98,7 @@ def folded(client):
     """Begin each test with the hand in the first link."""
     for topic in ('ee', 'joints'):
         client.stream(topic, None)
-    client.trigger('reset')
-    client.wait_for_text('waiting for a target')
+    client.forget_targets()
     client.robot.place(**FOLDED)
     client.robot.wait_until_seen()
     client.sent.clear()

@@ -59,8 +59,7 @@ def at_home(pair):
     for client in pair:
         for topic in ('pose', 'joints'):
             client.stream(topic, None)
-        client.trigger('reset')
-        client.wait_for_text('waiting for a target')
+        client.forget_targets()
         client.robot.place(**HeldRobot.home())
     for client in pair:
         client.robot.wait_until_seen()

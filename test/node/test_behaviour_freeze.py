@@ -104,7 +104,7 @@ def test_the_command_waits_where_the_robot_stands(client):
 
 def test_an_action_does_not_succeed_where_the_robot_stands(client):
     client.stream('pose', None)
-    client.trigger('reset')
+    client.forget_targets()
     client.wait_for_rest()
     user = ActionUser(client, MoveToPose, 'move_to_pose')
     target: PoseStamped = client.moved_pose((0.1, -0.3, 0.1))
@@ -126,7 +126,7 @@ def lead_of(client, is_watched=True):
     It ends where the command has come back to the robot, or has arrived if nobody watches.
     """
     client.stream('joints', None)
-    client.trigger('reset')
+    client.forget_targets()
     client.wait_for_silence()
     client.wait_for(lambda: np.abs(commanded(client) - measured(client)).max() < 1e-3, 'rest')
     freeze(client, True)

@@ -184,8 +184,7 @@ def tracking(client):
     assert motion.starts == [0]
     motion.assert_within(panda_ranges())
     assert client.processes.is_alive('node'), client.processes.text('node')
-    client.trigger('reset')
-    client.wait_for_text('waiting for a target')
+    client.forget_targets()
 
 
 def count_of(client, reason):
@@ -279,6 +278,5 @@ def test_a_target_out_of_reach_stretches_the_robot_and_no_more(client, far):
         lambda: all(abs(client.robot.position[k] - v) < 1e-6 for k, v in home.items()), 'return'
     )
     client.stream('joints', None)
-    client.trigger('reset')
-    client.wait_for_text('waiting for a target')
+    client.forget_targets()
     motion_of(client).assert_within(panda_ranges())

@@ -49,8 +49,7 @@ def put(client, **position):
     """Place the robot by hand where nothing commands it."""
     for topic in ('ee', 'joints'):
         client.stream(topic, None)
-    client.trigger('reset')
-    client.wait_for_text('waiting for a target')
+    client.forget_targets()
     client.robot.place(**{**HeldRobot.home(), **position})
     client.robot.wait_until_seen()
     client.sent.clear()

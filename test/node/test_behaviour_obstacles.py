@@ -84,10 +84,9 @@ def client(tmp_path_factory):
 def at_home(client):
     """Begin each test at home, with nothing in the world."""
     client.stream('ee', None)
-    client.trigger('reset')
+    client.forget_targets()
     change(client, Obstacle(operation=Obstacle.CLEAR))
     wait_for_count(client, 0)
-    client.wait_for_text('waiting for a target')
     client.robot.place(**HeldRobot.home())
     client.robot.wait_until_seen()
     client.sent.clear()

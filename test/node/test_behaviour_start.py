@@ -49,8 +49,7 @@ def robot(client):
     robot.parts, robot.silent, robot.follows = [ARM], False, True
     quiet(client)
     client.set(**NEVER_STALE)
-    client.trigger('reset')
-    client.wait_for_text('waiting for a target')
+    client.forget_targets()
     robot.place(**HeldRobot.home())
     robot.wait_until_seen()
     client.sent.clear()

@@ -40,8 +40,7 @@ def quiet_at_rest(rig):
     robot.silent, robot.parts = False, [ARM]
     client.set(command_time_source='receive')
     set_mode(client, SetMode.Request.AUTO)
-    client.trigger('reset')
-    client.wait_for_code(IkStatus.OK, text='waiting for a target')
+    client.forget_targets()
 
 
 def count(client, reason):

@@ -46,8 +46,7 @@ def quiet_at_rest(client):
         client.stream(topic, None)
     client.pause(False)
     client.request_stop(False)
-    client.trigger('reset')
-    client.wait_for_code(IkStatus.OK, text='waiting for a target')
+    client.forget_targets()
     client.wait_for_silence()
     client.wait_for_rest()
     yield

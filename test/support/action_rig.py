@@ -6,8 +6,6 @@ from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
 from support.ros_rig import LONG
 
-from ros_ik_interfaces.msg import IkStatus
-
 SUCCEEDED, ABORTED, CANCELED = (
     GoalStatus.STATUS_SUCCEEDED,
     GoalStatus.STATUS_ABORTED,
@@ -18,8 +16,7 @@ SUCCEEDED, ABORTED, CANCELED = (
 def at_rest(client):
     """Return the client with the robot at rest; its poses are those from now on."""
     client.wait_for_rest()
-    client.trigger('reset')
-    client.wait_for_code(IkStatus.OK, text='waiting for a target')
+    client.forget_targets()
     return client
 
 

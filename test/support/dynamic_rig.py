@@ -94,8 +94,7 @@ def come_to_rest(client):
     """Let the node forget its targets; return once it commands nothing any more."""
     for topic in ('pose', 'ee', 'joints'):
         client.stream(topic, None)
-    client.trigger('reset')
-    client.wait_for_text('waiting for a target')
+    client.forget_targets()
     client.wait_for_silence()
 
 

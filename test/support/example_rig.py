@@ -143,7 +143,7 @@ class Session:
         """Go to positions by joint without anybody else's targets, and stay there at rest."""
         client, joints = self.client, JointState(name=list(positions))
         joints.position = [float(value) for value in positions.values()]
-        client.trigger('reset')
+        client.forget_targets()
 
         def is_there():
             found = dict(zip(client.states[-1].name, client.states[-1].position, strict=True))
@@ -153,7 +153,7 @@ class Session:
         client.wait_for(lambda: client.states and is_there(), 'start')
         client.stream('joints', None)
         client.wait_for_rest()
-        client.trigger('reset')
+        client.forget_targets()
 
     def end(self):
         """End everything."""

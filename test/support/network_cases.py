@@ -51,8 +51,7 @@ def good_cable(client):
     """Begin each test with a good cable and nothing on its way."""
     client.stream('joints', None)
     client.cable.spoil()
-    client.trigger('reset')
-    client.wait_for_text('waiting for a target')
+    client.forget_targets()
     client.wait_for_silence()
     client.sent.clear()
 

@@ -58,6 +58,8 @@ LONG = 200.0
 _TURN = 0.01
 # A running process that is silent for so many turns has nothing to say.
 _STANDSTILL = 500
+# A target on its way is heard before so many statuses.
+_STAYS = 15
 # Longest time for the kernels of a node on a machine that compiles for others too.
 _COMPILING = 180.0
 # For a node whose inputs do not become stale, however long the machine stands still.
@@ -468,6 +470,20 @@ class Client:
     def trigger(self, name):
         """Call ~/stop or ~/reset."""
         return self.call(Trigger, f'ros_ik/{name}', Trigger.Request())
+
+    def forget_targets(self):
+        """Reset the node until it stays without a target.
+
+        A target that was sent before a reset may be heard after it: they come by two ways.
+        """
+
+        def stays_without():
+            self.trigger('reset')
+            self.statuses.clear()
+            self.wait_for(lambda: len(self.statuses) >= _STAYS, 'statuses')
+            return all('waiting for a target' in status.text for status in self.statuses)
+
+        self.wait_for(stays_without, 'node without a target')
 
     def request_stop(self, stop):
         """Publish ~/stop_request."""

@@ -106,10 +106,7 @@ class TwoArms:
     def quiet(self):
         """Send no targets and start anew."""
         self.streams.clear()
-        self.client.trigger('reset')
-        self.client.wait_for_code(IkStatus.OK, text='waiting for a target')
-        # What was sent before is on its way.
-        self.client.wait_for_ticks(15)
+        self.client.forget_targets()
 
     def _on_left(self, message):
         self.trajectories.append(message)

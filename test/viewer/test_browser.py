@@ -45,8 +45,7 @@ def rig(tmp_path_factory):
 def opened(rig):
     client, viewer, _ = rig
     viewer.requests.release_all()
-    client.trigger('reset')
-    client.wait_for_text('waiting for a target')
+    client.forget_targets()
     client.wait_for_rest()
     return rig
 

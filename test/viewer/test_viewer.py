@@ -50,8 +50,7 @@ def rig(tmp_path_factory):
 def fresh(rig):
     client, viewer = rig
     viewer.requests.release_all()
-    client.trigger('reset')
-    client.wait_for_text('waiting for a target')
+    client.forget_targets()
     return client, viewer
 
 
