@@ -26,6 +26,7 @@ import tempfile
 
 import rclpy
 from rclpy.executors import ExternalShutdownException
+from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
 from ros_ik.demo.children import Children
@@ -117,7 +118,10 @@ def _made_client(
     options: argparse.Namespace, robot: DemoRobot, scenario: Scenario, ros_arguments: Sequence[str]
 ) -> Iterator[DemoClient]:
     """Yield a client on the graph, and take it off afterwards."""
-    rclpy.init(args=list(ros_arguments))
+    rclpy.init(
+        args=list(ros_arguments),
+        signal_handler_options=SignalHandlerOptions.SIGTERM,  # type: ignore[attr-defined]
+    )
     client = DemoClient(
         robot,
         uses_orientation=scenario.uses_orientation,

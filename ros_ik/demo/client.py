@@ -29,6 +29,7 @@ from ros_ik.demo.scenario import Demand
 from ros_ik.demo.scenario import PATIENCE
 from ros_ik.demo.scenario import Phase
 from ros_ik.node.executor import make_executor
+from ros_ik.node.executor import serve_one
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import Obstacle
 from ros_ik_interfaces.msg import ObstacleArray
@@ -162,7 +163,7 @@ class DemoClient(Node):
         """
         give_up = time.monotonic() + timeout
         while time.monotonic() < give_up:
-            self._executor.spin_once(timeout_sec=0.05)
+            serve_one(self._executor, 0.05)
             status = self.recording.status
             if status is not None and status.text != self._last_text:
                 self._last_text = status.text
@@ -213,7 +214,7 @@ class DemoClient(Node):
                     settled_since = now
             if now - settled_since > _SETTLED and not self._is_deaf(begun):
                 break
-            self._executor.spin_once(timeout_sec=_LISTENING)
+            serve_one(self._executor, _LISTENING)
         record.end = self._now()
         if phase.ball is not None:
             self._obstacles.publish(ObstacleArray(obstacles=[Obstacle(operation=Obstacle.CLEAR)]))
@@ -223,7 +224,7 @@ class DemoClient(Node):
         """Listen for a while [s]: the robot's last count of refusals is still to come."""
         give_up = time.monotonic() + duration
         while time.monotonic() < give_up:
-            self._executor.spin_once(timeout_sec=0.02)
+            serve_one(self._executor, 0.02)
 
     def close(self) -> None:
         """End the node."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Start and end of the demo's nodes: SIGINT and SIGTERM give exit code 0, a wrong argument 2."""
+"""Start and end of the demo's programs by signals and exit codes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def describe(kind: Parameter.Type, description: str) -> ParameterDescriptor:
 
 
 def run_node(create: Callable[[], Node], args: Sequence[str] | None) -> int:
-    """Create a node and spin it until a signal.
+    """Create a node and spin it until SIGINT or SIGTERM.
 
     rclpy's own signal handlers are left out: a signal that meets them between the creation of the
     node and the executor's first wait leaves the process waiting for ever.

@@ -10,6 +10,7 @@ not have. The one of events, in rclpy since ROS 2 Kilted, is told what is ready 
 from __future__ import annotations
 
 from collections.abc import Callable
+import signal
 import threading
 import time
 
@@ -31,6 +32,29 @@ GIVE_UP = 10.0
 def make_executor(context: Context | None = None) -> Executor:
     """Return the executor of one thread that takes the least time of the interpreter."""
     return _Executor(context=context)
+
+
+def serve_one(executor: Executor, timeout: float) -> None:
+    """Serve the next event; Ctrl-C is raised behind it.
+
+    Raised in an event, it would be lost where that makes a message: rclpy says RuntimeError then,
+    whichever its executor. rclpy must leave SIGINT to Python.
+
+    Args:
+        executor: An executor of the main thread.
+        timeout: Longest wait for the event [s].
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C, which the event was served before.
+    """
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
+    try:
+        executor.spin_once(timeout_sec=timeout)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if interrupts:
+        raise KeyboardInterrupt
 
 
 def serve_queued(executor: Executor, timeout: float) -> None:

@@ -22,6 +22,7 @@ from rclpy.parameter import parameter_value_to_python
 from std_msgs.msg import String
 
 from ros_ik.node.bounded import LATCHED
+from ros_ik.node.executor import serve_one
 
 _TYPES = {
     'trajectory_msgs/msg/JointTrajectory': 'joint_trajectory',
@@ -121,7 +122,7 @@ class _Listener:
     def _spin(self, seconds: float, condition: Any) -> None:
         give_up = time.monotonic() + seconds
         while time.monotonic() < give_up and not condition():
-            self._executor.spin_once(timeout_sec=0.05)
+            serve_one(self._executor, 0.05)
 
     def _discover(self) -> None:
         """Wait until nothing new is heard of; looks are counted, for they may be held up."""

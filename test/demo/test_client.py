@@ -3,12 +3,15 @@
 """The user of the demo where joint states come late, cease, or never come."""
 
 import contextlib
+import os
+import signal
 import threading
 
 import numpy as np
 import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from support.ros_rig import PATIENCE
 
@@ -32,7 +35,7 @@ def robot():
 
 @pytest.fixture
 def client(domain, robot):
-    rclpy.init(domain_id=domain)
+    rclpy.init(domain_id=domain, signal_handler_options=SignalHandlerOptions.SIGTERM)
     client = DemoClient(robot, uses_orientation=True, ball_radius=0.1, control_rate=100.0)
     yield client
     client.close()
@@ -104,6 +107,32 @@ def test_silence_ends_a_phase_with_a_sentence(client, domain, robot, monkeypatch
     # What DDS still holds was sent before.
     client.settle(0.2)
     assert 'no joint states were heard' in client.play(phase(robot, 0.05))
+
+
+@pytest.fixture
+def interrupted_message(monkeypatch):
+    """Have Ctrl-C arrive while rclpy makes the first joint state of a subscription."""
+    make, interrupts = JointState.__init__, []
+
+    def interrupt(message, **fields):
+        # rclpy makes messages without fields, and fills them.
+        if not fields and not interrupts:
+            interrupts.append(message)
+            os.kill(os.getpid(), signal.SIGINT)
+        make(message, **fields)
+
+    monkeypatch.setattr(JointState, '__init__', interrupt)
+    return interrupts
+
+
+def test_ctrl_c_while_a_message_is_made_is_no_other_error(
+    client, domain, robot, interrupted_message
+):
+    with broadcaster(domain, robot, start=0.0):
+        with pytest.raises(KeyboardInterrupt):
+            client.settle(PATIENCE)
+        assert interrupted_message
+        client.settle(0.1)
 
 
 def test_a_robot_that_went_silent_before_the_first_phase_is_not_ready(client, domain, robot):
