@@ -31,13 +31,14 @@ view: setup
 test: setup
 	@tools/run python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
-# The long forms of what test/safety drives, then random arms of each structure of the closed forms:
-# hours. Each line of output is what one drive came to.
+# The long forms of what test/safety drives, of a load beside the loop, then random arms of each
+# structure of the closed forms: hours. Each line of output is what one drive came to.
 stress: setup
 	@SAFETY_TICKS=$$(($(STRESS_TICKS) / 3 + 1)) SERVO_SAFETY_TICKS=$(STRESS_TICKS) \
 		tools/run python -m pytest -s test/safety $(PYTEST_ARGS)
+	@LOAD_POSES=100000 tools/run python -m pytest test/node/test_behaviour_load.py
 	@CLOSED_FORM_ARMS=$(STRESS_ARMS) tools/run python -m pytest --timeout 0 -k planted \
-		test/solvers/test_all_solutions.py
+		test/solvers/test_all_solutions.py test/solvers/test_all_solutions_fewer.py
 
 lint: setup
 	@tools/run ruff check .

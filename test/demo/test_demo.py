@@ -22,7 +22,8 @@ pytestmark = [pytest.mark.dds, pytest.mark.timeout(480)]
 ROOT = Path(__file__).parents[2]
 # Two runs at a time, each of half a minute and with kernels to compile, on a busy machine.
 PATIENCE = 400.0
-ROBOTS = ('panda', str(find_robot('ur3').urdf_path))
+# Robots, and what the demo is given; a slower loop leaves more of the machine to the other tests.
+ROBOTS = {'panda': (), str(find_robot('ur3').urdf_path): ('--rate', '50')}
 
 
 def start(domain, folder, *arguments):
@@ -60,10 +61,10 @@ def demos(tmp_path_factory):
     """Yield demos that were started together, with their folders, by robot."""
     with contextlib.ExitStack() as stack:
         started = {}
-        for robot in ROBOTS:
+        for robot, options in ROBOTS.items():
             domain = stack.enter_context(reserved_domain())
             folder = tmp_path_factory.mktemp('demo')
-            started[robot] = start(domain, folder, '--robot', robot), folder
+            started[robot] = start(domain, folder, '--robot', robot, *options), folder
         yield started
         for process, _ in started.values():
             process.send_signal(signal.SIGINT)

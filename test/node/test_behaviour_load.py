@@ -34,7 +34,8 @@ pytestmark = [pytest.mark.dds, pytest.mark.timeout(400)]
 
 RATE = 500.0
 TRACKING = {IkStatus.OK, IkStatus.DEADLINE_MISSED}
-POSES = 100_000
+# `make stress` asks for a hundred thousand.
+POSES = int(os.environ.get('LOAD_POSES', '30000'))
 # A machine that stands still for a while makes nothing stale.
 PATIENT = 60.0
 # What reading, solving and answering take at least, for each pose, on whatever machine [s].
@@ -164,7 +165,7 @@ def test_a_flood_of_parameters(client):
     assert [value.double_value for value in values] == [0.5, 1.0]
 
 
-def test_a_hundred_thousand_poses_are_solved_meanwhile(client):
+def test_many_poses_are_solved_meanwhile(client):
     node, (other,) = process_ids(client)
     niceness = [os.getpriority(os.PRIO_PROCESS, number) for number in (node, other)]
     assert niceness[1] == min(niceness[0] + 1, 19)

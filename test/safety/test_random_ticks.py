@@ -15,7 +15,7 @@ from safety.drive import CASES
 from safety.drive import Drive
 from safety.drive import MARGIN
 
-TICKS = int(os.environ.get('SAFETY_TICKS', '9600'))
+TICKS = int(os.environ.get('SAFETY_TICKS', '4800'))
 # Few robots see more targets each; many are faster per tick.
 ROBOTS = 16 if TICKS < 100_000 else 64
 # What limits may be missed by: rad, rad/s and rad/s^2.

@@ -24,7 +24,7 @@ from safety.settling import settle
 from support.collision_oracle import coal
 from support.collision_oracle import coal_distance
 
-TICKS = int(os.environ.get('SAFETY_TICKS', '9600'))
+TICKS = int(os.environ.get('SAFETY_TICKS', '4800'))
 ROBOTS = 16 if TICKS < 100_000 else 64
 # Ticks of each robot, targets that are judged, and how thoroughly.
 SETTLING = max(900, TICKS // ROBOTS)

@@ -34,7 +34,7 @@ def at_loop_rate(loop):
 
 def seconds_of(loop):
     """Return how long to look at a stream: fast loops have as many ticks sooner."""
-    return 5.0 if loop < 500 else 3.0
+    return 5.0 if loop < 500 else 2.5
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from ros_ik.kinematics import eval_fk
 # What a solution is held to [m, rad], and the rounding of the oracle on top.
 TOLERANCE, ROUNDING = 1e-10, 1e-13
 # Random arms of each structure; `make stress` takes a thousand.
-ARMS = int(os.environ.get('CLOSED_FORM_ARMS', '4'))
+ARMS = int(os.environ.get('CLOSED_FORM_ARMS', '2'))
 # A typical arm of the shape of a UR: places of the axes and the tool [m].
 UR_H = np.array([[0, 0, 1], [0, 1, 0], [0, 1, 0], [0, 1, 0], [0, 0, -1], [0, 1, 0]], dtype=float)
 UR_P = np.array(

@@ -69,7 +69,7 @@ def test_a_path_of_six_joints_is_the_shortest_through_every_solution_and_turn(lo
     model = robot('ur5_robot')
     rng = np.random.default_rng(5)
     broken = whole = 0
-    for start in model.random_joint_q(8, rng):
+    for start in model.random_joint_q(5, rng):
         poses = circle(model, 'tool0', start, n=30)
         path = solve_path(model, 'tool0', poses, max_joint_step=longest)
         found = all_solutions(model, 'tool0', poses, max_solutions=600, all_turns=True)
