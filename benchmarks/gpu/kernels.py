@@ -186,17 +186,14 @@ def _takes_module(node):
     ) and bool(_kernel_names(node))
 
 
-def kernel_bodies(node: ast.AST) -> Iterator[ast.FunctionDef]:
-    """Yield the functions below a node that are decorated as kernels."""
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.FunctionDef) and any(
-            DECORATOR in ast.unparse(word) for word in inner.decorator_list
-        ):
-            yield inner
-
-
 def _kernel_names(node) -> tuple[str, ...]:
-    return tuple(body.name for body in kernel_bodies(node))
+    """Return the names of the functions below a node that are decorated as kernels."""
+    return tuple(
+        inner.name
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.FunctionDef)
+        and any(DECORATOR in ast.unparse(word) for word in inner.decorator_list)
+    )
 
 
 def _values(annotation) -> tuple | None:

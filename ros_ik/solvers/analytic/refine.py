@@ -72,7 +72,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
         free_turns: Turns of the tool that do not matter: 0, 1 (about ``free_axis``) or 3.
     """
     n = len(slides)
-    has_slides = any(slides)
+    has_slides, slide = any(slides), wp.types.vector(n, wp.int32)(*slides)
     structure = zlib.crc32(repr((slides, free_turns)).encode()) & 0x7FFFFFFF
     functions = chain_functions(wp.float64, slides, tuple(range(n)), True)
     forward, normal_equations = functions.forward, functions.normal_equations
@@ -108,7 +108,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
         unit = vecm()
         for j in range(n):
             unit[j] = one
-            if wp.static(slides[j]):
+            if slide[j] == 1:
                 unit[j] = refinement.reach
         return unit
 
@@ -126,16 +126,16 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
             a = R * refinement.free_axis
             along = vecm()
             for i in range(n):
-                if wp.static(not slides[i]):
+                if slide[i] == 0:
                     along[i] = L * wp.dot(vec3(axes[i, 0], axes[i, 1], axes[i, 2]), a)
             for i in range(n):
-                for j in range(wp.static(i + 1)):
+                for j in range(i, -1, -1):
                     H[i, j] -= along[i] * along[j]
         if wp.static(has_slides):
             unit = units(refinement)
             for i in range(n):
                 g[i] *= unit[i]
-                for j in range(wp.static(i + 1)):
+                for j in range(i, -1, -1):
                     H[i, j] *= unit[i] * unit[j]
         return H, g
 
@@ -240,7 +240,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
         energy = zero
         for i in range(n):
             energy += H[i, i] * x[i] * x[i]
-            for j in range(wp.static(i)):
+            for j in range(i):
                 energy += wp.float64(2.0) * H[i, j] * x[i] * x[j]
         return x, wp.sqrt(wp.max(energy, zero)) / length
 
@@ -263,6 +263,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
     Chain, Refinement = functions.Chain, functions.Refinement
     unit_pose = unit_pose_function(wp.float64)
     Turns = wp.types.vector(n, wp.int32)
+    slide = Turns(*slides)
 
     @wp.func
     def read(problem: int, slot: int, values: wp.array3d(dtype=wp.float64)) -> vecm:
@@ -277,7 +278,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
         _structure = wp.static(structure)
         rest = change
         for j in range(n):
-            if wp.static(not slides[j]):
+            if slide[j] == 0:
                 rest[j] = within_half_turn(change[j])
         return rest
 
@@ -290,7 +291,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
         for j in range(n):
             number[j] = 1
             limited = wp.isfinite(chain.lower[j]) and wp.isfinite(chain.upper[j])
-            if wp.static(not slides[j]) and limited:
+            if slide[j] == 0 and limited:
                 down = int(wp.floor((q[j] - chain.lower[j]) / wp.float64(wp.TAU)))
                 lowest[j] = -down
                 up = int(wp.floor((chain.upper[j] - q[j]) / wp.float64(wp.TAU)))
@@ -310,7 +311,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
                 # Most branches differ in the first joint already.
                 if not apart:
                     change = q[j] - branches[problem, k, j]
-                    if wp.static(not slides[j]):
+                    if slide[j] == 0:
                         change = within_half_turn(change)
                     apart = wp.abs(change) >= refinement.separation * unit[j]
             if not apart:

@@ -97,6 +97,8 @@ def chain_functions(
     n, m = len(slides), max(variables) + 1
     # A whole turn of a variable that drives several joints need not be one of each of them.
     turns = tuple(not slides[i] and variables.count(variables[i]) == 1 for i in range(n))
+    integers = wp.types.vector(n, wp.int32)
+    slide, variable, turns_alone = integers(*slides), integers(*variables), integers(*turns)
     struct = chain_struct(scalar)
     Chain, vec3 = struct.Chain, struct.vec3
     vecm, matmm = wp.types.vector(m, scalar), wp.types.matrix((m, m), scalar)
@@ -105,8 +107,8 @@ def chain_functions(
     system = small_system_functions(scalar, m)
     solve_all, solve_free = system.solve_all, system.solve_free
     zero, one = scalar(0.0), scalar(1.0)
-    # Warp tells kernels apart by their text and by the static values that depend on no loop: one
-    # that names the structure keeps chains of equal length apart, in memory and in its cache.
+    # Warp tells kernels apart by their text and by static values: one that names the structure
+    # keeps chains of equal length apart, in memory and in its cache.
     structure = zlib.crc32(repr((slides, variables, direct)).encode()) & 0x7FFFFFFF
 
     @wp.func
@@ -125,10 +127,10 @@ def chain_functions(
             u = x * C[0, 0] + y * C[1, 0] + z * C[2, 0]
             v = x * C[0, 1] + y * C[1, 1] + z * C[2, 1]
             z = x * C[0, 2] + y * C[1, 2] + z * C[2, 2]
-            value = q[wp.static(variables[i])]
+            value = q[variable[i]]
             if wp.static(not direct):
                 value = chain.coef0[i] + chain.coef1[i] * value
-            if wp.static(slides[i]):
+            if slide[i] == 1:
                 p += z * value
                 x = u
                 y = v
@@ -162,7 +164,7 @@ def chain_functions(
         for i in range(n):
             axis = vec3(axes[i, 0], axes[i, 1], axes[i, 2])
             column = axis
-            if wp.static(not slides[i]):
+            if slide[i] == 0:
                 column = wp.cross(axis, p - vec3(pivots[i, 0], pivots[i, 1], pivots[i, 2]))
             column *= W
             for k in range(3):
@@ -171,23 +173,23 @@ def chain_functions(
             if wp.static(not direct):
                 slope = chain.coef1[i]
             gradient = wp.dot(column, e_p)
-            if wp.static(not slides[i]):
+            if slide[i] == 0:
                 gradient += L * L * wp.dot(axis, e_r)
-            g[wp.static(variables[i])] += slope * gradient
-            for j in range(wp.static(i + 1)):
+            g[variable[i]] += slope * gradient
+            for j in range(i, -1, -1):
                 product = zero
                 for k in range(3):
                     product += linear[i, k] * linear[j, k]
-                if wp.static(not slides[i] and not slides[j]):
+                if slide[i] == 0 and slide[j] == 0:
                     for k in range(3):
                         product += L * L * axes[i, k] * axes[j, k]
                 if wp.static(direct):
                     H[i, j] = product
                 else:
                     product *= slope * chain.coef1[j]
-                    H[wp.static(variables[i]), wp.static(variables[j])] += product
-                    if wp.static(i != j):
-                        H[wp.static(variables[j]), wp.static(variables[i])] += product
+                    H[variable[i], variable[j]] += product
+                    if i != j:
+                        H[variable[j], variable[i]] += product
         return H, g
 
     @wp.func
@@ -217,18 +219,18 @@ def chain_functions(
         """Move joints by whole turns, inside the limits, as near to the seed as possible."""
         nearest = q
         for i in range(n):
-            if wp.static(turns[i]):
+            if turns_alone[i] == 1:
                 turn = scalar(wp.TAU)
                 if wp.static(not direct):
                     turn /= wp.abs(chain.coef1[i])
-                value = q[wp.static(variables[i])]
-                low = chain.lower[wp.static(variables[i])]
-                high = chain.upper[wp.static(variables[i])]
-                count = wp.round((seed[problem, wp.static(variables[i])] - value) / turn)
+                value = q[variable[i]]
+                low = chain.lower[variable[i]]
+                high = chain.upper[variable[i]]
+                count = wp.round((seed[problem, variable[i]] - value) / turn)
                 count = wp.min(count, wp.floor((high - value) / turn))
                 count = wp.max(count, wp.ceil((low - value) / turn))
                 if wp.isfinite(turn):
-                    nearest[wp.static(variables[i])] = value + count * turn
+                    nearest[variable[i]] = value + count * turn
         return nearest
 
     return SimpleNamespace(

@@ -27,7 +27,7 @@ def small_system_functions(scalar: type, m: int) -> SimpleNamespace:
         not positive definite gives numbers of no use, not finite ones as a rule.
     """
     vecm, matmm = wp.types.vector(m, scalar), wp.types.matrix((m, m), scalar)
-    zero, one = scalar(0.0), scalar(1.0)
+    zero, one, last = scalar(0.0), scalar(1.0), m - 1
 
     @wp.func
     def solve_all(H: matmm, g: vecm, damping: scalar) -> vecm:
@@ -39,9 +39,9 @@ def small_system_functions(scalar: type, m: int) -> SimpleNamespace:
         for i in range(m):
             rhs = g[i]
             pivot = H[i, i] + damping
-            for j in range(wp.static(i)):
+            for j in range(i):
                 s = H[i, j]
-                for k in range(wp.static(j)):
+                for k in range(j):
                     s -= scaled[i, k] * L[j, k]
                 scaled[i, j] = s
                 L[i, j] = s * inverse[j]
@@ -49,10 +49,9 @@ def small_system_functions(scalar: type, m: int) -> SimpleNamespace:
                 rhs -= L[i, j] * x[j]
             inverse[i] = one / pivot
             x[i] = rhs
-        for back in range(m):
-            i = wp.static(m - 1 - back)
+        for i in range(last, -1, -1):
             s = x[i] * inverse[i]
-            for k in range(wp.static(m - 1 - back + 1), m):
+            for k in range(last, i, -1):
                 s -= L[k, i] * x[k]
             x[i] = s
         return x
@@ -65,7 +64,7 @@ def small_system_functions(scalar: type, m: int) -> SimpleNamespace:
         for i in range(m):
             free = one - fixed[i]
             rhs[i] = g[i]
-            for j in range(wp.static(i)):
+            for j in range(i):
                 A[i, j] = H[i, j] * free * (one - fixed[j])
                 rhs[i] -= H[i, j] * d[j] * fixed[j]
                 rhs[j] -= H[i, j] * d[i] * fixed[i]

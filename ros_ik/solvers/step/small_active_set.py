@@ -62,7 +62,7 @@ def small_active_set_function(m: int) -> wp.Function:
         slope = vecm()
         for j in range(m):
             slope[j] += c[j] + H[j, j] * x[j]
-            for k in range(wp.static(j)):
+            for k in range(j):
                 slope[j] += H[j, k] * x[k]
                 slope[k] += H[j, k] * x[j]
         return slope
@@ -83,7 +83,7 @@ def small_active_set_function(m: int) -> wp.Function:
             low[j] = program.lower[i, j]
             high[j] = program.upper[i, j]
             side[j] = guess(program.held[i, j], is_warm, low[j], high[j])
-            for k in range(wp.static(j + 1)):
+            for k in range(j, -1, -1):
                 H[j, k] = program.H[i, j, k]
             total += c[j] + H[j, j]
             is_open = is_open and low[j] <= high[j]
