@@ -231,6 +231,15 @@ class Model(ModelFields):
         self.gravity.assign(current)
 
     @functools.cached_property
+    def solver_cache(self) -> dict[str, Any]:
+        """Values that solvers keep with the model; a copy starts without them."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes of a copy."""
+        return {name: value for name, value in vars(self).items() if name != 'solver_cache'}
+
+    @functools.cached_property
     def shape_collision_filter_pairs(self) -> frozenset[tuple[int, int]]:
         """Pairs of shapes (s1 < s2) that must not collide."""
         return frozenset((a, b) for a, b in self.shape_collision_filter_pairs_array().tolist())

@@ -15,6 +15,9 @@ import warp as wp
 
 from ros_ik.objectives.host_code import find_host_code
 
+# Held where graphs are captured and where threads may make solvers side by side: Warp captures one
+# graph of a process at a time, and arrays that other threads make meanwhile fail now and then.
+CAPTURE_LOCK = threading.RLock()
 # How many graphs each thread has recorded.
 _RECORDED = threading.local()
 
@@ -48,6 +51,10 @@ class Graph:
         self._replay: Callable[[], Any]
         self._device = wp.get_device(device)
         self._must_wait = self._device.is_cuda
+        with CAPTURE_LOCK:
+            self._record(record, parts)
+
+    def _record(self, record: Callable[[], None], parts: Iterable[Any]) -> None:
         record()
         wp.synchronize_device(self._device)
         found = find_host_code(record, parts)
@@ -57,7 +64,7 @@ class Graph:
             warnings.warn(
                 f'launches are made one by one, not replayed as a graph: a method {found}',
                 RuntimeWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
             return
         with wp.ScopedCapture(device=self._device, force_module_load=False) as capture:

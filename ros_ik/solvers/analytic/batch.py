@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import functools
 from typing import Any
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,11 @@ from ros_ik.solvers.analytic.selection import collision_free
 from ros_ik.solvers.analytic.selection import first_places
 from ros_ik.solvers.analytic.selection import most_manipulable
 from ros_ik.solvers.analytic.solver import ClosedFormIK
+from ros_ik.solvers.model_cache import cached
+from ros_ik.solvers.pose_ik.batch_result import batches
 
 if TYPE_CHECKING:
+    from ros_ik.kinematics.collisions import CollisionChecker
     from ros_ik.model import JointGroup
     from ros_ik.model import Model
 
@@ -64,8 +68,9 @@ def all_solutions(
     seven of which the first or the last six have such axes. :func:`closed_form` tells. The
     solutions of seven joints form curves: they come at values of the redundant joint. Each
     solution is polished to 1e-10 m and 1e-10 rad and verified by a forward kinematics that shares
-    nothing with it. To solve again and again, keep a :class:`ClosedFormIK`, or a
-    :class:`RedundantClosedFormIK` for seven joints, instead: it allocates once.
+    nothing with it. What small batches are solved with is kept with the model for the next call
+    with the same arguments; a :class:`ClosedFormIK` of one's own, or a
+    :class:`RedundantClosedFormIK` for seven joints, is quicker still.
 
     Args:
         model: The model.
@@ -140,29 +145,36 @@ def all_solutions(
         kind = RedundantClosedFormIK
     else:
         common['free_rotation'] = free_rotation
-    places, checker = max_solutions, None
-    if check_collisions:
-        checker = chain_checker(
-            model, link, joint_group=joint_group, joint_q=joint_q, offset=offset,
-            pairs=collision_pairs, margin=collision_margin,
-        )  # fmt: skip
+    places = max_solutions
     if check_collisions or order == 'manipulability':
         # Those that collide are taken out of all that there are, and so are the best.
         places = max(places, MAX_CANDIDATES * (n_values + 1))
-    solver: ClosedFormIK | RedundantClosedFormIK | None = None
+    request = {
+        **common, 'link': link, 'places': places, 'check_collisions': check_collisions,
+        'pairs': collision_pairs, 'margin': collision_margin,
+    }  # fmt: skip
+
+    def make(size: int) -> tuple[ClosedFormIK | RedundantClosedFormIK, CollisionChecker | None]:
+        checker = None
+        if check_collisions:
+            checker = chain_checker(
+                model, link, joint_group=joint_group, joint_q=joint_q, offset=offset,
+                pairs=collision_pairs, margin=collision_margin,
+            )  # fmt: skip
+        return kind(model, link, size, places, **common), checker
+
     parts: list[AllSolutions] = []
-    most = max(1, _MAX_BATCH // (places + MAX_CANDIDATES * (n_values - 1)))
-    for first in range(0, n, most):
-        rows = slice(first, min(first + most, n))
-        size = rows.stop - first
-        if solver is None or solver.n_problems != size:
-            solver = kind(model, link, size, places, **common)
-        part = solver.solve(targets[rows], None if starts is None else starts[rows])
-        if checker is not None:
-            part = collision_free(part, checker, places)
-        if order == 'manipulability':
-            part = most_manipulable(part, solver.chain, free_rotation)
-        if places > max_solutions:
-            part = first_places(part, max_solutions)
-        parts.append(part.copy())
+    held = places + MAX_CANDIDATES * (n_values - 1)
+    for rows, size in batches(n, _MAX_BATCH // held):
+        with cached(
+            model, request, functools.partial(make, size), size, held
+        ) as (solver, checker):
+            part = solver.solve(targets[rows], None if starts is None else starts[rows])
+            if checker is not None:
+                part = collision_free(part, checker, places)
+            if order == 'manipulability':
+                part = most_manipulable(part, solver.chain, free_rotation)
+            if places > max_solutions:
+                part = first_places(part, max_solutions)
+            parts.append(part.copy())
     return AllSolutions.concatenate(parts)

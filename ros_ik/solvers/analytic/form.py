@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
+import functools
+from typing import Any
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +25,7 @@ from ros_ik.solvers.analytic.structure import ClosedFormFamily
 from ros_ik.solvers.analytic.structure import joint_axes
 from ros_ik.solvers.analytic.structure import Split
 from ros_ik.solvers.analytic.structure import StructureTolerances
+from ros_ik.solvers.model_cache import cached
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.serial_chain import SerialChain
@@ -104,8 +107,25 @@ def closed_form(
         ArgumentError: An unknown link, no joint that moves it, a free or ball joint among those
             that may move, or another free_rotation.
     """
+    request: dict[str, Any] = {
+        'link': link, 'joint_group': joint_group, 'joint_q': joint_q, 'offset': offset,
+        'free_rotation': free_rotation, 'tolerances': tolerances or StructureTolerances(),
+    }  # fmt: skip
+    with cached(model, request, functools.partial(_form, model, **request)) as form:
+        return form
+
+
+def _form(
+    model: Model,
+    link: str | int,
+    joint_group: JointGroup | str | Sequence[str] | None,
+    joint_q: np.ndarray | None,
+    offset: np.ndarray | None,
+    free_rotation: str,
+    tolerances: StructureTolerances,
+) -> ClosedForm:
+    """Return the closed form of a link; see :func:`closed_form`."""
     chain, held = folded_chain(model, link, joint_group, joint_q, offset)
-    tolerances = tolerances or StructureTolerances()
     form, _ = recognised(model, chain, free_rotation, tolerances)
     if form.redundancy == 1 and not free_rotation:
         rest = _forms_of_six(model, link, chain, held, offset, tolerances)

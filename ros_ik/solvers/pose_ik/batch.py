@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import functools
+from typing import Any
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +16,8 @@ from ros_ik.kinematics.arguments import checked_count
 from ros_ik.numbers import host_array
 from ros_ik.solvers.analytic.batch import all_solutions
 from ros_ik.solvers.analytic.form import closed_form
+from ros_ik.solvers.model_cache import cached
+from ros_ik.solvers.pose_ik.batch_result import batches
 from ros_ik.solvers.pose_ik.closed_form_first import as_chain_result
 from ros_ik.solvers.pose_ik.closed_form_first import closed_form_pays
 from ros_ik.solvers.pose_ik.closed_form_first import ClosedFormFirstIK
@@ -55,8 +59,8 @@ def inverse_kinematics(
     """Find configurations inside the joint limits that bring a link to poses.
 
     Every answer is verified by a forward kinematics that shares nothing with the search. Mimic
-    joints follow their drivers. To solve again and again, keep a :class:`ChainIK` instead: it
-    allocates and compiles once.
+    joints follow their drivers. What small batches are solved with is kept with the model for the
+    next call with the same arguments; a :class:`ChainIK` of one's own is quicker still.
 
     Args:
         model: The model.
@@ -132,34 +136,27 @@ def inverse_kinematics(
             collision_margin=collision_margin,
         )  # fmt: skip
         return as_chain_result(found, count)
-    kind: type[ChainIK] | type[ClosedFormFirstIK] = ChainIK
-    if method == 'auto' and closed_form_pays(
-        model, link, joint_group, joint_q, offset, tolerances
-    ):
-        kind = ClosedFormFirstIK
-    solver: ChainIK | ClosedFormFirstIK | None = None
+    request: dict[str, Any] = {
+        'joint_group': joint_group, 'joint_q': joint_q, 'offset': offset,
+        'position_tolerance': position_tolerance, 'rotation_tolerance': rotation_tolerance,
+        'n_solutions': n_solutions, 'check_collisions': check_collisions,
+        'collision_pairs': collision_pairs, 'collision_margin': collision_margin,
+        'settings': settings, 'n_threads': n_threads,
+    }  # fmt: skip
+
+    def make(size: int) -> ChainIK | ClosedFormFirstIK:
+        pays = method == 'auto' and closed_form_pays(
+            model, link, joint_group, joint_q, offset, tolerances
+        )
+        return (ClosedFormFirstIK if pays else ChainIK)(model, link, size, **request)
+
     parts: list[ChainIKResult] = []
-    most = max(1, MAX_BATCH // checked_count('n_solutions', n_solutions, 1))
-    for first in range(0, n, most):
-        rows = slice(first, min(first + most, n))
-        size = rows.stop - first
-        if solver is None or solver.n_problems != size:
-            solver = kind(
-                model,
-                link,
-                size,
-                joint_group=joint_group,
-                joint_q=joint_q,
-                offset=offset,
-                position_tolerance=position_tolerance,
-                rotation_tolerance=rotation_tolerance,
-                n_solutions=n_solutions,
-                check_collisions=check_collisions,
-                collision_pairs=collision_pairs,
-                collision_margin=collision_margin,
-                settings=settings,
-                n_threads=n_threads,
-            )
-        part = solver.solve(targets[rows], None if starts is None else starts[rows])
-        parts.append(part.copy())
+    count = checked_count('n_solutions', n_solutions, 1)
+    for rows, size in batches(n, MAX_BATCH // count):
+        with cached(
+            model, {**request, 'link': link, 'method': method}, functools.partial(make, size),
+            size, count,
+        ) as solver:  # fmt: skip
+            part = solver.solve(targets[rows], None if starts is None else starts[rows])
+            parts.append(part.copy())
     return ChainIKResult.concatenate(parts)

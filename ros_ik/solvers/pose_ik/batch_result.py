@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Sequence
 import dataclasses
 from typing import TypeVar
@@ -35,3 +36,11 @@ class BatchResult:
 
     def _arrays(self) -> tuple[np.ndarray, ...]:
         return tuple(getattr(self, field.name) for field in dataclasses.fields(self))
+
+
+def batches(n: int, most: int) -> Iterator[tuple[slice, int]]:
+    """Yield the rows of batches of up to ``most`` of n rows, at least one, and how many."""
+    most = max(1, most)
+    for first in range(0, n, most):
+        size = min(most, n - first)
+        yield slice(first, first + size), size

@@ -1,0 +1,192 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that solve in one call give the same answers whether solvers are kept or not."""
+
+import copy
+import dataclasses
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+from support.collision_oracle import robot_with_meshes
+from support.collision_oracle import urdf_path
+from support.robots import load
+import warp as wp
+
+from ros_ik import all_solutions
+from ros_ik import closed_form
+from ros_ik import ClosedFormFamily
+from ros_ik import inverse_kinematics
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics import eval_fk
+from ros_ik.solvers.pose_ik import solver as pose_solver
+
+LINKS = {'panda': 'panda_hand_tcp', 'ur5_robot': 'tool0'}
+METHODS = {
+    'search': lambda model, link, poses, **more: inverse_kinematics(model, link, poses, **more),
+    'auto': lambda model, link, poses, **more: inverse_kinematics(
+        model, link, poses, method='auto', **more
+    ),
+    'all solutions': all_solutions,
+}
+
+
+def robot(name, with_meshes=False):
+    """Return a model whose arrays and solvers nobody else has."""
+    if with_meshes:
+        return robot_with_meshes.__wrapped__(name)
+    return load.__wrapped__(urdf_path(name))
+
+
+def poses_of(model, link, n=4, seed=0):
+    """Return reachable poses [n, 7]."""
+    joint_q = model.random_joint_q(n, np.random.default_rng(seed))
+    body_q = np.zeros((n, model.body_count, 7))
+    eval_fk(model, joint_q, body_q)
+    return body_q[:, model.body_index(link)]
+
+
+def assert_equal(found, other):
+    """Assert that all arrays of two results agree to the bit."""
+    for field in dataclasses.fields(found):
+        np.testing.assert_array_equal(getattr(found, field.name), getattr(other, field.name))
+
+
+@pytest.fixture
+def makes(monkeypatch):
+    """Count the solvers of poses that are made."""
+    made, make = [], pose_solver.ChainIK.__init__
+
+    def counted(self, *args, **options):
+        made.append(args)
+        make(self, *args, **options)
+
+    monkeypatch.setattr(pose_solver.ChainIK, '__init__', counted)
+    return made
+
+
+@pytest.mark.parametrize('method', METHODS)
+@pytest.mark.parametrize('name', LINKS)
+def test_repeated_calls_answer_as_first_ones(name, method):
+    model, link, solve = robot(name), LINKS[name], METHODS[method]
+    poses = poses_of(model, link, 6)
+    first = [solve(copy.copy(model), link, pose) for pose in poses]
+    again = [solve(model, link, pose) for pose in poses for _ in range(2)]
+    for k, result in enumerate(again):
+        assert_equal(result, first[k // 2])
+
+
+def test_one_solver_is_made_for_equal_requests(makes):
+    model, link = robot('panda'), LINKS['panda']
+    poses = poses_of(model, link)
+    for pose in poses:
+        inverse_kinematics(model, link, pose)
+        inverse_kinematics(model, link, pose, model.neutral_joint_q())
+    assert len(makes) == 1
+    held = model.neutral_joint_q()
+    for change in (
+        {'position_tolerance': 1e-4}, {'offset': np.array([0.0, 0, 0.1, 0, 0, 0, 1])},
+        {'joint_q': held}, {'joint_q': held + 1e-9}, {'n_solutions': 2}, {'n_threads': 1},
+        {'joint_group': [f'panda_joint{k}' for k in range(1, 7)]},
+    ):  # fmt: skip
+        makes.clear()
+        for _ in range(2):
+            inverse_kinematics(model, link, poses[0], **change)
+        assert len(makes) == 1, change
+
+
+@pytest.mark.parametrize('check_collisions', [False, True])
+def test_a_change_of_any_array_of_the_model_is_seen(check_collisions):
+    model, link = robot('panda', with_meshes=True), LINKS['panda']
+    poses, options = poses_of(model, link, 24), {'check_collisions': check_collisions}
+    before = inverse_kinematics(model, link, poses, **options)
+    rng = np.random.default_rng(0)
+    seen = set()
+    for name, value in list(vars(model).items()):
+        host = value if isinstance(value, np.ndarray) else getattr(value, 'numpy', lambda: None)()
+        if host is None or host.dtype.kind != 'f' or not host.size:
+            continue
+        kept = host.copy()
+        size = 0.1 if name.startswith('shape') else 0.01
+        changed = kept * (1.0 + size * rng.random(host.shape)) + size * rng.random(host.shape)
+        for content in (changed.astype(host.dtype), kept):
+            if isinstance(value, wp.array):
+                value.assign(content)
+            else:
+                value[:] = content
+            found = inverse_kinematics(model, link, poses, **options)
+            assert_equal(found, inverse_kinematics(copy.copy(model), link, poses, **options))
+            if not np.array_equal(found.joint_q, before.joint_q):
+                seen.add(name)
+        assert_equal(found, before)
+    # The changes were such that answers depend on them.
+    assert {'joint_X_p64', '_limits'} <= seen
+    assert ('shape_transform' in seen) == check_collisions
+
+
+def test_a_model_ends_with_its_solvers():
+    model = robot('panda')
+    inverse_kinematics(model, LINKS['panda'], poses_of(model, LINKS['panda'], 1))
+    end = weakref.ref(model)
+    assert 'solver_cache' not in vars(copy.copy(model))
+    del model
+    gc.collect()
+    assert end() is None
+
+
+def test_large_batches_are_not_kept(makes):
+    model, link = robot('panda'), LINKS['panda']
+    poses = poses_of(model, link, 65)
+    for _ in range(2):
+        inverse_kinematics(model, link, poses)
+    assert len(makes) == 2
+
+
+def test_wrong_arguments_are_refused_beside_a_kept_solver():
+    model, link = robot('panda'), LINKS['panda']
+    pose = poses_of(model, link, 1)
+    for options, words in (
+        ({'n_threads': True}, 'n_threads'), ({'check_collisions': 0.5j}, None),
+        ({'joint_q': np.zeros(3)}, 'joint_q'), ({'joint_group': ['elbow']}, 'elbow'),
+        ({'settings': {}}, 'settings'), ({'position_tolerance': np.nan}, 'position_tolerance'),
+    ):  # fmt: skip
+        inverse_kinematics(model, link, pose, n_threads=1)
+        if words is not None:
+            with pytest.raises(ArgumentError, match=words):
+                inverse_kinematics(model, link, pose, **options)
+    with pytest.raises(ArgumentError, match='model must be a ros_ik Model'):
+        inverse_kinematics(None, link, pose)
+
+
+def test_threads_do_not_share_a_solver():
+    model, link = robot('ur5_robot'), LINKS['ur5_robot']
+    poses = poses_of(model, link, 40)
+    alone = [inverse_kinematics(copy.copy(model), link, pose) for pose in poses]
+    failed = []
+
+    def solve(offset):
+        for k in np.roll(np.arange(len(poses)), offset):
+            for _ in range(3):
+                try:
+                    assert_equal(inverse_kinematics(model, link, poses[k]), alone[k])
+                except AssertionError as error:
+                    failed.append(error)
+
+    threads = [threading.Thread(target=solve, args=(10 * k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+
+
+def test_the_closed_form_is_told_anew_where_the_arm_has_changed():
+    model = robot('ur5_robot')
+    form = closed_form(model, 'tool0')
+    assert form.family is ClosedFormFamily.PARALLEL and closed_form(model, 'tool0') is form
+    axis = model.joint_axis64[2]
+    axis += 0.1
+    axis /= np.linalg.norm(axis)
+    assert closed_form(model, 'tool0').family is ClosedFormFamily.GENERAL
