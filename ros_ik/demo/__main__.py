@@ -141,6 +141,7 @@ def _tour(options: argparse.Namespace) -> int:
     scenario = make_scenario(robot, options.seed)
     phases = [phase for phase in scenario.phases if phase.name not in _OF_THE_BOX]
     with _made_client(options, robot, scenario, options.ros_arguments) as client:
+        namespace = client.get_namespace()
         problem = client.wait_until_ready(_START_TIMEOUT, lambda: '', lambda text: None)
         for number, phase in enumerate(phases, start=1):
             if problem:
@@ -150,7 +151,7 @@ def _tour(options: argparse.Namespace) -> int:
     if problem:
         print(f'demo: {problem}', file=sys.stderr)
         return 1
-    print(next_commands(client.get_namespace()), flush=True)
+    print(next_commands(namespace), flush=True)
     return 0
 
 

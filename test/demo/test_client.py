@@ -3,6 +3,7 @@
 """The user of the demo where joint states come late, cease, or never come."""
 
 import contextlib
+import dataclasses
 import os
 import signal
 import threading
@@ -15,6 +16,7 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from support.ros_rig import PATIENCE
 
+import ros_ik.demo.__main__
 import ros_ik.demo.client
 from ros_ik.demo.client import DemoClient
 from ros_ik.demo.demo_robot import DemoRobot
@@ -107,6 +109,17 @@ def test_silence_ends_a_phase_with_a_sentence(client, domain, robot, monkeypatch
     # What DDS still holds was sent before.
     client.settle(0.2)
     assert 'no joint states were heard' in client.play(phase(robot, 0.05))
+
+
+def test_a_tour_ends_with_what_may_come_next(domain, monkeypatch, capfd):
+    def without_phases(robot, seed):
+        return dataclasses.replace(make_scenario(robot, seed), phases=())
+
+    monkeypatch.setenv('ROS_DOMAIN_ID', str(domain))
+    monkeypatch.setattr(ros_ik.demo.__main__, 'make_scenario', without_phases)
+    monkeypatch.setattr(DemoClient, 'wait_until_ready', lambda *_: '')
+    assert ros_ik.demo.__main__.main(['--running', '--robot', 'six_axis']) == 0
+    assert 'ros2 ' in capfd.readouterr().out
 
 
 @pytest.fixture
