@@ -62,6 +62,8 @@ def main(args: Sequence[str] | None = None) -> int:
         args: Command line; None for that of the process.
     """
     options = _parse(args)
+    # What a script starts in the background has SIGINT ignored, and launch files end it with that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     quieten_warp()
     try:
         return _tour(options) if options.running else _run(options)

@@ -111,15 +111,38 @@ def test_silence_ends_a_phase_with_a_sentence(client, domain, robot, monkeypatch
     assert 'no joint states were heard' in client.play(phase(robot, 0.05))
 
 
-def test_a_tour_ends_with_what_may_come_next(domain, monkeypatch, capfd):
+@pytest.fixture
+def tour(domain, monkeypatch):
+    """Return a function that makes a tour without phases, and returns its exit code."""
+
     def without_phases(robot, seed):
         return dataclasses.replace(make_scenario(robot, seed), phases=())
 
+    def run(wait_until_ready):
+        monkeypatch.setattr(DemoClient, 'wait_until_ready', wait_until_ready)
+        return ros_ik.demo.__main__.main(['--running', '--robot', 'six_axis'])
+
     monkeypatch.setenv('ROS_DOMAIN_ID', str(domain))
     monkeypatch.setattr(ros_ik.demo.__main__, 'make_scenario', without_phases)
-    monkeypatch.setattr(DemoClient, 'wait_until_ready', lambda *_: '')
-    assert ros_ik.demo.__main__.main(['--running', '--robot', 'six_axis']) == 0
+    return run
+
+
+def test_a_tour_ends_with_what_may_come_next(tour, capfd):
+    assert tour(lambda *_: '') == 0
     assert 'ros2 ' in capfd.readouterr().out
+
+
+def test_ctrl_c_ends_a_tour_that_was_started_with_it_ignored(tour, capfd):
+    def interrupt(*_):
+        os.kill(os.getpid(), signal.SIGINT)
+        return ''
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert tour(interrupt) == 0
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert 'ros2 ' not in capfd.readouterr().out
 
 
 @pytest.fixture
