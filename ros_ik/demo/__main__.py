@@ -62,7 +62,7 @@ def main(args: Sequence[str] | None = None) -> int:
         args: Command line; None for that of the process.
     """
     options = _parse(args)
-    # What a script starts in the background has SIGINT ignored, and launch files end it with that.
+    # Scripts start programs in the background with SIGINT ignored, and end them with it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     quieten_warp()
     try:

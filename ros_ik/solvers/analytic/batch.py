@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import contextlib
 import functools
 from typing import Any
 from typing import TYPE_CHECKING
@@ -165,10 +166,12 @@ def all_solutions(
 
     parts: list[AllSolutions] = []
     held = places + MAX_CANDIDATES * (n_values - 1)
-    for rows, size in batches(n, _MAX_BATCH // held):
-        with cached(
-            model, request, functools.partial(make, size), size, held
-        ) as (solver, checker):
+    with contextlib.ExitStack() as stack:
+        solver: ClosedFormIK | RedundantClosedFormIK | None = None
+        for rows, size in batches(n, _MAX_BATCH // held):
+            if solver is None or solver.n_problems != size:
+                made = cached(model, request, functools.partial(make, size), size, held)
+                solver, checker = stack.enter_context(made)
             part = solver.solve(targets[rows], None if starts is None else starts[rows])
             if checker is not None:
                 part = collision_free(part, checker, places)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import contextlib
 import functools
 from typing import Any
 from typing import TYPE_CHECKING
@@ -152,11 +153,13 @@ def inverse_kinematics(
 
     parts: list[ChainIKResult] = []
     count = checked_count('n_solutions', n_solutions, 1)
-    for rows, size in batches(n, MAX_BATCH // count):
-        with cached(
-            model, {**request, 'link': link, 'method': method}, functools.partial(make, size),
-            size, count,
-        ) as solver:  # fmt: skip
+    key = {**request, 'link': link, 'method': method}
+    with contextlib.ExitStack() as stack:
+        solver: ChainIK | ClosedFormFirstIK | None = None
+        for rows, size in batches(n, MAX_BATCH // count):
+            if solver is None or solver.n_problems != size:
+                made = cached(model, key, functools.partial(make, size), size, count)
+                solver = stack.enter_context(made)
             part = solver.solve(targets[rows], None if starts is None else starts[rows])
             parts.append(part.copy())
     return ChainIKResult.concatenate(parts)
