@@ -7,6 +7,7 @@ that forks has no node and no device, and runs nothing of what it has imported.
 """
 
 import atexit
+import faulthandler
 import gc
 import importlib
 import json
@@ -23,6 +24,8 @@ IMPORTED = ('ros_ik.node.ik_node', 'ros_ik.demo.mock_robot')
 # Variables of the environment that a program may have for itself; the others count at imports.
 _OWN = ('PYTEST_CURRENT_TEST', 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID')
 _POLL = 0.01
+# At this signal a program writes the stacks of its threads.
+_STACKS = signal.SIGUSR1
 # Time for the process to end by itself [s].
 _PATIENCE = 5.0
 
@@ -52,6 +55,10 @@ class Fork:
         """Send a signal unless it has ended."""
         if self.poll() is None:
             os.kill(self.pid, number)
+
+    def write_stacks(self):
+        """Have it write the stacks of its threads to its log."""
+        self.send_signal(_STACKS)
 
     def kill(self):
         """Kill it unless it has ended."""
@@ -135,6 +142,7 @@ def _become(question, log):
     for stream in (1, 2):
         os.dup2(log, stream)
     os.close(log)
+    faulthandler.register(_STACKS, file=2)
     for key in _OWN:
         os.environ.pop(key, None)
     os.environ.update(question['environment'])

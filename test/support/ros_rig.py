@@ -33,6 +33,7 @@ from std_msgs.msg import Bool
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 from std_srvs.srv import Trigger
+from support.process_forks import Fork
 from support.process_forks import ForkServer
 from trajectory_msgs.msg import JointTrajectory
 import yaml
@@ -60,6 +61,11 @@ _TURN = 0.01
 _STANDSTILL = 500
 # A target on its way is heard before so many statuses.
 _STAYS = 15
+# Time in which a process writes the stacks of its threads [s], and lines of a log to show.
+_WRITTEN, _LAST_LINES = 0.3, 80
+# rmw_fastrtps drops the answer to a new client that it has not found within 0.1 s: what may be
+# asked twice is asked again after this time [s].
+_ASK_AGAIN = 20.0
 # Longest time for the kernels of a node on a machine that compiles for others too.
 _COMPILING = 180.0
 # For a node whose inputs do not become stale, however long the machine stands still.
@@ -176,6 +182,17 @@ class Processes:
     def text(self, name):
         """Return what a process has written."""
         return (self._folder / f'{name}.log').read_text()
+
+    def explain(self):
+        """Return the ends of all logs, with what the threads of running forks are doing."""
+        for process in self._running.values():
+            if isinstance(process, Fork):
+                process.write_stacks()
+        time.sleep(_WRITTEN)
+        logs = {name: self.text(name).splitlines()[-_LAST_LINES:] for name in self._running}
+        return '\n'.join(
+            line for name, lines in logs.items() for line in (f'--- log of {name} ---', *lines)
+        )
 
     def signal(self, name, number):
         """Send a signal."""
@@ -330,7 +347,9 @@ class Client:
             self._turn()
         status = self.status
         last = f'{status.code} {status.text!r}' if status else 'none'
-        raise AssertionError(f'no {what} within {timeout} s; last status: {last}')
+        raise AssertionError(
+            f'no {what} within {timeout} s; last status: {last}\n{self.processes.explain()}'
+        )
 
     def wait_for_ticks(self, count):
         """Wait until the node has made so many ticks, which a busy machine makes when it can."""
@@ -454,13 +473,23 @@ class Client:
 
     def call(self, kind, name, request):
         """Call a service and return its response."""
-        # One client for each service: the first answer of a new one may be lost on a busy machine.
+        # One client for each service: a new one takes time to be found.
         if name not in self._services:
             self._services[name] = self.node.create_client(kind, name)
+            # An answer that comes while the executor takes the client in may not be noticed.
+            self._turn()
         client = self._services[name]
         self.wait_for(client.service_is_ready, f'service {name}')
-        future = client.call_async(request)
-        self.wait_for(future.done, f'answer of {name}')
+        future, asked = client.call_async(request), time.monotonic()
+
+        def answered():
+            nonlocal future, asked
+            if kind is not ChangeState and time.monotonic() > asked + _ASK_AGAIN:
+                print(f'{name} is asked again')
+                future, asked = client.call_async(request), time.monotonic()
+            return future.done()
+
+        self.wait_for(answered, f'answer of {name}')
         return future.result()
 
     def pause(self, held):
