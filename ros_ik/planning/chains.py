@@ -20,6 +20,7 @@ from ros_ik.solvers import ChainIKResult
 from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.pose_ik.closed_form_first import closed_form_pays
 from ros_ik.solvers.pose_ik.closed_form_first import ClosedFormFirstIK
+from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
 
 _SIZES = (1, 16, 128, 1024, 8192)
 # Most solutions of a batch: bounds the memory of a solver to about 10 MB.
@@ -124,11 +125,11 @@ class ChainSolvers:
 
 
 def _make(task: ChainTask, size: int) -> ChainIK | ClosedFormFirstIK:
-    tolerances = task.position_tolerance, task.rotation_tolerance
+    tolerance = PoseTolerance(task.position_tolerance, task.rotation_tolerance)
     common: dict[str, Any] = {
         'joint_group': task.group, 'joint_q': task.held, 'offset': task.offset,
     }  # fmt: skip
-    pays = closed_form_pays(task.model, task.link, tolerances=tolerances, **common)
+    pays = closed_form_pays(task.model, task.link, tolerance=tolerance, **common)
     kind = ClosedFormFirstIK if pays else ChainIK
     return kind(
         task.model,

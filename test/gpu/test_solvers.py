@@ -43,7 +43,11 @@ def search(device, **options):
     return result.status, result.joint_q.reshape(N, -1, model.joint_coord_count), poses
 
 
-@pytest.mark.parametrize('options', [{}, {'n_solutions': 4}, {'check_collisions': True}], ids=str)
+@pytest.mark.parametrize(
+    'options',
+    [{}, {'n_solutions': 4}, {'check_collisions': True}, {'rotation_tolerance': [5e-3] * 3}],
+    ids=str,
+)
 def test_search(options):
     (here, joint_q, poses), (there, found, _) = search('cpu', **options), search(DEVICE, **options)
     # Attempts that end by rounding end in another posture; solved problems are solved on both.

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Sequence
 import contextlib
 import functools
@@ -164,20 +165,22 @@ def all_solutions(
             )  # fmt: skip
         return kind(model, link, size, places, **common), checker
 
-    parts: list[AllSolutions] = []
     held = places + MAX_CANDIDATES * (n_values - 1)
-    with contextlib.ExitStack() as stack:
-        solver: ClosedFormIK | RedundantClosedFormIK | None = None
-        for rows, size in batches(n, _MAX_BATCH // held):
-            if solver is None or solver.n_problems != size:
-                made = cached(model, request, functools.partial(make, size), size, held)
-                solver, checker = stack.enter_context(made)
-            part = solver.solve(targets[rows], None if starts is None else starts[rows])
-            if checker is not None:
-                part = collision_free(part, checker, places)
-            if order == 'manipulability':
-                part = most_manipulable(part, solver.chain, free_rotation)
-            if places > max_solutions:
-                part = first_places(part, max_solutions)
-            parts.append(part.copy())
-    return AllSolutions.concatenate(parts)
+
+    def solved() -> Iterator[tuple[slice, AllSolutions]]:
+        with contextlib.ExitStack() as stack:
+            solver: ClosedFormIK | RedundantClosedFormIK | None = None
+            for rows, size in batches(n, _MAX_BATCH // held):
+                if solver is None or solver.n_problems != size:
+                    made = cached(model, request, functools.partial(make, size), size, held)
+                    solver, checker = stack.enter_context(made)
+                part = solver.solve(targets[rows], None if starts is None else starts[rows])
+                if checker is not None:
+                    part = collision_free(part, checker, places)
+                if order == 'manipulability':
+                    part = most_manipulable(part, solver.chain, free_rotation)
+                if places > max_solutions:
+                    part = first_places(part, max_solutions)
+                yield rows, part
+
+    return AllSolutions.gathered(solved(), n)

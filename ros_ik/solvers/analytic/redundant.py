@@ -57,6 +57,7 @@ from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.pose_ik.setup import checked_rows
 from ros_ik.solvers.pose_ik.setup import make_placement
 from ros_ik.solvers.pose_ik.solver import ChainIK
+from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
@@ -155,8 +156,8 @@ class RedundantClosedFormIK:
         position = settings.position_tolerance * min(1.0, reach) + _ROUNDING * reach
         self._placement = make_placement(
             model, index, self.chain, held, tool,
-            (position, settings.rotation_tolerance + _ROUNDING), (1.0, settings.length * reach),
-            settings.separation,
+            PoseTolerance(position, settings.rotation_tolerance + _ROUNDING),
+            (1.0, settings.length * reach), settings.separation,
         )  # fmt: skip
         self._tree = kinematic_tree(model, wp.float64)
         self._redundancy = self._redundant_joint(held, settings.separation)

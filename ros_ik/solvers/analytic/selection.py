@@ -58,7 +58,7 @@ def chain_checker(
     """
     chain, held = folded_chain(model, link, joint_group, joint_q, offset)
     tool = checked_pose('offset', offset)
-    problem = ChainProblem(model, link_index(model, link, least=0), chain, held, tool, (0.0, 0.0))
+    problem = ChainProblem(model, link_index(model, link, least=0), chain, held, tool)
     checked, margins = chain_pairs(problem, pairs, margin)
     return CollisionChecker(
         model, _CHECKED_AT_ONCE, pairs=checked, margin=margins, scalar=wp.float64
@@ -110,26 +110,35 @@ def separated(found: AllSolutions, separation: float) -> AllSolutions:
 def most_manipulable(
     found: AllSolutions, chain: SerialChain, free_rotation: str
 ) -> AllSolutions:
-    """Return the solutions with the largest manipulability first.
-
-    The measure is the product of the singular values of the Jacobian, as many as there are joints
-    or directions, whichever are fewer; lengths count in reaches.
+    """Return the solutions with the largest :func:`manipulability` first.
 
     Args:
         found: Solutions in s places.
         chain: The chain that they are of.
         free_rotation: Axes of the tool about which turns do not matter.
     """
-    axes = joint_axes(chain)
     there = np.arange(found.joint_q.shape[1]) < found.n_found[:, None]
-    q = found.joint_q[there][:, chain.coordinates]
-    q = q / np.where(chain.slides, axes.reach, 1.0)
-    free = free_axes(free_rotation)
-    values = np.linalg.svd(tool_jacobians(axes, q, free), compute_uv=False)
     measure = np.full(there.shape, -1.0)
-    measure[there] = np.prod(values[:, : 6 - len(free)], axis=1)
+    measure[there] = manipulability(chain, found.joint_q[there], free_rotation)
     order = np.argsort(-measure, axis=1, kind='stable')
     return _placed(found, order, found.n_exist, found.n_found)
+
+
+def manipulability(chain: SerialChain, joint_q: np.ndarray, free_rotation: str = '') -> np.ndarray:
+    """Return the manipulability of configurations, [n].
+
+    The measure is the product of the singular values of the Jacobian, as many as there are joints
+    or directions, whichever are fewer; lengths count in reaches (Yoshikawa 1985).
+
+    Args:
+        chain: The chain.
+        joint_q: Configurations of the whole model, [n, joint_coord_count].
+        free_rotation: Axes of the tool about which turns do not matter.
+    """
+    axes, free = joint_axes(chain), free_axes(free_rotation)
+    q = joint_q[:, chain.coordinates] / np.where(chain.slides, axes.reach, 1.0)
+    values = np.linalg.svd(tool_jacobians(axes, q, free), compute_uv=False)
+    return np.prod(values[:, : 6 - len(free)], axis=1)
 
 
 def first_places(found: AllSolutions, max_solutions: int) -> AllSolutions:

@@ -35,6 +35,7 @@ from ros_ik.solvers.analytic.verify import verify_kernel
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.pose_ik.setup import checked_rows
 from ros_ik.solvers.pose_ik.setup import make_placement
+from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
@@ -114,7 +115,7 @@ class ClosedFormIK:
         )  # fmt: skip
         self._placement = make_placement(
             model, index, self.chain, held, checked_pose('offset', offset),
-            (self._stage.position_tolerance, settings.rotation_tolerance),
+            PoseTolerance(self._stage.position_tolerance, settings.rotation_tolerance),
             (1.0, self._stage.length), settings.separation, free,
         )  # fmt: skip
         self._least_error = least_error

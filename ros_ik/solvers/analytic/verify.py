@@ -60,11 +60,10 @@ def verify_kernel() -> wp.Kernel:
             else:
                 moved = wp.float64(wp.inf)
                 turned = wp.float64(wp.inf)
+                inside = bool(False)
                 if valid:
                     write_configuration(placement, out, problem, k, solutions, joint_q)
-                    moved, turned = tool_error(tree, placement, out, joint_q, pose)
-                inside = moved <= placement.position_tolerance
-                inside = inside and turned <= placement.rotation_tolerance
+                    moved, turned, inside = tool_error(tree, placement, out, joint_q, pose)
                 inside = inside and within_limits(placement, out, joint_q)
                 if k < count and not inside:
                     code = wp.static(int(SolveStatus.NUMERICAL_FAILURE))

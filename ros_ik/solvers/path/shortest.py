@@ -246,7 +246,7 @@ def _motion_check(problem: PathProblem) -> MotionCheck:
     )
     tool = checked_pose('offset', problem.offset)
     pairs, margins = chain_pairs(
-        ChainProblem(model, link, chain, held, tool, (0.0, 0.0)),
+        ChainProblem(model, link, chain, held, tool),
         problem.collision_pairs, problem.collision_margin,
     )  # fmt: skip
     return MotionCheck(model, pairs, margins)

@@ -19,7 +19,7 @@ from ros_ik.solvers.path.followed import followed_path
 from ros_ik.solvers.path.problem import PathProblem
 from ros_ik.solvers.path.problem import PathResult
 from ros_ik.solvers.path.shortest import shortest_path
-from ros_ik.solvers.pose_ik.setup import check_tolerances
+from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
@@ -85,7 +85,8 @@ def solve_path(
     checked_count('n_branches', n_branches, 1)
     if not max_joint_step > 0.0:
         raise ArgumentError(f'max_joint_step must be positive, got {max_joint_step}')
-    check_tolerances(position_tolerance, rotation_tolerance)
+    if PoseTolerance.checked(position_tolerance, rotation_tolerance).by_axis:
+        raise ArgumentError('position_tolerance and rotation_tolerance of a path are two numbers')
     problem = PathProblem(
         model=model,
         link=link,

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Sequence
 import contextlib
 import functools
@@ -14,18 +16,28 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
+from ros_ik.model.poses import inverse
+from ros_ik.model.poses import multiply
+from ros_ik.model.poses import pose_rows
 from ros_ik.numbers import host_array
+from ros_ik.numbers import real_array
 from ros_ik.solvers.analytic.batch import all_solutions
 from ros_ik.solvers.analytic.form import closed_form
+from ros_ik.solvers.analytic.form import folded_chain
 from ros_ik.solvers.model_cache import cached
 from ros_ik.solvers.pose_ik.batch_result import batches
+from ros_ik.solvers.pose_ik.choice import best_of
+from ros_ik.solvers.pose_ik.choice import checked_preference
+from ros_ik.solvers.pose_ik.choice import Preference
+from ros_ik.solvers.pose_ik.choice import preference_cost
 from ros_ik.solvers.pose_ik.closed_form_first import as_chain_result
 from ros_ik.solvers.pose_ik.closed_form_first import closed_form_pays
 from ros_ik.solvers.pose_ik.closed_form_first import ClosedFormFirstIK
 from ros_ik.solvers.pose_ik.result import ChainIKResult
 from ros_ik.solvers.pose_ik.result import ChainIKSettings
-from ros_ik.solvers.pose_ik.setup import check_tolerances
+from ros_ik.solvers.pose_ik.setup import checked_rows
 from ros_ik.solvers.pose_ik.solver import ChainIK
+from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
@@ -43,8 +55,8 @@ def inverse_kinematics(
     link: str | int,
     poses: np.ndarray,
     seeds: np.ndarray | None = None,
-    position_tolerance: float = 1e-3,
-    rotation_tolerance: float = 1e-2,
+    position_tolerance: float | Sequence[float] | np.ndarray = 1e-3,
+    rotation_tolerance: float | Sequence[float] | np.ndarray = 1e-2,
     n_solutions: int = 1,
     check_collisions: bool = False,
     *,
@@ -56,6 +68,11 @@ def inverse_kinematics(
     settings: ChainIKSettings | None = None,
     n_threads: int | None = None,
     method: str = 'search',
+    tolerance_frame: str = 'target',
+    base_poses: np.ndarray | None = None,
+    preference: Preference = 'seed',
+    n_candidates: int = 16,
+    on_progress: Callable[[int, int], object] | None = None,
 ) -> ChainIKResult:
     """Find configurations inside the joint limits that bring a link to poses.
 
@@ -66,13 +83,15 @@ def inverse_kinematics(
     Args:
         model: The model.
         link: Name or index of the link whose frame is to reach the poses.
-        poses: Targets in the world, shape [n, 7] or [7], x y z qx qy qz qw.
+        poses: Targets in the world, shape [n, 7] or [7], x y z qx qy qz qw; or goal sets, shape
+            [n, n_goals, 7], of each of which one pose is to be reached, whichever.
         seeds: Configurations to start from and to be near to, shape [n, joint_coord_count] or
             [joint_coord_count]; None for the middle of the limits.
-        position_tolerance: Largest distance of a solution [m]; inf leaves the position free.
-        rotation_tolerance: Largest angle of a solution [rad]; inf leaves the rotation free.
-        n_solutions: Distinct solutions wanted per pose; they come sorted by their distance to
-            the seed.
+        position_tolerance: Largest distance of a solution [m], or that along each of three axes;
+            inf leaves the position or the axis free.
+        rotation_tolerance: Largest angle of a solution [rad], or the largest component of the
+            rotation vector about each axis, in the same way.
+        n_solutions: Distinct solutions wanted per pose; they come sorted by the preference.
         check_collisions: Return solutions out of collision only. Where a solution collides the
             search goes on for others, up to a bounded effort; a pose that it finds none for is
             IN_COLLISION, with the solution nearest to the seed. Meshes count as their convex
@@ -95,71 +114,165 @@ def inverse_kinematics(
             nearest; 'auto' for the closed form where a chain of six joints has an exact one other
             than that of six general axes, which is slower than the search, and for the search of
             the poses that it leaves unsolved and of everything else. The closed form fits
-            requests with two finite tolerances; ``settings`` steer the search alone.
+            requests with two finite tolerances that are no axes'; ``settings`` steer the search
+            alone.
+        tolerance_frame: 'target' or 'tool', the frame of the axes of tolerances.
+        base_poses: Pose of the model's world in the frame that the poses are given in, shape
+            [n, 7] or [7], for robots that stand elsewhere in each problem; None for the same
+            frame. What is fixed to the model's world goes with it.
+        preference: Which solutions are the best: 'seed' for those nearest to it, 'middle' for
+            those in the middle of the joint limits, 'manipulability' for those far from singular
+            ones, or a function of configurations [n, joint_coord_count] that returns their costs
+            [n], the lower the better.
+        n_candidates: Distinct solutions to choose from for each pose, where the preference is
+            not the seed.
+        on_progress: Called with the number of poses that are solved and that of all, after each
+            65,536 or fewer. What it raises ends the call.
 
     Returns:
-        The answers, in the order of the poses.
+        The answers, in the order of the poses; for goal sets a :class:`GoalSetResult`.
 
     Raises:
-        ArgumentError: A wrong shape, type or size, an unknown method, 'closed_form' for a chain
-            or a request that it does not fit, with the reason; an unknown link, a chain that has
-            a free or ball joint among those that may move, or a shape to check that has no
-            geometry in memory, because the files of meshes were not found; the message names it.
+        ArgumentError: A wrong shape, type or size, an unknown method, frame or preference,
+            'closed_form' for a chain or a request that it does not fit, with the reason; an
+            unknown link, a chain that has a free or ball joint among those that may move, or a
+            shape to check that has no geometry in memory, because the files of meshes were not
+            found; the message names it.
         ModelError: A mesh file that cannot be read.
     """
-    targets = np.atleast_2d(host_array(poses))
-    n = len(targets)
-    if n == 0:
-        raise ArgumentError('poses must have at least one row, got none')
-    starts = None
-    if seeds is not None:
-        starts = host_array(seeds)
-        if starts.ndim == 1:
-            starts = np.broadcast_to(starts, (n, len(starts)))
-        if len(starts) != n:
-            raise ArgumentError(f'seeds must have one row per pose ({n}), got {len(starts)}')
+    goals, n_goals = _goal_rows(poses)
+    targets = goals if base_poses is None else _seen_from(base_poses, goals, n_goals)
+    starts = _seed_rows(seeds, len(targets) // n_goals)
+    if starts is not None and n_goals > 1:
+        starts = np.repeat(starts, n_goals, axis=0)
     if method not in _METHODS:
         raise ArgumentError(f'method must be one of {", ".join(_METHODS)}, got {method!r}')
-    check_tolerances(position_tolerance, rotation_tolerance)
-    tolerances = position_tolerance, rotation_tolerance
-    if method == 'closed_form':
-        count = checked_count('n_solutions', n_solutions, 1)
-        if np.isinf(tolerances).any():
-            raise ArgumentError(
-                'method closed_form: a tolerance is infinite; all_solutions takes free_rotation'
-            )
-        form = closed_form(model, link, joint_group, joint_q=joint_q, offset=offset)
-        if form.reason:
-            raise ArgumentError(f'method closed_form: {form.reason}')
-        found = all_solutions(
-            model, link, targets, starts, count, joint_group, joint_q=joint_q, offset=offset,
-            check_collisions=check_collisions, collision_pairs=collision_pairs,
-            collision_margin=collision_margin,
-        )  # fmt: skip
-        return as_chain_result(found, count)
-    request: dict[str, Any] = {
+    tolerance = PoseTolerance.checked(position_tolerance, rotation_tolerance, tolerance_frame)
+    wanted = checked_count('n_solutions', n_solutions, 1)
+    count = wanted
+    if checked_preference(preference) != 'seed':
+        count = max(wanted, checked_count('n_candidates', n_candidates, 1))
+    shared: dict[str, Any] = {
         'joint_group': joint_group, 'joint_q': joint_q, 'offset': offset,
-        'position_tolerance': position_tolerance, 'rotation_tolerance': rotation_tolerance,
-        'n_solutions': n_solutions, 'check_collisions': check_collisions,
-        'collision_pairs': collision_pairs, 'collision_margin': collision_margin,
-        'settings': settings, 'n_threads': n_threads,
+        'check_collisions': check_collisions, 'collision_pairs': collision_pairs,
+        'collision_margin': collision_margin,
     }  # fmt: skip
+    if method == 'closed_form':
+        found = _in_closed_form(model, link, targets, starts, count, tolerance, shared)
+    else:
+        request = {
+            **shared, 'position_tolerance': tolerance.position,
+            'rotation_tolerance': tolerance.rotation, 'tolerance_frame': tolerance.frame,
+            'n_solutions': count, 'settings': settings, 'n_threads': n_threads,
+        }  # fmt: skip
+        found = _searched(
+            model, link, targets, starts, tolerance, request, method == 'auto', on_progress
+        )
+    is_set = np.ndim(poses) == 3
+    if preference == 'seed' and not is_set:
+        return found
+    chain, _ = folded_chain(model, link, joint_group, joint_q, offset)
+
+    def cost(configurations: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        near = None if starts is None else starts[rows]
+        return preference_cost(preference, chain, configurations, near)
+
+    best = best_of(found.in_places(), n_goals, wanted, cost)
+    return best if is_set else best.without_goals()
+
+
+def _searched(
+    model: Model,
+    link: str | int,
+    targets: np.ndarray,
+    starts: np.ndarray | None,
+    tolerance: PoseTolerance,
+    request: dict[str, Any],
+    may_be_closed: bool,
+    on_progress: Callable[[int, int], object] | None,
+) -> ChainIKResult:
+    """Return what the search finds, with the closed form first where that may be and pays."""
+    n, count = len(targets), request['n_solutions']
 
     def make(size: int) -> ChainIK | ClosedFormFirstIK:
-        pays = method == 'auto' and closed_form_pays(
-            model, link, joint_group, joint_q, offset, tolerances
+        pays = may_be_closed and closed_form_pays(
+            model, link, request['joint_group'], request['joint_q'], request['offset'], tolerance
         )
-        return (ClosedFormFirstIK if pays else ChainIK)(model, link, size, **request)
+        if not pays:
+            return ChainIK(model, link, size, **request)
+        taken = {name: value for name, value in request.items() if name != 'tolerance_frame'}
+        return ClosedFormFirstIK(model, link, size, **taken)
 
-    parts: list[ChainIKResult] = []
-    count = checked_count('n_solutions', n_solutions, 1)
-    key = {**request, 'link': link, 'method': method}
-    with contextlib.ExitStack() as stack:
-        solver: ChainIK | ClosedFormFirstIK | None = None
-        for rows, size in batches(n, MAX_BATCH // count):
-            if solver is None or solver.n_problems != size:
-                made = cached(model, key, functools.partial(make, size), size, count)
-                solver = stack.enter_context(made)
-            part = solver.solve(targets[rows], None if starts is None else starts[rows])
-            parts.append(part.copy())
-    return ChainIKResult.concatenate(parts)
+    key = {**request, 'link': link, 'may_be_closed': may_be_closed}
+
+    def solved() -> Iterator[tuple[slice, ChainIKResult]]:
+        with contextlib.ExitStack() as stack:
+            solver: ChainIK | ClosedFormFirstIK | None = None
+            for rows, size in batches(n, MAX_BATCH // count):
+                if solver is None or solver.n_problems != size:
+                    made = cached(model, key, functools.partial(make, size), size, count)
+                    solver = stack.enter_context(made)
+                yield rows, solver.solve(targets[rows], None if starts is None else starts[rows])
+                if on_progress is not None:
+                    on_progress(rows.stop, n)
+
+    return ChainIKResult.gathered(solved(), n)
+
+
+def _in_closed_form(
+    model: Model,
+    link: str | int,
+    targets: np.ndarray,
+    starts: np.ndarray | None,
+    count: int,
+    tolerance: PoseTolerance,
+    shared: dict[str, Any],
+) -> ChainIKResult:
+    """Return what the closed form finds."""
+    if np.isinf(tolerance.lengths).any():
+        raise ArgumentError(
+            'method closed_form: a tolerance is infinite or by axis; all_solutions takes '
+            'free_rotation'
+        )
+    place = {name: shared[name] for name in ('joint_group', 'joint_q', 'offset')}
+    form = closed_form(model, link, **place)
+    if form.reason:
+        raise ArgumentError(f'method closed_form: {form.reason}')
+    return as_chain_result(all_solutions(model, link, targets, starts, count, **shared), count)
+
+
+def _goal_rows(poses: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return poses as rows, and how many there are for each problem."""
+    targets = host_array(poses)
+    if targets.ndim == 3:
+        n_goals = targets.shape[1]
+        targets = targets.reshape(-1, targets.shape[2])
+    else:
+        n_goals, targets = 1, np.atleast_2d(targets)
+    if len(targets) == 0:
+        raise ArgumentError('poses must have at least one row, got none')
+    return targets, n_goals
+
+
+def _seed_rows(seeds: np.ndarray | None, n: int) -> np.ndarray | None:
+    """Return seeds as one row for each of n problems."""
+    if seeds is None:
+        return None
+    starts = host_array(seeds)
+    if starts.ndim == 1:
+        starts = np.broadcast_to(starts, (n, len(starts)))
+    if len(starts) != n:
+        raise ArgumentError(f'seeds must have one row per pose ({n}), got {len(starts)}')
+    return starts
+
+
+def _seen_from(base_poses: np.ndarray, goals: np.ndarray, n_goals: int) -> np.ndarray:
+    """Return goals in the frames of bases; rows that are no poses become not finite."""
+    n = len(goals) // n_goals
+    bases = np.atleast_2d(real_array('base_poses', base_poses))
+    if bases.shape not in ((1, 7), (n, 7)):
+        raise ArgumentError(
+            f'base_poses must have shape [7] or [{n}, 7], got {list(np.shape(base_poses))}'
+        )
+    bases = pose_rows(np.repeat(np.broadcast_to(bases, (n, 7)), n_goals, axis=0))
+    return multiply(inverse(bases), pose_rows(checked_rows('poses', goals, len(goals), 7)))

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Iterator
-from collections.abc import Sequence
 import dataclasses
 from typing import TypeVar
 
@@ -23,12 +23,23 @@ class BatchResult:
         return type(self)(*(array.copy() for array in self._arrays()))
 
     @classmethod
-    def concatenate(cls: type[_Result], parts: Sequence[_Result]) -> _Result:
-        """Return the results of several batches as one."""
-        if len(parts) == 1:
-            return parts[0]
-        columns = zip(*(part._arrays() for part in parts), strict=True)
-        return cls(*(np.concatenate(arrays) for arrays in columns))
+    def gathered(cls: type[_Result], parts: Iterable[tuple[slice, _Result]], n: int) -> _Result:
+        """Return a copy of the results of several batches as one.
+
+        Args:
+            parts: The results, each with its rows of the whole.
+            n: Rows of the whole.
+        """
+        whole: _Result | None = None
+        for rows, part in parts:
+            if whole is None:
+                shapes = ((n, *array.shape[1:]) for array in part._arrays())
+                kinds = (array.dtype for array in part._arrays())
+                whole = cls(*map(np.empty, shapes, kinds))
+            for array, values in zip(whole._arrays(), part._arrays(), strict=True):
+                array[rows] = values
+        assert whole is not None, 'no parts'
+        return whole
 
     def rows(self: _Result, rows: slice) -> _Result:
         """Return a copy of some rows."""

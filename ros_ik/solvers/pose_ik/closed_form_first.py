@@ -28,6 +28,7 @@ from ros_ik.solvers.pose_ik.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.result import checked_chain_settings
 from ros_ik.solvers.pose_ik.setup import checked_rows
 from ros_ik.solvers.pose_ik.solver import ChainIK
+from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
 from ros_ik.solvers.status import SolveStatus
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def closed_form_pays(
     joint_group: JointGroup | str | Sequence[str] | None,
     joint_q: np.ndarray | None,
     offset: np.ndarray | None,
-    tolerances: tuple[float, float],
+    tolerance: PoseTolerance,
 ) -> bool:
     """Tell whether the closed form of a chain is quicker than the search and answers as well.
 
@@ -58,14 +59,15 @@ def closed_form_pays(
         joint_group: Joints that may move.
         joint_q: Configuration that holds the other joints.
         offset: Pose of the tool in the link.
-        tolerances: Accepted distance [m] and angle [rad].
+        tolerance: Largest errors of a solution.
 
     Raises:
         ArgumentError: See :func:`closed_form`.
     """
     least = ClosedFormSettings()
     exact = (least.position_tolerance, least.rotation_tolerance)
-    if any(not low <= wanted < np.inf for low, wanted in zip(exact, tolerances, strict=True)):
+    wanted = tolerance.lengths
+    if any(not low <= each < np.inf for low, each in zip(exact, wanted, strict=True)):
         return False
     chain, _ = folded_chain(model, link, joint_group, joint_q, offset)
     if chain.n_variables != _JOINTS:

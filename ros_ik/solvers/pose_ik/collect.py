@@ -136,14 +136,12 @@ def collect_kernel() -> wp.Kernel:
             if k >= wp.max(count, 1):
                 for c in range(joint_q.shape[1]):
                     joint_q[out, c] = joint_q[start, c]
-            moved, turned = tool_error(tree, placement, out, joint_q, pose)
+            moved, turned, inside = tool_error(tree, placement, out, joint_q, pose)
             if not is_finite:
                 moved = wp.float64(wp.inf)
                 turned = wp.float64(wp.inf)
             position_error[problem, k] = moved
             rotation_error[problem, k] = turned
-            inside = moved <= placement.position_tolerance
-            inside = inside and turned <= placement.rotation_tolerance
             inside = inside and within_limits(placement, out, joint_q)
             if k < count and not inside:
                 code = wp.static(int(SolveStatus.NUMERICAL_FAILURE))

@@ -90,9 +90,11 @@ def chain_functions(
 
     Returns:
         ``forward(chain, q) -> axes, pivots, R, p``: joint axes and points on them in the world,
-        pose of the tool; ``normal_equations(chain, axes, pivots, p, e_p, e_r, W, L) -> H, g``;
+        pose of the tool; ``velocities(axes, pivots, p) -> linear``, [n, 3];
+        ``sum_products(chain, linear, angular, r_p, r_r, L) -> H, g`` and
+        ``normal_equations(chain, axes, pivots, p, e_p, e_r, W, L) -> H, g``;
         ``box_step(H, g, damping, low, high) -> d``; ``nearest_turns(chain, q, problem, seed) ->
-        q``; and the type ``vecm`` of q.
+        q``; and the types ``vecm`` of q, ``vec3`` and ``matn3`` of a vector for each joint.
     """
     n, m = len(slides), max(variables) + 1
     # A whole turn of a variable that drives several joints need not be one of each of them.
@@ -147,6 +149,50 @@ def chain_functions(
         return axes, pivots, R, p
 
     @wp.func
+    def sum_products(chain: Chain, linear: matn3, angular: matn3, r_p: vec3, r_r: vec3, L: scalar):
+        """H = J^T J and g = J^T r of columns, summed over the joints that share a variable."""
+        H = matmm()
+        g = vecm()
+        for i in range(n):
+            slope = one
+            if wp.static(not direct):
+                slope = chain.coef1[i]
+            gradient = zero
+            for k in range(3):
+                gradient += linear[i, k] * r_p[k]
+            if slide[i] == 0:
+                for k in range(3):
+                    gradient += L * L * angular[i, k] * r_r[k]
+            g[variable[i]] += slope * gradient
+            for j in range(i, -1, -1):
+                product = zero
+                for k in range(3):
+                    product += linear[i, k] * linear[j, k]
+                if slide[i] == 0 and slide[j] == 0:
+                    for k in range(3):
+                        product += L * L * angular[i, k] * angular[j, k]
+                if wp.static(direct):
+                    H[i, j] = product
+                else:
+                    product *= slope * chain.coef1[j]
+                    H[variable[i], variable[j]] += product
+                    if i != j:
+                        H[variable[j], variable[i]] += product
+        return H, g
+
+    @wp.func
+    def velocities(axes: matn3, pivots: matn3, p: vec3) -> matn3:
+        """Velocity of the tool at unit velocity of each joint."""
+        linear = matn3()
+        for i in range(n):
+            axis = vec3(axes[i, 0], axes[i, 1], axes[i, 2])
+            if slide[i] == 0:
+                axis = wp.cross(axis, p - vec3(pivots[i, 0], pivots[i, 1], pivots[i, 2]))
+            for k in range(3):
+                linear[i, k] = axis[k]
+        return linear
+
+    @wp.func
     def normal_equations(
         chain: Chain,
         axes: matn3,
@@ -157,40 +203,7 @@ def chain_functions(
         W: scalar,
         L: scalar,
     ):
-        """H = J^T J and g = J^T r, summed over the joints that share a variable."""
-        linear = matn3()
-        H = matmm()
-        g = vecm()
-        for i in range(n):
-            axis = vec3(axes[i, 0], axes[i, 1], axes[i, 2])
-            column = axis
-            if slide[i] == 0:
-                column = wp.cross(axis, p - vec3(pivots[i, 0], pivots[i, 1], pivots[i, 2]))
-            column *= W
-            for k in range(3):
-                linear[i, k] = column[k]
-            slope = one
-            if wp.static(not direct):
-                slope = chain.coef1[i]
-            gradient = wp.dot(column, e_p)
-            if slide[i] == 0:
-                gradient += L * L * wp.dot(axis, e_r)
-            g[variable[i]] += slope * gradient
-            for j in range(i, -1, -1):
-                product = zero
-                for k in range(3):
-                    product += linear[i, k] * linear[j, k]
-                if slide[i] == 0 and slide[j] == 0:
-                    for k in range(3):
-                        product += L * L * axes[i, k] * axes[j, k]
-                if wp.static(direct):
-                    H[i, j] = product
-                else:
-                    product *= slope * chain.coef1[j]
-                    H[variable[i], variable[j]] += product
-                    if i != j:
-                        H[variable[j], variable[i]] += product
-        return H, g
+        return sum_products(chain, W * velocities(axes, pivots, p), axes, e_p, e_r, L)
 
     @wp.func
     def box_step(H: matmm, g: vecm, damping: scalar, low: vecm, high: vecm) -> vecm:
@@ -234,6 +247,7 @@ def chain_functions(
         return nearest
 
     return SimpleNamespace(
-        forward=forward, normal_equations=normal_equations, box_step=box_step,
-        nearest_turns=nearest_turns, vecm=vecm,
+        forward=forward, velocities=velocities, sum_products=sum_products,
+        normal_equations=normal_equations, box_step=box_step, nearest_turns=nearest_turns,
+        vecm=vecm, vec3=vec3, matn3=matn3,
     )  # fmt: skip

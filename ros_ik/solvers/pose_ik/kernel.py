@@ -10,12 +10,16 @@ found, so that a pose out of reach ends at a local optimum.
 """
 
 import functools
+from types import SimpleNamespace
 from typing import Any
 from typing import no_type_check
 
 import warp as wp
 
 from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.solvers.pose_ik.axis_errors import axis_bound_functions
+from ros_ik.solvers.pose_ik.axis_errors import axis_bounds_struct
+from ros_ik.solvers.pose_ik.axis_errors import axis_error_functions
 from ros_ik.solvers.pose_ik.functions import chain_functions
 from ros_ik.solvers.pose_ik.functions import chain_struct
 from ros_ik.solvers.pose_ik.functions import rotation_error_function
@@ -25,11 +29,13 @@ from ros_ik.solvers.pose_ik.functions import rotation_error_function
 @functools.cache
 def search_struct(scalar: type) -> Any:
     """Return the struct of what steers the search."""
+    AxisBounds = axis_bounds_struct(scalar)
 
     @wp.struct
     class Search:
         position_tolerance: scalar  # [m]
         rotation_tolerance: scalar  # [rad]
+        bounds: AxisBounds
         position_weight: scalar  # 0 where the position is free, else 1
         length: scalar  # [m], weight of a radian; 0 where the rotation is free
         damping: scalar  # factor of the cost
@@ -74,19 +80,122 @@ def unit_pose_function(scalar: type) -> wp.Function:
 
 
 @no_type_check
+def _errors_by_length(
+    scalar: type, functions: SimpleNamespace, slides: tuple[bool, ...]
+) -> tuple[wp.Function, wp.Function]:
+    """Build the errors of tolerances that bound distance and angle.
+
+    Returns:
+        ``pose_error(search, R, p, R_t, p_t) -> r_p, r_r, cost, near``: the residual, and whether
+        it is inside the tolerances; ``linearise(chain, search, axes, pivots, R, p, R_t, p_t, r_p,
+        r_r) -> H, g``.
+    """
+    struct, Search = chain_struct(scalar), search_struct(scalar)
+    Chain, vec3, mat33, matn3 = struct.Chain, struct.vec3, struct.mat33, functions.matn3
+    normal_equations = functions.normal_equations
+    rotation_error = rotation_error_function(scalar)
+
+    @wp.func
+    def pose_error(search: Search, R: mat33, p: vec3, R_t: mat33, p_t: vec3):
+        e_p = search.position_weight * (p_t - p)
+        e_r = rotation_error(R, R_t)
+        near = wp.length(e_p) <= search.position_tolerance
+        near = near and wp.length(e_r) <= search.rotation_tolerance
+        cost = wp.length_sq(e_p) + search.length * search.length * wp.length_sq(e_r)
+        return e_p, e_r, scalar(0.5) * cost, near
+
+    @wp.func
+    def linearise(
+        chain: Chain,
+        search: Search,
+        axes: matn3,
+        pivots: matn3,
+        R: mat33,
+        p: vec3,
+        R_t: mat33,
+        p_t: vec3,
+        r_p: vec3,
+        r_r: vec3,
+    ):
+        return normal_equations(
+            chain, axes, pivots, p, r_p, r_r, search.position_weight, search.length
+        )
+
+    return pose_error, linearise
+
+
+@no_type_check
+def _errors_by_axis(
+    scalar: type, functions: SimpleNamespace, slides: tuple[bool, ...]
+) -> tuple[wp.Function, wp.Function]:
+    """Build the errors of tolerances by axis, as :func:`_errors_by_length` does."""
+    struct, Search = chain_struct(scalar), search_struct(scalar)
+    Chain, vec3, mat33, matn3 = struct.Chain, struct.vec3, struct.mat33, functions.matn3
+    sum_products = functions.sum_products
+    errors = axis_error_functions(scalar, functions, slides)
+    axis_errors, axis_columns = errors.axis_errors, errors.axis_columns
+    bound = axis_bound_functions(scalar)
+    is_inside, beyond, counted = bound.is_inside, bound.beyond, bound.counted
+
+    @wp.func
+    def pose_error(search: Search, R: mat33, p: vec3, R_t: mat33, p_t: vec3):
+        bounds = search.bounds
+        e_p, e_r = axis_errors(bounds, R, p, R_t, p_t)
+        near = is_inside(e_p, bounds.position) and is_inside(e_r, bounds.rotation)
+        distance = wp.length(counted(e_p, bounds.position_zone))
+        angle = wp.length(counted(e_r, bounds.rotation_zone))
+        near = near and distance <= search.position_tolerance
+        near = near and angle <= search.rotation_tolerance
+        r_p = beyond(e_p, bounds.position_zone)
+        r_r = beyond(e_r, bounds.rotation_zone)
+        cost = wp.length_sq(r_p) + search.length * search.length * wp.length_sq(r_r)
+        return r_p, r_r, scalar(0.5) * cost, near
+
+    @wp.func
+    def linearise(
+        chain: Chain,
+        search: Search,
+        axes: matn3,
+        pivots: matn3,
+        R: mat33,
+        p: vec3,
+        R_t: mat33,
+        p_t: vec3,
+        r_p: vec3,
+        r_r: vec3,
+    ):
+        linear, angular = axis_columns(search.bounds, axes, pivots, R, p, R_t, p_t, r_p, r_r)
+        return sum_products(chain, linear, angular, r_p, r_r, search.length)
+
+    return pose_error, linearise
+
+
+@no_type_check
 @functools.cache
 def chain_ik_kernel(
-    scalar: type, slides: tuple[bool, ...], variables: tuple[int, ...], direct: bool
+    scalar: type,
+    slides: tuple[bool, ...],
+    variables: tuple[int, ...],
+    direct: bool,
+    by_axis: bool = False,
 ) -> wp.Kernel:
-    """Build the kernel for one structure of chain; see :func:`chain_functions`."""
+    """Build the kernel for one structure of chain; see :func:`chain_functions`.
+
+    Args:
+        scalar: Floating-point type.
+        slides: Whether each joint slides.
+        variables: Variable that drives each joint.
+        direct: Whether each joint is a variable itself.
+        by_axis: Whether tolerances are given by axis; a length costs less.
+    """
     functions = chain_functions(scalar, slides, variables, direct)
-    forward, normal_equations = functions.forward, functions.normal_equations
+    make_errors = _errors_by_axis if by_axis else _errors_by_length
+    pose_error, linearise = make_errors(scalar, functions, slides)
+    forward = functions.forward
     box_step, vecm = functions.box_step, functions.vecm
     nearest_turns = functions.nearest_turns
     struct = chain_struct(scalar)
-    Chain, vec3, mat33 = struct.Chain, struct.vec3, struct.mat33
-    Search = search_struct(scalar)
-    rotation_error = rotation_error_function(scalar)
+    Chain, Search = struct.Chain, search_struct(scalar)
     unit_pose = unit_pose_function(scalar)
     m = max(variables) + 1
     transform = wp.types.transformation(scalar)
@@ -118,16 +227,6 @@ def chain_ik_kernel(
             if distance < separation:
                 return False
         return True
-
-    @wp.func
-    def pose_error(search: Search, R: mat33, p: vec3, R_t: mat33, p_t: vec3):
-        """Return the weighted errors, their cost, and whether both are inside the tolerances."""
-        e_p = search.position_weight * (p_t - p)
-        e_r = rotation_error(R, R_t)
-        near = wp.length(e_p) <= search.position_tolerance
-        near = near and wp.length(e_r) <= search.rotation_tolerance
-        cost = wp.length_sq(e_p) + search.length * search.length * wp.length_sq(e_r)
-        return e_p, e_r, scalar(0.5) * cost, near
 
     # Every loop over joints unrolls; Warp stops at 16 unless told.
     @compiled_kernel(max_unroll=max(16, len(slides)))
@@ -162,7 +261,7 @@ def chain_ik_kernel(
         total = int(0)
         while running:
             axes, pivots, R, p = forward(chain, q)
-            e_p, e_r, cost, near = pose_error(search, R, p, R_t, p_t)
+            r_p, r_r, cost, near = pose_error(search, R, p, R_t, p_t)
             total += 1
             if near:
                 answer = nearest_turns(chain, q, problem, seed)
@@ -206,9 +305,7 @@ def chain_ik_kernel(
                 for j in range(m):
                     low[j] = chain.lower[j] - q[j]
                     high[j] = chain.upper[j] - q[j]
-                H, g = normal_equations(
-                    chain, axes, pivots, p, e_p, e_r, search.position_weight, search.length
-                )
+                H, g = linearise(chain, search, axes, pivots, R, p, R_t, p_t, r_p, r_r)
                 damping = search.damping * cost + search.least_damping
                 q += box_step(H, g, damping, low, high)
                 for j in range(m):

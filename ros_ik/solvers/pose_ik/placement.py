@@ -18,6 +18,8 @@ from ros_ik.kinematics.spatial import sincos_function
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.model.joint_type import JointType
+from ros_ik.solvers.pose_ik.axis_errors import axis_bound_functions
+from ros_ik.solvers.pose_ik.axis_errors import axis_bounds_struct
 from ros_ik.solvers.status import SolveStatus
 
 # Step that tells on which side of a limit the cost is lower [rad or m], and the least part of the
@@ -29,6 +31,7 @@ _PROBE, _SLOPE = 1e-6, 1e-6
 @functools.cache
 def placement_struct() -> Any:
     """Return the struct of where the variables of a chain lie in the model."""
+    AxisBounds = axis_bounds_struct(wp.float64)
 
     @wp.struct
     class Placement:
@@ -46,6 +49,8 @@ def placement_struct() -> Any:
         separation: wp.float64  # [rad or m], between solutions that count as two
         position_tolerance: wp.float64
         rotation_tolerance: wp.float64
+        bounds: AxisBounds
+        by_axis: int  # 1 where the bounds count
         position_weight: wp.float64  # of the position in the cost of the search
         length: wp.float64  # [m], of a radian in it
         free_turns: int  # of the tool that do not matter: 0, 1 (about free_axis) or 3
@@ -60,7 +65,8 @@ def placement_functions() -> SimpleNamespace:
     """Build the functions; they are the same for every robot.
 
     Returns:
-        ``tool_error(tree, placement, row, joint_q, target) -> distance, angle``,
+        ``tool_error(tree, placement, row, joint_q, target) -> distance, angle, inside``, of what
+        is not free, and whether the tolerances hold,
         ``write_configuration(placement, out, row, slot, solutions, joint_q)``,
         ``within_limits(placement, out, joint_q) -> bool`` and ``unsolved(tree, placement, out,
         joint_q, target) -> status``.
@@ -70,6 +76,8 @@ def placement_functions() -> SimpleNamespace:
     joint_transform = joint_transform_function(wp.float64)
     sincos = sincos_function(wp.float64)
     rotation_log = spatial_functions(wp.float64).rotation_log
+    bound = axis_bound_functions(wp.float64)
+    is_inside, counted = bound.is_inside, bound.counted
 
     @wp.func
     def tool_pose(
@@ -108,15 +116,28 @@ def placement_functions() -> SimpleNamespace:
     ):
         pose = tool_pose(tree, placement, row, joint_q)
         moved = wp.transform_get_translation(target) - wp.transform_get_translation(pose)
+        is_at, goal = wp.transform_get_rotation(pose), wp.transform_get_rotation(target)
+        inside = bool(True)
         angle = wp.float64(0.0)
         if placement.free_turns == 0:
-            turned = wp.transform_get_rotation(target) * wp.quat_inverse(
-                wp.transform_get_rotation(pose)
-            )
-            angle = wp.length(rotation_log(turned))
+            turned = rotation_log(goal * wp.quat_inverse(is_at))
+            if placement.by_axis == 1:
+                bounds = placement.bounds
+                frame = goal
+                if bounds.in_tool == 1:
+                    frame = is_at
+                moved = wp.quat_rotate_inv(frame, moved)
+                turned = wp.quat_rotate_inv(frame, turned)
+                inside = is_inside(moved, bounds.position) and is_inside(turned, bounds.rotation)
+                moved = counted(moved, bounds.position_zone)
+                turned = counted(turned, bounds.rotation_zone)
+            angle = wp.length(turned)
         elif placement.free_turns == 1:
             angle = angle_between(placement, pose, target)
-        return wp.length(moved), angle
+        distance = wp.length(moved)
+        inside = inside and distance <= placement.position_tolerance
+        inside = inside and angle <= placement.rotation_tolerance
+        return distance, angle, inside
 
     @wp.func
     def write_followers(placement: Placement, out: int, joint_q: wp.array2d(dtype=wp.float64)):
@@ -163,7 +184,7 @@ def placement_functions() -> SimpleNamespace:
         """Return the cost of the search with one variable at a value, which it is left at."""
         joint_q[out, placement.coordinate[variable]] = value
         write_followers(placement, out, joint_q)
-        moved, turned = tool_error(tree, placement, out, joint_q, target)
+        moved, turned, _inside = tool_error(tree, placement, out, joint_q, target)
         moved = placement.position_weight * moved
         turned = placement.length * turned
         return moved * moved + turned * turned

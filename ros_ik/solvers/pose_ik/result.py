@@ -90,3 +90,31 @@ class ChainIKResult(BatchResult):
     n_found: np.ndarray
     position_error: np.ndarray
     rotation_error: np.ndarray
+
+    def in_places(self) -> ChainIKResult:
+        """Return the answers with solutions in places, also where one was asked for."""
+        if self.joint_q.ndim == 3:
+            return self
+        return dataclasses.replace(
+            self,
+            joint_q=self.joint_q[:, None],
+            position_error=self.position_error[:, None],
+            rotation_error=self.rotation_error[:, None],
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class GoalSetResult(ChainIKResult):
+    """Answers to n problems of several poses each, any of which will do.
+
+    Attributes:
+        goal: Index of the pose that a solution reaches, or comes nearest to, shape [n] or [n,
+            n_solutions].
+    """
+
+    goal: np.ndarray
+
+    def without_goals(self) -> ChainIKResult:
+        """Return the answers alone."""
+        names = (field.name for field in dataclasses.fields(ChainIKResult))
+        return ChainIKResult(*(getattr(self, name) for name in names))

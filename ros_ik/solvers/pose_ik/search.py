@@ -30,6 +30,7 @@ from ros_ik.solvers.pose_ik.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.setup import make_chain
 from ros_ik.solvers.pose_ik.setup import make_placement
 from ros_ik.solvers.pose_ik.setup import make_search
+from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
 
 if TYPE_CHECKING:
     from ros_ik.model import Model
@@ -56,7 +57,7 @@ class ChainProblem:
         chain: The chain to the tool.
         held: Configuration that holds the other joints, [joint_coord_count].
         offset: Pose of the tool in the link, [7].
-        tolerances: Largest distance [m] and angle [rad] of a solution.
+        tolerance: Largest errors of a solution.
     """
 
     model: Model
@@ -64,7 +65,7 @@ class ChainProblem:
     chain: SerialChain
     held: np.ndarray
     offset: np.ndarray
-    tolerances: tuple[float, float]
+    tolerance: PoseTolerance = PoseTolerance(0.0, 0.0)
 
 
 class RowChecker:
@@ -155,12 +156,14 @@ class ChainSearch(ReadOnce):
         self._threads, self._checker = n_threads, checker
         self._tree = kinematic_tree(model, wp.float64)
         self._chain_arrays = make_chain(chain, self._device)
-        self._search = make_search(chain, settings, problem.tolerances, self._lanes)
+        self._search = make_search(chain, settings, problem.tolerance, self._lanes)
         self._placement = make_placement(
-            model, problem.link, chain, problem.held, problem.offset, problem.tolerances,
+            model, problem.link, chain, problem.held, problem.offset, problem.tolerance,
             (self._search.position_weight, self._search.length), settings.separation,
         )  # fmt: skip
-        self._kernel = chain_ik_kernel(wp.float64, chain.slides, chain.variables, chain.is_direct)
+        self._kernel = chain_ik_kernel(
+            wp.float64, chain.slides, chain.variables, chain.is_direct, problem.tolerance.by_axis
+        )
         self._allocate()
         self._graph: Graph | None = None
         if n_problems <= CPU_CHUNK or self._threads == 1:

@@ -12,16 +12,17 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.arguments import checked_count
-from ros_ik.kinematics.arguments import checked_number
 from ros_ik.kinematics.serial_chain import joints_to
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.kinematics.tree import poses_between
 from ros_ik.model.poses import multiply
 from ros_ik.numbers import real_array
+from ros_ik.solvers.pose_ik.axis_errors import axis_bounds_struct
 from ros_ik.solvers.pose_ik.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernel import search_struct
 from ros_ik.solvers.pose_ik.placement import placement_struct
 from ros_ik.solvers.pose_ik.result import ChainIKSettings
+from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
 
 if TYPE_CHECKING:
     from ros_ik.model import Model
@@ -43,25 +44,36 @@ def make_chain(chain: SerialChain, device: wp.DeviceLike) -> Any:
     return arrays
 
 
+def axis_bounds(tolerance: PoseTolerance) -> Any:
+    """Return tolerances by axis as the struct that kernels take."""
+    bounds = axis_bounds_struct(wp.float64)()
+    bounds.position, bounds.rotation = (wp.vec3d(*row) for row in tolerance.bounds.reshape(2, 3))
+    zones = (wp.vec3d(*row) for row in tolerance.zones.reshape(2, 3))
+    bounds.position_zone, bounds.rotation_zone = zones
+    bounds.in_tool = int(tolerance.frame == 'tool')
+    return bounds
+
+
 def make_search(
-    chain: SerialChain, settings: ChainIKSettings, tolerances: tuple[float, float], lanes: int
+    chain: SerialChain, settings: ChainIKSettings, tolerance: PoseTolerance, lanes: int
 ) -> Any:
     """Return what steers the search as the struct that its kernel takes.
 
     Args:
         chain: The chain.
         settings: How to search.
-        tolerances: Largest distance [m] and angle [rad] of a solution.
+        tolerance: Largest errors of a solution.
         lanes: Searches side by side per problem.
     """
-    position, rotation = tolerances
     reach = float(np.sum(np.linalg.norm(chain.constants[:, :3, 3], axis=1)))
     # A chain of turning joints in one point has no reach; any length does there.
     reach = reach if reach > 1e-3 else 1.0
     search = search_struct(wp.float64)()
-    search.position_tolerance, search.rotation_tolerance = position, rotation
-    search.position_weight = 1.0 if np.isfinite(position) else 0.0
-    search.length = settings.relative_length * reach if np.isfinite(rotation) else 0.0
+    search.position_tolerance, search.rotation_tolerance = tolerance.lengths
+    search.bounds = axis_bounds(tolerance)
+    free_position, free_rotation = tolerance.is_free
+    search.position_weight = 0.0 if free_position else 1.0
+    search.length = 0.0 if free_rotation else settings.relative_length * reach
     search.damping = settings.damping
     search.least_damping = 1e-7 * reach * reach
     for name in (
@@ -79,7 +91,7 @@ def make_placement(
     chain: SerialChain,
     held: np.ndarray,
     offset: np.ndarray,
-    tolerances: tuple[float, float],
+    tolerance: PoseTolerance,
     weights: tuple[float, float],
     separation: float,
     free: np.ndarray | None = None,
@@ -92,7 +104,7 @@ def make_placement(
         chain: The chain to it.
         held: Configuration that holds the other joints, [joint_coord_count].
         offset: Pose of the tool in the link, [7].
-        tolerances: Largest distance [m] and angle [rad] of a solution.
+        tolerance: Largest errors of a solution.
         weights: Weight of a distance, and of an angle [m], in the cost of the search.
         separation: Distance between solutions that count as two.
         free: Axes of the tool about which it may turn, [0, 1 or 3, 3]; None for none.
@@ -122,7 +134,8 @@ def make_placement(
     placement.before = wp.array(between[:-1], dtype=wp.transformd, device=model.device)
     placement.tool = wp.transformd(*multiply(between[-1], np.asarray(offset, dtype=np.float64)))
     placement.separation = separation
-    placement.position_tolerance, placement.rotation_tolerance = tolerances
+    placement.position_tolerance, placement.rotation_tolerance = tolerance.lengths
+    placement.bounds, placement.by_axis = axis_bounds(tolerance), int(tolerance.by_axis)
     placement.position_weight, placement.length = weights
     if free is not None:
         placement.free_turns = len(free)
@@ -136,14 +149,6 @@ def check_sizes(**sizes: int | None) -> None:
     for name, size in sizes.items():
         if size is not None or name != 'n_lanes':
             checked_count(name, size, 1)
-
-
-def check_tolerances(position: float, rotation: float) -> None:
-    """Raise ArgumentError for a tolerance that is not positive, or where none is finite."""
-    for name, value in (('position_tolerance', position), ('rotation_tolerance', rotation)):
-        checked_number(name, value, positive=True, finite=False)
-    if np.isinf(position) and np.isinf(rotation):
-        raise ArgumentError('position_tolerance and rotation_tolerance cannot both be inf')
 
 
 def checked_rows(name: str, values: np.ndarray, n: int, width: int) -> np.ndarray:

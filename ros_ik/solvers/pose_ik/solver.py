@@ -33,8 +33,8 @@ from ros_ik.solvers.pose_ik.search import ChainSearch
 from ros_ik.solvers.pose_ik.search import RowChecker
 from ros_ik.solvers.pose_ik.search import thread_count
 from ros_ik.solvers.pose_ik.setup import check_sizes
-from ros_ik.solvers.pose_ik.setup import check_tolerances
 from ros_ik.solvers.pose_ik.setup import checked_rows
+from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
@@ -69,8 +69,9 @@ class ChainIK(ChainSearch):
         joint_group: JointGroup | str | Sequence[str] | None = None,
         joint_q: np.ndarray | None = None,
         offset: np.ndarray | None = None,
-        position_tolerance: float = 1e-3,
-        rotation_tolerance: float = 1e-2,
+        position_tolerance: float | Sequence[float] | np.ndarray = 1e-3,
+        rotation_tolerance: float | Sequence[float] | np.ndarray = 1e-2,
+        tolerance_frame: str = 'target',
         n_solutions: int = 1,
         check_collisions: bool = False,
         collision_pairs: Sequence[Sequence[int]] | np.ndarray | None = None,
@@ -90,8 +91,11 @@ class ChainIK(ChainSearch):
             joint_q: Configuration that holds the other joints, shape [joint_coord_count]; None
                 for the neutral one.
             offset: Pose of the tool in the link, shape [7]; None for the link's own frame.
-            position_tolerance: Largest distance of a solution [m]; inf leaves the position free.
-            rotation_tolerance: Largest angle of a solution [rad]; inf leaves the rotation free.
+            position_tolerance: Largest distance of a solution [m], or that along each of three
+                axes; inf leaves the position or the axis free.
+            rotation_tolerance: Largest angle of a solution [rad], or that about each axis, in the
+                same way.
+            tolerance_frame: 'target' or 'tool', the frame of those axes.
             n_solutions: Distinct solutions wanted per pose.
             check_collisions: Return solutions out of collision only, and search on for one where
                 a solution collides; see :func:`inverse_kinematics`.
@@ -108,7 +112,7 @@ class ChainIK(ChainSearch):
                 one, or pairs of shapes that cannot be checked.
         """
         check_sizes(n_problems=n_problems, n_solutions=n_solutions, n_lanes=n_lanes)
-        check_tolerances(position_tolerance, rotation_tolerance)
+        tolerance = PoseTolerance.checked(position_tolerance, rotation_tolerance, tolerance_frame)
         settings = checked_chain_settings(settings)
         if not isinstance(model, Model):
             raise ArgumentError(
@@ -128,8 +132,7 @@ class ChainIK(ChainSearch):
                 f'link {self.link!r} is moved by {len(self.chain.slides)} joints, more than the '
                 f'{MAX_JOINTS} of one kernel; choose a joint_group, or use IKSolver'
             )
-        tolerances = position_tolerance, rotation_tolerance
-        problem = ChainProblem(model, index, self.chain, held, tool, tolerances)
+        problem = ChainProblem(model, index, self.chain, held, tool, tolerance)
         threads = thread_count(model, n_threads)
         checker = None
         pairs, margins = np.zeros((0, 2), dtype=int), np.zeros(0)

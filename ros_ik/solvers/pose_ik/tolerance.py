@@ -1,0 +1,115 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Tolerances of poses: of distance and angle, or axis by axis in the frame of target or tool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.arguments import checked_number
+from ros_ik.numbers import real_array
+
+FRAMES = ('target', 'tool')
+# Part of a tolerance by axis inside which an error costs nothing; the rest is left for rounding.
+_FREE_PART = 0.9
+
+
+@dataclasses.dataclass(frozen=True)
+class PoseTolerance:
+    """Largest errors of a solution.
+
+    Attributes:
+        position: Largest distance [m], or the largest distance along x, y and z.
+        rotation: Largest angle [rad], or the largest component of the rotation vector about x, y
+            and z. An infinite value frees the position, the rotation or the axis.
+        frame: 'target' or 'tool', the frame of those axes.
+    """
+
+    position: float | tuple[float, ...]
+    rotation: float | tuple[float, ...]
+    frame: str = 'target'
+
+    @classmethod
+    def checked(
+        cls,
+        position: float | Sequence[float] | np.ndarray,
+        rotation: float | Sequence[float] | np.ndarray,
+        frame: str = 'target',
+    ) -> PoseTolerance:
+        """Return the tolerances of arguments.
+
+        Args:
+            position: ``position_tolerance``, a number or one for each axis.
+            rotation: ``rotation_tolerance``, in the same way.
+            frame: ``tolerance_frame``.
+
+        Raises:
+            ArgumentError: A tolerance that is not positive, of another shape, or none that is
+                finite; an unknown frame.
+        """
+        if frame not in FRAMES:
+            raise ArgumentError(
+                f'tolerance_frame must be one of {", ".join(FRAMES)}, got {frame!r}'
+            )
+        own = cls(
+            _checked('position_tolerance', position),
+            _checked('rotation_tolerance', rotation),
+            frame,
+        )
+        if np.all(np.isinf(own.zones)):
+            raise ArgumentError('position_tolerance and rotation_tolerance cannot both be inf')
+        return own
+
+    @property
+    def by_axis(self) -> bool:
+        """Whether one of the two is given by axis."""
+        return isinstance(self.position, tuple) or isinstance(self.rotation, tuple)
+
+    @property
+    def lengths(self) -> tuple[float, float]:
+        """Largest distance [m] and angle [rad]; inf where it is given by axis."""
+        both = self.position, self.rotation
+        distance, angle = (np.inf if isinstance(each, tuple) else each for each in both)
+        return distance, angle
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """Largest error along and about each axis, [6]; inf where a length is given."""
+        both = self.position, self.rotation
+        return np.array(
+            [each if isinstance(each, tuple) else (np.inf,) * 3 for each in both]
+        ).ravel()
+
+    @property
+    def zones(self) -> np.ndarray:
+        """Errors along and about each axis that cost nothing, [6]; inf for what is free."""
+        both = self.position, self.rotation
+        zones = [
+            np.multiply(_FREE_PART, each)
+            if isinstance(each, tuple)
+            else np.full(3, np.inf if np.isinf(each) else 0.0)
+            for each in both
+        ]
+        return np.ravel(zones)
+
+    @property
+    def is_free(self) -> tuple[bool, bool]:
+        """Whether the position, and the rotation, is free about all axes."""
+        position, rotation = np.isinf(self.zones.reshape(2, 3)).all(axis=1)
+        return bool(position), bool(rotation)
+
+
+def _checked(name: str, value: float | Sequence[float] | np.ndarray) -> float | tuple[float, ...]:
+    if not isinstance(value, (list, tuple, np.ndarray)) or np.ndim(value) == 0:
+        return checked_number(name, value, positive=True, finite=False)
+    axes = real_array(name, value)
+    if axes.shape != (3,):
+        raise ArgumentError(f'{name} must be a number or have 3, got shape {list(axes.shape)}')
+    return tuple(
+        checked_number(f'{name}[{k}]', float(each), positive=True, finite=False)
+        for k, each in enumerate(axes)
+    )

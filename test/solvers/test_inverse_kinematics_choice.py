@@ -1,0 +1,204 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Goal sets, preferences, bases of problems, progress of long batches."""
+
+import numpy as np
+import pytest
+from support.arms import ARMS
+from support.arms import reachable
+from support.arms import robot
+from support.arms import ROUNDING
+from support.robots import pin
+from support.robots import PinocchioRobot
+from support.robots import urdf_text
+
+from ros_ik import inverse_kinematics
+from ros_ik import SolveStatus
+from ros_ik.errors import ArgumentError
+
+PANDA, TIP = ARMS[0]
+SOLVED = SolveStatus.CONVERGED
+
+
+def far(n):
+    """Return poses that no robot reaches."""
+    return np.tile([50.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (n, 1))
+
+
+def distances(name, link, joint_q, poses):
+    """Return distances and angles to poses by Pinocchio, [n, 2]."""
+    oracle = PinocchioRobot(urdf_text(name), robot(name))
+    out = []
+    for q, pose in zip(joint_q, poses, strict=True):
+        p, R = oracle.pose(q, link)
+        target = pin.Quaternion(pose[3:]).toRotationMatrix()
+        out.append((np.linalg.norm(p - pose[:3]), np.linalg.norm(pin.log3(target @ R.T))))
+    return np.array(out)
+
+
+@pytest.mark.parametrize('method', ['search', 'auto'])
+@pytest.mark.parametrize(('name', 'link'), ARMS)
+def test_the_one_pose_of_a_set_that_is_reached_is_told(name, link, method):
+    n, n_goals = 24, 3
+    poses, seeds = reachable(robot(name), link, n)
+    goal = np.random.default_rng(0).integers(0, n_goals, n)
+    sets = far(n * n_goals).reshape(n, n_goals, 7)
+    sets[np.arange(n), goal] = poses
+    result = inverse_kinematics(robot(name), link, sets, seeds, method=method)
+    assert np.all(result.status == SOLVED) and np.array_equal(result.goal, goal)
+    assert result.joint_q.shape == seeds.shape and result.n_found.shape == (n,)
+    distance, angle = distances(name, link, result.joint_q, poses).T
+    assert np.all(distance <= 1e-3 + ROUNDING) and np.all(angle <= 1e-2 + ROUNDING)
+
+
+def test_of_a_set_the_solution_nearest_to_the_seed_comes_first():
+    n, n_goals = 40, 4
+    poses, _ = reachable(robot(PANDA), TIP, n * n_goals)
+    seeds = robot(PANDA).random_joint_q(n, np.random.default_rng(5))
+    sets = poses.reshape(n, n_goals, 7)
+    result = inverse_kinematics(robot(PANDA), TIP, sets, seeds, n_solutions=5)
+    assert result.goal.shape == (n, 5) and len(np.unique(result.goal[:, 0])) == n_goals
+    alone = inverse_kinematics(
+        robot(PANDA), TIP, poses, np.repeat(seeds, n_goals, axis=0), n_solutions=5
+    )
+    for k in range(n):
+        every = [
+            (np.linalg.norm(q - seeds[k]), goal)
+            for goal in range(n_goals)
+            for q in alone.joint_q[k * n_goals + goal, : alone.n_found[k * n_goals + goal]]
+        ]
+        expected = sorted(every)[:5]
+        found = result.joint_q[k, : result.n_found[k]]
+        assert result.n_found[k] == len(expected)
+        np.testing.assert_allclose(
+            np.linalg.norm(found - seeds[k], axis=1), [distance for distance, _ in expected]
+        )
+        assert [goal for _, goal in expected] == list(result.goal[k, : len(expected)])
+
+
+def test_a_set_out_of_reach_tells_which_pose_was_nearest():
+    sets = far(6).reshape(2, 3, 7)
+    sets[:, 1, 0] = 2.0
+    sets[1, 0] = np.nan
+    result = inverse_kinematics(robot(PANDA), TIP, sets)
+    assert list(result.goal) == [1, 1] and not np.any(result.n_found)
+    assert np.all(np.isin(result.status, [SolveStatus.UNREACHABLE, SolveStatus.AT_LIMITS]))
+    sets[:] = np.nan
+    result = inverse_kinematics(robot(PANDA), TIP, sets)
+    assert np.all(result.status == SolveStatus.NON_FINITE_INPUT)
+    assert np.isfinite(result.joint_q).all()
+
+
+@pytest.mark.parametrize('method', ['search', 'auto'])
+@pytest.mark.parametrize(('name', 'link'), ARMS[:5])
+def test_robots_stand_where_their_bases_are(name, link, method):
+    poses, seeds = reachable(robot(name), link, 20)
+    rng = np.random.default_rng(6)
+    bases = [pin.SE3.Random() for _ in range(20)]
+    for base in bases:
+        base.translation = rng.uniform(-20.0, 20.0, 3)
+    placed = np.array(
+        [pin.SE3ToXYZQUAT(b * pin.XYZQUATToSE3(p)) for b, p in zip(bases, poses, strict=True)]
+    )
+    rows = np.array([pin.SE3ToXYZQUAT(base) for base in bases])
+    result = inverse_kinematics(robot(name), link, placed, seeds, base_poses=rows, method=method)
+    assert np.all(result.status == SOLVED)
+    distance, angle = distances(name, link, result.joint_q, poses).T
+    assert np.all(distance <= 1e-3 + ROUNDING) and np.all(angle <= 1e-2 + ROUNDING)
+    one = inverse_kinematics(robot(name), link, placed[:1], seeds[:1], base_poses=rows[0])
+    sets = inverse_kinematics(
+        robot(name), link, np.stack([far(20), placed], axis=1), seeds, base_poses=rows
+    )
+    assert np.all(one.status == SOLVED) and np.all(sets.status == SOLVED)
+    assert np.all(sets.goal == 1)
+
+
+def middle_cost(joint_q):
+    lower, upper = (limit[:7] for limit in robot(PANDA).limits64()[:2])
+    return np.linalg.norm(
+        (joint_q[:, :7] - 0.5 * (lower + upper)) / (0.5 * (upper - lower)), axis=1
+    )
+
+
+def manipulability_cost(joint_q):
+    """Return the negative product of singular values, lengths over the reach, by Pinocchio."""
+    oracle = PinocchioRobot(urdf_text(PANDA), robot(PANDA))
+    values = []
+    for q in joint_q:
+        jacobian = oracle.jacobian(q, TIP)[:, :7]
+        values.append(-np.sqrt(np.linalg.det(jacobian @ jacobian.T)))
+    return np.array(values)
+
+
+def own_cost(joint_q):
+    return np.abs(joint_q[:, 3] + 1.0)
+
+
+@pytest.mark.parametrize(
+    ('preference', 'cost'),
+    [('middle', middle_cost), ('manipulability', manipulability_cost), (own_cost, own_cost)],
+)
+def test_the_preferred_of_all_candidates_comes_first(preference, cost):
+    poses, seeds = reachable(robot(PANDA), TIP, 40)
+    every = inverse_kinematics(robot(PANDA), TIP, poses, seeds, n_solutions=8)
+    best = inverse_kinematics(
+        robot(PANDA), TIP, poses, seeds, preference=preference, n_candidates=8
+    )
+    assert best.joint_q.shape == seeds.shape and not hasattr(best, 'goal')
+    other = 0
+    for k in range(40):
+        costs = cost(every.joint_q[k, : every.n_found[k]])
+        # Lengths that the reach divides change the measure by one factor, not the order.
+        np.testing.assert_array_equal(best.joint_q[k], every.joint_q[k, np.argmin(costs)])
+        other += np.argmin(costs) != 0
+    assert other > 10
+    three = inverse_kinematics(
+        robot(PANDA), TIP, poses, seeds, n_solutions=3, preference=preference, n_candidates=8
+    )
+    for k in range(40):
+        costs = cost(three.joint_q[k, : three.n_found[k]])
+        assert np.all(np.diff(costs) >= 0.0)
+
+
+def test_progress_is_told_and_can_end_a_call():
+    model = robot('ur5_robot')
+    poses, _ = reachable(model, 'tool0', 50)
+    many = np.tile(poses, (1400, 1))
+    told = []
+    result = inverse_kinematics(
+        model, 'tool0', many, on_progress=lambda done, total: told.append((done, total))
+    )
+    assert told == [(65_536, 70_000), (70_000, 70_000)]
+    assert len(result.status) == 70_000 and np.all(result.status == SOLVED)
+
+    class EnoughError(Exception):
+        pass
+
+    def stop(done, total):
+        raise EnoughError
+
+    with pytest.raises(EnoughError):
+        inverse_kinematics(model, 'tool0', many, on_progress=stop)
+
+
+@pytest.mark.parametrize(
+    ('given', 'words'),
+    [
+        ({'preference': 'elbow'}, 'preference must be one of seed, middle, manipulability'),
+        ({'preference': 3}, 'preference'),
+        ({'preference': lambda q: np.zeros(3)}, 'preference must return one number'),
+        ({'preference': lambda q: 'low'}, 'preference'),
+        ({'preference': 'middle', 'n_candidates': 0}, 'n_candidates'),
+        ({'base_poses': np.zeros((3, 7))}, 'base_poses'),
+        ({'base_poses': [0.0, 1.0]}, 'base_poses'),
+        ({'base_poses': 'here'}, 'base_poses'),
+        ({'poses': np.zeros((2, 0, 7))}, 'poses'),
+        ({'poses': np.zeros((2, 3, 6))}, 'poses'),
+        ({'poses': np.zeros((2, 2, 2, 7))}, 'poses'),
+        ({'poses': np.zeros((2, 3, 7)), 'seeds': np.zeros((6, 9))}, r'seeds .*\(2\)'),
+    ],
+)
+def test_a_wrong_request_is_named(given, words):
+    given = {'poses': reachable(robot(PANDA), TIP, 2)[0], **given}
+    with pytest.raises(ArgumentError, match=words):
+        inverse_kinematics(robot(PANDA), TIP, **given)
