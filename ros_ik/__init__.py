@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from ros_ik.solvers import DlsSolver
     from ros_ik.solvers import EnforceMode
     from ros_ik.solvers import GaussNewtonSolver
+    from ros_ik.solvers import GoalSetResult
     from ros_ik.solvers import IkChain
     from ros_ik.solvers import IkChainError
     from ros_ik.solvers import IKOptimizer
@@ -118,6 +119,7 @@ __all__ = [
     'DlsSolver',
     'EnforceMode',
     'GaussNewtonSolver',
+    'GoalSetResult',
     'IKJacobianType',
     'IKObjective',
     'IKObjectiveCenterOfMass',

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ros_ik.solvers.pose_ik.batch import inverse_kinematics
     from ros_ik.solvers.pose_ik.result import ChainIKResult
     from ros_ik.solvers.pose_ik.result import ChainIKSettings
+    from ros_ik.solvers.pose_ik.result import GoalSetResult
     from ros_ik.solvers.pose_ik.solver import ChainIK
     from ros_ik.solvers.qp.dense_qp import DenseQP
     from ros_ik.solvers.status import SolveStatus
@@ -70,6 +71,7 @@ __all__ = [
     'DlsSolver',
     'EnforceMode',
     'GaussNewtonSolver',
+    'GoalSetResult',
     'IKOptimizer',
     'IKOptimizerLBFGS',
     'IKOptimizerLM',

@@ -115,7 +115,20 @@ def _frozen(value: Any) -> Hashable:
 def _state(model: Model, with_shapes: bool) -> Hashable:
     """Return the content of the arrays of a model that solvers of poses are made from."""
     names = (*_KINEMATICS, *_SHAPES) if with_shapes else _KINEMATICS
-    arrays = [getattr(model, name) for name in names]
-    hosts = [value if isinstance(value, np.ndarray) else value.numpy() for value in arrays]
-    content = tuple(host.tobytes() for host in (*hosts, *model.limits64()))
-    return content, tuple(model.shape_source) if with_shapes else ()
+    views = model.solver_cache.setdefault('views', {})
+    content = tuple(_content(views, name, getattr(model, name)) for name in names)
+    limits = tuple(limit.tobytes() for limit in model.limits64())
+    return content, limits, tuple(model.shape_source) if with_shapes else ()
+
+
+def _content(views: dict[str, Any], name: str, array: Any) -> bytes:
+    """Return the content of an array of a model, through a view where the host has its memory."""
+    if isinstance(array, np.ndarray):
+        return array.tobytes()
+    if not array.device.is_cpu:
+        return array.numpy().tobytes()
+    known, view = views.get(name, (None, None))
+    if known is not array:
+        view = array.numpy()
+        views[name] = array, view
+    return view.tobytes()

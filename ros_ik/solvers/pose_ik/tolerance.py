@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Sequence
 import dataclasses
+import math
 
 import numpy as np
 
@@ -60,9 +62,13 @@ class PoseTolerance:
             _checked('rotation_tolerance', rotation),
             frame,
         )
-        if np.all(np.isinf(own.zones)):
+        if all(map(math.isinf, own._numbers())):
             raise ArgumentError('position_tolerance and rotation_tolerance cannot both be inf')
         return own
+
+    def _numbers(self) -> Iterator[float]:
+        for each in (self.position, self.rotation):
+            yield from each if isinstance(each, tuple) else (each,)
 
     @property
     def by_axis(self) -> bool:
