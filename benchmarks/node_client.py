@@ -31,7 +31,7 @@ import yaml
 
 from benchmarks.process import ROOT
 from ros_ik.demo.robots import find_robot
-from ros_ik.node.executor import make_executor
+from ros_ik.node.execution.executor import make_executor
 from ros_ik_interfaces.srv import SolveFk
 
 JOINTS = tuple(f'panda_joint{k}' for k in range(1, 8))

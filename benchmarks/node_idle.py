@@ -25,8 +25,8 @@ from benchmarks.process import ROOT
 from benchmarks.table import our_versions
 from benchmarks.table import row
 from benchmarks.table import Side
-from ros_ik.node.realtime import schedule_thread
-from ros_ik.node.schedule import SteadySchedule
+from ros_ik.node.execution.realtime import schedule_thread
+from ros_ik.node.execution.schedule import SteadySchedule
 
 _PATIENCE = 30.0
 # Sums by which the speed of the processor is found.

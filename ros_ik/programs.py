@@ -53,7 +53,7 @@ def ros_ik_setup() -> int:
 
 def ros_ik_srdf_lines() -> int:
     """Print the lines of an SRDF for links that always touch."""
-    return _run('ros_ik_srdf_lines', 'ros_ik.node.srdf_tool')
+    return _run('ros_ik_srdf_lines', 'ros_ik.node.model_loading.srdf_tool')
 
 
 def ros_ik_viewer() -> int:

@@ -153,7 +153,7 @@ def test_each_status_code_has_a_section():
 
 
 def test_each_reason_for_a_drop_is_explained():
-    from ros_ik.node.drops import Drop
+    from ros_ik.node.transport.message_stats import Drop
     from ros_ik.servo import Rejection
 
     rows = set(re.findall(r'^\| `(\w+)` \|', prose(DOCS / 'troubleshooting.md'), re.M))

@@ -15,6 +15,13 @@ LAYERS = [
     'barriers', 'solvers', 'servo', 'planning', 'node', 'demo', 'viewer', 'programs',
     'setup_assistant',
 ]  # fmt: skip
+# Folders inside a package, in the same order; what lies beside them is below them all.
+ROOMS = {
+    'node': [
+        'transport', 'execution', 'model_loading', 'control', 'services', 'subscribers', 'reports',
+        'markers', 'actions',
+    ],
+}  # fmt: skip
 ROS_PACKAGES = ('node', 'demo', 'viewer')
 ROS_MODULES = {
     'rclpy', 'ros_ik_interfaces', 'ament_index_python', 'builtin_interfaces', 'diagnostic_msgs',
@@ -28,6 +35,12 @@ FILES = sorted((ROOT / 'ros_ik').rglob('*.py'))
 def layer(path):
     """Name of the package or module below ros_ik."""
     return path.relative_to(ROOT / 'ros_ik').parts[0].removesuffix('.py')
+
+
+def room_index(package, room):
+    """Return the place of a folder, or of a file beside the folders, in the order of a package."""
+    rooms = ROOMS[package]
+    return rooms.index(room) if room in rooms else len(rooms)
 
 
 def imported_modules(path):
@@ -53,6 +66,10 @@ def violations(path):
             target = parts[1] if len(parts) > 1 else '__init__'
             if target not in LAYERS or LAYERS.index(target) > LAYERS.index(own):
                 yield f'{module} lies below {own}'
+            elif target == own and own in ROOMS and len(parts) > 2:
+                place = path.relative_to(ROOT / 'ros_ik').parts[1]
+                if room_index(own, parts[2]) > room_index(own, place):
+                    yield f'{module} lies below {place}'
 
 
 @pytest.mark.parametrize('path', FILES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -62,6 +79,12 @@ def test_imports_go_up(path):
 
 def test_every_package_has_a_layer():
     assert {layer(path) for path in FILES} - {'__init__'} <= set(LAYERS)
+
+
+@pytest.mark.parametrize('package', ROOMS)
+def test_every_folder_of_a_package_has_a_place(package):
+    folders = {path.parent.name for path in (ROOT / 'ros_ik' / package).glob('*/*.py')}
+    assert folders == set(ROOMS[package])
 
 
 def test_importing_the_library_does_not_import_ros():

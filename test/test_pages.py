@@ -156,8 +156,10 @@ def test_braking_is_the_stop_that_is_checked(tmp_path):
 
 def test_inverse_kinematics(tmp_path):
     page = 'docs/inverse_kinematics.md'
-    names = run(page, tmp_path, until=5)
+    names = run(page, tmp_path, until=7)
     assert np.all(names['solved']) and names['path'].joint_q.shape == (5, 9)
+    for name in ('turned', 'approached', 'bent'):
+        assert np.all(names[name].status == SolveStatus.CONVERGED)
     assert names['form'].exact and names['every'].joint_q.shape == (1, 16, 6)
     assert names['every'].n_found[0] > 0
     assert names['whole'].n_found[0] > 0 and names['along'].n_found[0] > 0
@@ -167,10 +169,10 @@ def test_inverse_kinematics(tmp_path):
     assert np.all(np.isin(np.round(names['given'].joint_q[0, 0, 6], 9), [-0.5, 0.0, 0.5]))
     start = wp.array(names['start'] + 0.1, dtype=wp.float32, device='cpu')
     path = tmp_path / 'rest.py'
-    path.write_text(blocks(page)[5])
+    path.write_text(blocks(page)[7])
     names = runpy.run_path(str(path), names | {'joint_q': start})
     assert np.all(names['solver'].status.numpy() == SolveStatus.CONVERGED)
-    path.write_text(blocks(page)[6])
+    path.write_text(blocks(page)[8])
     names = runpy.run_path(str(path), names | {'joint_q': names['start'][0]})
     assert names['rows'].shape == (names['chain'].num_dof_pos + 2,)
 

@@ -28,8 +28,8 @@ from ros_ik.demo.scenario import CIRCLE_TIME
 from ros_ik.demo.scenario import Demand
 from ros_ik.demo.scenario import PATIENCE
 from ros_ik.demo.scenario import Phase
-from ros_ik.node.executor import make_executor
-from ros_ik.node.executor import serve_one
+from ros_ik.node.execution.executor import make_executor
+from ros_ik.node.execution.executor import serve_one
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import Obstacle
 from ros_ik_interfaces.msg import ObstacleArray

@@ -16,8 +16,8 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
 from ros_ik.errors import RosIkError
-from ros_ik.node.executor import make_executor
-from ros_ik.node.executor import spin_until
+from ros_ik.node.execution.executor import make_executor
+from ros_ik.node.execution.executor import spin_until
 
 
 def describe(kind: Parameter.Type, description: str) -> ParameterDescriptor:

@@ -16,7 +16,7 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
-from ros_ik.node.realtime import check_cpu
+from ros_ik.node.execution.realtime import check_cpu
 from ros_ik.settings import expand_parameters
 from ros_ik.settings import Parameter
 from ros_ik.settings import read_settings

@@ -21,8 +21,8 @@ from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
 from std_msgs.msg import String
 
-from ros_ik.node.bounded import LATCHED
-from ros_ik.node.executor import serve_one
+from ros_ik.node.execution.executor import serve_one
+from ros_ik.node.transport.size_limited_subscription import LATCHED
 
 _TYPES = {
     'trajectory_msgs/msg/JointTrajectory': 'joint_trajectory',

@@ -25,10 +25,10 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
-from ros_ik.node.executor import LONGEST_WAIT
-from ros_ik.node.executor import make_executor
-from ros_ik.node.executor import serve_queued
-from ros_ik.node.executor import spin_until
+from ros_ik.node.execution.executor import LONGEST_WAIT
+from ros_ik.node.execution.executor import make_executor
+from ros_ik.node.execution.executor import serve_queued
+from ros_ik.node.execution.executor import spin_until
 
 if TYPE_CHECKING:
     from ros_ik.node.ik_node import IkNode

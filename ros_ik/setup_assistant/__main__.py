@@ -22,7 +22,7 @@ from ros_ik.demo.robots import mesh_folders
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
 from ros_ik.model import Model
-from ros_ik.node.package_paths import package_paths
+from ros_ik.node.model_loading.package_paths import package_paths
 from ros_ik.settings.parameter_file import read_parameters
 from ros_ik.setup_assistant.check import check_parameters
 from ros_ik.setup_assistant.proposal import propose

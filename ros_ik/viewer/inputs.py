@@ -23,7 +23,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
-from ros_ik.node.streams import Stream
+from ros_ik.node.transport.polled_subscription import Stream
 from ros_ik.viewer.robot_state import COMMANDED
 from ros_ik.viewer.robot_state import MEASURED
 from ros_ik.viewer.robot_state import RobotState

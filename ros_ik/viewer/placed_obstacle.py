@@ -10,8 +10,8 @@ import numpy as np
 import trimesh
 
 from ros_ik.model import poses
-from ros_ik.node.pose_messages import fill_pose
-from ros_ik.node.pose_messages import pose_numbers
+from ros_ik.node.transport.pose_messages import fill_pose
+from ros_ik.node.transport.pose_messages import pose_numbers
 from ros_ik_interfaces.msg import Obstacle
 
 # Shapes that can be added on the page.

@@ -10,7 +10,7 @@ import viser
 from visualization_msgs.msg import Marker
 from visualization_msgs.msg import MarkerArray
 
-from ros_ik.node.pose_messages import pose_numbers
+from ros_ik.node.transport.pose_messages import pose_numbers
 from ros_ik.viewer.palette import PURPLE
 from ros_ik.viewer.robot_view import place
 

@@ -24,9 +24,9 @@ from ros_ik.demo.process import describe
 from ros_ik.demo.robot_description_publisher import LATCHED
 from ros_ik.errors import ArgumentError
 from ros_ik.model import poses
-from ros_ik.node.package_paths import package_paths
-from ros_ik.node.pose_messages import pose_numbers
-from ros_ik.node.streams import LeavesStreams
+from ros_ik.node.model_loading.package_paths import package_paths
+from ros_ik.node.transport.polled_subscription import LeavesStreams
+from ros_ik.node.transport.pose_messages import pose_numbers
 from ros_ik.viewer import plots
 from ros_ik.viewer.commands import Commands
 from ros_ik.viewer.inputs import Inputs

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from ros_ik.model.package_paths import resolve_mesh
-from ros_ik.node.package_paths import package_paths
+from ros_ik.node.model_loading.package_paths import package_paths
 
 COLCON = shutil.which('colcon') or shutil.which('colcon', path=str(Path(sys.executable).parent))
 

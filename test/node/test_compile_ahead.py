@@ -13,7 +13,7 @@ seen = []
 wp.force_load = lambda device, modules, max_workers: seen.append(
     (threading.current_thread().name, wp.config.kernel_cache_dir, [m.name for m in modules])
 )
-from ros_ik.node.compile_ahead import compile_ahead
+from ros_ik.node.model_loading.compile_ahead import compile_ahead
 from ros_ik.settings import read_settings
 compile_ahead(read_settings({'ee.frame': 'tool', **EXTRA}), 'cpu')
 assert wp.get_device('cpu') is not None

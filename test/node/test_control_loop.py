@@ -11,13 +11,13 @@ import pytest
 from support.ros_rig import panda_urdf
 
 from ros_ik import Model
-from ros_ik.node.control_loop import Controlled
-from ros_ik.node.control_loop import ControlLoop
-from ros_ik.node.control_loop import Inbox
-from ros_ik.node.jump_counter import JumpCounter
-from ros_ik.node.mailbox import Mailbox
-from ros_ik.node.measuring import JointStateMerger
-from ros_ik.node.schedule import SteadySchedule
+from ros_ik.node.control.control_loop import Controlled
+from ros_ik.node.control.control_loop import ControlLoop
+from ros_ik.node.control.control_loop import Inbox
+from ros_ik.node.control.jump_counter import JumpCounter
+from ros_ik.node.execution.schedule import SteadySchedule
+from ros_ik.node.subscribers.joint_state_merger import JointStateMerger
+from ros_ik.node.transport.mailbox import Mailbox
 from ros_ik.servo import Servo
 from ros_ik.servo import StatusCode
 from ros_ik.settings import read_settings
@@ -85,7 +85,7 @@ def test_a_topic_that_cannot_be_read_ends_the_servo_but_not_the_thread(loop, ser
 # A pause far longer than what a loaded machine takes to wake a thread.
 @pytest.mark.parametrize('period', [0.05])
 def test_what_waits_at_the_gate_goes_on_between_two_ticks(loop, period, monkeypatch):
-    monkeypatch.setattr('ros_ik.node.pause_gate._LONGEST', PATIENCE)
+    monkeypatch.setattr('ros_ik.node.execution.tick_gap._LONGEST', PATIENCE)
     inside = threading.Event()
 
     def read(now):

@@ -6,7 +6,7 @@ import pytest
 import warp as wp
 
 from ros_ik.errors import RosIkError
-from ros_ik.node.devices import choose_device
+from ros_ik.node.model_loading.devices import choose_device
 
 without_gpu = pytest.mark.skipif(wp.is_cuda_available(), reason='Warp finds a CUDA device')
 

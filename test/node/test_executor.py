@@ -10,9 +10,9 @@ import pytest
 import rclpy
 from support.ros_rig import reserved_domain
 
-from ros_ik.node.executor import make_executor
-from ros_ik.node.executor import serve_queued
-from ros_ik.node.executor import spin_until
+from ros_ik.node.execution.executor import make_executor
+from ros_ik.node.execution.executor import serve_queued
+from ros_ik.node.execution.executor import spin_until
 
 LONG = 30.0
 

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip('rclpy', reason='the package of the node needs rclpy')
 
-from ros_ik.node.jump_counter import JumpCounter  # noqa: E402
+from ros_ik.node.control.jump_counter import JumpCounter  # noqa: E402
 from ros_ik.servo import Rejection  # noqa: E402
 
 

@@ -15,9 +15,9 @@ from support.ros_rig import reserved_domain
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 
-from ros_ik.node.drops import Drop
-from ros_ik.node.drops import Drops
-from ros_ik.node.reporter import Reminder
+from ros_ik.node.reports.reporter import Reminder
+from ros_ik.node.transport.message_stats import Drop
+from ros_ik.node.transport.message_stats import Drops
 from ros_ik.servo import StatusCode
 
 pytestmark = pytest.mark.dds

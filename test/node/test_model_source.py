@@ -13,9 +13,9 @@ from support.ros_rig import LATCHED
 from support.ros_rig import PATIENCE
 from support.ros_rig import reserved_domain
 
-from ros_ik.node.drops import Drops
-from ros_ik.node.executor import make_executor
-from ros_ik.node.model_source import ModelSource
+from ros_ik.node.execution.executor import make_executor
+from ros_ik.node.model_loading.model_source import ModelSource
+from ros_ik.node.transport.message_stats import Drops
 from ros_ik.settings import read_settings
 
 pytestmark = pytest.mark.dds

@@ -30,7 +30,7 @@ from support.ros_rig import start_robot  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
 
-from ros_ik.node.outputs import duration  # noqa: E402
+from ros_ik.node.control.outputs import duration  # noqa: E402
 from ros_ik_interfaces.action import MoveToPose  # noqa: E402
 from ros_ik_interfaces.msg import IkStatus  # noqa: E402
 
@@ -313,8 +313,8 @@ def test_wrong_goals_are_refused_and_counted(client, user):
 
 @pytest.mark.parametrize(('change', 'words'), wrong_goals())
 def test_the_reason_names_what_is_wrong(change, words):
-    from ros_ik.node.action_server import GoalError
-    from ros_ik.node.trajectory_goal import read_goal
+    from ros_ik.node.actions.action_server import GoalError
+    from ros_ik.node.actions.trajectory_goal import read_goal
 
     planner = make_planner('panda')
     point = JointTrajectoryPoint(

@@ -22,7 +22,7 @@ from support.ros_rig import ROOT
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 
-from ros_ik.node.target_topics import JointJog
+from ros_ik.node.subscribers.target_topics import JointJog
 from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds

@@ -20,8 +20,8 @@ from support.services_rig import ask
 from support.services_rig import pose_message
 from support.services_rig import start
 
-from ros_ik.node.outputs import duration
-from ros_ik.node.services_moveit import HAS_MOVEIT
+from ros_ik.node.control.outputs import duration
+from ros_ik.node.services.moveit import HAS_MOVEIT
 from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds

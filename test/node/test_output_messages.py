@@ -16,9 +16,9 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ros_ik.demo.mock_robot import trajectory_from_message
 from ros_ik.demo.trajectory_rules import check_trajectory
-from ros_ik.node.publishing import CommandPublishers
-from ros_ik.node.serialized import Marks
-from ros_ik.node.serialized import SerializedMessage
+from ros_ik.node.control.publishing import CommandPublishers
+from ros_ik.node.transport.cdr_templates import Marks
+from ros_ik.node.transport.cdr_templates import SerializedMessage
 from ros_ik.servo import StatusCode
 
 JOINTS = ['panda_finger_joint1', *(f'panda_joint{k}' for k in range(7, 0, -1))]

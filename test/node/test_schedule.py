@@ -13,11 +13,11 @@ import warp as wp
 
 pytest.importorskip('rclpy', reason='the package of the node needs rclpy')
 
-from ros_ik.node import realtime  # noqa: E402
-from ros_ik.node import schedule  # noqa: E402
-from ros_ik.node.progress import Progress  # noqa: E402
-from ros_ik.node.progress import ProgressLog  # noqa: E402
-from ros_ik.node.statistics import TickStatistics  # noqa: E402
+from ros_ik.node.control.statistics import TickStatistics  # noqa: E402
+from ros_ik.node.execution import realtime  # noqa: E402
+from ros_ik.node.execution import schedule  # noqa: E402
+from ros_ik.node.model_loading.progress import Progress  # noqa: E402
+from ros_ik.node.model_loading.progress import ProgressLog  # noqa: E402
 from ros_ik.settings import SettingsError  # noqa: E402
 
 PERIOD = 0.001

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message
 
-from ros_ik.node.drops import Drops
-from ros_ik.node.statistics import TickStatistics
-from ros_ik.node.status_message import NodeState
-from ros_ik.node.status_message import StatusMessage
+from ros_ik.node.control.statistics import TickStatistics
+from ros_ik.node.control.status_message import NodeState
+from ros_ik.node.control.status_message import StatusMessage
+from ros_ik.node.transport.message_stats import Drops
 from ros_ik.servo import CenterReport
 from ros_ik.servo import Rejection
 from ros_ik.servo import ServoOutput

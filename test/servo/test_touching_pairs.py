@@ -19,7 +19,7 @@ from ros_ik.demo.robots import find_robot
 from ros_ik.model import GeoType
 from ros_ik.model import Model
 from ros_ik.model.fit_cache import FitCache
-from ros_ik.node import srdf_tool
+from ros_ik.node.model_loading import srdf_tool
 from ros_ik.servo import touching_pairs as module
 from ros_ik.servo.collision import robot_shapes
 from ros_ik.servo.touching_pairs import touching_pairs

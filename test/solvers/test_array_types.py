@@ -451,7 +451,7 @@ ELSEWHERE = {
     'AllSolutions', 'ClosedForm', 'ClosedFormFamily', 'ClosedFormSettings', 'StructureTolerances',
     'closed_form', 'Barrier', 'IKObjective', 'ArgumentError', 'ModelError', 'RosIkError',
     'IkChainError',
-    'CommandHeaderBuilder', 'ChainIKResult', 'ChainIKSettings', 'ChainLink',
+    'CommandHeaderBuilder', 'GoalSetResult', 'ChainIKResult', 'ChainIKSettings', 'ChainLink',
     'DifferentialIKSettings', 'EnforceMode', 'IKJacobianType', 'IKOptimizer', 'IKSampler',
     'JointGroup', 'JointType', 'Model', 'ModelBuilder', 'OptimalControlCommand',
     'OptimalControlFeedback', 'OptimalControlResult', 'OptimalControlSettings', 'PathResult',

@@ -41,7 +41,7 @@ import yaml
 from ros_ik.demo.mock_robot import trajectory_from_message
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.trajectory_rules import check_trajectory
-from ros_ik.node.executor import make_executor
+from ros_ik.node.execution.executor import make_executor
 from ros_ik_interfaces.msg import IkStatus
 
 ROOT = Path(__file__).parents[2]

@@ -23,8 +23,8 @@ from support.ros_rig import ros_rig
 from support.viewer_rig import free_port
 from support.viewer_rig import viewed
 
-from ros_ik.node.marker_shapes import barrier_color
-from ros_ik.node.marker_shapes import barrier_room
+from ros_ik.node.markers.shapes import barrier_color
+from ros_ik.node.markers.shapes import barrier_room
 from ros_ik.viewer.plots import POSITIONS
 from ros_ik.viewer.plots import TICKS
 from ros_ik.viewer.plots import VELOCITIES

@@ -72,7 +72,7 @@ class PoseTolerance:
 
     @property
     def by_axis(self) -> bool:
-        """Whether one of the two is given by axis."""
+        """True where one of the two is given by axis."""
         return isinstance(self.position, tuple) or isinstance(self.rotation, tuple)
 
     @property
@@ -104,7 +104,7 @@ class PoseTolerance:
 
     @property
     def is_free(self) -> tuple[bool, bool]:
-        """Whether the position, and the rotation, is free about all axes."""
+        """True for a position, and for a rotation, that is free along or about all axes."""
         position, rotation = np.isinf(self.zones.reshape(2, 3)).all(axis=1)
         return bool(position), bool(rotation)
 

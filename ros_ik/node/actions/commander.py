@@ -1,0 +1,228 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Access of action goals to the servo: they see its output and command it like one more topic.
+
+Everything goes through the mailboxes of the control thread; all of this runs in the thread of the
+executor, as do the callbacks of the topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterable
+import dataclasses
+from typing import Any
+
+from builtin_interfaces.msg import Time
+import numpy as np
+
+from ros_ik.kinematics import eval_fk
+from ros_ik.node.actions.action_server import GoalError
+from ros_ik.node.control.control_loop import Controlled
+from ros_ik.node.control.control_loop import ControlLoop
+from ros_ik.node.services.planner_process import PlannerServices
+from ros_ik.node.subscribers.transforms import Nowhere
+from ros_ik.node.subscribers.transforms import Place
+from ros_ik.servo import Command
+from ros_ik.servo import JointTarget
+from ros_ik.servo import JointVelocityTarget
+from ros_ik.servo import Mode
+from ros_ik.servo import PoseTarget
+from ros_ik.servo import Rejection
+from ros_ik.servo import Servo
+from ros_ik.servo import ServoOutput
+from ros_ik.servo import StatusCode
+from ros_ik.servo import TargetReader
+from ros_ik.servo import TwistTarget
+from ros_ik.settings import Settings
+
+_BLIND = (StatusCode.WAITING_FOR_JOINT_STATES, StatusCode.JOINT_STATE_STALE)
+_KINDS = {
+    PoseTarget: 'pose', TwistTarget: 'twist', JointTarget: 'joint',
+    JointVelocityTarget: 'joint velocity',
+}  # fmt: skip
+# A goal that is cancelled ends after this time even where the robot does not come to rest [s].
+_REST_TIMEOUT = 1.5
+# A tick that was under way when a command was given says nothing about it [s].
+_UNDER_WAY = 0.05
+
+
+@dataclasses.dataclass(frozen=True)
+class Situation:
+    """State that must not change while a goal runs."""
+
+    controlled: Controlled
+    resets: int
+    time: float
+
+
+class Commander:
+    """The servo as goals see it.
+
+    Attributes:
+        now: Clock of the servo [s].
+        ros_nanoseconds: ROS time [ns].
+        find: Returns where a frame is at a time.
+        planner: Finds configurations, in a process of its own.
+    """
+
+    def __init__(
+        self,
+        loop: ControlLoop,
+        now: Callable[[], float],
+        ros_nanoseconds: Callable[[], int],
+        find: Callable[[str, Time], Place | Nowhere],
+        planner: PlannerServices,
+    ) -> None:
+        """Keep where to look.
+
+        Args:
+            loop: The control loop.
+            now: Clock of the servo [s].
+            ros_nanoseconds: ROS time [ns].
+            find: Returns where a frame is.
+            planner: Finds configurations.
+        """
+        self.now, self.ros_nanoseconds, self.find = now, ros_nanoseconds, find
+        self.planner = planner
+        self._loop = loop
+        self._reader: tuple[Servo, TargetReader] | None = None
+
+    @property
+    def command(self) -> Command:
+        """Command that the servo gets."""
+        return self._loop.inbox.command.get()
+
+    @property
+    def output(self) -> ServoOutput:
+        """Output of the last tick."""
+        return self._loop.output
+
+    @property
+    def servo(self) -> Servo:
+        """The servo that runs.
+
+        Raises:
+            GoalError: There is none.
+        """
+        return self._controlled().servo
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._loop.inbox.settings.get() or self.servo.settings
+
+    @property
+    def reader(self) -> TargetReader:
+        """Reads targets for the servo that runs."""
+        servo = self.servo
+        if self._reader is None or self._reader[0] is not servo:
+            self._reader = servo, TargetReader(servo.robot)
+        return self._reader[1]
+
+    def situation(self) -> Situation:
+        """Return what must stay as it is, for :meth:`interruption`."""
+        return Situation(self._controlled(), self.command.resets, self.now())
+
+    def check_ready(self, *modes: Mode) -> None:
+        """Check that a goal may begin.
+
+        Args:
+            modes: Modes in which its targets count.
+
+        Raises:
+            GoalError: It may not, and why.
+        """
+        self._controlled()
+        reason = self._obstruction()
+        if not reason and self.command.mode not in modes:
+            reason = f'the mode is {self.command.mode.name}; call ~/set_mode'
+        if reason:
+            raise GoalError(Rejection.NOT_READY, reason)
+
+    def interruption(self, situation: Situation, *modes: Mode) -> str:
+        """Return what has ended the motion of a goal since it began, '' for nothing."""
+        controlled, command = self._loop.inbox.controlled.get(), self.command
+        if controlled is not situation.controlled:
+            return 'the robot description changed or was given up'
+        if self.now() < situation.time:
+            return 'the clock went backwards'
+        if command.resets != situation.resets:
+            return '~/reset was called'
+        if command.mode not in modes:
+            return f'the mode was set to {command.mode.name}'
+        return self._obstruction()
+
+    def put(self, **fields: Any) -> None:
+        """Change the command."""
+        self._loop.inbox.command.update(lambda command: dataclasses.replace(command, **fields))
+
+    def put_pose(self, task: int, target: PoseTarget | None) -> None:
+        """Give a task a target, or None."""
+        self._loop.inbox.command.update(lambda command: command.with_pose(task, target))
+
+    @staticmethod
+    def newcomer(before: Iterable[Any], targets: Iterable[Any]) -> str:
+        """Return what has taken over where there is a target that was not there before."""
+        known = list(before)
+        for target in targets:
+            if target is not None and not any(target is other for other in known):
+                return f'a {_KINDS[type(target)]} target has taken over'
+        return ''
+
+    def start_positions(self) -> np.ndarray:
+        """Return where a motion starts: as commanded while there is a command, else measured."""
+        output, coords = self.output, self.servo.robot.coords
+        return output.joint_q[coords] if output.publish else self.measured_positions()
+
+    def measured_positions(self) -> np.ndarray:
+        """Return the measured positions of the controlled joints."""
+        controlled = self._controlled()
+        return controlled.measurement.get().joint_q[controlled.servo.robot.coords]
+
+    def measured_links(self) -> np.ndarray:
+        """Return measured link poses in the world [body_count, 7]."""
+        controlled = self._controlled()
+        model, measurement = controlled.servo.robot.model, controlled.measurement.get()
+        known = np.isfinite(measurement.received)
+        joint_q = np.where(known, measurement.joint_q, model.neutral_joint_q())
+        poses = np.empty((1, model.body_count, 7))
+        eval_fk(model, model.apply_mimic(joint_q)[None], poses)
+        return poses[0]
+
+    def is_still(self, since: float) -> bool:
+        """Return whether the command is at rest, given what was asked at ``since`` [s]."""
+        period = self.settings.period
+        return self.output.still and self.now() - since > 2.0 * period + _UNDER_WAY
+
+    def _controlled(self) -> Controlled:
+        controlled = self._loop.inbox.controlled.get()
+        if controlled is None:
+            raise GoalError(Rejection.NOT_READY, 'the node is not configured')
+        return controlled
+
+    def _obstruction(self) -> str:
+        """Return why the servo follows no target at all, '' where it may."""
+        command, output = self.command, self.output
+        for held, reason in (
+            (command.stopped, 'the node is stopped; call ~/reset'),
+            (not command.active, 'the node is not active'),
+            (command.paused, 'the node is paused'),
+            (command.replacing, 'a new robot description takes over'),
+            (output.code in _BLIND, output.text),
+        ):
+            if held:
+                return reason
+        return ''
+
+
+class ComingToRest:
+    """Waits until the servo is at rest, after its target was withdrawn."""
+
+    def __init__(self, commander: Commander) -> None:
+        """Begin now."""
+        self._commander, self._since = commander, commander.now()
+
+    def done(self, now: float) -> bool:
+        """Return whether it is, or has been given enough time."""
+        return self._commander.is_still(self._since) or now - self._since > _REST_TIMEOUT

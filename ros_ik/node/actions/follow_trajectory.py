@@ -1,0 +1,176 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Goals of ``~/follow_joint_trajectory``: a planner's trajectory, filtered by limits and barriers.
+
+The servo is given a joint target that moves along the trajectory. It brakes towards every target,
+so the target runs ahead by the braking distance: where nothing holds the robot back, its speed is
+that of the trajectory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+from ros_ik.node.actions.action_motion import ActionMotion
+from ros_ik.node.actions.action_motion import SETTLING
+from ros_ik.node.actions.action_server import End
+from ros_ik.node.actions.action_server import GoalError
+from ros_ik.node.actions.action_server import Outcome
+from ros_ik.node.actions.commander import Commander
+from ros_ik.node.actions.trajectory_goal import read_goal
+from ros_ik.node.control.outputs import duration
+from ros_ik.node.control.outputs import stamp_of
+from ros_ik.node.transport.message_stats import Drop
+from ros_ik.servo import JointTarget
+from ros_ik.servo import JointVelocityTarget
+from ros_ik.servo import Mode
+from ros_ik.servo import Rejection
+from ros_ik.servo.approach import braking_distance
+
+try:
+    from control_msgs.action import FollowJointTrajectory
+except ImportError:
+    FollowJointTrajectory = None
+
+
+class FollowTrajectoryMotion(ActionMotion):
+    """One goal."""
+
+    modes = (Mode.AUTO, Mode.JOINT)
+    place = 'joint target'
+
+    def __init__(self, commander: Commander, goal: Any) -> None:
+        """Check the goal.
+
+        Raises:
+            GoalError: It cannot be followed, and why.
+        """
+        super().__init__(commander)
+        robot, settings = commander.servo.robot, commander.settings
+        self._goal = read_goal(
+            goal, robot, settings, commander.start_positions(), 1e-9 * commander.ros_nanoseconds()
+        )
+        self._acceleration = robot.group.variable_limits(robot.acceleration)[self._goal.variables]
+        self._start = self._within_since = commander.now() + self._goal.delay
+        self._look(commander.now())
+
+    @staticmethod
+    def refusal(error: GoalError) -> Any:
+        """Return the result of a goal that is refused."""
+        result = FollowJointTrajectory.Result
+        codes = {
+            Rejection.UNKNOWN_JOINT: result.INVALID_JOINTS,
+            Rejection.REPEATED_JOINT: result.INVALID_JOINTS,
+            Drop.TOO_OLD: result.OLD_HEADER_TIMESTAMP,
+        }
+        code = codes.get(error.reason, result.INVALID_GOAL)
+        return result(error_code=code, error_string=str(error))
+
+    def feedback(self) -> Any:
+        """Return the state of the motion."""
+        message = FollowJointTrajectory.Feedback(joint_names=list(self._goal.joint_names))
+        message.header.stamp = stamp_of(self._commander.ros_nanoseconds())
+        time = duration(max(0.0, self._time))
+        message.desired = JointTrajectoryPoint(
+            positions=self._desired.tolist(),
+            velocities=self._velocity.tolist(),
+            time_from_start=time,
+        )
+        message.actual = JointTrajectoryPoint(
+            positions=self._actual.tolist(), time_from_start=time
+        )
+        message.error = JointTrajectoryPoint(
+            positions=(self._desired - self._actual).tolist(), time_from_start=time
+        )
+        if hasattr(message, 'index'):  # not in every release
+            message.index = self._segment
+        return message
+
+    def abort(self, reason: str) -> End:
+        """Withdraw the target, unless another one has taken its place."""
+        return self._end(Outcome.ABORTED, FollowJointTrajectory.Result.INVALID_GOAL, reason)
+
+    def _begin(self, now: float) -> None:
+        self._aim(now)
+
+    def _advance(self, now: float) -> End | None:
+        end = self._violation() or self._arrival(now)
+        if end is None:
+            self._aim(now)
+        return end
+
+    def _look(self, now: float) -> None:
+        """Take in where the robot is and where it should be."""
+        self._time = now - self._start
+        self._segment, self._desired, self._velocity = self._goal.sample(self._time)
+        if self._time < 0.0:
+            self._velocity = np.zeros_like(self._velocity)
+        self._actual = self._commander.measured_positions()[self._goal.variables]
+
+    def _aim(self, now: float) -> None:
+        """Give the servo the target of its next tick."""
+        commander, settings = self._commander, self._commander.settings
+        acceleration = self._acceleration * settings.limits_acceleration_scale
+        ahead = braking_distance(self._velocity, acceleration, settings.period)
+        target = commander.reader.joints(
+            self._goal.joint_names, (self._desired + ahead).tolist(), now, lasting=True
+        )
+        assert isinstance(target, JointTarget)  # what would be refused was refused as a goal
+        self._target = target
+        self._put(target)
+
+    def _violation(self) -> End | None:
+        """Return the end where the robot is too far from the trajectory."""
+        error = np.abs(self._desired - self._actual)
+        beyond = error > self._goal.tolerances.path
+        if self._time < 0.0 or not beyond.any():
+            return None
+        return self._end(
+            Outcome.ABORTED,
+            FollowJointTrajectory.Result.PATH_TOLERANCE_VIOLATED,
+            self._errors_text('path', beyond, error),
+        )
+
+    def _arrival(self, now: float) -> End | None:
+        """Return the end where the trajectory is over and its end reached, or not in time."""
+        tolerances, late = self._goal.tolerances, self._time - self._goal.spline.end()
+        error = np.abs(self._desired - self._actual)
+        beyond = error > tolerances.goal
+        if late < 0.0 or beyond.any():
+            self._within_since = now
+        elif now - self._within_since >= min(SETTLING, tolerances.goal_time):
+            return self._end(Outcome.SUCCEEDED, FollowJointTrajectory.Result.SUCCESSFUL, '')
+        if late <= tolerances.goal_time + SETTLING or not beyond.any():
+            return None
+        return self._end(
+            Outcome.ABORTED,
+            FollowJointTrajectory.Result.GOAL_TOLERANCE_VIOLATED,
+            f'{self._errors_text("goal", beyond, error)}: {self._commander.output.text}',
+        )
+
+    def _errors_text(self, kind: str, beyond: np.ndarray, error: np.ndarray) -> str:
+        limits = getattr(self._goal.tolerances, kind)
+        return f'{kind} tolerance violated: ' + ', '.join(
+            f'{self._goal.joint_names[k]} by {error[k]:.4g}, permitted are {limits[k]:.4g}'
+            for k in np.flatnonzero(beyond)
+        )
+
+    def _competitors(self) -> tuple[Any, ...]:
+        command = self._commander.command
+        return (*command.poses, *command.twists)
+
+    def _present(self) -> JointTarget | JointVelocityTarget | None:
+        return self._commander.command.joints
+
+    def _put(self, target: JointTarget | None) -> None:
+        self._commander.put(joints=target)
+
+    def _canceled(self) -> End:
+        return self._end(Outcome.CANCELED, FollowJointTrajectory.Result.SUCCESSFUL, 'cancelled')
+
+    def _end(self, outcome: Outcome, code: int, text: str) -> End:
+        self._withdraw()
+        return End(outcome, FollowJointTrajectory.Result(error_code=code, error_string=text))

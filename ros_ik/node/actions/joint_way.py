@@ -1,0 +1,71 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A straight way of the joints, gone along by a joint target that moves ahead of the robot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ros_ik.node.actions.commander import Commander
+from ros_ik.servo import JointTarget
+from ros_ik.servo.approach import braking_distance
+
+# Part of the velocity limits at which the slowest joint for its way goes.
+_SPEED = 0.5
+# How far from where it should be a joint may be before the target waits for it [rad or m], and
+# when the end counts as reached [rad or m].
+_LAG, _ARRIVED = 0.05, 1e-3
+# Time without progress after which the way counts as blocked [s].
+_PATIENCE = 1.0
+
+
+class JointWay:
+    """One way from the commanded configuration to another one.
+
+    All joints arrive together, so that what is gone along is the way that was looked at.
+
+    Attributes:
+        is_blocked: Whether something holds the robot on the way.
+    """
+
+    def __init__(self, commander: Commander, names: Sequence[str], goal: Sequence[float]) -> None:
+        """Begin where the command is, at rest."""
+        robot = commander.servo.robot
+        self._commander, self._names = commander, tuple(names)
+        places = [robot.group.joint_names.index(name) for name in names]
+        self._coords = robot.coords[places]
+        dofs = robot.group.variable_dof[places]
+        self._velocity, self._acceleration = robot.velocity[dofs], robot.acceleration[dofs]
+        self._start = commander.output.joint_q[self._coords]
+        self._way = np.asarray(goal, dtype=float) - self._start
+        self._part, self._seen = 0.0, commander.now()
+        self._moved = self._seen
+        self.is_blocked = False
+
+    def target(self, now: float) -> JointTarget | None:
+        """Return the next target, None once the end is reached or the way is blocked."""
+        settings = self._commander.settings
+        way, position = self._way, self._commander.output.joint_q[self._coords]
+        speed = _SPEED * settings.limits_velocity_scale * self._velocity
+        duration = max(float((np.abs(way) / speed).max()), 1e-9)
+        elapsed, self._seen = now - self._seen, now
+        error = np.abs(self._start + self._part * way - position).max()
+        if self._part >= 1.0 and error < _ARRIVED:
+            return None
+        if error < _LAG and self._part < 1.0:
+            self._part, self._moved = min(1.0, self._part + elapsed / duration), now
+        if now - self._moved > _PATIENCE:
+            self.is_blocked = True
+            return None
+        ahead = braking_distance(
+            way / duration,
+            self._acceleration * settings.limits_acceleration_scale,
+            settings.period,
+        )
+        place = self._start + self._part * way
+        to_go = (1.0 - self._part) * np.abs(way)
+        place += np.sign(way) * np.minimum(np.abs(ahead), to_go)
+        target = self._commander.reader.joints(self._names, place.tolist(), now, lasting=True)
+        return target if isinstance(target, JointTarget) else None

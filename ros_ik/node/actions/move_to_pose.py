@@ -1,0 +1,279 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Goals of ``~/move_to_pose``: a pose target that lasts, until the measured frame is there.
+
+Where the robot rests short of it and the goal allows that, the planners' process is asked for
+another configuration; the joints go there, and the pose is the target again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+from ros_ik.node.actions.action_motion import ActionMotion
+from ros_ik.node.actions.action_motion import SETTLING
+from ros_ik.node.actions.action_server import End
+from ros_ik.node.actions.action_server import GoalError
+from ros_ik.node.actions.action_server import Outcome
+from ros_ik.node.actions.commander import Commander
+from ros_ik.node.actions.joint_way import JointWay
+from ros_ik.node.subscribers.refusals import why_frame
+from ros_ik.node.subscribers.refusals import why_numbers
+from ros_ik.node.subscribers.transforms import Nowhere
+from ros_ik.node.transport.message_stats import Drop
+from ros_ik.node.transport.pose_messages import pose_numbers
+from ros_ik.servo import JointTarget
+from ros_ik.servo import JointVelocityTarget
+from ros_ik.servo import Mode
+from ros_ik.servo import PoseTarget
+from ros_ik.servo import Rejection
+from ros_ik.servo import StatusCode
+from ros_ik.servo.pose_math import pose_difference
+from ros_ik.servo.pose_math import pose_inverse
+from ros_ik.servo.pose_math import pose_multiply
+from ros_ik.settings import TaskSettings
+from ros_ik_interfaces.action import MoveToPose
+
+# Changes of configuration in one goal, and the time to find one [s]: the first search of a robot
+# may compile.
+_MOST_CHANGES, _SEARCH_TIME = 3, 30.0
+# What the status said of another target is over after this time [s].
+_STALE = 0.3
+
+
+class MoveToPoseMotion(ActionMotion):
+    """One goal."""
+
+    modes = (Mode.AUTO, Mode.POSE)
+    place = 'target of the task'
+    _way: JointWay | None = None
+    _question: int | None = None
+
+    def __init__(self, commander: Commander, goal: MoveToPose.Goal) -> None:
+        """Check the goal.
+
+        Raises:
+            GoalError: It cannot be followed, and why.
+        """
+        super().__init__(commander)
+        self._task = _task_index(commander, goal.task)
+        settings = commander.settings
+        for name in ('linear_tolerance', 'angular_tolerance', 'timeout'):
+            _check_not_negative(name, getattr(goal, name))
+        task = settings.tasks[self._task]
+        self._tolerances = (
+            goal.linear_tolerance or task.linear_tolerance,
+            goal.angular_tolerance or task.angular_tolerance,
+        )
+        self._timeout = min(goal.timeout or math.inf, settings.actions_timeout)
+        self._target = self._pose = self._read(goal)
+        self._started = self._within_since = self._aimed = commander.now()
+        self._may_change = goal.allow_reconfiguration
+        self._asked_at = 0.0
+        self._changes: list[str] = []
+        self._errors = self._measure(task)
+        self._check_jump()
+
+    @staticmethod
+    def refusal(error: GoalError) -> MoveToPose.Result:
+        """Return the result of a goal that is refused."""
+        return MoveToPose.Result(
+            reached=False, message=str(error), linear_error=math.nan, angular_error=math.nan
+        )
+
+    def feedback(self) -> MoveToPose.Feedback:
+        """Return the state of the motion."""
+        output = self._commander.output
+        return MoveToPose.Feedback(
+            code=int(output.code),
+            linear_error=self._errors[0],
+            angular_error=self._errors[1],
+            limiting_barrier=output.limiting_barrier,
+        )
+
+    def abort(self, reason: str) -> End:
+        """Withdraw the target, unless another one has taken its place."""
+        self._withdraw()
+        return End(Outcome.ABORTED, self._result(False, reason))
+
+    def _begin(self, now: float) -> None:
+        self._put(self._target)
+
+    def _look(self, now: float) -> None:
+        self._errors = self._measure(self._commander.settings.tasks[self._task])
+
+    def _advance(self, now: float) -> End | None:
+        if self._way is not None or not self._is_within():
+            self._within_since = now
+        elif now - self._within_since >= SETTLING:
+            self._withdraw()
+            return End(Outcome.SUCCEEDED, self._result(True, '; '.join(self._changes)))
+        if now - self._started > self._timeout:
+            parts = (self._commander.output.text, *self._changes)
+            return self.abort(f'not reached within {self._timeout:g} s: {"; ".join(parts)}')
+        if self._way is not None:
+            self._follow_way(self._way, now)
+        elif self._may_change:
+            self._seek_way(now)
+        return None
+
+    def _seek_way(self, now: float) -> None:
+        """Ask for another configuration where the robot rests short of the target."""
+        commander = self._commander
+        rests = commander.output.code == StatusCode.STATIONARY and now - self._aimed > _STALE
+        if not rests:
+            self._question = None
+            return
+        if self._question is None:
+            if commander.command.mode is not Mode.AUTO:
+                self._give_up(f'mode {commander.command.mode.name} has no joint targets')
+            elif len(self._changes) >= _MOST_CHANGES:
+                self._give_up('no further change of configuration is tried')
+            else:
+                start = commander.output.joint_q[commander.servo.robot.coords]
+                self._asked_at = now
+                self._question = commander.planner.ask(
+                    self._task, self._pose.pose, start, self._tolerances, _SEARCH_TIME
+                )
+            return
+        found = commander.planner.answer(self._question)
+        if found is None:
+            if now - self._asked_at > 1.5 * _SEARCH_TIME:
+                self._give_up('no answer to the search for another configuration')
+        elif found.message:
+            self._give_up(found.message)
+        else:
+            self._question = None
+            self._go(JointWay(commander, found.joint_names, found.positions), now)
+
+    def _go(self, way: JointWay, now: float) -> None:
+        """Leave the pose for a way of the joints."""
+        self._withdraw()
+        self._way = way
+        self._changes.append('changed the configuration')
+        self._target = None
+        self._others = self._competitors()
+        self._follow_way(way, now)
+
+    def _follow_way(self, way: JointWay, now: float) -> None:
+        """Give the next joint target, and at the end of the way the pose again."""
+        target = way.target(now)
+        if target is not None:
+            self._target = target
+            self._put(target)
+            return
+        if way.is_blocked:
+            self._changes[-1] = 'a change of configuration was blocked on its way'
+        self._withdraw()
+        self._way, self._aimed = None, now
+        robot, pose = self._commander.servo.robot, self._pose.pose.tolist()
+        frame = robot.model.body_label[self._pose.frame_link]
+        self._target = self._commander.reader.pose(
+            self._task, frame, pose[:3], pose[3:], now, lasting=True
+        )
+        self._others = self._competitors()
+        self._put(self._target)
+
+    def _give_up(self, reason: str) -> None:
+        """Change no configuration any more; the target stays, for what holds it may go."""
+        self._may_change, self._question = False, None
+        self._changes.append(reason)
+
+    def _read(self, goal: MoveToPose.Goal) -> PoseTarget:
+        """Return the target in the reference link of the task, where it stays."""
+        commander, header, pose = self._commander, goal.target.header, goal.target.pose
+        place = commander.find(header.frame_id, header.stamp)
+        if isinstance(place, Nowhere):
+            raise GoalError(place.reason, f'target: {why_frame(header.frame_id, place.text)}')
+        given = place.moved_pose(np.array(pose_numbers(pose))).tolist()
+        target = commander.reader.pose(
+            self._task, place.link, given[:3], given[3:], commander.now(), lasting=True
+        )
+        if isinstance(target, Rejection):
+            text = why_numbers(target, pose_numbers(pose), header.frame_id)
+            raise GoalError(target, f'target: {text}')
+        reference = commander.servo.robot.task_references[self._task]
+        if target.frame_link == reference:
+            return target
+        links = commander.measured_links()
+        in_world = pose_multiply(links[target.frame_link], target.pose)
+        fixed = pose_multiply(pose_inverse(links[reference]), in_world)
+        return dataclasses.replace(target, pose=fixed, frame_link=reference)
+
+    def _measure(self, task: TaskSettings) -> tuple[float, float]:
+        """Return distance and angle of the measured frame to the target, on axes that count."""
+        measured = self._commander.output.tasks[self._task].current_pose
+        if measured is None:
+            return math.nan, math.nan
+        linear, angular = pose_difference(self._pose.pose, measured)
+        return (
+            float(np.linalg.norm(linear * (np.array(task.position_weight) > 0.0))),
+            float(np.linalg.norm(angular * (np.array(task.orientation_weight) > 0.0))),
+        )
+
+    def _is_within(self) -> bool:
+        """Return whether the measured and the commanded frame are within the tolerances."""
+        report = self._commander.output.tasks[self._task]
+        commanded = report.linear_error, report.angular_error
+        return all(
+            error <= tolerance
+            for errors in (self._errors, commanded)
+            for error, tolerance in zip(errors, self._tolerances, strict=True)
+        )
+
+    def _check_jump(self) -> None:
+        settings = self._commander.settings
+        if settings.target_jump_policy != 'reject':
+            return
+        limits = settings.max_target_step_linear, settings.max_target_step_angular
+        if any(e > limit for e, limit in zip(self._errors, limits, strict=True)):
+            raise GoalError(
+                Rejection.TARGET_JUMP,
+                f'the target is {self._errors[0]:.3g} m and {self._errors[1]:.3g} rad away, more '
+                'than max_target_step_* permit while target_jump_policy is reject',
+            )
+
+    def _competitors(self) -> tuple[Any, ...]:
+        command = self._commander.command
+        if self._way is not None:
+            return (*command.poses, *command.twists)
+        return (command.joints, *command.twists[self._task : self._task + 1])
+
+    def _present(self) -> PoseTarget | JointTarget | JointVelocityTarget | None:
+        if self._way is not None:
+            return self._commander.command.joints
+        poses = self._commander.command.poses
+        return poses[self._task] if self._task < len(poses) else None
+
+    def _put(self, target: Any) -> None:
+        if self._way is not None:
+            self._commander.put(joints=target)
+            return
+        self._commander.put_pose(self._task, target)
+
+    def _canceled(self) -> End:
+        return End(Outcome.CANCELED, self._result(False, 'cancelled'))
+
+    def _result(self, reached: bool, message: str) -> MoveToPose.Result:
+        return MoveToPose.Result(
+            reached=reached,
+            message=message,
+            linear_error=self._errors[0],
+            angular_error=self._errors[1],
+        )
+
+
+def _task_index(commander: Commander, name: str) -> int:
+    names = [task.name for task in commander.settings.tasks]
+    if name and name not in names:
+        raise GoalError(Drop.INVALID_GOAL, f'task: there is no {name!r}, only {", ".join(names)}')
+    return names.index(name) if name else 0
+
+
+def _check_not_negative(name: str, value: float) -> None:
+    if not (math.isfinite(value) and value >= 0.0):
+        raise GoalError(Drop.INVALID_GOAL, f'{name} must be finite and not negative, got {value}')

@@ -1,0 +1,104 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The actions of the node, and the timer that looks after their goals while there are any."""
+
+from __future__ import annotations
+
+import time
+
+from rclpy.clock import Clock
+from rclpy.clock import ClockType
+
+from ros_ik.node.actions.action_server import MotionServer
+from ros_ik.node.actions.commander import Commander
+from ros_ik.node.actions.follow_trajectory import FollowJointTrajectory
+from ros_ik.node.actions.follow_trajectory import FollowTrajectoryMotion
+from ros_ik.node.actions.move_to_pose import MoveToPoseMotion
+from ros_ik.node.execution.guard import GuardedNode
+from ros_ik.node.transport.message_stats import Drops
+from ros_ik.settings import Settings
+from ros_ik_interfaces.action import MoveToPose
+
+# Goals are looked at in every control period, but no more often than this [s].
+_SHORTEST_PERIOD = 0.005
+# Time that goals get to end at shutdown [s]; the whole shutdown has one second.
+_FAREWELL = 0.15
+
+
+class Actions:
+    """Servers that stay as long as the node: they refuse goals while it cannot move."""
+
+    def __init__(
+        self, node: GuardedNode, commander: Commander, settings: Settings, drops: Drops
+    ) -> None:
+        """Create the servers.
+
+        Args:
+            node: The node.
+            commander: The servo as goals see it.
+            settings: Settings in force.
+            drops: Counts and logs the goals that are refused.
+        """
+        self._ending = ''
+        self._now = commander.now
+        self._feedback_period = 1.0 / settings.actions_feedback_rate
+        self._timer = node.create_timer(
+            max(settings.period, _SHORTEST_PERIOD),
+            self._poll,
+            clock=Clock(clock_type=ClockType.STEADY_TIME),
+        )
+        self._timer.cancel()
+        self._servers = [
+            MotionServer(
+                node,
+                MoveToPose,
+                'move_to_pose',
+                lambda goal: MoveToPoseMotion(commander, goal),
+                MoveToPoseMotion.refusal,
+                drops,
+                self._timer.reset,
+            ),
+        ]
+        if FollowJointTrajectory is not None:
+            self._servers.append(
+                MotionServer(
+                    node,
+                    FollowJointTrajectory,
+                    'follow_joint_trajectory',
+                    lambda goal: FollowTrajectoryMotion(commander, goal),
+                    FollowTrajectoryMotion.refusal,
+                    drops,
+                    self._timer.reset,
+                )
+            )
+
+    @property
+    def busy(self) -> bool:
+        """True if there are goals whose client has no result."""
+        return any(server.busy for server in self._servers)
+
+    def abort(self, reason: str) -> None:
+        """End every goal."""
+        for server in self._servers:
+            server.abort(reason)
+
+    def end(self, reason: str) -> None:
+        """Have every goal ended in the thread of the executor; waits a moment for that."""
+        self._ending = reason
+        give_up = time.monotonic() + _FAREWELL
+        while self.busy and time.monotonic() < give_up:
+            time.sleep(_SHORTEST_PERIOD)
+
+    def destroy(self) -> None:
+        """Remove the servers from the node."""
+        for server in self._servers:
+            server.destroy()
+
+    def _poll(self) -> None:
+        if self._ending:
+            self.abort(self._ending)
+        now = self._now()
+        for server in self._servers:
+            server.poll(now, self._feedback_period)
+        if not self.busy:
+            self._timer.cancel()

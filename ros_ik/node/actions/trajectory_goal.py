@@ -1,0 +1,207 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A goal of ``~/follow_joint_trajectory``, checked as joint_trajectory_controller checks it.
+
+The checks are those of joint_trajectory_controller, but that some of the joints are enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Sequence
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+from ros_ik.node.actions.action_server import GoalError
+from ros_ik.node.transport.message_stats import Drop
+from ros_ik.node.transport.message_stats import Reason
+from ros_ik.planning import Point
+from ros_ik.planning import RequestError
+from ros_ik.planning.spline import make_spline
+from ros_ik.planning.spline import Spline
+from ros_ik.servo import Rejection
+from ros_ik.servo.robot import ControlledRobot
+from ros_ik.settings import Settings
+
+# Longest trajectory, with the time until it starts [s].
+LONGEST = 3600.0
+# What a tolerance says that there is none.
+_ERASED = -1.0
+_ZERO_VELOCITY = 1e-6
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Tolerances:
+    """Accepted errors of each joint of a trajectory, inf for any.
+
+    Attributes:
+        path: Of the positions on the way [rad or m].
+        goal: Of the positions at the end [rad or m].
+        goal_time: How long after the end they may take [s].
+    """
+
+    path: np.ndarray
+    goal: np.ndarray
+    goal_time: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TrajectoryGoal:
+    """A valid goal.
+
+    Attributes:
+        joint_names: Its joints.
+        variables: Which controlled joint each of them is, int [n].
+        delay: Time from now at which it starts; negative where it has begun [s].
+        spline: The motion; times count from its start.
+        tolerances: Accepted errors.
+    """
+
+    joint_names: tuple[str, ...]
+    variables: np.ndarray
+    delay: float
+    spline: Spline
+    tolerances: Tolerances
+
+    def sample(self, time: float) -> tuple[int, np.ndarray, np.ndarray]:
+        """Return the segment, positions and velocities at a time from the start [s]."""
+        spline = self.spline
+        time = min(max(time, float(spline.start[0])), spline.end())
+        k = max(0, int(np.searchsorted(spline.start, time, side='right')) - 1)
+        duration = float(spline.duration[k])
+        s = np.array([(time - float(spline.start[k])) / duration if duration > 0.0 else 1.0])
+        part = spline.part(slice(k, k + 1))
+        first = np.zeros(1, dtype=int)
+        velocities = part.velocities(first, s)[0]
+        if time >= spline.end():
+            velocities = np.zeros_like(velocities)
+        return k, part.positions(first, s)[0], velocities
+
+
+def read_goal(
+    goal: Any, robot: ControlledRobot, settings: Settings, positions: np.ndarray, ros_now: float
+) -> TrajectoryGoal:
+    """Check a goal.
+
+    Args:
+        goal: The goal message.
+        robot: The robot.
+        settings: Settings in force.
+        positions: Where the controlled joints are [rad or m].
+        ros_now: Present ROS time [s].
+
+    Raises:
+        GoalError: It cannot be followed, and why.
+    """
+    trajectory = goal.trajectory
+    if len(goal.multi_dof_trajectory.points) or len(goal.multi_dof_trajectory.joint_names):
+        raise _error('multi_dof_trajectory: joints with several degrees of freedom are not known')
+    names = tuple(trajectory.joint_names)
+    variables = _variables(names, robot)
+    if len(trajectory.points) > settings.services_max_poses:
+        raise _error(
+            f'trajectory.points: at most {settings.services_max_poses} are permitted '
+            f'(services.max_poses), got {len(trajectory.points)}'
+        )
+    points = [_point(point) for point in trajectory.points]
+    if points and np.any(np.abs(points[-1].velocities) > _ZERO_VELOCITY):
+        raise _error('trajectory.points: the velocities of the last point must be zero')
+    try:
+        if points and points[0].time > 0.0 and len(points[0].positions) == len(names):
+            points.insert(0, _start(positions[variables], points[0]))
+        spline = make_spline(points, len(names))
+    except RequestError as error:
+        raise _error(f'trajectory: {error}') from error
+    delay = _delay(trajectory.header.stamp, ros_now, spline.end())
+    return TrajectoryGoal(names, variables, delay, spline, _tolerances(goal, names, settings))
+
+
+def _variables(names: Sequence[str], robot: ControlledRobot) -> np.ndarray:
+    """Return which controlled joints these are."""
+    known = {name: k for k, name in enumerate(robot.group.joint_names)}
+    expected = f'trajectory.joint_names: expected some of {", ".join(known)}, each once'
+    if not names:
+        raise _error(f'{expected}, got none')
+    for k, name in enumerate(names):
+        if name not in known:
+            raise _error(f'{expected}, got {name!r}', Rejection.UNKNOWN_JOINT)
+        if name in names[:k]:
+            raise _error(f'{expected}, got {name!r} twice', Rejection.REPEATED_JOINT)
+    return np.array([known[name] for name in names])
+
+
+def _point(point: Any) -> Point:
+    if len(point.effort):
+        raise _error('trajectory.points: effort cannot be followed')
+    time = point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec
+    return Point(time, point.positions, point.velocities, point.accelerations)
+
+
+def _start(positions: np.ndarray, first: Point) -> Point:
+    """Return the point at rest from which the way to the first point begins."""
+    rest = [0.0] * len(positions)
+    return Point(
+        0.0,
+        positions.tolist(),
+        rest if len(first.velocities) else (),
+        rest if len(first.accelerations) else (),
+    )
+
+
+def _delay(stamp: Any, ros_now: float, duration: float) -> float:
+    """Return the time until the start [s]; a stamp of zero means now."""
+    if duration > LONGEST:
+        raise _error(f'trajectory: it lasts {duration:g} s, at most {LONGEST:g} s are permitted')
+    if not (stamp.sec or stamp.nanosec):
+        return 0.0
+    delay = stamp.sec + 1e-9 * stamp.nanosec - ros_now
+    if delay + duration < 0.0:
+        raise _error(
+            f'trajectory.header.stamp: the trajectory ended {-delay - duration:g} s ago',
+            Drop.TOO_OLD,
+        )
+    if delay > LONGEST:
+        raise _error(f'trajectory.header.stamp: it starts only in {delay:g} s')
+    return delay
+
+
+def _tolerances(goal: Any, names: Sequence[str], settings: Settings) -> Tolerances:
+    time = goal.goal_time_tolerance.sec + 1e-9 * goal.goal_time_tolerance.nanosec
+    if not 0.0 <= time <= LONGEST:
+        raise _error(f'goal_time_tolerance must be in [0, {LONGEST:g}] s, got {time:g}')
+    for name in ('component_path_tolerance', 'component_goal_tolerance'):
+        if len(getattr(goal, name, ())):
+            raise _error(f'{name}: joints with several degrees of freedom are not known')
+    return Tolerances(
+        _of_joints('path_tolerance', goal.path_tolerance, names, math.inf),
+        _of_joints('goal_tolerance', goal.goal_tolerance, names, settings.actions_goal_tolerance),
+        time or settings.actions_goal_time,
+    )
+
+
+def _of_joints(
+    field: str, given: Iterable[Any], names: Sequence[str], default: float
+) -> np.ndarray:
+    """Return the position tolerance of each joint [n]: 0 is the default, -1 none at all."""
+    values = np.full(len(names), default)
+    for tolerance in given:
+        position = tolerance.position
+        if tolerance.name not in names:
+            raise _error(f'{field}: {tolerance.name!r} is no joint of the trajectory')
+        if not (position >= 0.0 or position == _ERASED):
+            raise _error(
+                f'{field}: {tolerance.name!r}: expected -1 for none, 0 for the default, or a '
+                f'position tolerance, got {position}'
+            )
+        if tolerance.velocity > 0.0 or tolerance.acceleration > 0.0:
+            raise _error(f'{field}: {tolerance.name!r}: only positions have tolerances')
+        if position != 0.0:
+            values[names.index(tolerance.name)] = math.inf if position == _ERASED else position
+    return values
+
+
+def _error(text: str, reason: Reason = Drop.INVALID_GOAL) -> GoalError:
+    return GoalError(reason, text)

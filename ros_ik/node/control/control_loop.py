@@ -1,0 +1,375 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The control thread: a tick per period, from mailboxes to publishers, without locks or logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import dataclasses
+import math
+import threading
+import time
+
+from ros_ik.node.control.jump_counter import JumpCounter
+from ros_ik.node.control.publishing import CommandPublishers
+from ros_ik.node.control.publishing import CommandTemplates
+from ros_ik.node.control.publishing import empty_output
+from ros_ik.node.control.publishing import StatusPublisher
+from ros_ik.node.control.statistics import TickStatistics
+from ros_ik.node.control.status_message import NodeState
+from ros_ik.node.execution.realtime import PauseCollector
+from ros_ik.node.execution.realtime import schedule_thread
+from ros_ik.node.execution.realtime import wake_promptly
+from ros_ik.node.execution.schedule import RosTimeSchedule
+from ros_ik.node.execution.schedule import SteadySchedule
+from ros_ik.node.execution.tick_gap import PauseGate
+from ros_ik.node.transport.mailbox import Mailbox
+from ros_ik.node.transport.polled_subscription import StreamRound
+from ros_ik.servo import Command
+from ros_ik.servo import Measurement
+from ros_ik.servo import Servo
+from ros_ik.servo import ServoOutput
+from ros_ik.servo import StatusCode
+from ros_ik.settings import Settings
+from ros_ik.solvers.graph import recorded_graphs
+
+# Status period while there is nothing to control [s].
+_WAITING_PERIOD = 0.1
+# Age of what the servo reports where nobody listens, for diagnostics, markers and actions [s].
+_REPORT_PERIOD = 0.02
+# Part of missed deadlines in a window of this many ticks that is worth a status code.
+_MISSED_PART, _MISSED_WINDOW = 0.1, 100
+# Ticks in a row that raise before a servo is given up.
+_MOST_FAILURES = 5
+# Time to come to rest at shutdown [s]; the whole shutdown has one second.
+_REST_TIME = 0.6
+# What simulated time comes from, and what to say until it is heard.
+CLOCK = '/clock'
+_NO_CLOCK = f'waiting for {CLOCK}: use_sim_time is set'
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Controlled:
+    """A servo and what belongs to it.
+
+    Attributes:
+        servo: The servo.
+        templates: Messages to fill.
+        generation: Number of models taken over, with this one.
+        measurement: Measured state of its robot.
+        jumps: Counts the targets that it refuses as jumps.
+    """
+
+    servo: Servo
+    templates: CommandTemplates
+    generation: int
+    measurement: Mailbox[Measurement]
+    jumps: JumpCounter
+
+
+@dataclasses.dataclass(frozen=True)
+class Waiting:
+    """Status while there is no servo."""
+
+    code: StatusCode
+    text: str
+    waiting_for: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(eq=False)
+class Inbox:
+    """Everything the control thread reads; the thread of the ROS executor writes.
+
+    Attributes:
+        streams: Topics to read at the beginning of each tick, which change the command.
+        command: What is asked for.
+        settings: Settings in force, None while there are none.
+        controlled: The servo to run, None for none. Written before a command that needs it.
+        waiting: What to say while there is none.
+        notice: Sentence to add to the status, '' for none.
+    """
+
+    streams: Mailbox[StreamRound]
+    command: Mailbox[Command]
+    settings: Mailbox[Settings | None]
+    controlled: Mailbox[Controlled | None]
+    waiting: Mailbox[Waiting]
+    notice: Mailbox[str]
+
+    @classmethod
+    def empty(cls) -> Inbox:
+        """Return an inbox without a servo."""
+        return cls(
+            streams=Mailbox(StreamRound((), 0.0)),
+            command=Mailbox(Command(active=False)),
+            settings=Mailbox(None),
+            controlled=Mailbox(None),
+            waiting=Mailbox(Waiting(StatusCode.WAITING_FOR_MODEL, 'starting')),
+            notice=Mailbox(''),
+        )
+
+
+class ControlLoop:
+    """Runs the ticks in a thread of its own.
+
+    Attributes:
+        inbox: What it reads.
+        statistics: Durations of its ticks.
+        gate: Where other threads wait for a tick to end.
+        output: Output of the last tick.
+        fault: Text of the last exception of a tick, '' for none.
+        failed: What has raised in tick after tick, and is to be given up.
+    """
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        status: StatusPublisher,
+        schedule: SteadySchedule | RosTimeSchedule,
+        ros_nanoseconds: Callable[[], int],
+        publishers: Mailbox[CommandPublishers | None],
+        task_names: tuple[str, ...],
+    ) -> None:
+        """Prepare the thread.
+
+        Args:
+            inbox: What to read.
+            status: Where to report.
+            schedule: When to tick.
+            ros_nanoseconds: ROS time [ns], for stamps.
+            publishers: Where commands go.
+            task_names: Names of the frame tasks.
+        """
+        self.inbox = inbox
+        self.statistics = TickStatistics()
+        self.gate = PauseGate()
+        self.fault = ''
+        self.failed: Controlled | None = None
+        self._failures = 0
+        self._status, self._schedule = status, schedule
+        self._ros_nanoseconds, self._publishers = ros_nanoseconds, publishers
+        self._idle_output = empty_output(task_names)
+        self.output: ServoOutput = self._idle_output
+        self._applied: Settings | None = None
+        self._running: Controlled | None = None
+        self._resting = True
+        self._stepped = math.nan
+        self._seen: Command | None = None
+        self._finishing = False
+        self._was_active = False
+        self._last_status = self._reported = -math.inf
+        self._window_missed = self._window_ticks = 0
+        self._many_missed = False
+        self._collector = PauseCollector()
+        self._thread = threading.Thread(target=self._run, name='control', daemon=True)
+
+    def start(self, priority: int = 0, cpu: int = -1) -> list[str]:
+        """Start the thread.
+
+        Args:
+            priority: Its priority among real-time threads, 0 for none.
+            cpu: The processor that runs it, -1 for any.
+
+        Returns:
+            A sentence for each of the two that was not permitted.
+        """
+        self._thread.start()
+        return schedule_thread(self._thread, priority, cpu)
+
+    def is_resting(self) -> bool:
+        """Return whether a tick has seen the latest command and left the robot at rest."""
+        return self._resting and self._seen is self.inbox.command.get()
+
+    def finish(self) -> None:
+        """Come to rest, send the last point and end the thread; returns when it has ended."""
+        self._finishing = True
+        self._thread.join(_REST_TIME + 0.2)
+
+    def _run(self) -> None:
+        wake_promptly()
+        give_up = math.inf
+        while time.monotonic() < give_up:
+            started = time.perf_counter()
+            finishing = self._finishing
+            self._tick(started)
+            self.statistics.add(1e3 * (time.perf_counter() - started))
+            self.statistics.recorded = recorded_graphs()
+            if finishing:
+                give_up = min(give_up, time.monotonic() + _REST_TIME)
+                if self._resting:
+                    break
+            pause = self._schedule.pause()
+            if not self.gate.open(pause):
+                self._collector.collect_within(pause)
+            self._count_missed(self._schedule.wait())
+        self._stop_velocities()
+        self.gate.open(math.inf)
+
+    def _stop_velocities(self) -> None:
+        """End the motion of robots that are driven by velocities, where it has not ended."""
+        publishers = self._publishers.get()
+        if publishers is not None:
+            publishers.stop_velocities()
+
+    def _tick(self, started: float) -> None:
+        """Make one tick; whatever happens in it, the thread goes on."""
+        fault = self._read_streams(started)
+        # The command is read before the servo: see Inbox.controlled.
+        latest = self.inbox.command.get()
+        command = dataclasses.replace(latest, active=False) if self._finishing else latest
+        if command.active and not self._was_active:
+            self.statistics.reset()
+            self._window_missed = self._window_ticks = 0
+            self._many_missed = False
+        self._was_active = command.active
+        controlled = self.inbox.controlled.get()
+        if controlled is None:
+            if fault is not None:
+                self.fault = f'reading a topic failed: {type(fault).__name__}: {fault}'
+            self._running, self._resting = None, True
+            self._failures = 0
+            self.output = self._idle_output
+            self._stop_velocities()
+            self._report_waiting(started)
+        else:
+            try:
+                if fault is not None:
+                    raise fault
+                self._control(controlled, command, started)
+                self._failures = 0
+            except Exception as error:  # noqa: BLE001 a tick that fails must not end the thread
+                self._fail(controlled, error, started)
+        self._seen = latest
+
+    def _read_streams(self, started: float) -> Exception | None:
+        """Take in what has come since the tick before; return what went wrong with it."""
+        try:
+            self.inbox.streams.get().read(started)
+        except Exception as error:  # noqa: BLE001 it must not end the thread
+            return error
+        return None
+
+    def _control(self, controlled: Controlled, command: Command, started: float) -> None:
+        servo = controlled.servo
+        settings = self.inbox.settings.get()
+        if controlled is not self._running:
+            self._running, self._applied = controlled, servo.settings
+            self._stepped = math.nan
+        if settings is not None and settings is not self._applied and not command.replacing:
+            servo.apply(settings)
+            self._applied = settings
+        measurement = controlled.measurement.get()
+        publishers = self._publishers.get()
+        is_due = self._is_status_due(started, command.active, servo.settings)
+        sends_poses = is_due and publishers is not None and publishers.wants_poses()
+        is_read = sends_poses or (is_due and self._status.is_heard())
+        servo.reports = is_read or started - self._reported >= _REPORT_PERIOD
+        if servo.reports:
+            self._reported = started
+        output = self._step(servo, measurement, command)
+        controlled.jumps.update(command)
+        if not self._schedule.has_time():
+            _say_no_clock(output)
+        now = self._ros_nanoseconds()
+        if publishers is not None and output.publish:
+            publishers.publish_command(output, controlled.templates, now)
+        else:
+            self._stop_velocities()
+        if self._many_missed and output.code == StatusCode.OK:
+            output.code = StatusCode.DEADLINE_MISSED
+            output.text += f'; more than {_MISSED_PART:.0%} of the deadlines were missed'
+        self.output = output
+        # Set after publishing: whoever waits for rest finds the last point sent.
+        self._resting = output.still and (
+            not command.active or command.replacing or not output.publish
+        )
+        if is_due:
+            self._last_status = started
+            if publishers is not None and sends_poses:
+                publishers.publish_poses(output, controlled.templates, now)
+            base = controlled.templates.base_frame
+            unmeasured = servo.robot.unmeasured_links
+            self._publish(output, controlled.generation, started, base, unmeasured)
+
+    def _step(self, servo: Servo, measurement: Measurement, command: Command) -> ServoOutput:
+        """Make a step, or none while a simulation stands still.
+
+        Its robot stands too: a command that went on would be far away when time goes on. What ends
+        motion does not wait for time.
+        """
+        now, before = self._schedule.now(), self._stepped
+        self._stepped = now
+        ends = command.stopped or command.paused or command.replacing or not command.active
+        if now != before or ends:
+            return servo.step(now, measurement, command)
+        output = self.output
+        output.publish = False
+        return output
+
+    def _is_status_due(self, started: float, active: bool, settings: Settings) -> bool:
+        rate = settings.status_rate
+        period = (1.0 / rate if rate > 0.0 else 0.0) if active else _WAITING_PERIOD
+        # Half a tick early rather than a whole one late.
+        return started - self._last_status >= period - 0.5 * settings.period
+
+    def _report_waiting(self, started: float) -> None:
+        if started - self._last_status < _WAITING_PERIOD:
+            return
+        self._last_status = started
+        waiting = self.inbox.waiting.get()
+        output = self._idle_output
+        output.code, output.text = waiting.code, waiting.text
+        output.waiting_for = waiting.waiting_for
+        if not self._schedule.has_time():
+            _say_no_clock(output)
+        self._publish(output, 0, started, '')
+
+    def _fail(self, controlled: Controlled, error: Exception, started: float) -> None:
+        """Hold: nothing but velocity zero is sent, and trajectories that were sent end at rest."""
+        self._failures += 1
+        self._stop_velocities()
+        if self._failures >= _MOST_FAILURES:
+            self.failed = controlled
+        self._resting = True
+        controlled.servo.interrupt()
+        device = controlled.servo.robot.model.device
+        self.fault = f'a tick failed on {device}: {type(error).__name__}: {error}'
+        self.output = self._idle_output
+        self._idle_output.code, self._idle_output.text = StatusCode.SOLVER_FAILED, self.fault
+        self._idle_output.waiting_for = ()
+        if self._failures == 1 or started - self._last_status >= _WAITING_PERIOD:
+            self._last_status = started
+            self._publish(self._idle_output, controlled.generation, started, '')
+
+    def _publish(
+        self,
+        output: ServoOutput,
+        generation: int,
+        started: float,
+        base: str,
+        unmeasured: tuple[str, ...] = (),
+    ) -> None:
+        if not self._status.is_heard():
+            return
+        notice = self.inbox.notice.get()
+        state = NodeState(output.waiting_for, generation, notice, base, unmeasured)
+        tick_ms = 1e3 * (time.perf_counter() - started)
+        self._status.publish(output, state, self.statistics, tick_ms, self._ros_nanoseconds())
+
+    def _count_missed(self, missed: int) -> None:
+        self.statistics.miss(missed)
+        self._window_missed += missed
+        self._window_ticks += 1
+        if self._window_ticks >= _MISSED_WINDOW:
+            self._many_missed = self._window_missed > _MISSED_PART * _MISSED_WINDOW
+            self._window_missed = self._window_ticks = 0
+
+
+def _say_no_clock(output: ServoOutput) -> None:
+    """Say that there is no time yet; while it stands still an output is the one before."""
+    if CLOCK in output.waiting_for:
+        return
+    output.waiting_for = (*output.waiting_for, CLOCK)
+    # What a servo says in order, such as that it is inactive, holds for a time that has not begun.
+    is_in_order = output.code == StatusCode.OK
+    output.text = _NO_CLOCK if is_in_order else f'{output.text}; {_NO_CLOCK}'

@@ -1,0 +1,62 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Targets that a servo refuses as jumps, counted among the messages that are dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ros_ik.node.transport.message_stats import Drops
+from ros_ik.servo import Command
+from ros_ik.servo import Rejection
+from ros_ik.servo import Servo
+from ros_ik.servo.center import CenterTracker
+from ros_ik.servo.tracking import TaskTracker
+
+_CENTER_TOPIC = 'target_com'
+_ACTION = 'move_to_pose'
+
+
+class JumpCounter:
+    """Looks at the end of a tick for what the servo has refused; used in the control thread.
+
+    Only the servo knows where its frames are when it looks at a target: a topic cannot tell a
+    jump as it comes.
+    """
+
+    def __init__(self, servo: Servo, drops: Drops, pose_topics: Sequence[str]) -> None:
+        """Count what is refused from now on.
+
+        Args:
+            servo: The servo.
+            drops: Where to count.
+            pose_topics: Name of the topic of the newest pose by frame task, as it is now.
+        """
+        self._drops, self._pose_topics = drops, pose_topics
+        self._trackers: tuple[TaskTracker | CenterTracker, ...] = (
+            *servo.goals.trackers,
+            servo.goals.center,
+        )
+        self._counted = [tracker.jumps for tracker in self._trackers]
+
+    def update(self, command: Command) -> None:
+        """Count what the tick has refused of a command."""
+        for index, tracker in enumerate(self._trackers):
+            new = tracker.jumps - self._counted[index]
+            if new:
+                self._counted[index] = tracker.jumps
+                self._drops.add_in_tick(
+                    self._source(index, command), Rejection.TARGET_JUMP, _explanation, new
+                )
+
+    def _source(self, index: int, command: Command) -> str:
+        """Return the name of the topic or of the action that a target came from."""
+        if index == len(self._trackers) - 1:
+            return _CENTER_TOPIC
+        target = command.poses[index]
+        is_goal = target is not None and target.lasting
+        return _ACTION if is_goal else self._pose_topics[index]
+
+
+def _explanation() -> str:
+    return 'it lies farther away than max_target_step_* permit while target_jump_policy is reject'

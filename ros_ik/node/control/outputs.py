@@ -1,0 +1,191 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Commands as each kind of controller takes them, in bytes that are filled in place.
+
+joint_trajectory_controller takes a JointTrajectory, forward_position_controller a
+Float64MultiArray with one position per joint in its order, forward_velocity_controller one with
+velocities. None of them looks for NaN: nothing that is not finite is ever published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import math
+
+from builtin_interfaces.msg import Duration
+from builtin_interfaces.msg import Time
+import numpy as np
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos import QoSProfile
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+from ros_ik.node.transport.cdr_templates import Marks
+from ros_ik.node.transport.cdr_templates import NANOSECONDS
+from ros_ik.node.transport.cdr_templates import SerializedMessage
+from ros_ik.servo import ServoOutput
+from ros_ik.servo import TrajectoryLayout
+from ros_ik.settings import OutputSettings
+
+LATEST = QoSProfile(depth=1)
+
+
+class TrajectoryMessage:
+    """The trajectory of one output: the command ahead, what is predicted, the end of it at rest.
+
+    Attributes:
+        serialized: The message, with the last command that was filled in.
+    """
+
+    kind = JointTrajectory
+
+    def __init__(self, layout: TrajectoryLayout) -> None:
+        """Fill in everything that stays the same."""
+        self._layout = layout
+        points = [JointTrajectoryPoint(time_from_start=duration(time)) for time in layout.times]
+        marks, count = Marks(), len(layout.joint_names)
+        positions = [marks.take(count) for _ in points]
+        velocities = [marks.take(count) for _ in points[:-1] if layout.publish_velocities]
+        for point, mark in zip(points, positions, strict=True):
+            point.positions = mark
+        for point, mark in zip(points, velocities, strict=False):
+            point.velocities = mark
+        if layout.publish_velocities:
+            points[-1].velocities = [0.0] * count
+        self.serialized = SerializedMessage(
+            JointTrajectory(joint_names=list(layout.joint_names), points=points)
+        )
+        self._first, *self._ahead, self._last = map(self.serialized.numbers, positions)
+        places = [self.serialized.numbers(mark) for mark in velocities]
+        self._velocity, self._velocities_ahead = (places[0] if places else None), places[1:]
+
+    def fill(self, output: ServoOutput, nanoseconds: int) -> bool:
+        """Take a command at a time [ns]; return whether all of it is finite."""
+        first, velocity = self._first, self._velocity
+        output.joint_q.take(self._layout.coords, out=first, mode='clip')
+        # A sum of squares is finite only where every number is; positions are far from overflow.
+        squares = first.dot(first)
+        if velocity is not None:
+            output.joint_qd.take(self._layout.dofs, out=velocity, mode='clip')
+            squares += velocity.dot(velocity)
+        if self._ahead:
+            squares += self._fill_ahead(output.ahead, output.ahead_qd)
+        self._last[:] = self._ahead[-1] if self._ahead else first
+        if self._layout.stamp_now:
+            self.serialized.set_stamp(nanoseconds)
+        return math.isfinite(squares)
+
+    def _fill_ahead(self, ahead: np.ndarray | None, ahead_qd: np.ndarray | None) -> float:
+        """Take what is predicted, or repeat the command at rest; return the sum of squares."""
+        squares = 0.0
+        for step, place in enumerate(self._ahead):
+            if ahead is None:
+                place[:] = self._first
+            else:
+                ahead[step].take(self._layout.coords, out=place, mode='clip')
+            squares += place.dot(place)
+        for step, place in enumerate(self._velocities_ahead):
+            if ahead_qd is None:
+                place[:] = 0.0
+            else:
+                ahead_qd[step].take(self._layout.dofs, out=place, mode='clip')
+            squares += place.dot(place)
+        return float(squares)
+
+
+class ArrayMessage:
+    """The positions of one output.
+
+    Attributes:
+        serialized: The message, with the last command that was filled in.
+    """
+
+    kind = Float64MultiArray
+
+    def __init__(self, layout: TrajectoryLayout) -> None:
+        """Make room for the positions."""
+        self._coords = layout.coords
+        mark = Marks().take(len(layout.joint_names))
+        self.serialized = SerializedMessage(Float64MultiArray(data=mark))
+        self._positions = self.serialized.numbers(mark)
+
+    def fill(self, output: ServoOutput, nanoseconds: int) -> bool:
+        """Take a command at a time [ns]; return whether all of it is finite."""
+        output.joint_q.take(self._coords, out=self._positions, mode='clip')
+        return math.isfinite(self._positions.dot(self._positions))
+
+
+class VelocityMessage:
+    """The velocities of one output, corrected by the measured positions.
+
+        v = clip(v_command + k (q_command - q_measured), -v_max, v_max)
+
+    A robot that is driven by velocities alone would drift away from its command.
+
+    Attributes:
+        serialized: The message, with the last command that was filled in.
+    """
+
+    kind = Float64MultiArray
+
+    def __init__(self, layout: TrajectoryLayout) -> None:
+        """Make room for the velocities."""
+        self._layout = layout
+        mark = Marks().take(len(layout.joint_names))
+        self.serialized = SerializedMessage(Float64MultiArray(data=mark))
+        self._velocities = self.serialized.numbers(mark)
+
+    def fill(self, output: ServoOutput, nanoseconds: int) -> bool:
+        """Take a command at a time [ns]; return whether all of it is finite."""
+        layout, velocities = self._layout, self._velocities
+        output.joint_qd.take(layout.dofs, out=velocities, mode='clip')
+        if output.measured_q is not None:
+            lack = (output.joint_q - output.measured_q)[layout.coords]
+            velocities += layout.position_gain * lack
+            np.clip(velocities, -layout.speeds, layout.speeds, out=velocities)
+        return math.isfinite(velocities.dot(velocities))
+
+    def stop(self) -> bool:
+        """Take zero for a command; return whether the one before was another."""
+        moved = bool(np.count_nonzero(self._velocities))
+        self._velocities[:] = 0.0
+        return moved
+
+
+OutputMessage = TrajectoryMessage | ArrayMessage | VelocityMessage
+_MESSAGES: dict[str, type[TrajectoryMessage] | type[ArrayMessage] | type[VelocityMessage]] = {
+    'joint_trajectory': TrajectoryMessage,
+    'float64_multi_array': ArrayMessage,
+    'float64_multi_array_velocities': VelocityMessage,
+}
+
+
+def output_publisher(node: Node, output: OutputSettings) -> Publisher:
+    """Return the publisher of one output."""
+    return node.create_publisher(_MESSAGES[output.type].kind, output.topic, LATEST)
+
+
+def output_message(output: OutputSettings, layout: TrajectoryLayout) -> OutputMessage:
+    """Return the message of one output."""
+    return _MESSAGES[output.type](layout)
+
+
+def fill_all(messages: Sequence[OutputMessage], output: ServoOutput, nanoseconds: int) -> bool:
+    """Take a command at a time [ns] for every controller; return whether all of it is finite."""
+    finite = True
+    for message in messages:
+        finite = message.fill(output, nanoseconds) and finite
+    return finite
+
+
+def duration(seconds: float) -> Duration:
+    """Return a duration message."""
+    nanoseconds = round(seconds * NANOSECONDS)
+    return Duration(sec=nanoseconds // NANOSECONDS, nanosec=nanoseconds % NANOSECONDS)
+
+
+def stamp_of(nanoseconds: int) -> Time:
+    """Return a time message."""
+    return Time(sec=nanoseconds // NANOSECONDS, nanosec=nanoseconds % NANOSECONDS)

@@ -1,0 +1,204 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Publishers of a tick. Messages are made once and filled anew: the tick allocates little.
+
+Commands, which go out at every tick, are filled into their bytes: see ``serialized``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from geometry_msgs.msg import PoseStamped
+import numpy as np
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from sensor_msgs.msg import JointState
+
+from ros_ik.node.control.outputs import fill_all
+from ros_ik.node.control.outputs import LATEST
+from ros_ik.node.control.outputs import output_message
+from ros_ik.node.control.outputs import output_publisher
+from ros_ik.node.control.outputs import VelocityMessage
+from ros_ik.node.control.statistics import TickStatistics
+from ros_ik.node.control.status_message import NodeState
+from ros_ik.node.control.status_message import StatusMessage
+from ros_ik.node.transport.cdr_templates import Marks
+from ros_ik.node.transport.cdr_templates import SerializedMessage
+from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.pose_messages import fill_pose
+from ros_ik.servo import Servo
+from ros_ik.servo import ServoOutput
+from ros_ik.servo import StatusCode
+from ros_ik.servo import TaskReport
+from ros_ik.servo import trajectory_layout
+from ros_ik.settings import Settings
+from ros_ik_interfaces.msg import IkStatus
+
+
+class CommandPublishers:
+    """Publishes commands, the command state and the current poses of one configuration."""
+
+    def __init__(self, node: Node, settings: Settings) -> None:
+        """Create the publishers; :meth:`templates` has the messages of one robot."""
+        self._node, self._settings = node, settings
+        self._commands = [output_publisher(node, output) for output in settings.outputs]
+        self._poses = [
+            node.create_publisher(PoseStamped, f'~/{task.name}/current_pose', LATEST)
+            for task in settings.tasks
+        ]
+        self._state = node.create_publisher(JointState, '~/command_state', LATEST)
+        # The messages that hold the last command.
+        self._sent: CommandTemplates | None = None
+
+    def templates(self, servo: Servo) -> CommandTemplates:
+        """Return the messages of one servo."""
+        return CommandTemplates(servo, self._settings)
+
+    def publish_command(
+        self, output: ServoOutput, templates: CommandTemplates, nanoseconds: int
+    ) -> None:
+        """Publish the command of a time [ns] for each controller, and the command state.
+
+        Where one of them would get a number that is not finite, nobody gets anything, and the
+        output says so.
+        """
+        self._sent = templates
+        if not fill_all(templates.commands, output, nanoseconds):
+            output.code = StatusCode.NON_FINITE_BLOCKED
+            output.text = 'a command that is not finite was not published'
+            self.stop_velocities()
+            return
+        for publisher, template in zip(self._commands, templates.commands, strict=True):
+            publisher.publish(template.serialized.to_bytes())
+        if self._state.get_subscription_count():
+            self._state.publish(templates.state_bytes(output, nanoseconds))
+
+    def stop_velocities(self) -> None:
+        """Publish zero to controllers of velocities that were sent anything else last.
+
+        A velocity goes on until the next one: a tick without a command ends it here.
+        """
+        if self._sent is None:
+            return
+        for publisher, template in zip(self._commands, self._sent.commands, strict=True):
+            if isinstance(template, VelocityMessage) and template.stop():
+                publisher.publish(template.serialized.to_bytes())
+
+    def wants_poses(self) -> bool:
+        """Return whether somebody listens to the measured poses."""
+        return any([publisher.get_subscription_count() for publisher in self._poses])
+
+    def publish_poses(
+        self, output: ServoOutput, templates: CommandTemplates, nanoseconds: int
+    ) -> None:
+        """Publish the measured pose of each frame task at a time [ns]."""
+        for publisher, message, task in zip(
+            self._poses, templates.poses, output.tasks, strict=True
+        ):
+            if task.current_pose is not None:
+                publisher.publish(message.to_bytes(task.current_pose, nanoseconds))
+
+    def destroy(self) -> None:
+        """Remove the publishers from the node; nothing that moves by velocities goes on."""
+        self.stop_velocities()
+        for publisher in (*self._commands, *self._poses, self._state):
+            self._node.destroy_publisher(publisher)
+
+
+class CommandTemplates:
+    """Messages of one servo with all that stays the same filled in.
+
+    Attributes:
+        commands: One message per output.
+        poses: One message per frame task.
+        base_frame: Name of the link in which poses without a frame are given.
+    """
+
+    def __init__(self, servo: Servo, settings: Settings) -> None:
+        """Make the messages."""
+        robot = servo.robot
+        labels = robot.model.body_label
+        self.commands = [
+            output_message(
+                output,
+                trajectory_layout(robot, index, output, settings.period, settings.rollout_steps),
+            )
+            for index, output in enumerate(settings.outputs)
+        ]
+        self._coords, self._dofs = robot.coords, robot.group.variable_dof
+        count = len(robot.group.joint_names)
+        marks = Marks()
+        position, velocity = marks.take(count), marks.take(count)
+        self._state = SerializedMessage(
+            JointState(name=list(robot.group.joint_names), position=position, velocity=velocity)
+        )
+        self._position = self._state.numbers(position)
+        self._velocity = self._state.numbers(velocity)
+        self.poses = [PoseMessage(labels[reference]) for reference in robot.task_references]
+        self.base_frame = labels[robot.base_link]
+
+    def state_bytes(self, output: ServoOutput, nanoseconds: int) -> bytes:
+        """Return the command state at a time [ns]."""
+        self._state.set_stamp(nanoseconds)
+        output.joint_q.take(self._coords, out=self._position, mode='clip')
+        output.joint_qd.take(self._dofs, out=self._velocity, mode='clip')
+        return self._state.to_bytes()
+
+
+class PoseMessage:
+    """The measured pose of one frame task."""
+
+    def __init__(self, frame_id: str) -> None:
+        """Name the frame in which poses are given."""
+        message, mark = PoseStamped(), Marks().take(7)
+        message.header.frame_id = frame_id
+        fill_pose(message.pose, mark)
+        self._serialized = SerializedMessage(message)
+        self._numbers = self._serialized.numbers(mark)
+
+    def to_bytes(self, pose: np.ndarray, nanoseconds: int) -> bytes:
+        """Return the message of a pose [7] at a time [ns]."""
+        self._numbers[:] = pose
+        self._serialized.set_stamp(nanoseconds)
+        return self._serialized.to_bytes()
+
+
+class StatusPublisher:
+    """Publishes ~/status."""
+
+    def __init__(self, node: Node, control_rate: float, drops: Drops) -> None:
+        """Create the publisher.
+
+        Args:
+            node: The node.
+            control_rate: Rate to report [Hz].
+            drops: What was dropped, written by another thread.
+        """
+        self._publisher: Publisher = node.create_publisher(IkStatus, '~/status', 10)
+        self._message = StatusMessage(control_rate, drops)
+
+    def is_heard(self) -> bool:
+        """Return whether somebody listens."""
+        return self._publisher.get_subscription_count() > 0
+
+    def publish(
+        self,
+        output: ServoOutput,
+        state: NodeState,
+        statistics: TickStatistics,
+        tick_ms: float,
+        nanoseconds: int,
+    ) -> None:
+        """Publish the status of one tick; see :meth:`StatusMessage.fill`."""
+        self._publisher.publish(
+            self._message.fill(output, state, statistics, tick_ms, nanoseconds)
+        )
+
+
+def empty_output(task_names: Sequence[str]) -> ServoOutput:
+    """Return the output of a tick without a servo."""
+    return ServoOutput(
+        StatusCode.WAITING_FOR_MODEL, '', np.zeros(0), np.zeros(0), publish=False, still=True,
+        tasks=[TaskReport(name) for name in task_names],
+    )  # fmt: skip

@@ -1,0 +1,164 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The status of a tick in bytes: made anew where words change, else only numbers are filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+import struct
+from typing import Any
+
+import numpy as np
+
+from ros_ik.node.control.statistics import TickStatistics
+from ros_ik.node.transport.cdr_templates import Marks
+from ros_ik.node.transport.cdr_templates import SerializedMessage
+from ros_ik.node.transport.message_stats import Drops
+from ros_ik.servo import CenterReport
+from ros_ik.servo import ServoOutput
+from ros_ik.servo import TaskReport
+from ros_ik_interfaces.msg import IkStatus
+from ros_ik_interfaces.msg import NamedCount
+from ros_ik_interfaces.msg import TaskError
+
+# From barrier_value to missed_ticks, and from linear to measured_angular.
+_FIGURES, _ERRORS = struct.Struct('=5d2Q'), struct.Struct('=4d')
+
+
+@dataclasses.dataclass(frozen=True)
+class NodeState:
+    """Fields of the status that the servo does not know.
+
+    Attributes:
+        waiting_for: Names of what is waited for.
+        generation: Number of models taken over since the start.
+        notice: Sentence to add to the text, '' for none.
+        base_frame: Name of the base frame, '' while there is none.
+        unmeasured_links: Links whose collision shapes are missing in whole or in part.
+    """
+
+    waiting_for: tuple[str, ...] = ()
+    generation: int = 0
+    notice: str = ''
+    base_frame: str = ''
+    unmeasured_links: tuple[str, ...] = ()
+
+
+class StatusMessage:
+    """An IkStatus that is filled again and again."""
+
+    def __init__(self, control_rate: float, drops: Drops) -> None:
+        """Start without words.
+
+        Args:
+            control_rate: Rate to report [Hz].
+            drops: What was dropped, written by another thread.
+        """
+        self._control_rate, self._drops = control_rate, drops
+        self._words: tuple[Any, ...] = ()
+        self._serialized: SerializedMessage
+        self._figures = 0
+        self._errors: list[int] = []
+        self._joints: np.ndarray | None = None
+
+    def fill(
+        self,
+        output: ServoOutput,
+        state: NodeState,
+        statistics: TickStatistics,
+        tick_ms: float,
+        nanoseconds: int,
+    ) -> bytes:
+        """Return the serialized status of a tick.
+
+        Args:
+            output: What came of it.
+            state: What there is to say besides.
+            statistics: Durations of the ticks before.
+            tick_ms: Its duration so far [ms].
+            nanoseconds: Its time [ns].
+        """
+        words = self._words_of(output, state)
+        if words != self._words:
+            self._write(output, state, words)
+        message = self._serialized
+        message.set_stamp(nanoseconds)
+        _FIGURES.pack_into(
+            message.buffer, self._figures, output.barrier_distance, tick_ms, statistics.p50,
+            statistics.p99, self._control_rate, statistics.ticks, statistics.missed,
+        )  # fmt: skip
+        for place, report in zip(self._errors, output.tasks, strict=False):
+            _ERRORS.pack_into(
+                message.buffer, place, report.linear_error, report.angular_error,
+                report.measured_linear_error, report.measured_angular_error,
+            )  # fmt: skip
+        center = output.center_of_mass
+        if center is not None:
+            _ERRORS.pack_into(
+                message.buffer, self._errors[-1], center.linear_error, 0.0,
+                center.measured_linear_error, 0.0,
+            )  # fmt: skip
+        if self._joints is not None:
+            self._joints[:] = output.following_errors
+        return message.to_bytes()
+
+    def _words_of(self, output: ServoOutput, state: NodeState) -> tuple[Any, ...]:
+        """Return everything that is no number with a place of its own."""
+        center = output.center_of_mass
+        return (
+            *self._drops.shown(output.code, output.text),
+            state,
+            output.limiting_barrier,
+            output.limiting_pair,
+            output.joint_names,
+            output.motion_start,
+            self._drops.total,
+            center is None or (center.active, center.reached),
+            *[(task.name, task.active, task.reached) for task in output.tasks],
+        )
+
+    def _write(self, output: ServoOutput, state: NodeState, words: tuple[Any, ...]) -> None:
+        """Serialize a message with these words, and find the places of its numbers."""
+        marks = Marks()
+        figures = marks.take(7)
+        message = IkStatus(control_rate=figures[4])
+        message.header.frame_id = state.base_frame
+        code, text = words[:2]
+        message.code = int(code)
+        message.text = f'{text} ({state.notice})' if state.notice else text
+        message.waiting_for = list(state.waiting_for)
+        message.model_generation = state.generation
+        message.unmeasured_links = list(state.unmeasured_links)
+        message.limiting_barrier = output.limiting_barrier
+        message.limiting_pair_a, message.limiting_pair_b = output.limiting_pair
+        message.barrier_value, message.tick_ms = figures[:2]
+        message.tick_ms_p50, message.tick_ms_p99 = figures[2:4]
+        # Marks are found by their bytes, whatever these are of.
+        message.ticks, message.missed_ticks = struct.unpack('=2Q', figures[5:].tobytes())
+        message.dropped_messages = [
+            NamedCount(name=name, count=count) for name, count in list(self._drops.counts.items())
+        ]
+        message.tasks = _entries(output.tasks, output.center_of_mass)
+        errors = [marks.take(4) for _ in message.tasks]
+        for entry, mark in zip(message.tasks, errors, strict=True):
+            entry.linear, entry.angular, entry.measured_linear, entry.measured_angular = mark
+        message.joint_names = list(output.joint_names)
+        message.motion_start = output.motion_start
+        message.following_errors = joints = marks.take(len(output.joint_names))
+        self._serialized = SerializedMessage(message)
+        self._joints = self._serialized.numbers(joints) if joints else None
+        self._figures = self._serialized.find(figures)
+        self._errors = [self._serialized.find(mark) for mark in errors]
+        self._words = words
+
+
+def _entries(reports: Sequence[TaskReport], center: CenterReport | None) -> list[TaskError]:
+    """Return one entry per frame task, and one for the centre of mass while it has a target."""
+    entries = [
+        TaskError(name=report.name, active=report.active, reached=report.reached)
+        for report in reports
+    ]
+    if center is not None:
+        entries.append(TaskError(name='com', active=center.active, reached=center.reached))
+    return entries

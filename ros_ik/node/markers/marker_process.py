@@ -1,0 +1,229 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""~/markers: what the node sees and does, drawn by a process of its own while somebody looks."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+import numpy as np
+from rclpy.node import Node
+from visualization_msgs.msg import Marker
+from visualization_msgs.msg import MarkerArray
+
+from ros_ik.node.control.control_loop import Controlled
+from ros_ik.node.control.control_loop import ControlLoop
+from ros_ik.node.control.outputs import LATEST
+from ros_ik.node.markers.process_link import Drawn
+from ros_ik.node.markers.process_link import DrawnTask
+from ros_ik.node.markers.process_link import SeenObstacle
+from ros_ik.node.markers.process_link import Sight
+from ros_ik.node.model_loading.package_paths import package_paths
+from ros_ik.node.transport.frames import read_frame
+from ros_ik.node.transport.frames import write_frame
+from ros_ik.servo import Servo
+from ros_ik.servo import TaskReport
+from ros_ik.servo import TwistTarget
+from ros_ik.servo.tracking import Pursuit
+from ros_ik.servo.tracking import TaskTracker
+from ros_ik.settings import Settings
+
+# Nobody looks for so long, and the process is ended [s].
+_IDLE_TIME = 30.0
+# What is drawn stays for this time or three periods [s].
+_LIFETIME = 1.0
+# A process that fell is started again after this time [s].
+_RESTART = 10.0
+
+
+class Markers:
+    """Publishes ~/markers from a thread of its own; the control thread has no part in it."""
+
+    def __init__(self, node: Node, settings: Settings, loop: ControlLoop) -> None:
+        """Advertise the topic and start to look for subscribers."""
+        self._node, self._settings, self._loop = node, settings, loop
+        self._publisher = node.create_publisher(MarkerArray, '~/markers', LATEST)
+        self._described: tuple[Servo | None, str, str] = (None, '', '')
+        self._painter: _Painter | None = None
+        self._painted: Controlled | None = None
+        self._told: Settings | None = None
+        self._seen: tuple[SeenObstacle, ...] = ()
+        self._looked = self._fell = -float('inf')
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name='markers', daemon=True)
+        self._thread.start()
+
+    def take_over(self, servo: Servo, urdf: str, srdf: str) -> None:
+        """Draw the robot of these descriptions while the loop runs its servo."""
+        self._described = servo, urdf, srdf
+
+    def apply(self, settings: Settings) -> None:
+        """Take over changed settings."""
+        self._settings = settings
+
+    def end(self) -> None:
+        """End thread and process; the publisher may be destroyed afterwards."""
+        self._ended.set()
+        painter = self._painter
+        if painter is not None:
+            painter.end()
+        self._thread.join(0.2)
+
+    def _run(self) -> None:
+        while not self._ended.wait(1.0 / self._settings.marker_rate):
+            try:
+                self._turn()
+            except OSError as error:
+                self._fall(f'{error}')
+
+    def _turn(self) -> None:
+        """Publish one message where somebody looks, and end the process where nobody does."""
+        now = time.monotonic()
+        controlled = self._loop.inbox.controlled.get()
+        self._note_obstacles(controlled)
+        if self._publisher.get_subscription_count() == 0:
+            if self._painter is not None and now - self._looked > _IDLE_TIME:
+                self._dismiss()
+            return
+        self._looked = now
+        if controlled is None:
+            if self._painted is not None:
+                self._clear()
+            return
+        if now - self._fell < _RESTART:
+            return
+        self._paint(controlled)
+
+    def _note_obstacles(self, controlled: Controlled | None) -> None:
+        """Remember where the robot is when obstacles come."""
+        obstacles = self._loop.inbox.command.get().obstacles if controlled is not None else ()
+        known = {id(one.obstacle): one for one in self._seen}
+        if (
+            controlled is None
+            or len(known) == len(obstacles)
+            and all(id(obstacle) in known for obstacle in obstacles)
+        ):
+            return
+        joint_q = _measured(controlled)
+        self._seen = tuple(
+            known.get(id(obstacle)) or SeenObstacle(obstacle, joint_q) for obstacle in obstacles
+        )
+
+    def _paint(self, controlled: Controlled) -> None:
+        """Have one message drawn, and publish it."""
+        servo, urdf, srdf = self._described
+        if servo is not controlled.servo:
+            return  # the loop is about to change to it
+        if self._painter is None:
+            self._painter, self._told = _Painter(), None
+        if controlled is not self._painted:
+            self._clear()
+        settings = self._settings
+        if self._told is None:
+            self._painter.tell(Drawn(urdf, srdf, settings, package_paths()))
+        elif settings is not self._told:
+            self._painter.tell(settings)
+        self._painted, self._told = controlled, settings
+        answer = self._painter.ask(self._sight(controlled))
+        if self._ended.is_set():
+            return
+        if isinstance(answer, bytes):
+            self._publisher.publish(answer)
+        else:
+            self._fall(answer or 'it ended')
+
+    def _sight(self, controlled: Controlled) -> Sight:
+        """Return what there is to see now."""
+        output, command = self._loop.output, self._loop.inbox.command.get()
+        goals = controlled.servo.goals
+        center = command.center_of_mass if output.center_of_mass is not None else None
+        return Sight(
+            joint_q=_measured(controlled),
+            tasks=tuple(
+                DrawnTask(
+                    _goal(tracker, report), report.current_pose, report.reached,
+                    _twist(tracker, report),
+                )
+                for tracker, report in zip(goals.trackers, output.tasks, strict=True)
+            ),
+            center_of_mass=None if center is None else (center.frame_link, center.position),
+            obstacles=self._seen,
+            lifetime=max(_LIFETIME, 3.0 / self._settings.marker_rate),
+        )  # fmt: skip
+
+    def _clear(self) -> None:
+        """Remove everything that viewers show, and what is known of the robot."""
+        everything = Marker(action=Marker.DELETEALL)
+        self._publisher.publish(MarkerArray(markers=[everything]))
+        self._painted = self._told = None
+
+    def _fall(self, reason: str) -> None:
+        """Give up the process for a while."""
+        self._dismiss()
+        self._fell = time.monotonic()
+        if not self._ended.is_set():
+            self._node.get_logger().error(
+                f'cannot draw ~/markers: {reason}; trying again in {_RESTART:g} s'
+            )
+
+    def _dismiss(self) -> None:
+        painter, self._painter, self._painted, self._told = self._painter, None, None, None
+        if painter is not None:
+            painter.end()
+
+
+def _goal(tracker: TaskTracker, report: TaskReport) -> np.ndarray | None:
+    """Return the pose that a task pursues, None where it pursues a velocity or nothing."""
+    return tracker.goal if report.active and np.isfinite(report.linear_error) else None
+
+
+def _twist(tracker: TaskTracker, report: TaskReport) -> TwistTarget | None:
+    """Return the velocity that a task pursues, None where it pursues a pose or nothing."""
+    return tracker.twist if report.active and tracker.pursuit is Pursuit.TWIST else None
+
+
+def _measured(controlled: Controlled) -> np.ndarray:
+    """Return the measured coordinates, the neutral ones of joints not heard of."""
+    measurement, model = controlled.measurement.get(), controlled.servo.robot.model
+    known = np.isfinite(measurement.received)
+    return np.where(known, measurement.joint_q, model.neutral_joint_q())
+
+
+class _Painter:
+    """The process; it has no state that would be lost with it."""
+
+    def __init__(self) -> None:
+        folder = str(Path(__file__).resolve().parents[3])
+        path = os.pathsep.join([folder, *filter(None, [os.environ.get('PYTHONPATH')])])
+        # Ctrl-C goes to it as well, but the node ends it: it inherits a mask.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, '-m', 'ros_ik.node.markers.worker'],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, 'PYTHONPATH': path, 'PYTHONSAFEPATH': '1'},
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+    def tell(self, frame: Any) -> None:
+        """Say something that needs no answer."""
+        write_frame(self._process.stdin, frame)  # type: ignore[arg-type]
+
+    def ask(self, sight: Sight) -> bytes | str | None:
+        """Return the serialized message for a sight, or why there is none; None: it has ended."""
+        self.tell(sight)
+        return read_frame(self._process.stdout)  # type: ignore[arg-type]
+
+    def end(self) -> None:
+        """End the process at once."""
+        self._process.kill()
+        self._process.wait()

@@ -1,0 +1,153 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The closest pairs of a robot with itself and the world, where they are closest, and their value.
+
+These are the primitives and pairs that the barriers watch; the value of a pair is its distance
+less the margin of its barrier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import dataclasses
+
+import numpy as np
+import warp as wp
+
+from ros_ik.barriers.collision_scene import CollisionScene
+from ros_ik.barriers.pair_measurement import PairMeasurement
+from ros_ik.kinematics.pair_points import pair_points_kernel
+from ros_ik.model import poses
+from ros_ik.node.markers.process_link import SeenObstacle
+from ros_ik.servo import Obstacle
+from ros_ik.servo.collision import RobotShapes
+from ros_ik.settings import Settings
+
+# Pairs that are drawn of either kind, and the distance from which on none is [m].
+_MOST, _FARTHEST = 8, 0.3
+_SCALAR, _DEVICE = wp.float64, 'cpu'
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Pairs:
+    """Close pairs, those first that have least left of the margin of their barrier.
+
+    Attributes:
+        points: Nearest points of both surfaces in the world [m], [n, 2, 3].
+        distances: Distance of each, negative inside each other [m], [n].
+        values: What is left of the margin of the barrier that watches each [m], [n].
+        names: Names of links or obstacles.
+    """
+
+    points: np.ndarray
+    distances: np.ndarray
+    values: np.ndarray
+    names: tuple[tuple[str, str], ...]
+
+
+class ClosestPairs:
+    """Finds close pairs at one configuration after another.
+
+    Attributes:
+        scene: The primitives of the robot, and the obstacles.
+        placed: The obstacles and their poses in the world [7].
+    """
+
+    def __init__(self, shapes: RobotShapes, settings: Settings) -> None:
+        """Allocate; kernels are compiled at the first use."""
+        geometry, room = shapes.geometry, settings.barriers_max_obstacles
+        self.scene = CollisionScene(geometry, max_obstacles=room, max_attached=0)
+        self._own, self._settings = shapes.pairs, settings
+        self.placed: dict[str, tuple[Obstacle, np.ndarray]] = {}
+        # Apart from each other: links that are always near would crowd out what is in the way.
+        self._measurements = (
+            self._measurement(len(shapes.pairs)),
+            self._measurement(room * len(geometry)),
+        )
+        self._body_q = wp.zeros((1, geometry.model.body_count), dtype=wp.transformd)
+        self._values = wp.zeros((1, _MOST), dtype=_SCALAR, device=_DEVICE)
+        self._points = wp.zeros((1, _MOST, 2), dtype=wp.vec3d, device=_DEVICE)
+        self._gather()
+
+    def apply(self, settings: Settings) -> None:
+        """Take over changed settings."""
+        self._settings = settings
+
+    def set_obstacles(
+        self, seen: tuple[SeenObstacle, ...], links: Callable[[np.ndarray], np.ndarray]
+    ) -> None:
+        """Know these obstacles.
+
+        Args:
+            seen: All of them.
+            links: Returns the link poses [body_count, 7] at a configuration.
+        """
+        wanted = {one.obstacle.name: one.obstacle for one in seen}
+        known = {name: obstacle for name, (obstacle, _) in self.placed.items()}
+        gone = [name for name, obstacle in known.items() if not _same(wanted.get(name), obstacle)]
+        for name in gone:
+            self.scene.remove_obstacle(name)
+            del self.placed[name]
+        new = [one for one in seen if one.obstacle.name not in self.placed]
+        for one in new:
+            obstacle = one.obstacle
+            pose = poses.multiply(links(one.joint_q)[obstacle.frame_link], obstacle.pose)
+            self.scene.add_obstacle(obstacle.name, obstacle.shape, pose)
+            self.placed[obstacle.name] = obstacle, pose
+        if gone or new:
+            self._gather()
+
+    def find(self, body_q: np.ndarray) -> Pairs:
+        """Return the close pairs at link poses [body_count, 7]."""
+        self._body_q.assign(body_q[None])
+        settings = self._settings
+        margins = settings.barriers_self_collision_margin, settings.barriers_world_margin
+        parts = [self._close(*part) for part in zip(self._measurements, margins, strict=True)]
+        points, distances, values, rows = (
+            np.concatenate(columns) for columns in zip(*parts, strict=True)
+        )
+        order = np.argsort(values, kind='stable')
+        name = self.scene.row_name
+        names = tuple((name(first), name(second)) for first, second in rows[order].tolist())
+        return Pairs(points[order], distances[order], values[order], names)
+
+    def _close(
+        self, measurement: PairMeasurement, margin: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return nearest points, distances, values and rows of the scene of close pairs."""
+        work = measurement.work('drawn', 1)
+        measurement.launch_values(self._body_q, work, self._values, 0)
+        kernel, inputs = pair_points_kernel(_SCALAR), [measurement.arrays, work]
+        wp.launch(kernel, (1, _MOST), inputs=inputs, outputs=[self._points], device=_DEVICE)
+        found = work.pair.numpy()[0]
+        close = np.flatnonzero(found >= 0)
+        distances, points = self._values.numpy()[0, close], self._points.numpy()[0, close]
+        return points, distances, distances - margin, measurement.pairs[found[close]]
+
+    def _measurement(self, most: int) -> PairMeasurement:
+        return PairMeasurement(
+            self.scene.rows,
+            self.scene.table(_SCALAR, _DEVICE),
+            _SCALAR,
+            _DEVICE,
+            max_pairs=max(most, 1),
+            n_closest=_MOST,
+            d_min=0.0,
+            d_max=_FARTHEST,
+            convex=self.scene.is_convex,
+        )
+
+    def _gather(self) -> None:
+        of_robot, of_world = self._measurements
+        of_robot.set_pairs(self._own)
+        of_world.set_pairs(self.scene.world_pairs())
+
+
+def _same(one: Obstacle | None, other: Obstacle) -> bool:
+    """Return whether two obstacles are one: every sight comes with copies."""
+    return (
+        one is not None
+        and (one.kind, one.dimensions, one.frame_link)
+        == (other.kind, other.dimensions, other.frame_link)
+        and np.array_equal(one.pose, other.pose)
+    )

@@ -1,0 +1,70 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The process that draws: sights in, serialized messages out, until the pipe is closed.
+
+Drawing compiles kernels and makes thousands of Python objects a second, which would keep the
+interpreter from the control thread; here it has one of its own, and a niceness.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import BinaryIO
+
+from rclpy.serialization import serialize_message
+import warp as wp
+
+from ros_ik.errors import RosIkError
+from ros_ik.node.markers.process_link import Drawn
+from ros_ik.node.markers.process_link import Sight
+from ros_ik.node.markers.scene import MarkerScene
+from ros_ik.node.transport.frames import read_frame
+from ros_ik.node.transport.frames import write_frame
+from ros_ik.settings import Settings
+
+# Others go first: a picture that comes late harms nobody.
+_NICE = 10
+
+
+def serve(source: BinaryIO, sink: BinaryIO) -> None:
+    """Answer each sight with a serialized message, or with the reason why there is none.
+
+    Args:
+        source: Where frames come from; its end is the end.
+        sink: Where answers go: bytes, or text.
+    """
+    scene: MarkerScene | None = None
+    problem = 'there is nothing to draw'
+    while (frame := read_frame(source)) is not None:
+        try:
+            if isinstance(frame, Drawn):
+                scene = None
+                scene = MarkerScene(frame)
+            elif isinstance(frame, Settings) and scene is not None:
+                scene.apply(frame)
+            elif isinstance(frame, Sight):
+                answer = problem if scene is None else serialize_message(scene.draw(frame))
+                write_frame(sink, answer)
+        except RosIkError as error:
+            problem = str(error)
+
+
+def main() -> int:
+    """Draw until the standard input is closed; return the exit code."""
+    os.nice(_NICE)
+    wp.config.log_level = wp.LOG_WARNING
+    # What libraries print must not get among the frames.
+    sink = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    try:
+        serve(sys.stdin.buffer, sink)
+    except BrokenPipeError:
+        pass  # nobody looks any more
+    return 0
+
+
+if __name__ == '__main__':
+    code = main()
+    sys.stderr.flush()
+    os._exit(code)

@@ -1,0 +1,159 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The third thread: parses robot descriptions, compiles kernels and captures graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import dataclasses
+import queue
+import threading
+import time
+
+from ros_ik.errors import RosIkError
+from ros_ik.model import Model
+from ros_ik.node.execution.realtime import settle_memory
+from ros_ik.node.model_loading.compile_ahead import compile_ahead
+from ros_ik.node.model_loading.devices import choose_device
+from ros_ik.node.model_loading.package_paths import package_paths
+from ros_ik.node.model_loading.progress import ProgressLog
+from ros_ik.servo import Servo
+from ros_ik.settings import Settings
+
+# Time the control thread gets to come to rest before a servo is built beside it [s], and how often
+# it is asked.
+_REST_TIMEOUT = 5.0
+_REST_POLL = 0.005
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Job:
+    """A description to build a servo from.
+
+    Attributes:
+        urdf: Text of the robot description.
+        srdf: Text of the semantic description, '' for none.
+        settings: Settings in force.
+        request_rest: Called once the description is parsed: the capture of graphs must not run
+            beside the ticks of another servo.
+        is_resting: Returns whether the control thread leaves the device alone.
+    """
+
+    urdf: str
+    srdf: str
+    settings: Settings
+    request_rest: Callable[[], None]
+    is_resting: Callable[[], bool]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Built:
+    """Result of a job: a servo, or the reason why there is none.
+
+    Attributes:
+        job: The job.
+        servo: The servo, None for none.
+        error: Why there is none.
+        warnings: What a person should know of the servo, sentences.
+    """
+
+    job: Job
+    servo: Servo | None
+    error: str = ''
+    warnings: tuple[str, ...] = ()
+
+
+class ModelBuilder:
+    """Builds servos in a thread of its own.
+
+    Attributes:
+        progress: How far the newest build is.
+    """
+
+    def __init__(self, settings: Settings | None) -> None:
+        """Start the thread; it waits for jobs.
+
+        Args:
+            settings: What the first job is likely to have; None makes nothing ready for it.
+        """
+        self._likely = settings
+        self._is_prepared = False
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[Built] = queue.SimpleQueue()
+        self.progress = ProgressLog()
+        self._pending = 0
+        self._ending = self._has_built = False
+        self._thread = threading.Thread(target=self._run, name='model_builder', daemon=True)
+        self._thread.start()
+
+    @property
+    def busy(self) -> bool:
+        """True if a job was given whose result was not collected."""
+        return self._pending > 0
+
+    def start(self, job: Job) -> None:
+        """Queue a job."""
+        self._pending += 1
+        self._jobs.put(job)
+
+    def collect(self, timeout: float = 0.0) -> Built | None:
+        """Return a result, None if there is none within ``timeout`` s."""
+        try:
+            built = self._results.get(block=timeout > 0.0, timeout=timeout or None)
+        except queue.Empty:
+            return None
+        self._pending -= 1
+        return built
+
+    def end(self, timeout: float) -> bool:
+        """Ask the thread to end; return whether it does within ``timeout`` s.
+
+        Compilation cannot be stopped.
+        """
+        self._ending = True
+        self._jobs.put(None)
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        if self._likely is not None:
+            self._prepare(self._likely)
+        while (job := self._jobs.get()) is not None:
+            try:
+                self._results.put(self._build(job))
+            except RosIkError as error:
+                self._results.put(Built(job, None, str(error)))
+            except Exception as error:  # noqa: BLE001 whatever a description does, the node lives on
+                self._results.put(Built(job, None, f'{type(error).__name__}: {error}'))
+
+    def _prepare(self, settings: Settings) -> None:
+        """Make ready what the first servo needs, before there is a description."""
+        self.progress.begin('preparing the kernels')
+        try:
+            compile_ahead(settings, choose_device(settings.device)[0])
+            self._is_prepared = True
+        except Exception:  # noqa: BLE001, S110 the first job fails with the same reason
+            pass
+
+    def _build(self, job: Job) -> Built:
+        device, faults = choose_device(job.settings.device)
+        self.progress.begin('reading the robot description', goes_on=self._is_prepared)
+        self._is_prepared = False
+        model = Model.from_urdf(
+            job.urdf, job.srdf or None, package_paths=package_paths(), device=device
+        )
+        self.progress.advance('waiting for the robot to rest')
+        job.request_rest()
+        give_up = time.monotonic() + _REST_TIMEOUT
+        while not job.is_resting():
+            if self._ending or time.monotonic() > give_up:
+                raise RosIkError('the robot did not come to rest for the new description')
+            time.sleep(_REST_POLL)
+        self.progress.advance('building the model')
+        compile_ahead(job.settings, device)
+        servo = Servo(model, job.settings)
+        _ = servo.robot.srdf_lines  # here, where nobody waits for it
+        # The robot rests still: in motion this would cost ticks.
+        settle_memory(whole=self._has_built)
+        self._has_built = True
+        return Built(job, servo, warnings=tuple(f'{fault}: using {device}' for fault in faults))

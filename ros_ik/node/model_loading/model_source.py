@@ -1,0 +1,177 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Robot descriptions as they arrive, and the servos that are built from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import time
+
+from rclpy.node import Node
+from rclpy.subscription import Subscription
+from std_msgs.msg import String
+
+from ros_ik.node.model_loading.model_builder import Built
+from ros_ik.node.model_loading.model_builder import Job
+from ros_ik.node.model_loading.model_builder import ModelBuilder
+from ros_ik.node.transport.message_stats import Drop
+from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.size_limited_subscription import DESCRIPTION_BYTES
+from ros_ik.node.transport.size_limited_subscription import LATCHED
+from ros_ik.node.transport.size_limited_subscription import subscribe
+from ros_ik.settings import Settings
+
+_WAIT = 0.05
+
+
+class ModelSource:
+    """Listens for descriptions and has them built; used in the thread of the executor.
+
+    Attributes:
+        builder: The thread that builds.
+        error: Why the newest description gave no model, '' where it did or is being built.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        settings: Callable[[], Settings | None],
+        may_change: Callable[[], bool],
+        is_resting: Callable[[], bool],
+        report: Callable[[str], None],
+        drops: Drops,
+    ) -> None:
+        """Listen from now on.
+
+        Args:
+            node: The node.
+            settings: Returns the settings in force, None where nothing can be built.
+            may_change: Asked before a new description is built; False ignores it.
+            is_resting: Returns whether the control thread leaves the device alone.
+            report: Called with how far a build is, whenever that changes.
+            drops: Counts messages that are too large to be descriptions, and empty ones.
+        """
+        self._report, self._reported = report, ''
+        self._node, self._drops = node, drops
+        self._settings, self._may_change, self._is_resting = settings, may_change, is_resting
+        self.builder = ModelBuilder(settings())
+        self.error = ''
+        self._urdf = self._srdf = ''
+        self._rest_requested = self._ending = False
+        self._subscriptions = self._listen()
+
+    @property
+    def has_description(self) -> bool:
+        """True if a description was heard."""
+        return bool(self._urdf)
+
+    def listen_again(self) -> None:
+        """Subscribe anew: a new reader gets latched descriptions once more, also lost ones."""
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+        self._subscriptions = self._listen()
+
+    def begin(self) -> None:
+        """Have the newest description built."""
+        settings = self._settings()
+        if settings is None or not self._urdf:
+            return
+        self.error = ''
+        self.builder.start(
+            Job(self._urdf, self._srdf, settings, self._request_rest, self._is_resting)
+        )
+
+    def rest_requested(self) -> bool:
+        """Return, once, whether the builder wants the control thread to leave the device alone."""
+        requested, self._rest_requested = self._rest_requested, False
+        return requested
+
+    def collect(self, timeout: float = 0.0) -> Built | None:
+        """Return what came of the newest description, None while that is not known.
+
+        Args:
+            timeout: How long to wait for it [s].
+        """
+        built = self.builder.collect(timeout)
+        if self._ending:
+            return None
+        progress = str(self.builder.progress.latest.get())
+        if progress != self._reported:
+            self._reported = progress
+            if self.builder.busy:
+                self._report(progress)
+        if built is None or self.builder.busy:
+            return None
+        self.error = built.error
+        # What asked for rest is over, even where nobody took note of it meanwhile.
+        self._rest_requested = False
+        return built
+
+    def wait(self, timeout: float) -> Built | None:
+        """Wait for a description and what comes of it; the executor stands still meanwhile.
+
+        Args:
+            timeout: How long to wait [s].
+        """
+        give_up = time.monotonic() + timeout
+        while time.monotonic() < give_up and not self._ending:
+            if not self.builder.busy:
+                self._take()
+            built = self.collect(_WAIT)
+            if built is not None:
+                return built
+        return None
+
+    def end(self, timeout: float) -> bool:
+        """Build nothing any more and end every wait, in any thread.
+
+        Args:
+            timeout: How long to wait for the builder [s].
+
+        Returns:
+            Whether the builder has ended; kernels that it compiles cannot be stopped.
+        """
+        self._ending = True
+        return self.builder.end(timeout)
+
+    def _listen(self) -> list[Subscription]:
+        listeners = (
+            ('robot_description', self._on_urdf),
+            ('robot_description_semantic', self._on_srdf),
+        )
+        return [
+            subscribe(
+                self._node, String, topic, listener, self._drops,
+                most_bytes=DESCRIPTION_BYTES, qos=LATCHED,
+            )
+            for topic, listener in listeners
+        ]  # fmt: skip
+
+    def _request_rest(self) -> None:
+        """Take note, in the thread of the builder."""
+        self._rest_requested = True
+
+    def _take(self) -> None:
+        """Read the descriptions that have arrived while the executor stands still."""
+        for subscription in self._subscriptions:
+            with subscription.handle:
+                taken = subscription.handle.take_message(String, True)
+            if taken is not None:
+                subscription.callback(taken[0])  # type: ignore[call-arg]
+
+    def _on_urdf(self, message: String) -> None:
+        if not message.data:
+            # As of a publisher whose file was not found; the description before stays.
+            self._drops.add('robot_description', Drop.UNREADABLE, lambda: 'it is empty')
+        elif message.data != self._urdf:
+            self._change(message.data, self._srdf)
+
+    def _on_srdf(self, message: String) -> None:
+        if message.data != self._srdf:
+            self._change(self._urdf, message.data)
+
+    def _change(self, urdf: str, srdf: str) -> None:
+        if self._ending or (urdf and not self._may_change()):
+            return
+        self._urdf, self._srdf = urdf, srdf
+        self.begin()

@@ -1,0 +1,112 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Progress of building a model: its stage, and the kernels that Warp compiles or loads."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import time
+from typing import Any
+
+import warp as wp
+
+from ros_ik.node.transport.mailbox import Mailbox
+
+# Warp names a module after the function that makes the kernel, the kernel, and a number.
+_MODULE = re.compile(r'Module ((?:\S*__locals__)?(\S+?)(?:_[0-9a-f]{8})?) .*\((compiled|cached)\)')
+
+
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    """Progress of a build.
+
+    Attributes:
+        stage: What is being done, '' before the first build.
+        compiled: Number of kernels that were compiled for it.
+        cached: Number of kernels that were compiled at some time before.
+        last: The kernel that was ready last, '' for none.
+    """
+
+    stage: str = ''
+    compiled: int = 0
+    cached: int = 0
+    last: str = ''
+
+    def __str__(self) -> str:
+        """Return it for a person."""
+        if not self.compiled:
+            return self.stage
+        return f'{self.stage}: {self.compiled} kernels compiled, the last one {self.last}'
+
+
+class ProgressLog:
+    """Follows a build; it is the logger of Warp, which says of each module when it is ready.
+
+    Attributes:
+        latest: How far the build is; any thread may read.
+    """
+
+    def __init__(self) -> None:
+        """Listen to Warp from now on."""
+        self.latest = Mailbox(Progress())
+        self._begin = time.monotonic()
+        # Two threads may make the same one ready.
+        self._ready: set[str] = set()
+        self._usual = wp.get_logger()
+        wp.config.log_level = wp.LOG_INFO
+        wp.set_logger(self)
+
+    def begin(self, stage: str, *, goes_on: bool = False) -> None:
+        """Follow another build from its first stage.
+
+        Args:
+            stage: What is being done.
+            goes_on: Whether what was made ready since the last call belongs to it too.
+        """
+        self._begin = time.monotonic()
+        if goes_on:
+            self.advance(stage)
+        else:
+            self._ready.clear()
+            self.latest.put(Progress(stage))
+
+    def advance(self, stage: str) -> None:
+        """Note the next stage of the build."""
+        self.latest.update(lambda now: dataclasses.replace(now, stage=stage))
+
+    def summary(self) -> str:
+        """Return what the build took, for the log."""
+        progress, took = self.latest.get(), time.monotonic() - self._begin
+        return (
+            f'built in {took:.1f} s: {progress.compiled} kernels compiled, '
+            f'{progress.cached} from the cache in {wp.config.kernel_cache_dir}'
+        )
+
+    def debug(self, message: str) -> None:
+        """Pass over what Warp says for its developers."""
+
+    def info(self, message: str) -> None:
+        """Count a module that Warp has made ready."""
+        found = _MODULE.search(message)
+        if found is None:
+            return
+        module, name, how = found.groups()
+        if module in self._ready:
+            return
+        self._ready.add(module)
+        # Modules are made ready by several threads.
+        if how == 'compiled':
+            self.latest.update(
+                lambda now: dataclasses.replace(now, compiled=now.compiled + 1, last=name)
+            )
+        else:
+            self.latest.update(lambda now: dataclasses.replace(now, cached=now.cached + 1))
+
+    def warning(self, message: str, category: Any = None, stacklevel: int = 1) -> None:
+        """Pass on a warning."""
+        self._usual.warning(message, category, stacklevel + 1)
+
+    def error(self, message: str) -> None:
+        """Pass on an error."""
+        self._usual.error(message)

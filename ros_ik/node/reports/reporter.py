@@ -1,0 +1,168 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Reports on the control thread, made by the executor's thread: the log and /diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import time
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.clock import Clock
+from rclpy.clock import ClockType
+from rclpy.node import Node
+
+from ros_ik.node.control.control_loop import ControlLoop
+from ros_ik.node.control.outputs import LATEST
+from ros_ik.node.reports.diagnostics import diagnostics
+from ros_ik.node.reports.diagnostics import Snapshot
+from ros_ik.node.transport.message_stats import Drops
+from ros_ik.servo import StatusCode
+from ros_ik.settings import Settings
+
+# Time between two lines in the log for one code [s].
+_LOG_PERIOD = 2.0
+# When the log says for the first time that there is no description, and how often then [s].
+_FIRST_REMINDER, _REMINDER_PERIOD = 2.0, 10.0
+
+
+class Reminder:
+    """Says in the log, now and then, that there is no robot description, and what to do."""
+
+    def __init__(self, node: Node) -> None:
+        """Say nothing yet."""
+        self._node = node
+        self._since: float | None = None
+        self._next = 0.0
+
+    def remind(self, code: StatusCode, now: float) -> bool:
+        """Write the line if it is time for it.
+
+        Args:
+            code: What the node reports while no servo runs.
+            now: Steady clock [s].
+
+        Returns:
+            Whether it was time.
+        """
+        if code != StatusCode.WAITING_FOR_MODEL:
+            self._since = None
+            return False
+        if self._since is None:
+            self._since, self._next = now, now + _FIRST_REMINDER
+        if now < self._next:
+            return False
+        self._next = now + _REMINDER_PERIOD
+        topic = self._node.resolve_topic_name('robot_description')
+        count = self._node.count_publishers(topic)
+        self._node.get_logger().warning(
+            f'waiting for robot_description: nothing has come on {topic} for '
+            f'{now - self._since:.0f} s. '
+            + (
+                f'Publishers there: {count}; they must be transient local and reliable, or '
+                'publish again'
+                if count
+                else 'Nobody publishes there: start robot_state_publisher, or remap the topic if '
+                'it has another name or namespace'
+            )
+        )
+        return True
+
+
+class Reporter:
+    """Logs changes of the status and publishes /diagnostics.
+
+    Attributes:
+        generation: Number of models taken over, 0 while none runs.
+        problem: What is wrong with the parameters or the newest description, '' for nothing.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        settings: Settings,
+        loop: ControlLoop,
+        drops: Drops,
+        now: Callable[[], float],
+    ) -> None:
+        """Create publisher and timer.
+
+        Args:
+            node: The node.
+            settings: Settings in force.
+            loop: The control loop.
+            drops: Messages of use and of none.
+            now: Clock of the servo [s].
+        """
+        self.generation = 0
+        self.problem = ''
+        self._node, self._settings, self._loop, self._drops = node, settings, loop, drops
+        self._now = now
+        self._logged = ''
+        self._logged_at: dict[StatusCode, float] = {}
+        self._counted: dict[str, int] = {}
+        self._counted_at = time.monotonic()
+        self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', LATEST)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(settings.diagnostics_period, self._publish, clock=steady)
+
+    def apply(self, settings: Settings) -> None:
+        """Take over changed settings."""
+        self._settings = settings
+        self._timer.timer_period_ns = int(1e9 * settings.diagnostics_period)
+
+    def log(self) -> None:
+        """Log what the control thread reports, when it changes."""
+        output = self._loop.output
+        fault, now = self._loop.fault, time.monotonic()
+        text = fault or (output.text if self.generation else '')
+        # Texts hold numbers and names that may change with every tick.
+        since = now - self._logged_at.get(output.code, -_LOG_PERIOD)
+        if text == self._logged or (since < _LOG_PERIOD and not fault):
+            return
+        if text:
+            self._logged_at[output.code] = now
+            # rclpy remembers the severity of each place that logs, so there are two.
+            if output.code <= StatusCode.OK:
+                self._node.get_logger().info(text)
+            else:
+                self._node.get_logger().warning(f'{StatusCode(output.code).name}: {text}')
+        self._logged, self._loop.fault = text, ''
+
+    def _publish(self) -> None:
+        loop = self._loop
+        loop.gate.wait()
+        output, inbox = loop.output, loop.inbox
+        code, text = self._drops.shown(output.code, output.text)
+        message = diagnostics(
+            Snapshot(
+                node_name=self._node.get_name(),
+                hardware_id=self._node.get_fully_qualified_name(),
+                code=code,
+                text=text,
+                output=output,
+                statistics=loop.statistics,
+                control_rate=self._settings.control_rate,
+                command=inbox.command.get(),
+                controlled=inbox.controlled.get(),
+                now=self._now(),
+                rates=self._rates(),
+                dropped=self._drops.counts,
+                notice=self.problem,
+            )
+        )
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        # Half a hundred strings are made into C at once.
+        loop.gate.wait()
+        self._publisher.publish(message)
+
+    def _rates(self) -> dict[str, float]:
+        """Return how many messages of each topic were of use per second since the last call."""
+        counts, now = dict(self._drops.used), time.monotonic()
+        elapsed = max(now - self._counted_at, 1e-3)
+        rates = {
+            topic: (count - self._counted.get(topic, 0)) / elapsed
+            for topic, count in counts.items()
+        }
+        self._counted, self._counted_at = counts, now
+        return rates

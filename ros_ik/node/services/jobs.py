@@ -1,0 +1,205 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Planners' requests in order of arrival: one is answered at a time, a bounded number waits."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable
+from collections.abc import Sequence
+import dataclasses
+import threading
+import traceback
+from typing import Any
+
+from ros_ik.errors import RosIkError
+from ros_ik.node.services.process_link import Description
+from ros_ik.node.services.process_link import State
+from ros_ik.node.services.process_link import World
+from ros_ik.planning import Budget
+from ros_ik.planning import Planner
+from ros_ik.planning import RequestError
+from ros_ik.settings import Settings
+
+_CHANGED = 'the robot description changed; ask again'
+
+
+@dataclasses.dataclass(eq=False)
+class Job:
+    """A request.
+
+    Attributes:
+        work: Answers it; called in the thread of the jobs.
+        on_answer: Takes what ``work`` returns; called in any thread.
+        on_refusal: Takes the reason where there is no answer; called instead, in any thread.
+        budget: Its time.
+    """
+
+    work: Callable[[Planner, Budget], Any]
+    on_answer: Callable[[Any], None]
+    on_refusal: Callable[[str], None]
+    budget: Budget
+    _open: threading.Lock = dataclasses.field(default_factory=threading.Lock, init=False)
+
+    def answer(self, result: Any) -> None:
+        """Pass on the result, unless there was an answer or a refusal before."""
+        if self._open.acquire(blocking=False):
+            self.on_answer(result)
+
+    def refuse(self, reason: str) -> None:
+        """Pass on why there is no result, unless there was an answer or a refusal before."""
+        if self._open.acquire(blocking=False):
+            self.on_refusal(reason)
+
+
+class Jobs:
+    """A thread that owns the planner and answers requests."""
+
+    def __init__(
+        self,
+        max_waiting: int,
+        prepare: Callable[[Planner], None],
+        log: Callable[[str], None],
+        package_paths: Sequence[str] = (),
+    ) -> None:
+        """Start the thread.
+
+        Args:
+            max_waiting: Most requests that wait while one is answered.
+            prepare: Called with a new planner before the first request is answered from it.
+            log: Takes what went wrong inside.
+            package_paths: Folders in which meshes are looked up.
+        """
+        self._package_paths = package_paths
+        self._max_waiting, self._prepare, self._log = max_waiting, prepare, log
+        self._news = threading.Condition()
+        self._waiting: collections.deque[Job] = collections.deque()
+        self._running: Job | None = None
+        self._described = False
+        self._description: Description | None = None
+        self._settings: Settings | None = None
+        self._state: State | None = None
+        self._world: World | None = None
+        self._generation = -1
+        self._planner: Planner | None = None
+        self._error = ''
+        self._ending = ''
+        threading.Thread(target=self._run, name='jobs', daemon=True).start()
+
+    def submit(self, job: Job) -> None:
+        """Queue a request, or refuse it at once."""
+        with self._news:
+            reason, ahead = self._ending, len(self._waiting) + (self._running is not None)
+            if not reason and ahead > self._max_waiting:
+                reason = (
+                    f'busy: {ahead} requests are being answered or wait; at most '
+                    f'{self._max_waiting} may wait (services.max_waiting)'
+                )
+            if not reason:
+                self._waiting.append(job)
+                self._news.notify()
+        if reason:
+            job.refuse(reason)
+
+    def describe(self, description: Description) -> None:
+        """Answer for another robot from now on; what was asked of the one before is refused."""
+        with self._news:
+            # What came before the first description waits for it.
+            dropped = self._drop(_CHANGED) if self._described else []
+            self._described = True
+            self._description, self._settings = description, None
+            self._news.notify()
+        for job in dropped:
+            job.refuse(_CHANGED)
+
+    def apply(self, settings: Settings) -> None:
+        """Take over changed settings before the next request."""
+        self._settings = settings
+
+    def measure(self, state: State) -> None:
+        """Take over a measured state before the next request."""
+        self._state = state
+
+    def place(self, world: World) -> None:
+        """Take over the obstacles before the next request."""
+        self._world = world
+
+    def end(self, reason: str) -> None:
+        """Refuse everything, and let the thread end as soon as what runs notices."""
+        with self._news:
+            self._ending = reason
+            running = [] if self._running is None else [self._running]
+            dropped = running + self._drop(reason)
+            self._news.notify()
+        for job in dropped:
+            job.refuse(reason)
+
+    def _drop(self, reason: str) -> list[Job]:
+        """Cancel what runs; return what waits, which is forgotten."""
+        if self._running is not None:
+            self._running.budget.cancel(reason)
+        dropped = list(self._waiting)
+        self._waiting.clear()
+        return dropped
+
+    def _run(self) -> None:
+        while True:
+            with self._news:
+                self._running = None
+                self._news.wait_for(lambda: self._ending or self._description or self._has_work())
+                if self._ending:
+                    return
+                description, self._description = self._description, None
+                if description is None:
+                    self._running = self._waiting.popleft()
+            if description is not None:
+                self._build(description)
+            else:
+                self._answer(self._running)  # type: ignore[arg-type]
+
+    def _has_work(self) -> bool:
+        return bool(self._waiting) and (self._planner is not None or bool(self._error))
+
+    def _build(self, description: Description) -> None:
+        self._planner, self._error = None, ''
+        try:
+            planner = Planner(
+                description.urdf, description.srdf, description.settings, self._package_paths
+            )
+            self._prepare(planner)
+        except RosIkError as error:
+            self._error = f'there is no model: {error}'
+        except Exception as error:  # noqa: BLE001 the services stay, and say why they are of no use
+            self._error = f'there is no model: {type(error).__name__}: {error}'
+            self._log(traceback.format_exc())
+        else:
+            self._planner, self._generation = planner, description.generation
+
+    def _answer(self, job: Job) -> None:
+        """Answer one request; nothing that happens in it ends the thread."""
+        try:
+            if self._planner is None:
+                raise RequestError(self._error)
+            self._renew(self._planner)
+            result = job.work(self._planner, job.budget)
+            job.budget.check()
+        except RosIkError as error:
+            job.refuse(str(error))
+        except Exception as error:  # noqa: BLE001 the caller gets an answer, the log the rest
+            self._log(traceback.format_exc())
+            job.refuse(f'internal error, see the log: {type(error).__name__}: {error}')
+        else:
+            job.answer(result)
+
+    def _renew(self, planner: Planner) -> None:
+        """Give the planner the newest settings, state and obstacles."""
+        settings, self._settings = self._settings, None
+        if settings is not None:
+            planner.apply(settings)
+        state = self._state
+        if state is not None and state.generation == self._generation:
+            planner.measure(state.joint_q, state.known)
+        world = self._world
+        if world is not None and world.generation == self._generation:
+            if world.obstacles is not planner.obstacles:
+                planner.place(world.obstacles, world.joint_q)

@@ -1,0 +1,232 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Planners' services, in a process of their own: what they ask for never delays a tick.
+
+rclpy makes a Python object of every pose of a request before any of our code runs: one second for
+100,000 poses, in which the control thread would wait for the interpreter. So another process has
+the services on the ROS graph, an interpreter of its own, and a niceness; no byte of a request
+passes through this one. It is told of the robot through a pipe, and ends when the pipe does:
+also when this process is killed.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import BinaryIO
+
+import numpy as np
+from rclpy.node import Node
+
+from ros_ik.node.services.moveit_package import names_offered
+from ros_ik.node.services.process_link import Description
+from ros_ik.node.services.process_link import Detour
+from ros_ik.node.services.process_link import DetourAnswer
+from ros_ik.node.services.process_link import Frame
+from ros_ik.node.services.process_link import Greeting
+from ros_ik.node.services.process_link import Leave
+from ros_ik.node.services.process_link import State
+from ros_ik.node.services.process_link import World
+from ros_ik.node.transport.frames import read_frame
+from ros_ik.node.transport.frames import write_frame
+from ros_ik.planning import Reconfiguration
+from ros_ik.servo import Measurement
+from ros_ik.servo import Obstacle
+from ros_ik.settings import Settings
+
+NAMES = ('solve_ik', 'solve_fk', 'check_trajectory', 'solve_optimal')
+# Time for the process to end before it is killed, without and with its last answers [s].
+_GRACE, _GRACE_IN_ORDER = 0.9, 15.1
+# A process that fell is started again after this time [s], longer each time.
+_RESTART, _LONGEST_RESTART = 1.0, 30.0
+
+
+class PlannerServices:
+    """Keeps the process; used in the thread of the executor."""
+
+    def __init__(self, node: Node) -> None:
+        """Start nothing yet."""
+        self._node = node
+        self._child: _Child | None = None
+        self._description: Description | None = None
+        self._sent: Measurement | None = None
+        self._placed: tuple[Obstacle, ...] = ()
+        self._restart_delay, self._restart_at = _RESTART, 0.0
+        self._asked = 0
+
+    def take_over(self, urdf: str, srdf: str, settings: Settings, generation: int) -> None:
+        """Answer for this robot from now on; requests that run for another one are cancelled."""
+        self._description = Description(urdf, srdf, settings, generation)
+        self._placed = ()
+        if self._child is None:
+            self._start()
+        else:
+            self._child.post(self._description)
+
+    def apply(self, settings: Settings) -> None:
+        """Take over changed settings."""
+        if self._child is not None:
+            self._child.post(settings)
+
+    def poll(self, measurement: Measurement, obstacles: tuple[Obstacle, ...]) -> None:
+        """Pass on the measured state and the obstacles; start a process anew that has fallen."""
+        # The node may be finished meanwhile, by another thread.
+        child, description = self._child, self._description
+        if child is None or description is None:
+            return
+        if child.process.poll() is None:
+            if measurement is not self._sent:
+                self._sent = measurement
+                known = np.isfinite(measurement.received)
+                child.post(State(description.generation, measurement.joint_q, known))
+            if obstacles is not self._placed:
+                self._placed = obstacles
+                child.post(World(description.generation, obstacles, measurement.joint_q))
+        elif not self._restart_at:
+            self._restart_at = time.monotonic() + self._restart_delay
+            self._node.get_logger().error(
+                f'the process of the planner services ended with code {child.process.returncode}; '
+                f'starting it again in {self._restart_delay:g} s'
+            )
+            self._restart_delay = min(2.0 * self._restart_delay, _LONGEST_RESTART)
+        elif time.monotonic() >= self._restart_at:
+            child.end(in_order=False)
+            self._start()
+
+    def ask(
+        self,
+        task: int,
+        pose: np.ndarray,
+        start: np.ndarray,
+        tolerances: tuple[float, float],
+        seconds: float,
+    ) -> int:
+        """Ask for another configuration of a pose; see :class:`Detour`.
+
+        Returns:
+            The number of the question, for :meth:`answer`; a newer one takes its place.
+        """
+        self._asked += 1
+        if self._child is not None:
+            question = Detour(self._asked, task, pose, start, tolerances, seconds)
+            self._child.post(question)
+        return self._asked
+
+    def answer(self, number: int) -> Reconfiguration | None:
+        """Return the answer to a question, None while there is none."""
+        answer = self._child.answer if self._child is not None else None
+        return answer.found if answer is not None and answer.number == number else None
+
+    def release(self, *, in_order: bool) -> None:
+        """Remove the services: the process ends within a second; nobody waits for it.
+
+        Args:
+            in_order: Whether the last answers may take some seconds more on a busy machine.
+        """
+        if self._child is not None:
+            self._child.end(in_order)
+        self._child = self._description = None
+        self._restart_delay = _RESTART
+
+    def _start(self) -> None:
+        node, description = self._node, self._description
+        assert description is not None
+        names = (*NAMES, *names_offered(description.settings))
+        greeting = Greeting(
+            node_name=f'{node.get_name()}_planning',
+            namespace=node.get_namespace(),
+            services={name: node.resolve_service_name(f'~/{name}') for name in names},
+            arguments=tuple(sys.argv),
+            domain_id=node.context.get_domain_id(),
+            settings=description.settings,
+        )
+        self._child = _Child(greeting)
+        self._child.post(description)
+        self._sent, self._placed, self._restart_at = None, (), 0.0
+
+
+class _Child:
+    """One process, and the thread that writes to it: a pipe may be full, and nobody waits here.
+
+    Attributes:
+        process: The process.
+        answer: Its newest answer, None before the first.
+    """
+
+    def __init__(self, greeting: Greeting) -> None:
+        folder = str(Path(__file__).resolve().parents[3])
+        path = os.pathsep.join([folder, *filter(None, [os.environ.get('PYTHONPATH')])])
+        # Ctrl-C goes to both processes. The node ends the other one in order, which therefore
+        # inherits a mask. A session of its own would do that too, but Linux may give each session
+        # an equal share of the processor (autogroups), and niceness counts within a session only.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self.process = subprocess.Popen(
+                [sys.executable, '-m', 'ros_ik.node.services.worker'],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, 'PYTHONPATH': path, 'PYTHONSAFEPATH': '1'},
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        self._news = threading.Condition()
+        # The newest of each kind: what is not written yet is replaced, so this stays small.
+        self._pending: dict[type, Frame] = {Greeting: greeting}
+        self._ending, self._grace = False, _GRACE
+        self.answer: DetourAnswer | None = None
+        threading.Thread(target=self._write, name='planner_services', daemon=True).start()
+        threading.Thread(target=self._listen, name='planner_answers', daemon=True).start()
+
+    def post(self, frame: Frame) -> None:
+        """Have a frame written soon; it replaces one of its kind that is still waiting."""
+        with self._news:
+            self._pending[type(frame)] = frame
+            self._news.notify()
+
+    def end(self, in_order: bool) -> None:
+        """Have the process ended; ``in_order`` leaves time for its last answers."""
+        with self._news:
+            if in_order:
+                self._pending[Leave] = Leave()
+                self._grace = _GRACE_IN_ORDER
+            self._ending = True
+            self._news.notify()
+
+    def _write(self) -> None:
+        pipe: BinaryIO = self.process.stdin  # type: ignore[assignment]
+        is_last = False
+        try:
+            while not is_last:
+                with self._news:
+                    self._news.wait_for(lambda: self._pending or self._ending)
+                    frames, self._pending = list(self._pending.values()), {}
+                    is_last = self._ending
+                for frame in frames:
+                    if not self._ending or isinstance(frame, Leave):
+                        write_frame(pipe, frame)
+        except OSError:
+            pass  # it has fallen: poll() finds out
+        self._close(pipe)
+
+    def _listen(self) -> None:
+        """Take in answers until the process ends."""
+        pipe: BinaryIO = self.process.stdout  # type: ignore[assignment]
+        with pipe:
+            while (answer := read_frame(pipe)) is not None:
+                self.answer = answer
+
+    def _close(self, pipe: BinaryIO) -> None:
+        try:
+            pipe.close()
+        except OSError:
+            pass  # what was not written is not wanted any more
+        try:
+            self.process.wait(self._grace)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()

@@ -1,0 +1,305 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The process that answers planners: its services, its threads, and its end with the node's.
+
+The main thread serves ROS, one thread answers requests, one reads what the node says. Once the
+node's end of the pipe is closed, for whatever reason, requests are refused and the process ends as
+soon as DDS has delivered its last answers; after ``_LAST`` it ends in any case, or after
+``_LAST_IN_ORDER`` where the node goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import functools
+import math
+import os
+import signal
+import sys
+import threading
+import time
+from typing import Any
+from typing import BinaryIO
+
+import numpy as np
+import rclpy
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
+import warp as wp
+
+from ros_ik.errors import RosIkError
+from ros_ik.node.execution.executor import spin_until
+from ros_ik.node.execution.guard import fault_text
+from ros_ik.node.execution.guard import GuardedNode
+from ros_ik.node.model_loading.package_paths import package_paths
+from ros_ik.node.services import moveit
+from ros_ik.node.services import moveit_package
+from ros_ik.node.services.jobs import Job
+from ros_ik.node.services.jobs import Jobs
+from ros_ik.node.services.messages import answer_check_trajectory
+from ros_ik.node.services.messages import answer_solve_fk
+from ros_ik.node.services.messages import answer_solve_ik
+from ros_ik.node.services.messages import check_size
+from ros_ik.node.services.messages import time_of
+from ros_ik.node.services.optimal import answer_solve_optimal
+from ros_ik.node.services.process_link import Description
+from ros_ik.node.services.process_link import Detour
+from ros_ik.node.services.process_link import DetourAnswer
+from ros_ik.node.services.process_link import Greeting
+from ros_ik.node.services.process_link import Leave
+from ros_ik.node.services.process_link import State
+from ros_ik.node.services.process_link import World
+from ros_ik.node.transport.frames import read_frame
+from ros_ik.node.transport.frames import write_frame
+from ros_ik.planning import Budget
+from ros_ik.planning import IkRequest
+from ros_ik.planning import Planner
+from ros_ik.planning import Reconfiguration
+from ros_ik.planning import reconfigure
+from ros_ik.planning import RequestError
+from ros_ik.planning import solve_fk
+from ros_ik.planning import solve_ik
+from ros_ik.settings import Settings
+from ros_ik_interfaces.srv import CheckTrajectory
+from ros_ik_interfaces.srv import SolveFk
+from ros_ik_interfaces.srv import SolveIk
+from ros_ik_interfaces.srv import SolveOptimal
+
+_TYPES = {
+    'solve_ik': SolveIk,
+    'solve_fk': SolveFk,
+    'check_trajectory': CheckTrajectory,
+    'solve_optimal': SolveOptimal,
+    **moveit.service_types(),
+}
+# Longest times of an end, the second where the node goes on: a busy machine may need seconds for
+# the last answers. How long before that they are no longer waited for [s].
+_LAST, _LAST_IN_ORDER, _GOING = 0.8, 15.0, 0.3
+# Time for which the process stays after its last answers [s]: DDS repeats a lost one with its next
+# heartbeat, every 3 s, and only while the process is there.
+_DELIVERY = 3.5
+# A step out of the reach of any robot [m].
+_FAR = np.array([100.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+# Time between two lines in the log on errors in callbacks [s].
+_LOG_PERIOD = 5.0
+_ENDING = 'the node shuts down or is cleaned up'
+
+
+class PlannerNode(GuardedNode):
+    """The services of planners on the ROS graph.
+
+    Attributes:
+        jobs: The thread that answers.
+        pending: Number of requests without an answer.
+    """
+
+    def __init__(self, greeting: Greeting, executor: SingleThreadedExecutor) -> None:
+        """Create the services.
+
+        Args:
+            greeting: Names and settings.
+            executor: The executor that spins this node.
+        """
+        super().__init__(
+            greeting.node_name,
+            namespace=greeting.namespace,
+            use_global_arguments=False,
+            start_parameter_services=False,
+        )
+        self._settings, self._executor = greeting.settings, executor
+        self.pending = 0
+        threads = greeting.settings.services_threads or max(1, (os.cpu_count() or 1) - 1)
+        self._work: dict[str, Callable[..., Any]] = {
+            'solve_ik': functools.partial(answer_solve_ik, threads=threads),
+            'solve_fk': answer_solve_fk,
+            'check_trajectory': functools.partial(
+                answer_check_trajectory, most_checks=greeting.settings.services_max_poses
+            ),
+            'solve_optimal': answer_solve_optimal,
+            'compute_ik': functools.partial(moveit.answer_compute_ik, threads=threads),
+            'compute_fk': moveit.answer_compute_fk,
+        }
+        self.jobs = Jobs(
+            greeting.settings.services_max_waiting, _prepare, self._log_error, package_paths()
+        )
+        # Any other group would take no request while another one has no answer.
+        group = ReentrantCallbackGroup()
+        for name, full_name in greeting.services.items():
+            callback = functools.partial(self._on_request, name)
+            self.create_service(_TYPES[name], full_name, callback, callback_group=group)
+
+    async def _on_request(self, name: str, request: Any, response: Any) -> Any:
+        """Queue a request; the executor goes on and sends the answer when it is there."""
+        future = Future(executor=self._executor)
+        self.pending += 1
+        try:
+            self._submit(name, request, future)
+            return await future
+        finally:
+            self.pending -= 1
+
+    def _submit(self, name: str, request: Any, future: Future) -> None:
+        def refuse(reason: str) -> None:
+            kind = _TYPES[name]
+            if name in moveit_package.NAMES:
+                self._finish(future, moveit.refusal(kind, reason))
+            else:
+                self._finish(future, kind.Response(success=False, message=reason))
+
+        try:
+            check_size(request, self._settings, len(self._settings.tasks))
+            budget = Budget(time_of(request, self._settings))
+        except RequestError as error:
+            refuse(str(error))
+        else:
+            work, answer = self._work[name], functools.partial(self._finish, future)
+            self.jobs.submit(
+                Job(lambda planner, left: work(planner, request, left), answer, refuse, budget)
+            )
+
+    def _finish(self, future: Future, response: Any) -> None:
+        # In this order: the executor looks at what awaits each time that it wakes.
+        future.set_result(response)
+        self._executor.wake()
+
+    def on_fault(self, where: str, error: Exception) -> None:
+        """Log an error in a callback."""
+        self.get_logger().error(
+            f'an error in {where}: {fault_text(error)}', throttle_duration_sec=_LOG_PERIOD
+        )
+
+    def _log_error(self, text: str) -> None:
+        self.get_logger().error(text)
+
+
+def _prepare(planner: Planner) -> None:
+    """Compile or load what the first requests need."""
+    names = planner.robot.group.joint_names
+    positions = planner.joint_q[None, planner.robot.coords]
+    try:
+        poses = solve_fk(planner, names, positions)
+        # Out of reach, so that every solver has to try.
+        solve_ik(planner, IkRequest(poses[0, :1] + _FAR))
+    except RosIkError:
+        pass  # it needs joint states; a request says so if it does too
+    planner.steps.barrier_values(planner.joint_q)
+
+
+def _find_detour(jobs: Jobs, question: Detour, sink: BinaryIO, lock: threading.Lock) -> None:
+    """Have a question of the node answered in its turn."""
+
+    def work(planner: Planner, budget: Budget) -> Reconfiguration:
+        return reconfigure(
+            planner, question.task, question.pose, question.start, question.tolerances, budget
+        )
+
+    def answer(found: Reconfiguration) -> None:
+        with lock:
+            try:
+                write_frame(sink, DetourAnswer(question.number, found))
+            except OSError:
+                pass  # the node has ended
+
+    jobs.submit(
+        Job(
+            work,
+            answer,
+            lambda reason: answer(Reconfiguration(message=reason)),
+            Budget(question.seconds),
+        )
+    )
+
+
+class _End:
+    """The end of this process: whether it has begun, and until when it may take."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self._seconds, self._begun_at = _LAST, 0.0
+
+    def begin(self, *_: object) -> None:
+        """Begin; whatever happens, the process is gone in time."""
+        if not self.begun.is_set():
+            self._begun_at = time.monotonic()
+            signal.setitimer(signal.ITIMER_REAL, self._seconds)
+            self.begun.set()
+
+    def allow_time(self) -> None:
+        """Leave the last answers time, because the node goes on."""
+        self._seconds = _LAST_IN_ORDER
+
+    def may_wait(self) -> bool:
+        """Return whether there is time for an answer."""
+        return time.monotonic() < self._begun_at + self._seconds - _GOING
+
+
+def _read(pipe: BinaryIO, sink: BinaryIO, jobs: Jobs, end: _End) -> None:
+    """Pass on what the node says until it says no more."""
+    lock = threading.Lock()
+    while (frame := read_frame(pipe)) is not None:
+        if isinstance(frame, Description):
+            jobs.describe(frame)
+        elif isinstance(frame, Settings):
+            jobs.apply(frame)
+        elif isinstance(frame, State):
+            jobs.measure(frame)
+        elif isinstance(frame, World):
+            jobs.place(frame)
+        elif isinstance(frame, Detour):
+            _find_detour(jobs, frame, sink, lock)
+        elif isinstance(frame, Leave):
+            end.allow_time()
+    end.begin()
+
+
+def _go_last(settings: Settings) -> None:
+    """Let every other process go first, and be the first to go where memory runs out."""
+    os.nice(settings.services_nice)
+    try:
+        with open('/proc/self/oom_score_adj', 'w', encoding='ascii') as file:
+            file.write('1000')
+    except OSError:
+        pass  # not on Linux, or not permitted: the kernel chooses
+
+
+def main() -> int:
+    """Answer until the pipe on the standard input is closed, or SIGTERM; return the exit code."""
+    pipe = sys.stdin.buffer
+    # What libraries print must not get among the answers.
+    sink = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    greeting = read_frame(pipe)
+    if not isinstance(greeting, Greeting):
+        return 0
+    _go_last(greeting.settings)
+    wp.config.log_level = wp.LOG_WARNING
+    end = _End()
+    signal.signal(signal.SIGTERM, end.begin)
+    rclpy.init(
+        args=list(greeting.arguments),
+        domain_id=greeting.domain_id,
+        signal_handler_options=SignalHandlerOptions.NO,
+    )
+    executor = SingleThreadedExecutor()
+    node = PlannerNode(greeting, executor)
+    executor.add_node(node)
+    threading.Thread(target=_read, args=(pipe, sink, node.jobs, end), daemon=True).start()
+    spin_until(executor, end.begun, node.on_fault)
+    answered = time.monotonic() if node.pending else -math.inf
+    node.jobs.end(_ENDING)
+    while end.may_wait() and (node.pending or time.monotonic() < answered + _DELIVERY):
+        answered = time.monotonic() if node.pending else answered
+        executor.spin_once(timeout_sec=_GOING)
+    executor.shutdown()
+    node.destroy_node()
+    rclpy.try_shutdown()
+    return 0
+
+
+if __name__ == '__main__':
+    # Without waiting for threads in a kernel or a pipe.
+    code = main()
+    sys.stdout.flush()
+    os._exit(code)

@@ -1,0 +1,48 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Time of receipt of a command: that of the tick that reads it, or that of its stamp."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rclpy.clock import Clock
+
+from ros_ik.node.transport.cdr_readers import Stamp
+from ros_ik.node.transport.mailbox import Mailbox
+from ros_ik.settings import Settings
+
+_NANOSECONDS = 1_000_000_000
+
+
+class Receipt:
+    """Turns stamps into times on the clock of the servo."""
+
+    def __init__(
+        self, now: Callable[[], float], clock: Clock, settings: Mailbox[Settings | None]
+    ) -> None:
+        """Keep the clocks.
+
+        Args:
+            now: Clock of the servo [s].
+            clock: Clock of the stamps.
+            settings: Settings in force.
+        """
+        self.now = now
+        self._clock, self._settings = clock, settings
+
+    def time(self, stamp: Stamp) -> float | None:
+        """Return when a command counts as received [s], None where it is older than its timeout.
+
+        With ``command_time_source`` header that is the time of its stamp, but never later than
+        now: neither a stamp in the future nor one of a clock that is ahead keeps a command alive.
+        A stamp of zero says nothing, so the command counts from the tick that reads it.
+        """
+        settings, now = self._settings.get(), self.now()
+        if settings is None or settings.command_time_source == 'receive':
+            return now
+        if not (stamp.sec or stamp.nanosec):
+            return now
+        ahead = self._clock.now().nanoseconds - stamp.sec * _NANOSECONDS - stamp.nanosec
+        age = max(0.0, ahead / _NANOSECONDS)
+        return now - age if age <= settings.command_timeout else None

@@ -1,0 +1,79 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Services by which people and managers hold, stop, reset the robot and choose a mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import dataclasses
+
+from rclpy.node import Node
+from std_srvs.srv import SetBool
+from std_srvs.srv import Trigger
+
+from ros_ik.node.transport.mailbox import Mailbox
+from ros_ik.servo import Command
+from ros_ik.servo import Mode
+from ros_ik_interfaces.srv import SetMode
+
+
+class ControlServices:
+    """Changes the command as these services ask; used in the thread of the executor."""
+
+    def __init__(
+        self, node: Node, command: Mailbox[Command], forget_unread: Callable[[], None]
+    ) -> None:
+        """Create the services.
+
+        Args:
+            node: The node.
+            command: What is asked for, changed here.
+            forget_unread: Forgets targets that have come and that no tick has read yet.
+        """
+        self._node, self._command, self._forget_unread = node, command, forget_unread
+        self._services = [
+            node.create_service(SetBool, '~/pause', self._on_pause),
+            node.create_service(Trigger, '~/stop', self._on_stop),
+            node.create_service(Trigger, '~/reset', self._on_reset),
+            node.create_service(SetMode, '~/set_mode', self._on_mode),
+        ]
+
+    def destroy(self) -> None:
+        """Remove the services from the node."""
+        for service in self._services:
+            self._node.destroy_service(service)
+
+    def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        self._forget_unread()
+        self._command.update(lambda command: command.with_pause(request.data))
+        response.success = True
+        response.message = 'holding' if request.data else 'waiting for new targets'
+        return response
+
+    def _on_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._command.update(Command.with_stop)
+        response.success, response.message = True, 'stopping; call ~/reset to go on'
+        return response
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._forget_unread()
+        command = self._command.update(Command.with_reset)
+        response.success = not command.stopped
+        response.message = (
+            'still stopped: ~/stop_request is true'
+            if command.stopped
+            else 'waiting for new targets'
+        )
+        return response
+
+    def _on_mode(self, request: SetMode.Request, response: SetMode.Response) -> SetMode.Response:
+        try:
+            mode = Mode(request.mode)
+        except ValueError:
+            known = ', '.join(f'{mode.value} ({mode.name})' for mode in Mode)
+            response.message = f'there is no mode {request.mode}; there are {known}'
+        else:
+            self._command.update(lambda command: dataclasses.replace(command, mode=mode))
+            response.success, response.message = True, f'mode {mode.name}'
+        response.mode = int(self._command.get().mode)
+        return response

@@ -1,0 +1,153 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""References of the controllers: the state that each says it drives its joints to.
+
+Controllers publish it at 50 Hz and more, and a motion needs it only where it begins: messages are
+kept as bytes, and read then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import functools
+from typing import Any
+from typing import NamedTuple
+
+import numpy as np
+from rclpy.serialization import deserialize_message
+
+from ros_ik.node.transport.message_stats import Drop
+from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.polled_subscription import Stream
+from ros_ik.node.transport.polled_subscription import StreamNode
+from ros_ik.node.transport.size_limited_subscription import JOINTS_BYTES
+from ros_ik.node.transport.size_limited_subscription import stream
+from ros_ik.numbers import is_bounded
+from ros_ik.servo import ControllerReference
+from ros_ik.servo import Rejection
+from ros_ik.servo.robot import ControlledRobot
+from ros_ik.settings import OutputSettings
+from ros_ik.settings import Settings
+
+try:
+    from control_msgs.msg import JointTrajectoryControllerState
+except ImportError:
+    JointTrajectoryControllerState = None
+
+_NAME = 'controller_state'
+
+
+class _Heard(NamedTuple):
+    """The newest message of a controller, and when it came [s]."""
+
+    data: bytes
+    time: float
+
+
+class ControllerStates:
+    """Listens to the controllers of the outputs, where control_msgs is installed.
+
+    Attributes:
+        streams: The topics, for the control thread to read.
+    """
+
+    def __init__(
+        self, node: StreamNode, settings: Settings, drops: Drops, now: Callable[[], float]
+    ) -> None:
+        """Subscribe.
+
+        Args:
+            node: The node.
+            settings: Settings in force.
+            drops: Counts what is of no use.
+            now: Clock of the servo [s].
+        """
+        self._drops, self._now = drops, now
+        self._heard: dict[str, _Heard] = {}
+        self.streams: tuple[Stream, ...] = ()
+        if JointTrajectoryControllerState is not None:
+            topics = [state_topic(node, output) for output in settings.outputs]
+            self.streams = tuple(self._listen(node, topic) for topic in topics if topic)
+
+    def reference_of(self, robot: ControlledRobot) -> ControllerReference | None:
+        """Return what the controllers drive the joints of a robot to, None where none was heard.
+
+        Joints that no controller speaks of have no time of receipt.
+        """
+        if not self._heard:
+            return None
+        count = robot.group.n_variables
+        reference = ControllerReference(
+            np.zeros(count), np.zeros(count), np.full(count, -np.inf)
+        )
+        variable_of = {name: k for k, name in enumerate(robot.group.joint_names)}
+        for topic, heard in self._heard.items():
+            self._merge(topic, heard, variable_of, reference)
+        return reference
+
+    def destroy(self) -> None:
+        """Remove the subscriptions from the node."""
+        for topic in self.streams:
+            topic.destroy()
+
+    def _listen(self, node: StreamNode, topic: str) -> Stream:
+        return stream(
+            node,
+            JointTrajectoryControllerState,
+            topic,
+            functools.partial(self._keep, topic),
+            self._drops,
+            most_bytes=JOINTS_BYTES,
+            read=bytes,
+        )
+
+    def _keep(self, topic: str, data: bytes) -> None:
+        self._heard[topic] = _Heard(data, self._now())
+
+    def _merge(
+        self,
+        topic: str,
+        heard: _Heard,
+        variable_of: dict[str, int],
+        reference: ControllerReference,
+    ) -> None:
+        """Write what a message says of the joints of ``variable_of``."""
+        try:
+            message = deserialize_message(heard.data, JointTrajectoryControllerState)
+        except (RuntimeError, ValueError, MemoryError) as error:
+            text = str(error)
+            self._drops.add_in_tick(_NAME, Drop.UNREADABLE, lambda: text)
+            return
+        point = _reference_point(message)
+        names, positions, velocities = message.joint_names, point.positions, point.velocities
+        if len(positions) != len(names) or len(velocities) not in (0, len(names)):
+            sizes = f'{len(names)} names, {len(positions)} positions on {topic}'
+            self._drops.add_in_tick(_NAME, Rejection.WRONG_SIZE, lambda: sizes)
+            return
+        if not (is_bounded(list(positions)) and is_bounded(list(velocities))):
+            self._drops.add_in_tick(_NAME, Rejection.NON_FINITE, lambda: topic)
+            return
+        for entry, name in enumerate(names):
+            variable = variable_of.get(name)
+            if variable is not None:
+                reference.positions[variable] = positions[entry]
+                reference.velocities[variable] = velocities[entry] if len(velocities) else 0.0
+                reference.received[variable] = heard.time
+
+
+def state_topic(node: StreamNode, output: OutputSettings) -> str:
+    """Return the topic of the state of an output's controller, '' for none.
+
+    A joint_trajectory_controller publishes it beside the topic on which it listens.
+    """
+    if output.state_topic or output.type != 'joint_trajectory':
+        return output.state_topic
+    return f'{node.resolve_topic_name(output.topic).rpartition("/")[0]}/{_NAME}'
+
+
+def _reference_point(message: Any) -> Any:
+    """Return the reference of a state; releases before Iron name it ``desired``."""
+    point = getattr(message, 'reference', None)
+    if (point is None or not len(point.positions)) and hasattr(message, 'desired'):
+        return message.desired
+    return point

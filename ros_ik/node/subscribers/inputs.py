@@ -1,0 +1,145 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Topics and services by which the node is commanded: messages in, the latest command out.
+
+The control thread reads the streams of targets and joint states; the rest is the executor's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import dataclasses
+import functools
+from typing import Any
+
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+
+from ros_ik.node.control.control_loop import Inbox
+from ros_ik.node.control.jump_counter import JumpCounter
+from ros_ik.node.subscribers.command_time import Receipt
+from ros_ik.node.subscribers.control_services import ControlServices
+from ros_ik.node.subscribers.controller_states import ControllerStates
+from ros_ik.node.subscribers.joint_state_merger import JointStateMerger
+from ros_ik.node.subscribers.obstacle_topic import ObstacleTopic
+from ros_ik.node.subscribers.target_topics import TargetTopics
+from ros_ik.node.subscribers.transforms import Transforms
+from ros_ik.node.transport.cdr_readers import JointReader
+from ros_ik.node.transport.cdr_readers import JointSample
+from ros_ik.node.transport.mailbox import Mailbox
+from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.polled_subscription import StreamNode
+from ros_ik.node.transport.polled_subscription import StreamRound
+from ros_ik.node.transport.size_limited_subscription import FLAG_BYTES
+from ros_ik.node.transport.size_limited_subscription import JOINTS_BYTES
+from ros_ik.node.transport.size_limited_subscription import LATCHED
+from ros_ik.node.transport.size_limited_subscription import LATEST_STATES
+from ros_ik.node.transport.size_limited_subscription import stream
+from ros_ik.node.transport.size_limited_subscription import subscribe
+from ros_ik.servo import Command
+from ros_ik.servo import Measurement
+from ros_ik.servo import Servo
+from ros_ik.settings import Settings
+
+
+class Inputs:
+    """Subscriptions and services of a configured node.
+
+    Attributes:
+        transforms: Finds frames.
+    """
+
+    def __init__(
+        self,
+        node: StreamNode,
+        settings: Settings,
+        inbox: Inbox,
+        now: Callable[[], float],
+        drops: Drops,
+    ) -> None:
+        """Create the subscriptions and services.
+
+        Args:
+            node: The node.
+            settings: Settings in force.
+            inbox: Where commands go.
+            now: Clock of the servo [s].
+            drops: Counts what is of no use.
+        """
+        self._node, self._inbox, self._now, self._drops = node, inbox, now, drops
+        self._merger: JointStateMerger | None = None
+        self.transforms = Transforms(node, settings.use_tf)
+        receipt = Receipt(now, node.get_clock(), inbox.settings)
+        command = inbox.command
+        self._targets = TargetTopics(
+            node, settings, inbox.settings, command, receipt, self.transforms, drops
+        )
+        self._obstacles = ObstacleTopic(node, settings, command, self.transforms, drops)
+        self._services = ControlServices(node, command, self._targets.forget_unread)
+        self._stop_request = subscribe(
+            node,
+            Bool,
+            '~/stop_request',
+            self._on_stop_request,
+            drops,
+            most_bytes=FLAG_BYTES,
+            qos=LATCHED,
+        )
+        self._joint_states = stream(
+            node,
+            JointState,
+            'joint_states',
+            self._on_joint_states,
+            drops,
+            most_bytes=JOINTS_BYTES,
+            read=JointReader(),
+            qos=LATEST_STATES,
+        )
+        self._controllers = ControllerStates(node, settings, drops, now)
+        streams = (self._joint_states, *self._targets.streams, *self._controllers.streams)
+        inbox.streams.put(StreamRound(streams, settings.period))
+
+    def take_over(self, servo: Servo) -> Mailbox[Measurement]:
+        """Read messages for another servo from now on; targets for the one before are dropped.
+
+        Returns:
+            Where the measured states of its robot go.
+        """
+        self.transforms.take_over(servo.robot)
+        reference = functools.partial(self._controllers.reference_of, servo.robot)
+        merger = JointStateMerger(servo, self._drops, reference)
+        self._merger = merger
+        self._targets.take_over(servo.robot)
+        self._obstacles.take_over(servo.robot)
+        return merger.measurement
+
+    def jump_counter(self, servo: Servo) -> JumpCounter:
+        """Return what counts the targets that a servo refuses as jumps."""
+        return JumpCounter(servo, self._drops, self._targets.pose_topics)
+
+    def activate(self, active: bool) -> None:
+        """Let the servo move, from new targets on, or let it come to rest."""
+        self._targets.forget_unread()
+        self._inbox.command.update(lambda command: command.with_activation(active))
+
+    def change(self, **fields: Any) -> None:
+        """Change the command."""
+        self._inbox.command.update(lambda command: dataclasses.replace(command, **fields))
+
+    def destroy(self) -> None:
+        """Remove subscriptions and services from the node."""
+        self._inbox.streams.put(StreamRound((), 0.0))
+        self._joint_states.destroy()
+        self._node.destroy_subscription(self._stop_request)
+        self._controllers.destroy()
+        for part in (self._targets, self._obstacles, self._services, self.transforms):
+            part.destroy()
+        self._inbox.command.put(Command(active=False))
+
+    def _on_joint_states(self, sample: JointSample) -> None:
+        merger = self._merger
+        if merger is not None and merger.merge(sample, self._now()):
+            self._drops.accepted('joint_states')
+
+    def _on_stop_request(self, message: Bool) -> None:
+        self._inbox.command.update(lambda command: command.with_stop_request(message.data))

@@ -1,0 +1,134 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Joint states merged joint by joint: a message may hold any of the joints, in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import dataclasses
+import functools
+
+import numpy as np
+
+from ros_ik.node.transport.cdr_readers import JointSample
+from ros_ik.node.transport.mailbox import Mailbox
+from ros_ik.node.transport.message_stats import Drops
+from ros_ik.numbers import is_bounded
+from ros_ik.numbers import MAX_MAGNITUDE
+from ros_ik.servo import ControllerReference
+from ros_ik.servo import Measurement
+from ros_ik.servo import Rejection
+from ros_ik.servo import Servo
+
+_TOPIC = 'joint_states'
+# Arrangements of names that are remembered at a time: one for each publisher.
+_MOST_KNOWN = 16
+
+
+class JointStateMerger:
+    """Collects joint states of one robot.
+
+    What is wrong with one joint costs that joint alone: its last state stays, and grows old.
+
+    Attributes:
+        measurement: The state so far.
+    """
+
+    def __init__(
+        self, servo: Servo, drops: Drops, reference: Callable[[], ControllerReference | None]
+    ) -> None:
+        """Start without any joint known.
+
+        Args:
+            servo: The servo of the robot.
+            drops: Counts what is of no use.
+            reference: Returns what the controllers drive the robot to.
+        """
+        self._reference = reference
+        self._coord_of, self._drops = servo.robot.coord_of, drops
+        model = servo.robot.model
+        self._q = model.neutral_joint_q()
+        self._received = np.full(model.joint_coord_count, -np.inf)
+        self.measurement = Mailbox(self._copy())
+        # Publishers repeat their names in one order: what they mean is found once for each.
+        self._known: dict[tuple[str, ...], _Joints] = {}
+
+    def merge(self, message: JointSample, now: float) -> bool:
+        """Take a message received at ``now`` [s]; joints that the model lacks are passed over.
+
+        Returns:
+            Whether the message says something of the state.
+        """
+        names, given = message.names, message.positions
+        if len(given) != len(names):
+            if len(given):
+                sizes = f'{len(names)} names, {len(given)} positions'
+                self._drops.add_in_tick(_TOPIC, Rejection.WRONG_SIZE, lambda: sizes)
+            # Broadcasters of velocities or efforts alone are no error, and of no use.
+            return False
+        joints = self._known.get(names) or self._learn(names)
+        if joints.repeated:
+            self._drops.add_in_tick(
+                _TOPIC, Rejection.REPEATED_JOINT, lambda: ', '.join(names), joints.repeated
+            )
+        positions, coords = np.array(given)[joints.entries], joints.coords
+        # For few numbers faster than what numpy does for many.
+        if not is_bounded(positions.tolist()):
+            good = np.abs(positions) <= MAX_MAGNITUDE
+            self._drop(names, joints.entries, positions)
+            positions, coords = positions[good], coords[good]
+        if not len(coords):
+            return False
+        self._q[coords] = positions
+        self._received[coords] = now
+        self.measurement.put(self._copy())
+        return True
+
+    def _drop(self, names: tuple[str, ...], entries: np.ndarray, positions: np.ndarray) -> None:
+        """Count the positions that are no use."""
+        finite = np.isfinite(positions)
+        too_large = finite & (np.abs(positions) > MAX_MAGNITUDE)
+        for reason, wrong in (
+            (Rejection.NON_FINITE, ~finite),
+            (Rejection.TOO_LARGE_NUMBER, too_large),
+        ):
+            if wrong.any():
+                text = ', '.join(names[entry] for entry in entries[wrong])
+                self._drops.add_in_tick(
+                    _TOPIC, reason, functools.partial(str, text), int(wrong.sum())
+                )
+
+    def _copy(self) -> Measurement:
+        return Measurement(self._q.copy(), self._received.copy(), self._reference)
+
+    def _learn(self, names: tuple[str, ...]) -> _Joints:
+        """Find the joints of the model among names; of one named twice the first entry counts."""
+        found: dict[int, int] = {}
+        repeated = 0
+        for entry, name in enumerate(names):
+            coord = self._coord_of.get(name)
+            if coord is not None:
+                repeated += coord in found
+                found.setdefault(coord, entry)
+        joints = _Joints(
+            np.array(list(found.values()), dtype=int), np.array(list(found), dtype=int), repeated
+        )
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._known[names] = joints
+        return joints
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Joints:
+    """Meaning of the names in a message of joint states.
+
+    Attributes:
+        entries: Indices of the joints of the model among them.
+        coords: Coordinates of those joints.
+        repeated: Number of names that came before.
+    """
+
+    entries: np.ndarray
+    coords: np.ndarray
+    repeated: int

@@ -1,0 +1,197 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The topics of obstacles: changes, each message as a whole or not at all, and what there is."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import numpy as np
+from rclpy.node import Node
+
+from ros_ik.model.collision_geometry import rigid_parts
+from ros_ik.node.subscribers.refusals import why_frame
+from ros_ik.node.subscribers.refusals import why_obstacle
+from ros_ik.node.subscribers.transforms import Nowhere
+from ros_ik.node.subscribers.transforms import Transforms
+from ros_ik.node.transport.mailbox import Mailbox
+from ros_ik.node.transport.message_stats import Drop
+from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.pose_messages import fill_pose
+from ros_ik.node.transport.pose_messages import pose_numbers
+from ros_ik.node.transport.size_limited_subscription import LATCHED
+from ros_ik.node.transport.size_limited_subscription import subscribe
+from ros_ik.servo import Command
+from ros_ik.servo import Obstacle
+from ros_ik.servo import Rejection
+from ros_ik.servo.robot import ControlledRobot
+from ros_ik.servo.world import ObstacleBook
+from ros_ik.servo.world import ObstacleKind
+from ros_ik.servo.world import ObstacleOperation
+from ros_ik.servo.world import ObstacleRequest
+from ros_ik.settings import Settings
+from ros_ik_interfaces.msg import Obstacle as ObstacleMessage
+from ros_ik_interfaces.msg import ObstacleArray
+
+_TOPIC = 'obstacles'
+_CURRENT_TOPIC = 'current_obstacles'
+# A change may remove and add every obstacle, and some more that it then clears.
+_SPARE = 100
+# An obstacle with names of a usual length takes a quarter of this [bytes].
+_OBSTACLE_BYTES = 1024
+
+
+class ObstacleTopic:
+    """Keeps the obstacles of the command; used in the thread of the executor."""
+
+    def __init__(
+        self,
+        node: Node,
+        settings: Settings,
+        command: Mailbox[Command],
+        transforms: Transforms,
+        drops: Drops,
+    ) -> None:
+        """Subscribe, and advertise what there is.
+
+        Args:
+            node: The node.
+            settings: Settings in force.
+            command: What is asked for, changed here.
+            transforms: Finds frames.
+            drops: Counts what is of no use.
+        """
+        self._node, self._command = node, command
+        self._transforms, self._drops = transforms, drops
+        self._most = settings.barriers_max_obstacles
+        self._most_requests = 2 * self._most + _SPARE
+        self._robot: ControlledRobot | None = None
+        self._book: ObstacleBook
+        # By name, of the obstacles that there are: one that changes leaves the others as they are.
+        self._entries: dict[str, tuple[Obstacle, ObstacleMessage]] = {}
+        self._current = node.create_publisher(ObstacleArray, f'~/{_CURRENT_TOPIC}', LATCHED)
+        self._subscription = subscribe(
+            node,
+            ObstacleArray,
+            f'~/{_TOPIC}',
+            self._receive,
+            drops,
+            most_bytes=_OBSTACLE_BYTES * self._most_requests,
+            qos=LATCHED,
+        )
+
+    def take_over(self, robot: ControlledRobot) -> None:
+        """Keep the obstacles for another robot, those whose link it has."""
+        before, self._robot = self._robot, robot
+        self._book = ObstacleBook(robot, self._most)
+        if before is not None:
+            for obstacle in self._command.get().obstacles:
+                self._carry_over(obstacle, before)
+        self._put(self._book.obstacles)
+
+    def destroy(self) -> None:
+        """Remove subscription and publisher from the node."""
+        self._node.destroy_subscription(self._subscription)
+        self._node.destroy_publisher(self._current)
+
+    def _receive(self, message: ObstacleArray) -> None:
+        count = len(message.obstacles)
+        if self._robot is None:
+            self._drops.add(_TOPIC, Rejection.NOT_READY, lambda: 'there is no model')
+        elif count > self._most_requests:
+            self._drops.add(
+                _TOPIC,
+                Drop.TOO_LARGE,
+                lambda: f'{count} changes in one message, at most {self._most_requests}',
+            )
+        else:
+            self._apply(message)
+
+    def _apply(self, message: ObstacleArray) -> None:
+        requests = []
+        for entry in message.obstacles:
+            request = self._request(entry)
+            if isinstance(request, Nowhere):
+                text = f'obstacle {entry.id!r}: {why_frame(entry.header.frame_id, request.text)}'
+                self._drops.add(_TOPIC, request.reason, functools.partial(str, text))
+                return
+            requests.append(request)
+        result = self._book.apply(requests)
+        if isinstance(result, Rejection):
+            self._drops.add(_TOPIC, result, lambda: self._blame(requests))
+            return
+        self._drops.accepted(_TOPIC)
+        self._put(result)
+
+    def _request(self, entry: ObstacleMessage) -> ObstacleRequest | Nowhere:
+        """Return what an entry asks for; only an addition has a place."""
+        if entry.operation != ObstacleOperation.ADD:
+            return ObstacleRequest(entry.operation, entry.id)
+        place = self._transforms.find(entry.header.frame_id, entry.header.stamp)
+        if isinstance(place, Nowhere):
+            return place
+        pose = place.moved_pose(np.array(pose_numbers(entry.pose))).tolist()
+        return ObstacleRequest(
+            entry.operation, entry.id, entry.type, entry.dimensions, place.link, pose[:3], pose[3:]
+        )
+
+    def _blame(self, requests: list[ObstacleRequest]) -> str:
+        """Return which request is at fault, and why."""
+        scratch = ObstacleBook(self._robot, self._most)  # type: ignore[arg-type]
+        for request in requests:
+            result = scratch.apply([request])
+            if isinstance(result, Rejection):
+                return f'obstacle {request.name!r}: {why_obstacle(result, request)}'
+        return f'at most {self._most} obstacles are kept (barriers.max_obstacles)'
+
+    def _carry_over(self, obstacle: Obstacle, before: ControlledRobot) -> None:
+        """Ask for an obstacle of the robot before again."""
+        frame = before.model.body_label[obstacle.frame_link]
+        request = ObstacleRequest(
+            ObstacleOperation.ADD,
+            obstacle.name,
+            ObstacleKind[obstacle.kind.upper()],
+            obstacle.dimensions,
+            frame,
+            obstacle.pose[:3].tolist(),
+            obstacle.pose[3:].tolist(),
+        )
+        result = self._book.apply([request])
+        log = self._node.get_logger().warning
+        if isinstance(result, Rejection):
+            self._drops.add(_TOPIC, result, lambda: f'{obstacle.name!r} of the robot before')
+            log(f'obstacle {obstacle.name!r} is lost: the new robot has no link {frame!r}')
+            return
+        parts = rigid_parts(before.model)
+        if parts[obstacle.frame_link] != parts[before.base_link]:
+            log(
+                f'obstacle {obstacle.name!r} was given in {frame!r}, which moves: it is taken '
+                'where that link is now; send it again if it stayed behind'
+            )
+
+    def _put(self, obstacles: tuple[Obstacle, ...]) -> None:
+        """Take over the obstacles that there are, and publish them."""
+        self._command.update(functools.partial(dataclasses.replace, obstacles=obstacles))
+        before, self._entries = self._entries, {}
+        for obstacle in obstacles:
+            known = before.get(obstacle.name)
+            if known is None or known[0] is not obstacle:
+                known = obstacle, self._entry(obstacle)
+            self._entries[obstacle.name] = known
+        clear = ObstacleMessage(operation=ObstacleOperation.CLEAR)
+        entries = [message for _, message in self._entries.values()]
+        self._current.publish(ObstacleArray(obstacles=[clear, *entries]))
+
+    def _entry(self, obstacle: Obstacle) -> ObstacleMessage:
+        """Return the addition that asks for an obstacle."""
+        message = ObstacleMessage(
+            id=obstacle.name,
+            operation=ObstacleOperation.ADD,
+            type=ObstacleKind[obstacle.kind.upper()],
+            dimensions=obstacle.dimensions,
+        )
+        labels = self._robot.model.body_label  # type: ignore[union-attr]
+        message.header.frame_id = labels[obstacle.frame_link]
+        fill_pose(message.pose, obstacle.pose.tolist())
+        return message

@@ -1,0 +1,266 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Topics of targets: poses, velocities, joint positions, the centre of mass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import dataclasses
+import functools
+from typing import Any
+
+from geometry_msgs.msg import PointStamped
+from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import TwistStamped
+import numpy as np
+from sensor_msgs.msg import JointState
+
+from ros_ik.node.subscribers.command_time import Receipt
+from ros_ik.node.subscribers.refusals import why_frame
+from ros_ik.node.subscribers.refusals import why_joints
+from ros_ik.node.subscribers.refusals import why_numbers
+from ros_ik.node.subscribers.transforms import Nowhere
+from ros_ik.node.subscribers.transforms import Place
+from ros_ik.node.subscribers.transforms import Transforms
+from ros_ik.node.transport.cdr_readers import JointReader
+from ros_ik.node.transport.cdr_readers import JointSample
+from ros_ik.node.transport.cdr_readers import read_jog
+from ros_ik.node.transport.cdr_readers import read_point
+from ros_ik.node.transport.cdr_readers import read_pose
+from ros_ik.node.transport.cdr_readers import read_twist
+from ros_ik.node.transport.cdr_readers import StampedSample
+from ros_ik.node.transport.mailbox import Mailbox
+from ros_ik.node.transport.message_stats import Drop
+from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.polled_subscription import Stream
+from ros_ik.node.transport.polled_subscription import StreamNode
+from ros_ik.node.transport.size_limited_subscription import JOINTS_BYTES
+from ros_ik.node.transport.size_limited_subscription import stream
+from ros_ik.node.transport.size_limited_subscription import TARGET_BYTES
+from ros_ik.servo import Command
+from ros_ik.servo import JointTarget
+from ros_ik.servo import JointVelocityTarget
+from ros_ik.servo import Rejection
+from ros_ik.servo import TargetReader
+from ros_ik.servo.robot import ControlledRobot
+from ros_ik.servo.velocity_units import frame_speeds
+from ros_ik.servo.velocity_units import joint_speeds
+from ros_ik.settings import Settings
+
+try:
+    from control_msgs.msg import JointJog
+except ImportError:
+    JointJog = None
+
+Sample = StampedSample | JointSample
+Change = Callable[[Command], Command]
+
+
+class TargetTopics:
+    """Turns messages into targets of the command.
+
+    Attributes:
+        streams: The topics, for the control thread to read.
+        pose_topics: Name of the topic of the newest pose by frame task.
+    """
+
+    def __init__(
+        self,
+        node: StreamNode,
+        settings: Settings,
+        in_force: Mailbox[Settings | None],
+        command: Mailbox[Command],
+        receipt: Receipt,
+        transforms: Transforms,
+        drops: Drops,
+    ) -> None:
+        """Subscribe.
+
+        Args:
+            node: The node.
+            settings: Settings at the start.
+            in_force: Settings in force when a target comes.
+            command: What is asked for, changed here.
+            receipt: Says when a message counts as received.
+            transforms: Finds frames.
+            drops: Counts what is of no use.
+        """
+        self._node, self._command, self._drops = node, command, drops
+        self._receipt, self._transforms = receipt, transforms
+        self._settings, self._in_force = settings, in_force
+        self._reader: TargetReader | None = None
+        self._task_count = len(settings.tasks)
+        self.pose_topics = [f'{task.name}/target_pose' for task in settings.tasks]
+        self._by_topic: dict[str, Stream] = {}
+        self._pose_stream('target_pose', 0)
+        self._stream(JointState, JointReader(), 'target_joints', self._joints)
+        if JointJog is not None:
+            read = functools.partial(read_jog, JointJog)
+            self._stream(JointJog, read, 'target_joint_jog', self._joints)
+        self._stream(PointStamped, read_point, 'target_com', self._center_of_mass)
+        for index, task in enumerate(settings.tasks):
+            self._pose_stream(f'{task.name}/target_pose', index)
+            self._stream(
+                TwistStamped, read_twist, f'{task.name}/target_twist', self._twist, index
+            )
+        self.streams = tuple(self._by_topic.values())
+
+    def take_over(self, robot: ControlledRobot) -> None:
+        """Read targets for another robot from now on and drop those for the one before."""
+        reader, none = TargetReader(robot), (None,) * self._task_count
+
+        def begin(command: Command) -> Command:
+            self._reader = reader
+            return dataclasses.replace(
+                command, poses=none, twists=none, joints=None, center_of_mass=None
+            )
+
+        self._command.update(begin)
+
+    def forget_unread(self) -> None:
+        """Forget targets that have come and that no tick has read yet."""
+        for topic in self.streams:
+            topic.discard()
+
+    def destroy(self) -> None:
+        """Remove the subscriptions from the node."""
+        for topic in self.streams:
+            topic.destroy()
+
+    def _pose_stream(self, topic: str, task: int) -> None:
+        """Listen to a topic of poses; there are two for the first task."""
+        self._stream(PoseStamped, read_pose, topic, self._pose, task, topic)
+
+    def _stream(
+        self,
+        kind: type,
+        read: Callable[[bytes], Sample],
+        topic: str,
+        change: Callable[..., Change | Rejection],
+        *what: Any,
+    ) -> None:
+        """Listen to one topic.
+
+        Args:
+            kind: Type of the messages.
+            read: Reads their bytes.
+            topic: Name of the topic below the node.
+            change: Returns from the reader, ``what``, the sample, its place and its time the
+                change of the command, or the reason why there is none.
+            what: The index of the frame task, where there is one; of a pose its topic besides.
+        """
+        self._by_topic[topic] = stream(
+            self._node,
+            kind,
+            f'~/{topic}',
+            functools.partial(self._receive, topic, change, what),
+            self._drops,
+            most_bytes=JOINTS_BYTES if kind in (JointState, JointJog) else TARGET_BYTES,
+            read=read,
+        )
+
+    def _receive(
+        self,
+        topic: str,
+        change_of: Callable[..., Change | Rejection],
+        what: tuple[Any, ...],
+        sample: Sample,
+    ) -> None:
+        drop, reader = self._drops.add_in_tick, self._reader
+        if reader is None:
+            drop(topic, Rejection.NOT_READY, lambda: 'there is no model')
+            return
+        received = self._receipt.time(sample.stamp)
+        if received is None:
+            drop(topic, Drop.TOO_OLD, lambda: 'its stamp is older than command_timeout')
+            return
+        place = self._transforms.find(sample.frame_id, sample.stamp)
+        if isinstance(place, Nowhere):
+            text = place.text
+            drop(topic, place.reason, lambda: why_frame(sample.frame_id, text))
+            return
+        change = change_of(reader, *what, sample, place, received)
+        if isinstance(change, Rejection):
+            drop(topic, change, lambda: _why(change, sample, reader))
+            return
+        source = self._by_topic[topic]
+        # Meanwhile another robot may have been taken over, for which this is no target, or targets
+        # been forgotten, of which this is one.
+        self._command.update(
+            lambda command: (
+                change(command)
+                if self._reader is reader and not source.is_discarded
+                else command
+            )
+        )
+        self._drops.accepted(topic)
+
+    def _pose(
+        self,
+        reader: TargetReader,
+        task: int,
+        topic: str,
+        sample: StampedSample,
+        place: Place,
+        received: float,
+    ) -> Change | Rejection:
+        given = sample.numbers
+        if place.pose is not None:
+            given = place.moved_pose(np.array(given)).tolist()
+        target = reader.pose(
+            task, place.link, given[:3], given[3:], received, stamp=sample.stamp.seconds
+        )
+        if isinstance(target, Rejection):
+            return target
+        self.pose_topics[task] = topic
+        return lambda command: command.with_pose(task, target)
+
+    def _twist(
+        self, reader: TargetReader, task: int, sample: StampedSample, place: Place, received: float
+    ) -> Change | Rejection:
+        numbers = frame_speeds(sample.numbers, self._in_force.get() or self._settings)
+        if isinstance(numbers, Rejection):
+            return numbers
+        linear, angular = (
+            place.turned(np.array(part)).tolist() for part in (numbers[:3], numbers[3:])
+        )
+        target = reader.twist(task, place.link, linear, angular, received)
+        if isinstance(target, Rejection):
+            return target
+        return lambda command: command.with_twist(task, target)
+
+    def _center_of_mass(
+        self, reader: TargetReader, sample: StampedSample, place: Place, received: float
+    ) -> Change | Rejection:
+        given = np.array(sample.numbers)
+        target = reader.center_of_mass(place.link, place.moved_point(given).tolist(), received)
+        if isinstance(target, Rejection):
+            return target
+        return lambda command: dataclasses.replace(command, center_of_mass=target)
+
+    def _joints(
+        self, reader: TargetReader, sample: JointSample, place: Place, received: float
+    ) -> Change | Rejection:
+        target: JointTarget | JointVelocityTarget | Rejection
+        if sample.velocities:
+            target = self._joint_velocities(reader, sample, received)
+        else:
+            target = reader.joints(sample.names, sample.positions, received)
+        if isinstance(target, Rejection):
+            return target
+        return lambda command: dataclasses.replace(command, joints=target)
+
+    def _joint_velocities(
+        self, reader: TargetReader, sample: JointSample, received: float
+    ) -> JointVelocityTarget | Rejection:
+        velocities = joint_speeds(sample.velocities, self._in_force.get() or self._settings)
+        if isinstance(velocities, Rejection):
+            return velocities
+        return reader.joint_velocities(sample.names, velocities, received)
+
+
+def _why(reason: Rejection, sample: Sample, reader: TargetReader) -> str:
+    """Return why a target is refused, for people."""
+    if isinstance(sample, JointSample):
+        return why_joints(reason, sample, reader.joint_names)
+    return why_numbers(reason, sample.numbers, sample.frame_id)

@@ -1,0 +1,163 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Frames of messages, resolved to links of the model or to poses by tf.
+
+Links of the model need no tf. Other frames are looked up in a tf2 buffer, where tf2_ros is
+installed and ``use_tf`` is true: nobody waits for a transform, what is not there is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import dataclasses
+from typing import Any
+
+from builtin_interfaces.msg import Time as TimeMessage
+import numpy as np
+from rclpy.clock import JumpThreshold
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy
+from rclpy.qos import QoSProfile
+from rclpy.time import Time
+
+from ros_ik.node.transport.cdr_readers import Stamp
+from ros_ik.node.transport.message_stats import Drop
+from ros_ik.node.transport.message_stats import Reason
+from ros_ik.servo import Rejection
+from ros_ik.servo.pose_math import pose_multiply
+from ros_ik.servo.pose_math import quat_rotate
+from ros_ik.servo.robot import ControlledRobot
+
+try:
+    from tf2_msgs.msg import TFMessage
+    import tf2_ros
+except ImportError:
+    tf2_ros = None
+
+# The profiles of tf2_ros' own listener.
+_TF = QoSProfile(depth=100)
+_TF_STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+_MISSING = 'it is no link of the model, and tf2_ros is not installed'
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Place:
+    """Frame of a target: a link, and a pose in it.
+
+    Attributes:
+        link: Name of a link of the model, '' for the one that its target assumes.
+        pose: Pose of the frame in that link, [7]; None where the frame is the link.
+    """
+
+    link: str
+    pose: np.ndarray | None = None
+
+    def moved_pose(self, pose: np.ndarray) -> np.ndarray:
+        """Return a pose [7] of the frame as one of the link; its quaternion keeps its length."""
+        return pose if self.pose is None else pose_multiply(self.pose, pose)
+
+    def moved_point(self, point: np.ndarray) -> np.ndarray:
+        """Return a point [3] of the frame as one of the link."""
+        return point if self.pose is None else self.pose[:3] + self.turned(point)
+
+    def turned(self, vector: np.ndarray) -> np.ndarray:
+        """Return a vector [3] along the axes of the frame as one along those of the link."""
+        return vector if self.pose is None else quat_rotate(self.pose[3:], vector)
+
+
+@dataclasses.dataclass(frozen=True)
+class Nowhere:
+    """Reason for a frame without a place."""
+
+    reason: Reason
+    text: str
+
+
+class Transforms:
+    """Knows the links of the model and what tf says; any thread may ask."""
+
+    def __init__(self, node: Node, use_tf: bool) -> None:
+        """Listen to tf where that is wanted and tf2_ros is installed."""
+        self._node, self._use_tf = node, use_tf
+        self._places = {'': Place('')}
+        self._base = ''
+        self._buffer: Any = None
+        self._subscriptions: list = []
+        if use_tf and tf2_ros is not None:
+            self._listen()
+
+    def take_over(self, robot: ControlledRobot) -> None:
+        """Know the links of another model."""
+        labels = robot.model.body_label
+        self._places = {name: Place(name) for name in ('', *labels)}
+        self._base = labels[robot.base_link]
+
+    def destroy(self) -> None:
+        """Listen no more."""
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+        if self._buffer is not None:
+            self._jumps.unregister()
+        self._subscriptions, self._buffer = [], None
+
+    def find(self, frame_id: str, stamp: TimeMessage | Stamp) -> Place | Nowhere:
+        """Return where a frame is.
+
+        Args:
+            frame_id: Name of the frame, '' for the one that is assumed.
+            stamp: Time of what is given in it; zero, or a time that tf does not know yet, means
+                the newest transform.
+        """
+        place = self._places.get(frame_id)
+        if place is not None:
+            return place
+        if not self._use_tf:
+            return Nowhere(Rejection.UNKNOWN_FRAME, 'it is no link of the model')
+        if self._buffer is None:
+            return Nowhere(Drop.TF_UNAVAILABLE, _MISSING)
+        if stamp.sec < 0:
+            return Nowhere(Drop.TF_UNAVAILABLE, 'tf knows no time before the epoch')
+        try:
+            return Place(self._base, self._look_up(frame_id, stamp))
+        except tf2_ros.TransformException as error:
+            return Nowhere(Drop.TF_UNAVAILABLE, str(error))
+
+    def _listen(self) -> None:
+        """Fill a buffer; a clock that goes backwards empties it but for what is static."""
+        node, buffer = self._node, tf2_ros.Buffer()
+        self._buffer = buffer
+        backwards = JumpThreshold(
+            min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True
+        )
+        self._jumps = node.get_clock().create_jump_callback(
+            backwards, post_callback=lambda jump: buffer.clear()
+        )
+        self._subscriptions = [
+            node.create_subscription(TFMessage, topic, _filler(take), qos)
+            for topic, take, qos in (
+                ('tf', buffer.set_transform, _TF),
+                ('tf_static', buffer.set_transform_static, _TF_STATIC),
+            )
+        ]
+
+    def _look_up(self, frame_id: str, stamp: TimeMessage | Stamp) -> np.ndarray:
+        # The core does not wait; Buffer.lookup_transform would ask the same twice.
+        look_up = self._buffer.lookup_transform_core
+        try:
+            given = Time(seconds=stamp.sec, nanoseconds=stamp.nanosec)
+            found = look_up(self._base, frame_id, given)
+        except tf2_ros.ExtrapolationException:
+            found = look_up(self._base, frame_id, Time())
+        shift, turn = found.transform.translation, found.transform.rotation
+        pose = np.array([shift.x, shift.y, shift.z, turn.x, turn.y, turn.z, turn.w])
+        pose[3:] /= np.linalg.norm(pose[3:])
+        return pose
+
+
+def _filler(take: Callable[[Any, str], None]) -> Callable[[Any], None]:
+    def fill(message: Any) -> None:
+        for transform in message.transforms:
+            take(transform, 'ros_ik')
+
+    return fill

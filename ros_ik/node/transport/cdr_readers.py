@@ -1,0 +1,225 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Messages of streams as names and numbers, read from their bytes.
+
+They come as often as the robot moves, and a tick reads them: rclpy takes 20 us to make a message
+of a pose and 40 us to make one of joint states; from the bytes they take 2 and 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence
+import struct
+from typing import Any
+from typing import NamedTuple
+
+from geometry_msgs.msg import PointStamped
+from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import TwistStamped
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+
+from ros_ik.node.transport.cdr_templates import Marks
+from ros_ik.node.transport.cdr_templates import SerializedMessage
+from ros_ik.node.transport.pose_messages import pose_numbers
+
+# Plain CDR, little-endian, which is what processors with ROS write; of others rclpy reads each.
+_PLAIN = b'\x00\x01\x00\x00'
+_BODY = len(_PLAIN)
+_HEAD, _STAMP = struct.Struct('<iII'), struct.Struct('<iI')
+_FRAME = _BODY + _HEAD.size
+# Bytes that say the size of an array.
+_SIZE = 4
+# Arrangements of joints in messages that are known at a time: one for each publisher.
+_MOST_LAYOUTS = 8
+
+
+class Stamp(NamedTuple):
+    """Time of a header, with the names of builtin_interfaces/Time."""
+
+    sec: int
+    nanosec: int
+
+    @property
+    def seconds(self) -> float | None:
+        """The time [s]; None for zero, which says nothing."""
+        return self.sec + 1e-9 * self.nanosec if self.sec or self.nanosec else None
+
+
+class StampedSample(NamedTuple):
+    """Numbers in a frame.
+
+    Attributes:
+        frame_id: Name of the frame.
+        stamp: Time of the header.
+        numbers: Of a pose x y z qx qy qz qw, of a velocity the linear and the angular one, of a
+            point x y z.
+    """
+
+    frame_id: str
+    stamp: Stamp
+    numbers: Sequence[float]
+
+
+class JointSample(NamedTuple):
+    """Positions or velocities of joints.
+
+    Attributes:
+        frame_id: '': joints are given in no frame, whatever their header says.
+        stamp: Time of the header.
+        names: Names of the joints.
+        positions: As many as the message has [rad or m].
+        velocities: As many as the message has [rad/s or m/s] where it has no positions.
+    """
+
+    frame_id: str
+    stamp: Stamp
+    names: tuple[str, ...]
+    positions: Sequence[float]
+    velocities: Sequence[float] = ()
+
+
+def _stamped_reader(
+    kind: type, count: int, numbers_of: Callable[[Any], Sequence[float]]
+) -> Callable[[bytes], StampedSample]:
+    """Return what reads messages of a header and numbers.
+
+    Args:
+        kind: Type of the messages.
+        count: Number of numbers.
+        numbers_of: Returns the numbers of a message.
+    """
+    layout = struct.Struct(f'<{count}d')
+
+    def read(data: bytes) -> StampedSample:
+        if data[:_BODY] == _PLAIN:
+            try:
+                seconds, nanoseconds, length = _HEAD.unpack_from(data, _BODY)
+                end = _FRAME + length
+                # Numbers of eight bytes begin at multiples of eight of the body.
+                start = _BODY + (end - _BODY + 7) // 8 * 8
+                numbers = layout.unpack_from(data, start)
+                name = data[_FRAME:end]
+                frame_id = name[:-1].decode()
+            except (struct.error, UnicodeDecodeError):
+                pass  # rclpy says what is wrong with it
+            else:
+                if name.find(0) == length - 1:
+                    return StampedSample(frame_id, Stamp(seconds, nanoseconds), numbers)
+        message = deserialize_message(data, kind)
+        stamp, frame_id = message.header.stamp, message.header.frame_id
+        return StampedSample(frame_id, Stamp(stamp.sec, stamp.nanosec), numbers_of(message))
+
+    read.__doc__ = f"""Return what a serialized {kind.__name__} says.
+
+    Raises:
+        RuntimeError: It cannot be read.
+    """
+    return read
+
+
+def _twist_numbers(message: TwistStamped) -> tuple[float, ...]:
+    v, w = message.twist.linear, message.twist.angular
+    return v.x, v.y, v.z, w.x, w.y, w.z
+
+
+def _point_numbers(message: PointStamped) -> tuple[float, ...]:
+    return message.point.x, message.point.y, message.point.z
+
+
+read_pose = _stamped_reader(PoseStamped, 7, lambda message: pose_numbers(message.pose))
+read_twist = _stamped_reader(TwistStamped, 6, _twist_numbers)
+read_point = _stamped_reader(PointStamped, 3, _point_numbers)
+
+
+class JointReader:
+    """Reads joint states. Publishers repeat their names, so each arrangement is found once."""
+
+    def __init__(self) -> None:
+        """Know no arrangement."""
+        self._layouts: list[_JointLayout] = []
+
+    def __call__(self, data: bytes) -> JointSample:
+        """Return what a serialized sensor_msgs/JointState says.
+
+        Raises:
+            RuntimeError: It cannot be read.
+        """
+        for layout in self._layouts:
+            if layout.fits(data):
+                return layout.read(data)
+        message = deserialize_message(data, JointState)
+        if message.position or message.velocity or message.effort:
+            layout = _JointLayout(message)
+            if layout.fits(data):
+                self._layouts = [layout, *self._layouts[: _MOST_LAYOUTS - 1]]
+        stamp = message.header.stamp
+        return JointSample(
+            '', Stamp(stamp.sec, stamp.nanosec), tuple(message.name), message.position,
+            () if message.position else message.velocity,
+        )  # fmt: skip
+
+
+class _JointLayout:
+    """Byte offsets of the numbers in joint states of one frame, set of names and sizes."""
+
+    def __init__(self, message: JointState) -> None:
+        """Find the places in a serialized message like this one, which has numbers."""
+        self._names = tuple(message.name)
+        fields, marks = (message.position, message.velocity, message.effort), Marks()
+        filled = [marks.take(len(field)) for field in fields]
+        serialized = SerializedMessage(
+            JointState(
+                header=message.header,
+                name=message.name,
+                position=filled[0],
+                velocity=filled[1],
+                effort=filled[2],
+            )
+        )
+        buffer = bytes(serialized.buffer)
+        arrays = [(serialized.find(mark), 8 * len(mark)) for mark in filled if mark]
+        # What lies between stamp and arrays says names and sizes.
+        self._fixed, begin = [(0, _BODY, _PLAIN)], _BODY + _STAMP.size
+        for start, size in arrays:
+            self._fixed.append((begin, start, buffer[begin:start]))
+            begin = start + size
+        # After the last array are the sizes of empty ones; then serialize_message leaves room.
+        end = begin + _SIZE * (len(filled) - 1 - max(k for k, mark in enumerate(filled) if mark))
+        self._fixed.append((begin, end, buffer[begin:end]))
+        self._least = end
+        self._has_positions = bool(filled[0])
+        self._numbers = struct.Struct(f'<{len(filled[0] or filled[1])}d')
+        self._start = arrays[0][0]
+
+    def fits(self, data: bytes) -> bool:
+        """Return whether a serialized message has this frame, these names and sizes."""
+        return len(data) >= self._least and all(
+            [data[begin:end] == fixed for begin, end, fixed in self._fixed]
+        )
+
+    def read(self, data: bytes) -> JointSample:
+        """Return what a serialized message that fits says."""
+        stamp = Stamp._make(_STAMP.unpack_from(data, _BODY))
+        numbers = self._numbers.unpack_from(data, self._start)
+        if self._has_positions:
+            return JointSample('', stamp, self._names, numbers)
+        return JointSample('', stamp, self._names, (), numbers)
+
+
+def read_jog(kind: type, data: bytes) -> JointSample:
+    """Return the velocities of a serialized control_msgs/JointJog, and nothing else of it.
+
+    Args:
+        kind: Type of the messages.
+        data: The bytes.
+
+    Raises:
+        RuntimeError: It cannot be read.
+    """
+    message = deserialize_message(data, kind)
+    stamp = message.header.stamp
+    return JointSample(
+        '', Stamp(stamp.sec, stamp.nanosec), tuple(message.joint_names), (), message.velocities
+    )

@@ -1,0 +1,37 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Frames on a pipe between the node and a process of its own.
+
+A frame is its length, 8 bytes, and a pickled object. Only the node holds the other end.
+"""
+
+from __future__ import annotations
+
+import pickle
+import struct
+from typing import Any
+from typing import BinaryIO
+
+_LENGTH = struct.Struct('<Q')
+
+
+def write_frame(pipe: BinaryIO, frame: object) -> None:
+    """Write one frame; blocks while the pipe is full.
+
+    Raises:
+        OSError: Nobody reads any more.
+    """
+    data = pickle.dumps(frame, pickle.HIGHEST_PROTOCOL)
+    pipe.write(_LENGTH.pack(len(data)))
+    pipe.write(data)
+    pipe.flush()
+
+
+def read_frame(pipe: BinaryIO) -> Any:
+    """Return the next frame; None once the other end is closed, in order or not."""
+    head = pipe.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    data = pipe.read(length)
+    return pickle.loads(data) if len(data) == length else None

@@ -1,0 +1,209 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The queue of planners' requests: one at a time, a bounded number waits, all get an answer."""
+
+import threading
+import time
+
+import pytest
+from support.planning_rig import robot_text
+
+from ros_ik.demo.robots import find_robot
+from ros_ik.errors import ArgumentError
+from ros_ik.node.services.jobs import Job
+from ros_ik.node.services.jobs import Jobs
+from ros_ik.node.services.process_link import Description
+from ros_ik.node.services.process_link import State
+from ros_ik.planning import Budget
+from ros_ik.settings import read_settings
+
+PATIENCE = 30.0
+
+
+class Answers:
+    """Outcomes of requests."""
+
+    def __init__(self):
+        self.given, self.refused, self.logged = {}, {}, []
+        self._news = threading.Condition()
+
+    def job(self, name, work):
+        """Return a request whose answer is noted under a name."""
+
+        def note(results, value):
+            with self._news:
+                results[name] = value
+                self._news.notify_all()
+
+        return Job(
+            work,
+            lambda answer: note(self.given, answer),
+            lambda reason: note(self.refused, reason),
+            Budget(),
+        )
+
+    def wait(self, *names):
+        """Wait until every one of these requests has its answer or its refusal."""
+        with self._news:
+            done = self._news.wait_for(
+                lambda: set(names) <= {*self.given, *self.refused}, PATIENCE
+            )
+        assert done, f'{names}: {self.given}, {self.refused}'
+
+
+def description(generation=1, **values):
+    files = find_robot('panda')
+    settings = read_settings({'ee.frame': files.tip_link, **values})
+    return Description(robot_text('panda'), '', settings, generation)
+
+
+@pytest.fixture
+def answers():
+    return Answers()
+
+
+@pytest.fixture
+def jobs(answers):
+    made = Jobs(2, lambda planner: None, answers.logged.append)
+    yield made
+    made.end('the test is over')
+    wait_for_threads()
+
+
+def wait_for_threads():
+    """Wait until no thread of jobs runs."""
+    for thread in threading.enumerate():
+        if thread.name == 'jobs':
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
+
+
+class Blocking:
+    """A request that runs until it is let go, and looks at its budget as all of them do."""
+
+    def __init__(self):
+        self.started, self.go = threading.Event(), threading.Event()
+
+    def __call__(self, planner, budget):
+        self.started.set()
+        while not self.go.wait(0.01):
+            budget.check()
+        return 'done'
+
+
+def test_requests_wait_for_the_model_and_are_answered_in_order(jobs, answers):
+    order = []
+    for name in 'ab':
+        jobs.submit(answers.job(name, lambda planner, budget, name=name: order.append(name)))
+    assert not answers.given
+    jobs.describe(description())
+    answers.wait('a', 'b')
+    assert order == ['a', 'b'] and not answers.refused
+
+
+def test_what_does_not_fit_the_queue_is_refused_at_once(jobs, answers):
+    jobs.describe(description())
+    work = Blocking()
+    jobs.submit(answers.job('running', work))
+    assert work.started.wait(PATIENCE)
+    for name in ('first', 'second', 'third'):
+        jobs.submit(answers.job(name, lambda planner, budget: 'done'))
+    assert set(answers.refused) == {'third'}
+    assert 'busy: 3' in answers.refused['third']
+    assert 'services.max_waiting' in answers.refused['third']
+    work.go.set()
+    answers.wait('running', 'first', 'second')
+    assert set(answers.given) == {'running', 'first', 'second'}
+
+
+def test_another_robot_cancels_what_runs_and_what_waits(jobs, answers):
+    jobs.describe(description())
+    work = Blocking()
+    jobs.submit(answers.job('running', work))
+    assert work.started.wait(PATIENCE)
+    jobs.submit(answers.job('waiting', lambda planner, budget: None))
+    jobs.describe(description(2))
+    answers.wait('running', 'waiting')
+    assert all('description changed' in reason for reason in answers.refused.values())
+    assert set(answers.refused) == {'running', 'waiting'}
+    jobs.submit(answers.job('after', lambda planner, budget: 'new'))
+    answers.wait('after')
+    assert answers.given == {'after': 'new'}
+
+
+def test_a_request_that_fails_is_refused_and_the_next_one_answered(jobs, answers):
+    def wrong(planner, budget):
+        raise ArgumentError('link must be known')
+
+    def broken(planner, budget):
+        raise ZeroDivisionError('a mistake of ours')
+
+    jobs.describe(description())
+    jobs.submit(answers.job('wrong', wrong))
+    jobs.submit(answers.job('broken', broken))
+    answers.wait('wrong', 'broken')
+    jobs.submit(answers.job('good', lambda planner, budget: 1))
+    answers.wait('good')
+    assert answers.refused['wrong'] == 'link must be known'
+    assert 'ZeroDivisionError' in answers.refused['broken']
+    assert len(answers.logged) == 1 and 'a mistake of ours' in answers.logged[0]
+
+
+def test_a_robot_of_no_use_is_said_in_the_answers(jobs, answers):
+    jobs.describe(description(**{'joint_group': 'no_such_group'}))
+    jobs.submit(answers.job('a', lambda planner, budget: None))
+    answers.wait('a')
+    assert 'no_such_group' in answers.refused['a']
+
+
+def test_settings_and_states_reach_the_next_request_and_states_of_other_robots_do_not(
+    jobs, answers
+):
+    jobs.describe(description(7))
+    jobs.submit(answers.job('first', lambda planner, budget: planner.joint_q))
+    answers.wait('first')
+    neutral = answers.given['first']
+    known = [True] * len(neutral)
+    changed = description(**{'limits.velocity_scale': 0.5}).settings
+    jobs.apply(changed)
+    jobs.measure(State(6, neutral + 0.1, known))
+    jobs.submit(answers.job('other', lambda planner, budget: (planner.settings, planner.joint_q)))
+    answers.wait('other')
+    assert answers.given['other'][0] is changed
+    assert (answers.given['other'][1] == neutral).all()
+    jobs.measure(State(7, neutral + 0.1, known))
+    jobs.submit(answers.job('own', lambda planner, budget: planner.joint_q))
+    answers.wait('own')
+    coord = 0
+    assert answers.given['own'][coord] == pytest.approx(neutral[coord] + 0.1)
+
+
+def test_the_end_refuses_everything_and_ends_the_thread(jobs, answers):
+    jobs.describe(description())
+    work = Blocking()
+    jobs.submit(answers.job('running', work))
+    assert work.started.wait(PATIENCE)
+    jobs.submit(answers.job('waiting', lambda planner, budget: None))
+    jobs.end('it is late')
+    answers.wait('running', 'waiting')
+    jobs.submit(answers.job('after', lambda planner, budget: None))
+    assert set(answers.refused.values()) == {'it is late'}
+    wait_for_threads()
+
+
+def test_the_end_does_not_wait_for_what_runs(jobs, answers):
+    let_go = threading.Event()
+
+    def in_a_kernel(planner, budget):
+        assert let_go.wait(PATIENCE)
+        return 'too late'
+
+    jobs.describe(description())
+    jobs.submit(answers.job('deaf', in_a_kernel))
+    while jobs._running is None:
+        time.sleep(0.001)
+    jobs.end('it is late')
+    assert answers.refused == {'deaf': 'it is late'}
+    let_go.set()
+    wait_for_threads()
+    assert answers.given == {} and answers.logged == []

@@ -1,0 +1,56 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Work that keeps the interpreter waits for a tick to end, never for long."""
+
+import threading
+import time
+
+from ros_ik.node.execution.tick_gap import PauseGate
+
+PATIENCE = 10.0
+SHORT, LONG = 0.0005, 10.0
+
+
+def waiting(gate):
+    """Return a thread that waits at the gate, once it does."""
+    thread = threading.Thread(target=gate.wait)
+    thread.start()
+    give_up = time.monotonic() + PATIENCE
+    while not gate._is_wanted and thread.is_alive():
+        assert time.monotonic() < give_up, 'it does not wait'
+    return thread
+
+
+def ended(thread):
+    thread.join(PATIENCE)
+    return not thread.is_alive()
+
+
+def test_nobody_waits_where_there_are_no_ticks_or_the_next_one_is_far_away(monkeypatch):
+    monkeypatch.setattr('ros_ik.node.execution.tick_gap._LONGEST', LONG)
+    gate = PauseGate()
+    assert ended(waiting(gate))
+    assert not gate.open(LONG)
+    assert ended(waiting(gate))
+    assert not gate.open(LONG), 'nobody waits'
+
+
+def test_one_who_comes_before_or_in_a_tick_goes_on_after_it(monkeypatch):
+    monkeypatch.setattr('ros_ik.node.execution.tick_gap._LONGEST', LONG)
+    gate = PauseGate()
+    assert not gate.open(SHORT)
+    thread = waiting(gate)
+    time.sleep(0.05)
+    assert thread.is_alive()
+    assert not gate.open(-SHORT), 'the next tick is late already'
+    time.sleep(0.05)
+    assert thread.is_alive()
+    assert gate.open(SHORT)
+    assert ended(thread)
+    assert not gate.open(SHORT), 'nobody waits any more'
+
+
+def test_ticks_that_stand_still_hold_nobody_up():
+    gate = PauseGate()
+    gate.open(SHORT)
+    assert ended(waiting(gate))
