@@ -20,14 +20,14 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_number
-from ros_ik.kinematics.read_once import ReadOnce
+from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.objectives.snapshot import is_of_caller
 from ros_ik.objectives.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from ros_ik.kinematics.step_state import StepState
-    from ros_ik.kinematics.stop_path import PathCheck
+    from ros_ik.kinematics.stepping.step_state import StepState
+    from ros_ik.kinematics.stepping.stop_path import PathCheck
 
 
 class StepBox(NamedTuple):

@@ -21,14 +21,14 @@ from ros_ik.barriers.barrier import StepBox
 from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.barriers.pair_measurement import PairMeasurement
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_count
-from ros_ik.kinematics.arguments import checked_number
 from ros_ik.kinematics.chain import link_dofs
-from ros_ik.kinematics.pair_functions import FAR
+from ros_ik.kinematics.collision.pair_functions import FAR
+from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_number
 
 if TYPE_CHECKING:
-    from ros_ik.kinematics.step_state import StepState
-    from ros_ik.kinematics.stop_path import PathCheck
+    from ros_ik.kinematics.stepping.step_state import StepState
+    from ros_ik.kinematics.stepping.stop_path import PathCheck
 
 
 class CollisionBarrier(Barrier):

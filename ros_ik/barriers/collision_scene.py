@@ -17,7 +17,7 @@ from ros_ik.barriers.collision_table import CollisionRows
 from ros_ik.barriers.collision_table import CollisionTable
 from ros_ik.barriers.pair_measurement import is_convex
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.read_once import ReadOnce
+from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.model import Model
 from ros_ik.model.checks import checked_index
 from ros_ik.model.checks import checked_pose

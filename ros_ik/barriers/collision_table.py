@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.convex_cores import collision_structs
-from ros_ik.kinematics.gjk import shape_arrays
+from ros_ik.kinematics.collision.convex_cores import collision_structs
+from ros_ik.kinematics.collision.gjk import shape_arrays
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model import poses
 from ros_ik.model.collision_geometry import CollisionGeometry
@@ -71,7 +71,8 @@ class CollisionTable:
     """The rows on one device, in one floating-point type.
 
     Attributes:
-        shapes: Struct of the shapes; see :func:`ros_ik.kinematics.gjk.collision_structs`.
+        shapes: Struct of the shapes, that of
+            :func:`ros_ik.kinematics.collision.gjk.collision_structs`.
         cores: The same arrays with radii of zero.
         center: Centres in the links, vec3 [m].
         axis: Half axes and normals in the links, vec3 [m].

@@ -11,11 +11,11 @@ import warp as wp
 
 from ros_ik.barriers.collision_table import CollisionRows
 from ros_ik.barriers.collision_table import CollisionTable
-from ros_ik.kinematics.pair_functions import FAR
-from ros_ik.kinematics.pair_functions import pair_structs
-from ros_ik.kinematics.pair_kernels import pair_kernels
+from ros_ik.kinematics.collision.pair_functions import FAR
+from ros_ik.kinematics.collision.pair_functions import pair_structs
+from ros_ik.kinematics.collision.pair_kernels import pair_kernels
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.kinematics.stop_path import PathCheck
+from ros_ik.kinematics.stepping.stop_path import PathCheck
 from ros_ik.model.joint_type import GeoType
 
 _ROUND = (int(GeoType.SPHERE), int(GeoType.CAPSULE))

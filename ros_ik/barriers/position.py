@@ -18,20 +18,20 @@ import warp as wp
 
 from ros_ik.barriers.barrier import Barrier
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_link
-from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.kinematics.chain import relative_chain
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.pair_sweep import arc_function
-from ros_ik.kinematics.pair_sweep import ROUNDING
-from ros_ik.kinematics.point_path import follow_point_kernel
-from ros_ik.kinematics.point_path import point_in_function
-from ros_ik.kinematics.read_once import read_only
+from ros_ik.kinematics.collision.pair_sweep import arc_function
+from ros_ik.kinematics.collision.pair_sweep import ROUNDING
+from ros_ik.kinematics.collision.point_path import follow_point_kernel
+from ros_ik.kinematics.collision.point_path import point_in_function
+from ros_ik.kinematics.runtime.arguments import checked_link
+from ros_ik.kinematics.runtime.arguments import checked_numbers
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.spatial import spatial_functions
 
 if TYPE_CHECKING:
-    from ros_ik.kinematics.step_state import StepState
-    from ros_ik.kinematics.stop_path import PathCheck
+    from ros_ik.kinematics.stepping.step_state import StepState
+    from ros_ik.kinematics.stepping.stop_path import PathCheck
 
 
 @no_type_check

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from ros_ik.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from ros_ik.kinematics.collisions import always_colliding_pairs
-    from ros_ik.kinematics.collisions import CollisionChecker
+    from ros_ik.kinematics.collision.collisions import always_colliding_pairs
+    from ros_ik.kinematics.collision.collisions import CollisionChecker
+    from ros_ik.kinematics.dynamics.evaluate_dynamics import eval_bias_force
+    from ros_ik.kinematics.dynamics.evaluate_dynamics import eval_com
+    from ros_ik.kinematics.dynamics.evaluate_dynamics import eval_mass_matrix
     from ros_ik.kinematics.evaluate import eval_fk
     from ros_ik.kinematics.evaluate import eval_jacobian
-    from ros_ik.kinematics.evaluate_dynamics import eval_bias_force
-    from ros_ik.kinematics.evaluate_dynamics import eval_com
-    from ros_ik.kinematics.evaluate_dynamics import eval_mass_matrix
 else:
     __getattr__, __dir__ = lazy_names(__name__, __file__)
 

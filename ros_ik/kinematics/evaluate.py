@@ -13,15 +13,15 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_link
-from ros_ik.kinematics.arguments import checked_model
-from ros_ik.kinematics.batch_arrays import batch_input
-from ros_ik.kinematics.batch_arrays import batch_output
-from ros_ik.kinematics.batch_arrays import copy_back
 from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.jacobian import launch_frame_jacobian
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
+from ros_ik.kinematics.runtime.arguments import checked_link
+from ros_ik.kinematics.runtime.arguments import checked_model
+from ros_ik.kinematics.runtime.batch_arrays import batch_input
+from ros_ik.kinematics.runtime.batch_arrays import batch_output
+from ros_ik.kinematics.runtime.batch_arrays import copy_back
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import kinematic_tree
 

@@ -20,10 +20,10 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.braking import braking_function
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.host_buffer import HostBuffer
-from ros_ik.kinematics.read_once import read_only
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.read_once import read_only
+from ros_ik.kinematics.stepping.braking import braking_function
 from ros_ik.limits.arguments import check_some_may_move
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.arguments import finite_array
@@ -36,7 +36,7 @@ from ros_ik.limits.limit import yield_function
 from ros_ik.numbers import host_array
 
 if TYPE_CHECKING:
-    from ros_ik.kinematics.step_state import StepState
+    from ros_ik.kinematics.stepping.step_state import StepState
 
 
 @no_type_check

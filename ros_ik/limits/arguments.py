@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_numbers
+from ros_ik.kinematics.runtime.arguments import checked_numbers
 from ros_ik.numbers import host_array
 
 if TYPE_CHECKING:

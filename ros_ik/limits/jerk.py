@@ -18,9 +18,9 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.braking import braking_function
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.stepping.braking import braking_function
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.arguments import finite_array
 from ros_ik.limits.arguments import positive_values
@@ -29,7 +29,7 @@ from ros_ik.limits.limit import write_rows
 from ros_ik.limits.limit import yield_function
 
 if TYPE_CHECKING:
-    from ros_ik.kinematics.step_state import StepState
+    from ros_ik.kinematics.stepping.step_state import StepState
 
 
 @no_type_check

@@ -11,14 +11,14 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.host_buffer import HostBuffer
-from ros_ik.kinematics.read_once import ReadOnce
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.limits.arguments import fraction
 from ros_ik.objectives.snapshot import is_of_caller
 from ros_ik.objectives.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from ros_ik.kinematics.step_state import StepState
+    from ros_ik.kinematics.stepping.step_state import StepState
 
 # How far outside a limit a state may lie, in the unit of the limit, before a step says so.
 STATE_TOLERANCE = 1e-6

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.read_once import read_only
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.limits.arguments import fraction
 from ros_ik.limits.arguments import margin_values
 from ros_ik.limits.arguments import position_bounds
@@ -26,7 +26,7 @@ from ros_ik.limits.limit import STATE_TOLERANCE
 from ros_ik.limits.limit import tighten_function
 
 if TYPE_CHECKING:
-    from ros_ik.kinematics.step_state import StepState
+    from ros_ik.kinematics.stepping.step_state import StepState
 
 
 @no_type_check

@@ -10,9 +10,9 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.host_buffer import HostBuffer
-from ros_ik.kinematics.read_once import read_only
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.limits.arguments import check_some_may_move
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.limit import Limit
@@ -20,7 +20,7 @@ from ros_ik.limits.limit import ScaledLimit
 from ros_ik.limits.limit import tighten_function
 
 if TYPE_CHECKING:
-    from ros_ik.kinematics.step_state import StepState
+    from ros_ik.kinematics.stepping.step_state import StepState
 
 
 @no_type_check

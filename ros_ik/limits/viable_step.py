@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of one joint after which it can still stop within every limit.
 
-A state is viable where the stop that follows it (:mod:`ros_ik.kinematics.jerk_limited_stop`)
-stays within the limits of position and velocity; the rest of that stop is viable as well. With p
-the step of the stop, l the step before and A the change that led to l, the steps that lead from a
-viable state to viable ones are
+A state is viable where the stop that follows it
+(:mod:`ros_ik.kinematics.stepping.jerk_limited_stop`) stays within the limits of position and
+velocity; the rest of that stop is viable as well. With p the step of the stop, l the step before
+and A the change that led to l, the steps that lead from a viable state to viable ones are
 
     l - min(j - A, s, brake(v + l, j)) <= x <= l + min(j + A, s, brake(v - l, j))
 
@@ -20,7 +20,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.jerk_limited_stop import jerk_limited_stop_functions
+from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_functions
 
 # Halvings of an interval of steps: to 1e-12 of its width.
 _HALVINGS = 40

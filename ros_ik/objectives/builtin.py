@@ -14,8 +14,8 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import relative_chain
-from ros_ik.kinematics.read_once import read_only
-from ros_ik.kinematics.read_once import ReadOnce
+from ros_ik.kinematics.runtime.read_once import read_only
+from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.objectives.arguments import checked_weight
 from ros_ik.objectives.objective import IKObjective
 from ros_ik.objectives.parameter import Parameter

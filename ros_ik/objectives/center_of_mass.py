@@ -6,7 +6,7 @@
 
 p, R are the pose of the reference link in the world and v_j(c) the velocity of its point that is
 at c; without a reference, the world stays where it is. The Jacobian of the centre of mass is that
-of :mod:`ros_ik.kinematics.center_of_mass`.
+of :mod:`ros_ik.kinematics.dynamics.center_of_mass`.
 """
 
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.arguments import checked_link
-from ros_ik.kinematics.center_of_mass import center_of_mass_functions
-from ros_ik.kinematics.center_of_mass import mass_distribution
-from ros_ik.kinematics.center_of_mass import MassDistribution
 from ros_ik.kinematics.chain import link_dofs
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.dynamics.center_of_mass import center_of_mass_functions
+from ros_ik.kinematics.dynamics.center_of_mass import mass_distribution
+from ros_ik.kinematics.dynamics.center_of_mass import MassDistribution
+from ros_ik.kinematics.runtime.arguments import checked_link
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.objectives.arguments import checked_weight
 from ros_ik.objectives.builtin import PositionTargetObjective
 from ros_ik.objectives.functions import objective_functions

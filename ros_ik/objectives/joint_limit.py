@@ -19,9 +19,9 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.kinematics.chain import dof_coordinates
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.arguments import checked_numbers
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.objectives.arguments import checked_weight
 from ros_ik.objectives.builtin import BuiltinObjective
 from ros_ik.objectives.jacobian_type import IKJacobianType

@@ -10,9 +10,9 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_count
-from ros_ik.kinematics.arguments import checked_numbers
-from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_numbers
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.numbers import real_array
 
 

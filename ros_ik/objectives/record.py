@@ -14,7 +14,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.center_of_mass import center_of_mass_functions
+from ros_ik.kinematics.dynamics.center_of_mass import center_of_mass_functions
 
 
 class RecordKind(enum.IntEnum):

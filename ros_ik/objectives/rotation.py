@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.arguments import checked_link
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.read_once import read_only
+from ros_ik.kinematics.runtime.arguments import checked_link
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.objectives.arguments import checked_quaternions
 from ros_ik.objectives.arguments import checked_unit
 from ros_ik.objectives.arguments import checked_weight

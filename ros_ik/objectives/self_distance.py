@@ -21,8 +21,8 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import link_dofs
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.read_once import read_only
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.numbers import host_array
 from ros_ik.objectives.arguments import checked_links
 from ros_ik.objectives.arguments import checked_weight

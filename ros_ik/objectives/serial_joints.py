@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.center_of_mass import precise_array
+from ros_ik.kinematics.dynamics.center_of_mass import precise_array
 from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.model.joint_type import JointType
 

@@ -13,7 +13,7 @@ import warp as wp
 from ros_ik.barriers import Barrier
 from ros_ik.barriers import CollisionBarrier
 from ros_ik.kinematics.forward import launch_forward_kinematics
-from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.planning.budget import Budget
 from ros_ik.planning.budget import RequestError

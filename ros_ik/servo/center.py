@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from ros_ik.kinematics.center_of_mass import precise_array
+from ros_ik.kinematics.dynamics.center_of_mass import precise_array
 from ros_ik.model import Model
 from ros_ik.servo.approach import Approach
 from ros_ik.servo.command import CenterOfMassTarget

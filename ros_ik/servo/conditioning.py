@@ -25,10 +25,10 @@ from typing import no_type_check
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.center_of_mass import precise_array
 from ros_ik.kinematics.chain import relative_chain
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.dynamics.center_of_mass import precise_array
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.objectives.gram import gram_functions
 from ros_ik.servo.pose_math import quat_rotate

@@ -8,8 +8,8 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.forward import launch_forward_kinematics
-from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.integrate import launch_integrate
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.servo.conditioning import Conditioning
 from ros_ik.servo.robot import ControlledRobot

@@ -18,7 +18,7 @@ import warp as wp
 
 from ros_ik.barriers import CollisionBarrier
 from ros_ik.kinematics.chain import dof_coordinates
-from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import JerkLimit
 from ros_ik.limits import Limit

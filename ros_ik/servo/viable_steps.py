@@ -8,10 +8,10 @@ from typing import no_type_check
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.host_buffer import HostBuffer
-from ros_ik.kinematics.jerk_limited_stop import jerk_limited_stop_functions
-from ros_ik.kinematics.step_state import StepState
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_functions
+from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.limits import MotionLimit
 from ros_ik.limits.motion import motion_struct
 from ros_ik.limits.motion import steps_of_variable_function

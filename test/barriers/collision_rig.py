@@ -16,7 +16,7 @@ from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.integrate import launch_integrate
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.kinematics.step_state import StepState
+from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import Model
 from ros_ik.model.collision_geometry import CollisionGeometry

@@ -27,7 +27,7 @@ from benchmarks.gpu.kernels import Variant
 from benchmarks.gpu.recorded import growth
 from benchmarks.gpu.recorded import read_table
 from benchmarks.gpu.recorded import Recorded
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 
 # Longest compilation of what is compiled here [s], by the table.
 QUICK = 1.0

@@ -8,12 +8,12 @@ from support.ik_problems import panda
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics import arguments
 from ros_ik.kinematics import eval_bias_force
 from ros_ik.kinematics import eval_com
 from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics import eval_jacobian
 from ros_ik.kinematics import eval_mass_matrix
+from ros_ik.kinematics.runtime import arguments
 from ros_ik.solvers import DlsSolver
 from ros_ik.solvers import GaussNewtonSolver
 from ros_ik.solvers import IkChain

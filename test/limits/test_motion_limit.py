@@ -8,7 +8,7 @@ import ruckig
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.jerk_limited_stop import jerk_limited_stop_functions
+from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_functions
 from ros_ik.limits import MotionLimit
 from ros_ik.limits.viable_step import viable_step_functions
 

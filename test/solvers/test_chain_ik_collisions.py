@@ -15,8 +15,8 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
 from ros_ik.kinematics import eval_fk
-from ros_ik.kinematics.collisions import always_colliding_pairs
-from ros_ik.kinematics.collisions import CollisionChecker
+from ros_ik.kinematics.collision.collisions import always_colliding_pairs
+from ros_ik.kinematics.collision.collisions import CollisionChecker
 from ros_ik.model import Model
 from ros_ik.model import ModelBuilder
 from ros_ik.solvers import ChainIK

@@ -16,7 +16,7 @@ from support.ik_problems import solve
 from support.robots import urdf_text
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.named_model import named_model
+from ros_ik.kinematics.newton.named_model import named_model
 from ros_ik.model import Model
 from ros_ik.objectives import IKObjectivePosition
 from ros_ik.solvers import DlsSolver

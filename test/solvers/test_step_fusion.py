@@ -12,8 +12,8 @@ import warp as wp
 from ros_ik.barriers import PositionBarrier
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
-from ros_ik.kinematics.step_tree import launch_place_nodes
-from ros_ik.kinematics.step_tree import make_step_tree
+from ros_ik.kinematics.stepping.step_tree import launch_place_nodes
+from ros_ik.kinematics.stepping.step_tree import make_step_tree
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit

@@ -14,11 +14,11 @@ import threading
 
 import warp as wp
 
+from ros_ik.kinematics.collision.pair_kernels import pair_kernels
 from ros_ik.kinematics.forward import forward_kernel
 from ros_ik.kinematics.integrate import integrate_kernel
-from ros_ik.kinematics.pair_kernels import pair_kernels
-from ros_ik.kinematics.step_tree import place_links_kernel
-from ros_ik.kinematics.stop_path import place_stops_kernel
+from ros_ik.kinematics.stepping.step_tree import place_links_kernel
+from ros_ik.kinematics.stepping.stop_path import place_stops_kernel
 from ros_ik.servo.conditioning import conditioning_kernel
 from ros_ik.settings import Settings
 from ros_ik.solvers.step.cost import evaluate_step_kernel

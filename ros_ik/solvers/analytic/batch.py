@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.model.checks import link_index
 from ros_ik.numbers import host_array
 from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
@@ -34,7 +34,7 @@ from ros_ik.solvers.model_cache import cached
 from ros_ik.solvers.pose_ik.batch_result import batches
 
 if TYPE_CHECKING:
-    from ros_ik.kinematics.collisions import CollisionChecker
+    from ros_ik.kinematics.collision.collisions import CollisionChecker
     from ros_ik.model import JointGroup
     from ros_ik.model import Model
 

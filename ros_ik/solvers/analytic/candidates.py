@@ -26,7 +26,7 @@ import zlib
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.analytic.circles import across
 from ros_ik.solvers.analytic.circles import carry_angle
 from ros_ik.solvers.analytic.circles import direction_roots

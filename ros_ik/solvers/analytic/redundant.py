@@ -22,9 +22,9 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import check_memory
-from ros_ik.kinematics.arguments import checked_count
-from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.arguments import check_memory
+from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import Model
 from ros_ik.model.checks import checked_pose

@@ -11,7 +11,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import sincos_function
 
 # Values about which the nearest solution is searched for.

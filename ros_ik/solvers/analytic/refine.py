@@ -14,7 +14,7 @@ import zlib
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.analytic.circles import within_half_turn
 from ros_ik.solvers.pose_ik.functions import chain_functions
 from ros_ik.solvers.pose_ik.functions import chain_struct

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.collisions import CollisionChecker
+from ros_ik.kinematics.collision.collisions import CollisionChecker
 from ros_ik.model.checks import checked_pose
 from ros_ik.model.checks import link_index
 from ros_ik.solvers.analytic.completion import tool_jacobians

@@ -19,7 +19,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.analytic.candidates import mat33
 from ros_ik.solvers.analytic.candidates import mat63
 from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.model.rotations import quaternion_from_matrix
 from ros_ik.solvers.analytic.candidates import axes_struct
 from ros_ik.solvers.analytic.candidates import candidates_kernel

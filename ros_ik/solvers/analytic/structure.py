@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ros_ik.kinematics.arguments import checked_number
+from ros_ik.kinematics.runtime.arguments import checked_number
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.serial_chain import SerialChain

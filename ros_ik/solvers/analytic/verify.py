@@ -7,7 +7,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.solvers.pose_ik.kernel import unit_pose_function
 from ros_ik.solvers.pose_ik.placement import placement_functions

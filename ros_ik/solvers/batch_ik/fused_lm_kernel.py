@@ -13,10 +13,10 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.forward import place_links_function
 from ros_ik.kinematics.integrate import integrate_function
 from ros_ik.kinematics.motion_subspace import move_links_function
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.objectives.record import record_struct
 from ros_ik.solvers.batch_ik.bounded_step import bounded_step_functions

@@ -16,7 +16,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.center_of_mass import center_of_mass_functions
+from ros_ik.kinematics.dynamics.center_of_mass import center_of_mass_functions
 from ros_ik.objectives.functions import objective_functions
 from ros_ik.objectives.gram import gram_functions
 from ros_ik.objectives.look_at import look_functions

@@ -18,10 +18,10 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_count
-from ros_ik.kinematics.arguments import checked_model
-from ros_ik.kinematics.arguments import checked_number
 from ros_ik.kinematics.integrate import launch_integrate
+from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_model
+from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.objectives.arguments import checked_objectives
 from ros_ik.objectives.jacobian_type import IKJacobianType
 from ros_ik.solvers.batch_ik.lbfgs_kernels import direction_kernel

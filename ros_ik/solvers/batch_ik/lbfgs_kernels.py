@@ -13,7 +13,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.batch_ik.optimizer_space import space_struct
 
 # A coordinate rests against a limit when it is this close to it [rad or m].

@@ -11,7 +11,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.batch_ik.bounded_step import bounded_step_functions
 from ros_ik.solvers.batch_ik.bounded_step import step_workspace_struct
 from ros_ik.solvers.batch_ik.optimizer_space import space_struct

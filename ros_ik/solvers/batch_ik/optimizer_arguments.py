@@ -11,9 +11,9 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import check_memory
-from ros_ik.kinematics.arguments import checked_count
-from ros_ik.kinematics.arguments import checked_number
+from ros_ik.kinematics.runtime.arguments import check_memory
+from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.objectives.arguments import residual_count
 
 

@@ -16,7 +16,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
-from ros_ik.kinematics.newton_model import moved_bodies
+from ros_ik.kinematics.newton.newton_model import moved_bodies
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.objectives.arguments import checked_objectives

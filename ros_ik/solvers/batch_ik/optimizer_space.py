@@ -12,9 +12,9 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import dof_coordinates
-from ros_ik.kinematics.newton_model import dof_limits
-from ros_ik.kinematics.newton_model import Mimic
-from ros_ik.kinematics.newton_model import mimic_constraints
+from ros_ik.kinematics.newton.newton_model import dof_limits
+from ros_ik.kinematics.newton.newton_model import Mimic
+from ros_ik.kinematics.newton.newton_model import mimic_constraints
 from ros_ik.model.configuration_space import resolve_mimics
 from ros_ik.model.joint_type import JointType
 

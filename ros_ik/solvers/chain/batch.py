@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import root_pose
 from ros_ik.solvers.chain.functions import chain_structs

@@ -19,13 +19,13 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_bias_force
 from ros_ik.kinematics import eval_mass_matrix
-from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
-from ros_ik.kinematics.named_model import named_model
-from ros_ik.kinematics.read_once import read_only
-from ros_ik.kinematics.read_once import ReadOnce
+from ros_ik.kinematics.newton.named_model import named_model
+from ros_ik.kinematics.runtime.arguments import checked_numbers
+from ros_ik.kinematics.runtime.read_once import read_only
+from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import poses

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_link
+from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.model.joint_type import JointType
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_count
-from ros_ik.kinematics.arguments import checked_number
-from ros_ik.kinematics.arguments import checked_numbers
+from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.kinematics.runtime.arguments import checked_numbers
 from ros_ik.solvers.chain.batch import ChainBatch
 from ros_ik.solvers.chain.ik_chain import ChainData
 from ros_ik.solvers.chain.ik_chain import IkChain

@@ -14,9 +14,9 @@ import warp as wp
 
 from ros_ik.barriers import Barrier
 from ros_ik.kinematics.forward import launch_forward_kinematics
-from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
-from ros_ik.kinematics.step_state import StepState
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import JointGroup
 from ros_ik.model import Model

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.center_of_mass import check_mass
+from ros_ik.kinematics.dynamics.center_of_mass import check_mass
 from ros_ik.model import Model
 from ros_ik.model.rotations import matrix_from_quaternion
 from ros_ik.numbers import real_array

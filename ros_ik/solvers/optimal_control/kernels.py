@@ -16,7 +16,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 
 # Entries of the report.
 COST, TRIAL_COST, PREDICTED, STEP, HELD_BACK = range(5)

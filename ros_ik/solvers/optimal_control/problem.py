@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.optimal_control.arrays import SearchArrays
 from ros_ik.solvers.optimal_control.costs import CommandCosts

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from ros_ik.kinematics.arguments import checked_count
-from ros_ik.kinematics.arguments import checked_number
+from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_number
 
 
 @dataclasses.dataclass(frozen=True)

@@ -24,9 +24,9 @@ import numpy as np
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_number
-from ros_ik.kinematics.arguments import checked_numbers
-from ros_ik.kinematics.read_once import ReadOnce
+from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.kinematics.runtime.arguments import checked_numbers
+from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.model.joint_group import checked_joint_group

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.model import poses as pose_math
 from ros_ik.numbers import check_bounded
 from ros_ik.numbers import real_array

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.model.poses import inverse
 from ros_ik.model.poses import multiply
 from ros_ik.model.poses import pose_rows

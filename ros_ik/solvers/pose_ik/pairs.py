@@ -11,9 +11,9 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.collision_arguments import checked_pairs
-from ros_ik.kinematics.collisions import always_colliding_pairs
-from ros_ik.kinematics.collisions import CollisionChecker
+from ros_ik.kinematics.collision.collision_arguments import checked_pairs
+from ros_ik.kinematics.collision.collisions import always_colliding_pairs
+from ros_ik.kinematics.collision.collisions import CollisionChecker
 from ros_ik.kinematics.serial_chain import joints_to
 from ros_ik.model.checks import checked_amount
 from ros_ik.model.labels import listed

@@ -9,8 +9,8 @@ import dataclasses
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_count
-from ros_ik.kinematics.arguments import checked_number
+from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.solvers.pose_ik.batch_result import BatchResult
 
 

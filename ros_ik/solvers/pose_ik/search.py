@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.arguments import checked_count
-from ros_ik.kinematics.collisions import CollisionChecker
-from ros_ik.kinematics.host_buffer import HostBuffer
-from ros_ik.kinematics.read_once import ReadOnce
+from ros_ik.kinematics.collision.collisions import CollisionChecker
+from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.solvers.graph import Graph

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import check_memory
-from ros_ik.kinematics.read_once import read_only
+from ros_ik.kinematics.runtime.arguments import check_memory
+from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.serial_chain import serial_chain
 from ros_ik.model import Model
 from ros_ik.model.checks import checked_array

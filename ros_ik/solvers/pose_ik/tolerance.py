@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_number
+from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.numbers import real_array
 
 FRAMES = ('target', 'tool')

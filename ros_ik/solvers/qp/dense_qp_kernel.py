@@ -30,7 +30,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.qp.active_set import active_set_functions
 from ros_ik.solvers.qp.active_set import INFEASIBLE
 from ros_ik.solvers.qp.active_set import ITERATION_LIMIT

@@ -19,11 +19,11 @@ import numpy as np
 import warp as wp
 
 from ros_ik.barriers import Barrier
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.host_buffer import HostBuffer
-from ros_ik.kinematics.step_state import StepState
-from ros_ik.kinematics.stop_path import PathCheck
-from ros_ik.kinematics.stop_path import StopPath
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.stepping.step_state import StepState
+from ros_ik.kinematics.stepping.stop_path import PathCheck
+from ros_ik.kinematics.stepping.stop_path import StopPath
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.status import SolveStatus

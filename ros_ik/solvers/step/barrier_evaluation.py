@@ -10,14 +10,14 @@ import numpy as np
 import warp as wp
 
 from ros_ik.barriers import Barrier
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.host_buffer import HostBuffer
-from ros_ik.kinematics.step_state import StepState
-from ros_ik.kinematics.step_tree import launch_place_nodes
-from ros_ik.kinematics.step_tree import make_step_tree
-from ros_ik.kinematics.stop_path import judge_function
-from ros_ik.kinematics.stop_path import PathCheck
-from ros_ik.kinematics.stop_path import SAFE
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.stepping.step_state import StepState
+from ros_ik.kinematics.stepping.step_tree import launch_place_nodes
+from ros_ik.kinematics.stepping.step_tree import make_step_tree
+from ros_ik.kinematics.stepping.stop_path import judge_function
+from ros_ik.kinematics.stepping.stop_path import PathCheck
+from ros_ik.kinematics.stepping.stop_path import SAFE
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.objectives.snapshot import Snapshots
 from ros_ik.solvers.graph import Graph

@@ -17,10 +17,10 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.kinematics.step_tree import place_nodes_function
-from ros_ik.kinematics.step_tree import step_node_struct
+from ros_ik.kinematics.stepping.step_tree import place_nodes_function
+from ros_ik.kinematics.stepping.step_tree import step_node_struct
 from ros_ik.objectives.functions import objective_functions
 from ros_ik.objectives.record import record_struct
 from ros_ik.objectives.record import RecordKind

@@ -22,12 +22,12 @@ import warp as wp
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_numbers
 from ros_ik.kinematics.forward import launch_forward_kinematics
-from ros_ik.kinematics.host_buffer import HostBuffer
 from ros_ik.kinematics.integrate import launch_integrate
-from ros_ik.kinematics.read_once import ReadOnce
-from ros_ik.kinematics.step_state import StepState
+from ros_ik.kinematics.runtime.arguments import checked_numbers
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.read_once import ReadOnce
+from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.limits import Limit
 from ros_ik.model import JointGroup

@@ -8,8 +8,8 @@ import dataclasses
 import enum
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_count
-from ros_ik.kinematics.arguments import checked_number
+from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.arguments import checked_number
 
 
 class EnforceMode(str, enum.Enum):

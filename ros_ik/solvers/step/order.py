@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ros_ik.kinematics.step_state import StepState
+from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.solvers.batch_ik.bounded_step import dense_elimination
 from ros_ik.solvers.batch_ik.bounded_step import Elimination
 from ros_ik.solvers.batch_ik.bounded_step import elimination

@@ -17,7 +17,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.step.rows import step_rows_struct
 
 

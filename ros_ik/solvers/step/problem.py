@@ -23,10 +23,10 @@ import warp as wp
 from ros_ik.barriers import Barrier
 from ros_ik.barriers.barrier import StepBox
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.host_buffer import HostBuffer
-from ros_ik.kinematics.step_state import StepState
-from ros_ik.kinematics.step_tree import launch_place_nodes
-from ros_ik.kinematics.step_tree import make_step_tree
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.stepping.step_state import StepState
+from ros_ik.kinematics.stepping.step_tree import launch_place_nodes
+from ros_ik.kinematics.stepping.step_tree import make_step_tree
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import Limit

@@ -11,8 +11,8 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.forward import launch_forward_kinematics
-from ros_ik.kinematics.host_buffer import HostBuffer
-from ros_ik.kinematics.step_state import StepState
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.objectives.snapshot import Snapshots
 from ros_ik.solvers.graph import Graph

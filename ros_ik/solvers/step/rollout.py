@@ -11,7 +11,7 @@ import numpy as np
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_numbers
+from ros_ik.kinematics.runtime.arguments import checked_numbers
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import JerkLimit
 from ros_ik.limits import Limit

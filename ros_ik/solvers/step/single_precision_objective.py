@@ -11,7 +11,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.objectives.builtin import BuiltinObjective
 from ros_ik.objectives.jacobian_type import IKJacobianType

@@ -13,7 +13,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.qp.small_system import small_system_functions
 from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.dual import dual_program_struct

@@ -15,8 +15,8 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.row_bound import row_bound_function
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.active_set import step_active_set_function
 from ros_ik.solvers.step.dual import dual_program_struct

@@ -27,9 +27,9 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.integrate import integrate_function
-from ros_ik.kinematics.stop_path import stop_functions
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.stepping.stop_path import stop_functions
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.solvers.step.program import step_program_struct
 

@@ -4,7 +4,7 @@
 
 A step is safe where no barrier gets worse on the way to q + dq nor along the stop that would
 follow it, on which every variable slows down by s = a dt^2 a step, or as its limit of jerk permits
-(:mod:`ros_ik.kinematics.jerk_limited_stop`). A step that is not safe is
+(:mod:`ros_ik.kinematics.stepping.jerk_limited_stop`). A step that is not safe is
 drawn towards the stop that the step before it was checked for,
 
     dq(alpha) = stop + alpha (dq - stop),    alpha = 1, 1/2, 1/4, 0
@@ -19,9 +19,9 @@ Where something that is violated already would shrink, and a shorter step does n
 that move it brake and the others go on: what overlaps the first link holds the first joint only.
 
 The path is looked at in some places, and bounds on how points move tell what lies in between; see
-:mod:`ros_ik.kinematics.stop_path`. Looking takes time, and mostly nothing is near. So it is asked
-first whether any barrier could be reached by joints that move no farther than to where they come
-to rest.
+:mod:`ros_ik.kinematics.stepping.stop_path`. Looking takes time, and mostly nothing is near. So it
+is asked first whether any barrier could be reached by joints that move no farther than to where
+they come to rest.
 """
 
 from collections.abc import Sequence
@@ -35,14 +35,14 @@ import warp as wp
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.host_buffer import HostBuffer
-from ros_ik.kinematics.jerk_limited_stop import jerk_limited_stop_functions
-from ros_ik.kinematics.jerk_limited_stop import jerk_limited_stop_struct
-from ros_ik.kinematics.step_state import StepState
-from ros_ik.kinematics.stop_path import PathCheck
-from ros_ik.kinematics.stop_path import stop_functions
-from ros_ik.kinematics.stop_path import StopPath
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_functions
+from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_struct
+from ros_ik.kinematics.stepping.step_state import StepState
+from ros_ik.kinematics.stepping.stop_path import PathCheck
+from ros_ik.kinematics.stepping.stop_path import stop_functions
+from ros_ik.kinematics.stepping.stop_path import StopPath
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.status import SolveStatus

@@ -17,9 +17,9 @@ from typing import ClassVar
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_number
-from ros_ik.kinematics.arguments import checked_numbers
-from ros_ik.kinematics.read_once import read_only
+from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.kinematics.runtime.arguments import checked_numbers
+from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.objectives import IKObjective
 from ros_ik.solvers.step.single_precision_objective import in_step_precision
 

@@ -16,8 +16,8 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.host_buffer import HostBuffer
-from ros_ik.kinematics.step_state import StepState
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.objectives import IKObjective
 from ros_ik.objectives import IKObjectiveJointLimit
 from ros_ik.objectives import IKObjectiveJointPosition

@@ -8,7 +8,7 @@ end is done with; what no commanded joint moves is left out. Between two places
 
     d >= (d_a + d_b - the way of both) / 2    and
     d >= min(d_a, n . (p_a - p_b)) - bend     along the direction n of d_a, fixed in the second
-                                              link, see :mod:`ros_ik.kinematics.stop_path`
+                                              link, see :mod:`ros_ik.kinematics.stepping.stop_path`
 
 and where neither is enough, places are added in between.
 """
@@ -17,21 +17,21 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.pair_functions import distance_functions
-from ros_ik.kinematics.pair_functions import pair_structs
-from ros_ik.kinematics.pair_functions import place_shape_function
-from ros_ik.kinematics.pair_sweep import sweep_functions
+from ros_ik.kinematics.collision.pair_functions import distance_functions
+from ros_ik.kinematics.collision.pair_functions import pair_structs
+from ros_ik.kinematics.collision.pair_functions import place_shape_function
+from ros_ik.kinematics.collision.pair_sweep import sweep_functions
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.kinematics.stop_path import judge_function
-from ros_ik.kinematics.stop_path import MOST_HALVINGS
-from ros_ik.kinematics.stop_path import MOST_PLACES
-from ros_ik.kinematics.stop_path import SAFE
-from ros_ik.kinematics.stop_path import SHRINKS
-from ros_ik.kinematics.stop_path import stop_path_struct
-from ros_ik.kinematics.stop_path import UNPROVEN
-from ros_ik.kinematics.stop_path import walk_functions
-from ros_ik.kinematics.stop_path import WORSE
+from ros_ik.kinematics.stepping.stop_path import judge_function
+from ros_ik.kinematics.stepping.stop_path import MOST_HALVINGS
+from ros_ik.kinematics.stepping.stop_path import MOST_PLACES
+from ros_ik.kinematics.stepping.stop_path import SAFE
+from ros_ik.kinematics.stepping.stop_path import SHRINKS
+from ros_ik.kinematics.stepping.stop_path import stop_path_struct
+from ros_ik.kinematics.stepping.stop_path import UNPROVEN
+from ros_ik.kinematics.stepping.stop_path import walk_functions
+from ros_ik.kinematics.stepping.stop_path import WORSE
 
 
 @no_type_check

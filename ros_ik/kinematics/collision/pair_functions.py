@@ -12,10 +12,10 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.convex_cores import collision_structs
-from ros_ik.kinematics.penetration import penetration_functions
-from ros_ik.kinematics.proximity import convex_functions
-from ros_ik.kinematics.proximity import round_functions
+from ros_ik.kinematics.collision.convex_cores import collision_structs
+from ros_ik.kinematics.collision.penetration import penetration_functions
+from ros_ik.kinematics.collision.proximity import convex_functions
+from ros_ik.kinematics.collision.proximity import round_functions
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.joint_type import GeoType
 

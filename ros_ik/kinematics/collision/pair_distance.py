@@ -7,11 +7,11 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.pair_functions import distance_functions
-from ros_ik.kinematics.pair_functions import pair_structs
-from ros_ik.kinematics.pair_functions import place_shape_function
-from ros_ik.kinematics.pair_slopes import write_slopes_function
+from ros_ik.kinematics.collision.pair_functions import distance_functions
+from ros_ik.kinematics.collision.pair_functions import pair_structs
+from ros_ik.kinematics.collision.pair_functions import place_shape_function
+from ros_ik.kinematics.collision.pair_slopes import write_slopes_function
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 
 

@@ -8,10 +8,10 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.convex_cores import collision_structs
+from ros_ik.kinematics.collision.convex_cores import collision_structs
+from ros_ik.kinematics.collision.gjk import shape_distance_function
 from ros_ik.kinematics.forward import place_links_function
-from ros_ik.kinematics.gjk import shape_distance_function
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import tree_struct
 

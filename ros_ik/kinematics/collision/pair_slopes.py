@@ -16,8 +16,8 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.pair_functions import distance_functions
-from ros_ik.kinematics.pair_functions import pair_structs
+from ros_ik.kinematics.collision.pair_functions import distance_functions
+from ros_ik.kinematics.collision.pair_functions import pair_structs
 from ros_ik.kinematics.spatial import spatial_functions
 
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collision checks of many configurations of a model at once.
 
-A pair of shapes collides where their distance (see :mod:`ros_ik.kinematics.gjk`) is not more than
-a margin. Where rounding leaves that open, and where coordinates are not finite, the answer is
-that it collides. Pairs whose bounding spheres are farther apart are passed over.
+A pair of shapes collides where their distance (see :mod:`ros_ik.kinematics.collision.gjk`) is not
+more than a margin. Where rounding leaves that open, and where coordinates are not finite, the
+answer is that it collides. Pairs whose bounding spheres are farther apart are passed over.
 """
 
 from typing import Any
@@ -14,12 +14,12 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.collision_arguments import checked_margins
-from ros_ik.kinematics.collision_arguments import checked_pairs
-from ros_ik.kinematics.collision_kernels import collision_kernels
-from ros_ik.kinematics.gjk import shape_arrays
-from ros_ik.kinematics.read_once import read_only
-from ros_ik.kinematics.read_once import ReadOnce
+from ros_ik.kinematics.collision.collision_arguments import checked_margins
+from ros_ik.kinematics.collision.collision_arguments import checked_pairs
+from ros_ik.kinematics.collision.collision_kernels import collision_kernels
+from ros_ik.kinematics.collision.gjk import shape_arrays
+from ros_ik.kinematics.runtime.read_once import read_only
+from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model.checks import checked_index

@@ -5,7 +5,7 @@
     h = +- (p_a - bound)   for each face, p in the axes of the reference link
 
 Every face is judged for itself, from place to place and, by the bounds of
-:mod:`ros_ik.kinematics.stop_path`, between them.
+:mod:`ros_ik.kinematics.stepping.stop_path`, between them.
 """
 
 import functools
@@ -13,18 +13,18 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.pair_sweep import arc_function
+from ros_ik.kinematics.collision.pair_sweep import arc_function
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.kinematics.stop_path import judge_function
-from ros_ik.kinematics.stop_path import MOST_HALVINGS
-from ros_ik.kinematics.stop_path import MOST_PLACES
-from ros_ik.kinematics.stop_path import SAFE
-from ros_ik.kinematics.stop_path import SHRINKS
-from ros_ik.kinematics.stop_path import stop_path_struct
-from ros_ik.kinematics.stop_path import UNPROVEN
-from ros_ik.kinematics.stop_path import walk_functions
-from ros_ik.kinematics.stop_path import WORSE
+from ros_ik.kinematics.stepping.stop_path import judge_function
+from ros_ik.kinematics.stepping.stop_path import MOST_HALVINGS
+from ros_ik.kinematics.stepping.stop_path import MOST_PLACES
+from ros_ik.kinematics.stepping.stop_path import SAFE
+from ros_ik.kinematics.stepping.stop_path import SHRINKS
+from ros_ik.kinematics.stepping.stop_path import stop_path_struct
+from ros_ik.kinematics.stepping.stop_path import UNPROVEN
+from ros_ik.kinematics.stepping.stop_path import walk_functions
+from ros_ik.kinematics.stepping.stop_path import WORSE
 
 
 @no_type_check

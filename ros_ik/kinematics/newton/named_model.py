@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.arguments import checked_model
-from ros_ik.kinematics.newton_model import dof_limits
-from ros_ik.kinematics.newton_model import mimic_constraints
+from ros_ik.kinematics.newton.newton_model import dof_limits
+from ros_ik.kinematics.newton.newton_model import mimic_constraints
+from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.model.configuration_space import resolve_mimics
 from ros_ik.model.labels import LabelIndex
 

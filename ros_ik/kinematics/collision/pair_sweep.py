@@ -19,9 +19,9 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.pair_functions import distance_functions
-from ros_ik.kinematics.pair_functions import pair_structs
+from ros_ik.kinematics.collision.pair_functions import distance_functions
+from ros_ik.kinematics.collision.pair_functions import pair_structs
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 
 # Added to bounds for their rounding and that of distances by GJK [m].

@@ -24,9 +24,9 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.convex_cores import collision_structs
-from ros_ik.kinematics.convex_cores import support_function
-from ros_ik.kinematics.simplex import simplex_functions
+from ros_ik.kinematics.collision.convex_cores import collision_structs
+from ros_ik.kinematics.collision.convex_cores import support_function
+from ros_ik.kinematics.collision.simplex import simplex_functions
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.joint_type import GeoType
 

@@ -14,10 +14,10 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from ros_ik.kinematics.pair_distance import pair_distance_kernels
-from ros_ik.kinematics.pair_path import pair_path_kernel
-from ros_ik.kinematics.pair_rows import pair_rows_kernel
-from ros_ik.kinematics.pair_sweep import pair_sweep_kernel
+from ros_ik.kinematics.collision.pair_distance import pair_distance_kernels
+from ros_ik.kinematics.collision.pair_path import pair_path_kernel
+from ros_ik.kinematics.collision.pair_rows import pair_rows_kernel
+from ros_ik.kinematics.collision.pair_sweep import pair_sweep_kernel
 
 
 @functools.cache

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signed distance of two placed primitives with its direction, for barriers.
 
-A primitive is a core and a radius; see :mod:`ros_ik.kinematics.gjk`. With the unit normal n from
-the second to the first,
+A primitive is a core and a radius; see :mod:`ros_ik.kinematics.collision.gjk`. With the unit
+normal n from the second to the first,
 
     d = n . (p_a - p_b),   dd/dq = n . (dp_a/dq - dp_b/dq)
 
@@ -11,7 +11,7 @@ where p_a, p_b are the nearest points of the surfaces, fixed to their links. Whe
 overlap, n is the direction in which they come apart by the shortest way and d < 0. Spheres and
 capsules have closed forms (Ericson, "Real-Time Collision Detection" (2005), section 5.1.9, for
 the segments). Other cores take GJK, and where they overlap a search for the depth; see
-:mod:`ros_ik.kinematics.penetration`.
+:mod:`ros_ik.kinematics.collision.penetration`.
 """
 
 import functools
@@ -20,9 +20,9 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.convex_cores import collision_structs
-from ros_ik.kinematics.gjk import shape_distance_function
-from ros_ik.kinematics.penetration import penetration_functions
+from ros_ik.kinematics.collision.convex_cores import collision_structs
+from ros_ik.kinematics.collision.gjk import shape_distance_function
+from ros_ik.kinematics.collision.penetration import penetration_functions
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.joint_type import GeoType
 

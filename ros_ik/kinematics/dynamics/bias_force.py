@@ -18,9 +18,9 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
-from ros_ik.kinematics.inertia_matrix import BodyInertias
-from ros_ik.kinematics.inertia_matrix import inertia_functions
+from ros_ik.kinematics.dynamics.inertia_matrix import BodyInertias
+from ros_ik.kinematics.dynamics.inertia_matrix import inertia_functions
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.kinematics.tree import tree_struct

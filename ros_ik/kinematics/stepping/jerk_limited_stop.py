@@ -7,16 +7,16 @@ j = J dt^3 the largest change of a change. The change of the next step of the st
 
     A' = clamp(T(x), A - j, A + j),    T(x) = -sign(x) min(s, brake(|x|, j))
 
-with brake(d, j) of :mod:`ros_ik.kinematics.braking`: changes that shrink by j sum to d. It is the
-quickest stop: the joint comes to rest when its change does. From where the first change of a sum
-is to be s, the sum is
+with brake(d, j) of :mod:`ros_ik.kinematics.stepping.braking`: changes that shrink by j sum to d.
+It is the quickest stop: the joint comes to rest when its change does. From where the first change
+of a sum is to be s, the sum is
 
     total(s) = (k + 1) (s - k j / 2),    k = ceil(s / j) - 1
 
 so the changes of a stop are three arithmetic series: A - i j, until T is within reach; -s; and
 -(brake - i j). A joint whose change points the other way than its step, and is too large for it,
 turns round once, in the first series. With infinite j this is the stop of
-:mod:`ros_ik.kinematics.stop_path`.
+:mod:`ros_ik.kinematics.stepping.stop_path`.
 """
 
 import functools
@@ -26,7 +26,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.braking import braking_function
+from ros_ik.kinematics.stepping.braking import braking_function
 
 
 @no_type_check

@@ -8,10 +8,10 @@ u = 1 + m it has moved by
     |dq| + k |dq| - s k (k + 1) / 2,   k = min(m, floor(|dq| / s))
 
 and evenly between two such times; where its jerk is limited, by what
-:mod:`ros_ik.kinematics.jerk_limited_stop` says. From one place to another, degree of freedom k
-moves by theta_k, and a point at the distance rho_k from its axis, seen from a link on the other
-side of these joints, by no more than T = sum theta_k rho_k. Where all joints move evenly its
-second derivative is at most 2 Theta T (1 + Theta), Theta = sum of the theta_k that turn: the
+:mod:`ros_ik.kinematics.stepping.jerk_limited_stop` says. From one place to another, degree of
+freedom k moves by theta_k, and a point at the distance rho_k from its axis, seen from a link on
+the other side of these joints, by no more than T = sum theta_k rho_k. Where all joints move evenly
+its second derivative is at most 2 Theta T (1 + Theta), Theta = sum of the theta_k that turn: the
 factor 1 + Theta is for the growth of rho_k on the way. So it leaves the chord by no more than
 
     Theta T (1 + Theta) / 4
@@ -33,19 +33,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.integrate import integrate_function
-from ros_ik.kinematics.jerk_limited_stop import jerk_limited_stop_functions
-from ros_ik.kinematics.jerk_limited_stop import jerk_limited_stop_struct
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.kinematics.step_tree import make_step_tree
-from ros_ik.kinematics.step_tree import place_nodes_function
-from ros_ik.kinematics.step_tree import step_node_struct
+from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_functions
+from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_struct
+from ros_ik.kinematics.stepping.step_tree import make_step_tree
+from ros_ik.kinematics.stepping.step_tree import place_nodes_function
+from ros_ik.kinematics.stepping.step_tree import step_node_struct
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.kinematics.tree import tree_struct
 
 if TYPE_CHECKING:
-    from ros_ik.kinematics.step_state import StepState
+    from ros_ik.kinematics.stepping.step_state import StepState
 
 # Largest loss of a violated value from place to place: programs keep their rows to 1e-10, and that
 # must not hold the joints that have nothing to do with the violation [units of h].

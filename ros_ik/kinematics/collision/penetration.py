@@ -18,9 +18,9 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.kinematics.convex_cores import collision_structs
-from ros_ik.kinematics.convex_cores import support_function
-from ros_ik.kinematics.simplex import simplex_functions
+from ros_ik.kinematics.collision.convex_cores import collision_structs
+from ros_ik.kinematics.collision.convex_cores import support_function
+from ros_ik.kinematics.collision.simplex import simplex_functions
 from ros_ik.kinematics.spatial import spatial_functions
 
 # Steps along the slope of the gap, of an angle [rad] that shrinks by a factor without success.
