@@ -14,7 +14,8 @@ from ros_ik.servo.command import Command
 from ros_ik.servo.command import Measurement
 
 if TYPE_CHECKING:
-    from ros_ik.servo.servo import Servo
+    from ros_ik.servo.following_error import FollowingError
+    from ros_ik.servo.robot import ControlledRobot
 
 # A robot with many joints would fill the status with names.
 _MOST_NAMES = 8
@@ -43,40 +44,50 @@ class HoldReason:
 
 
 def missing_joints(
-    servo: Servo, now: float, measurement: Measurement
+    robot: ControlledRobot, timeout: float, now: float, measurement: Measurement
 ) -> tuple[list[str], list[str]]:
     """Return the joints whose state was never heard, and those whose state is too old."""
-    received = measurement.received[servo.robot.needed_coords]
-    never = [
-        name for name, time in zip(servo.robot.needed, received, strict=True) if time == -math.inf
-    ]
-    timeout = servo.settings.joint_state_timeout
+    received = measurement.received[robot.needed_coords]
+    never = [name for name, time in zip(robot.needed, received, strict=True) if time == -math.inf]
     stale = [
         name
-        for name, time in zip(servo.robot.needed, received, strict=True)
+        for name, time in zip(robot.needed, received, strict=True)
         if timeout < abs(now - time) < math.inf
     ]
     return never, stale
 
 
 def hold_reason(
-    servo: Servo, now: float, measurement: Measurement, command: Command
+    robot: ControlledRobot,
+    timeout: float,
+    following: FollowingError,
+    now: float,
+    measurement: Measurement,
+    command: Command,
 ) -> HoldReason | None:
-    """Return the first reason to hold that applies, None where targets may be followed."""
+    """Return the first reason to hold that applies, None where targets may be followed.
+
+    Args:
+        robot: The robot.
+        timeout: Longest age of a joint state [s].
+        following: How the robot follows its command.
+        now: Time of the tick [s].
+        measurement: Measured state.
+        command: What is asked for.
+    """
     if command.stopped:
         return HoldReason(StatusCode.STOPPED, 'stopped; call ~/reset to go on', True)
     if command.replacing:
         return HoldReason(
             StatusCode.MODEL_CHANGED, 'a new robot description takes over', True, False, False
         )
-    reason = _reason_of_measurement(servo, now, measurement)
+    reason = _reason_of_measurement(robot, timeout, now, measurement)
     if reason is not None:
         return reason
     if not command.active:
         return HoldReason(StatusCode.OK, 'inactive', True, False, False)
     if command.paused:
         return HoldReason(StatusCode.PAUSED, 'paused', True)
-    following = servo.following
     if following.holds:
         text = f'the robot does not follow its command: {following.culprits}'
         return HoldReason(StatusCode.FOLLOWING_ERROR, text, True, may_return=False)
@@ -86,15 +97,15 @@ def hold_reason(
 
 
 def _reason_of_measurement(
-    servo: Servo, now: float, measurement: Measurement
+    robot: ControlledRobot, timeout: float, now: float, measurement: Measurement
 ) -> HoldReason | None:
     """Return the reason to hold where a needed joint has no fresh state."""
-    received = measurement.received.take(servo.robot.needed_coords).tolist()
+    received = measurement.received.take(robot.needed_coords).tolist()
     # A time ahead of now comes from before a backward jump of the clock: as old as it is ahead.
     oldest, newest = min(received), max(received)
-    if max(abs(now - oldest), abs(now - newest)) <= servo.settings.joint_state_timeout:
+    if max(abs(now - oldest), abs(now - newest)) <= timeout:
         return None
-    never, stale = missing_joints(servo, now, measurement)
+    never, stale = missing_joints(robot, timeout, now, measurement)
     if never:
         return HoldReason(
             StatusCode.WAITING_FOR_JOINT_STATES,

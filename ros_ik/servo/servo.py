@@ -157,7 +157,10 @@ class Servo:
             self._starts.observe(now, measurement)
         self._take_obstacles(measurement, command)
         self.following.observe(now, measurement, self.joint_q, self._synchronised, not self.moving)
-        reason = hold_reason(self, now, measurement, command)
+        reason = hold_reason(
+            self.robot, self.settings.joint_state_timeout, self.following, now, measurement,
+            command,
+        )  # fmt: skip
         if reason is None:
             self._accept_targets(now, measurement, command)
             choice = self.goals.candidates(now, command.mode)
