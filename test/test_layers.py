@@ -22,6 +22,7 @@ ROOMS = {
         'transport', 'execution', 'model_loading', 'control', 'services', 'subscribers', 'reports',
         'markers', 'actions', '.',
     ],
+    'servo': ['interface', 'robot', 'motion', 'state', 'step', 'targets', 'reports', '.'],
 }  # fmt: skip
 ROS_PACKAGES = ('node', 'demo', 'viewer')
 ROS_MODULES = {

@@ -58,8 +58,8 @@ from ros_ik.node.transport.polled_subscription import StreamNode
 from ros_ik.servo import Rejection
 from ros_ik.servo import Servo
 from ros_ik.servo import StatusCode
-from ros_ik.servo.center import check_center
-from ros_ik.servo.robot import check_per_joint
+from ros_ik.servo.motion.center_of_mass import check_center
+from ros_ik.servo.robot.controlled_robot import check_per_joint
 from ros_ik.settings import read_settings
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError

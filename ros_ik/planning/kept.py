@@ -18,11 +18,11 @@ from ros_ik.model import ModelBuilder
 from ros_ik.planning.chains import ChainSolvers
 from ros_ik.planning.obstacles import add_obstacle
 from ros_ik.servo import Obstacle
-from ros_ik.servo.barriers import apply_settings
-from ros_ik.servo.barriers import make_barriers
-from ros_ik.servo.robot import ControlledRobot
-from ros_ik.servo.robot import resolve_robot
-from ros_ik.servo.step_solver import StepSolver
+from ros_ik.servo.robot.barriers import apply_settings
+from ros_ik.servo.robot.barriers import make_barriers
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.robot.controlled_robot import resolve_robot
+from ros_ik.servo.step.step_solver import StepSolver
 from ros_ik.settings import Settings
 from ros_ik.solvers import OptimalControl
 from ros_ik.solvers import OptimalControlSettings

@@ -21,8 +21,8 @@ from ros_ik.planning.budget import refusing
 from ros_ik.planning.budget import RequestError
 from ros_ik.planning.budget import UnmeasuredError
 from ros_ik.planning.kept import KeptSolvers
-from ros_ik.servo.pose_math import IDENTITY
-from ros_ik.servo.step_solver import link_offset
+from ros_ik.servo.motion.pose_math import IDENTITY
+from ros_ik.servo.step.step_solver import link_offset
 from ros_ik.settings import Settings
 
 

@@ -17,8 +17,8 @@ from ros_ik.planning.inverse import IkRequest
 from ros_ik.planning.inverse import PoseCode
 from ros_ik.planning.inverse import solve_ik
 from ros_ik.planning.planner import Planner
-from ros_ik.servo.pose_math import pose_inverse
-from ros_ik.servo.pose_math import pose_multiply
+from ros_ik.servo.motion.pose_math import pose_inverse
+from ros_ik.servo.motion.pose_math import pose_multiply
 
 # Distinct configurations that are looked at.
 _MOST = 16

@@ -18,8 +18,8 @@ from ros_ik.planning.inverse import POSITION_TOLERANCE
 from ros_ik.planning.inverse import ROTATION_TOLERANCE
 from ros_ik.planning.planner import Frame
 from ros_ik.planning.planner import Planner
-from ros_ik.servo.barriers import collision_margin
-from ros_ik.servo.pose_math import pose_difference
+from ros_ik.servo.motion.pose_math import pose_difference
+from ros_ik.servo.robot.barriers import collision_margin
 from ros_ik.solvers import IKSolver
 
 # Searches at a time, their iterations, and how often that is done; the first starts are near the

@@ -4,7 +4,7 @@
 
 While tracking, the command is integrated from the last command. Whatever ends tracking lets it
 decelerate within the limits, sends the point at rest, and is silent; then tracking starts again
-from what the controller holds, see :mod:`ros_ik.servo.motion_start`.
+from what the controller holds, see :mod:`ros_ik.servo.state.motion_start`.
 """
 
 from __future__ import annotations
@@ -14,36 +14,36 @@ import math
 import numpy as np
 
 from ros_ik.model import Model
-from ros_ik.servo.barrier_report import BarrierReport
-from ros_ik.servo.center import check_center
-from ros_ik.servo.codes import StatusCode
-from ros_ik.servo.command import Command
-from ros_ik.servo.command import Measurement
-from ros_ik.servo.command import Obstacle
-from ros_ik.servo.command import ServoOutput
-from ros_ik.servo.command import TaskReport
-from ros_ik.servo.events import Events
-from ros_ik.servo.following_error import Following
-from ros_ik.servo.following_error import FollowingError
-from ros_ik.servo.goals import Choice
-from ros_ik.servo.goals import Goals
-from ros_ik.servo.halting import Halt
-from ros_ik.servo.holding import hold_reason
-from ros_ik.servo.holding import HoldReason
-from ros_ik.servo.link_poses import LinkPoses
-from ros_ik.servo.look_ahead import LookAhead
-from ros_ik.servo.motion_start import MotionStarts
-from ros_ik.servo.position_room import PositionRoom
-from ros_ik.servo.references import commanded_coords
-from ros_ik.servo.references import set_references
-from ros_ik.servo.reports import AccelerationReport
-from ros_ik.servo.reports import current_poses
-from ros_ik.servo.reports import DampingReport
-from ros_ik.servo.reports import report_measured
-from ros_ik.servo.reports import report_targets
-from ros_ik.servo.robot import resolve_robot
-from ros_ik.servo.standstill import Standstill
-from ros_ik.servo.step_solver import StepSolver
+from ros_ik.servo.interface.codes import StatusCode
+from ros_ik.servo.interface.command import Command
+from ros_ik.servo.interface.command import Measurement
+from ros_ik.servo.interface.command import Obstacle
+from ros_ik.servo.interface.command import ServoOutput
+from ros_ik.servo.interface.command import TaskReport
+from ros_ik.servo.motion.center_of_mass import check_center
+from ros_ik.servo.motion.deceleration import Halt
+from ros_ik.servo.motion.position_room import PositionRoom
+from ros_ik.servo.reports.barrier_report import BarrierReport
+from ros_ik.servo.reports.tick_reports import AccelerationReport
+from ros_ik.servo.reports.tick_reports import current_poses
+from ros_ik.servo.reports.tick_reports import DampingReport
+from ros_ik.servo.reports.tick_reports import report_measured
+from ros_ik.servo.reports.tick_reports import report_targets
+from ros_ik.servo.robot.controlled_robot import resolve_robot
+from ros_ik.servo.state.following_error import Following
+from ros_ik.servo.state.following_error import FollowingError
+from ros_ik.servo.state.motion_start import MotionStarts
+from ros_ik.servo.step.link_poses import LinkPoses
+from ros_ik.servo.step.step_solver import StepSolver
+from ros_ik.servo.targets.events import Events
+from ros_ik.servo.targets.hold_reasons import hold_reason
+from ros_ik.servo.targets.hold_reasons import HoldReason
+from ros_ik.servo.targets.references import commanded_coords
+from ros_ik.servo.targets.references import set_references
+from ros_ik.servo.targets.rollout import LookAhead
+from ros_ik.servo.targets.standstill import Standstill
+from ros_ik.servo.targets.target_selection import Choice
+from ros_ik.servo.targets.target_selection import Goals
 from ros_ik.settings import Settings
 from ros_ik.solvers import SolveStatus
 

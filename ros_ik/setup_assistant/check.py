@@ -15,9 +15,9 @@ import numpy as np
 from ros_ik.kinematics.chain import relative_chain
 from ros_ik.model import Model
 from ros_ik.model.labels import listed
-from ros_ik.servo.center import check_center
-from ros_ik.servo.robot import ControlledRobot
-from ros_ik.servo.robot import resolve_robot
+from ros_ik.servo.motion.center_of_mass import check_center
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import expand_parameters
 from ros_ik.settings import read_settings
 from ros_ik.settings import Settings

@@ -17,8 +17,8 @@ import yaml
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
 from ros_ik.model.labels import listed
-from ros_ik.servo.robot import ControlledRobot
-from ros_ik.servo.robot import resolve_robot
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import read_settings
 from ros_ik.settings.parameter_file import flat
 from ros_ik.setup_assistant.limbs import find_limbs

@@ -13,7 +13,7 @@ from ros_ik.planning import IkRequest
 from ros_ik.planning import solve_ik
 from ros_ik.planning.chains import ChainSolvers
 from ros_ik.planning.chains import ChainTask
-from ros_ik.servo.pose_math import IDENTITY
+from ros_ik.servo.motion.pose_math import IDENTITY
 from ros_ik.solvers import inverse_kinematics
 
 TCP = 'panda_hand_tcp'

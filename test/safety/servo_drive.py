@@ -20,9 +20,9 @@ from ros_ik.servo import Command
 from ros_ik.servo import Measurement
 from ros_ik.servo import Mode
 from ros_ik.servo import Obstacle
-from ros_ik.servo import robot as servo_robot
 from ros_ik.servo import Servo
 from ros_ik.servo import TargetReader
+from ros_ik.servo.robot import controlled_robot as servo_robot
 from ros_ik.settings import read_settings
 
 # Obstacles that may be there at a time, and how often they move on [Hz].

@@ -5,11 +5,11 @@
 import numpy as np
 import pytest
 
-from ros_ik.servo.approach import Approach
-from ros_ik.servo.approach import braking_distance
-from ros_ik.servo.approach import braking_step
-from ros_ik.servo.approach import joint_step
-from ros_ik.servo.ramped_approach import ApproachLimits
+from ros_ik.servo.motion.approach import Approach
+from ros_ik.servo.motion.approach import braking_distance
+from ros_ik.servo.motion.approach import braking_step
+from ros_ik.servo.motion.approach import joint_step
+from ros_ik.servo.motion.ramped_approach import ApproachLimits
 
 
 @pytest.mark.parametrize('dt', [0.01, 0.002])

@@ -10,7 +10,7 @@ from support.servo_rig import Rig
 
 from ros_ik.servo import Servo
 from ros_ik.servo import StatusCode
-from ros_ik.servo.robot import resolve_robot
+from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import read_settings
 from ros_ik.settings import SettingsError
 

@@ -9,7 +9,7 @@ from support.servo_rig import Rig
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.servo import StatusCode
-from ros_ik.servo.step_ahead import StepAhead
+from ros_ik.servo.step.commanded_state import StepAhead
 
 ROBOTS = {
     'panda': {'position_weight': 2.0},

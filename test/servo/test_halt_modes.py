@@ -7,9 +7,9 @@ import pytest
 from support.servo_rig import Rig
 
 from ros_ik.servo import StatusCode
-from ros_ik.servo.halting import Halt
-from ros_ik.servo.pose_filter import PoseFilter
-from ros_ik.servo.pose_math import pose_difference
+from ros_ik.servo.motion.deceleration import Halt
+from ros_ik.servo.motion.pose_filter import PoseFilter
+from ros_ik.servo.motion.pose_math import pose_difference
 
 
 def moving(**values):

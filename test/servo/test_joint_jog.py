@@ -10,8 +10,8 @@ from support.servo_rig import Rig
 
 from ros_ik.servo import Rejection
 from ros_ik.servo import StatusCode
-from ros_ik.servo.velocity_units import frame_speeds
-from ros_ik.servo.velocity_units import joint_speeds
+from ros_ik.servo.interface.velocity_units import frame_speeds
+from ros_ik.servo.interface.velocity_units import joint_speeds
 from ros_ik.settings import read_settings
 
 

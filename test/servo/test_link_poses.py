@@ -5,7 +5,7 @@
 import numpy as np
 from support.servo_rig import Rig
 
-from ros_ik.servo.link_poses import LinkPoses
+from ros_ik.servo.step.link_poses import LinkPoses
 
 
 def test_measured_poses_are_placed_once_a_tick_and_only_where_they_are_wanted(monkeypatch):

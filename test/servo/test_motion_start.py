@@ -7,7 +7,7 @@ import pytest
 from support.servo_rig import Rig
 
 from ros_ik.servo import Measurement
-from ros_ik.servo.measured_state import MeasuredState
+from ros_ik.servo.state.measured_state import MeasuredState
 
 FAR = {'max_target_step_linear': 10.0, 'max_target_step_angular': 4.0}
 SAG = np.array([0.01, 0.03, -0.02, -0.04, 0.005, 0.02, -0.01])

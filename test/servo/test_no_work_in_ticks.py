@@ -14,10 +14,10 @@ from support.servo_rig import Rig
 import warp as wp
 
 from ros_ik.servo import Mode
-from ros_ik.servo.world import ObstacleBook
-from ros_ik.servo.world import ObstacleKind
-from ros_ik.servo.world import ObstacleOperation
-from ros_ik.servo.world import ObstacleRequest
+from ros_ik.servo.targets.obstacle_registry import ObstacleBook
+from ros_ik.servo.targets.obstacle_registry import ObstacleKind
+from ros_ik.servo.targets.obstacle_registry import ObstacleOperation
+from ros_ik.servo.targets.obstacle_registry import ObstacleRequest
 
 FLOOR = {
     'barriers__position__floor__frame': 'panda_hand',

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from ros_ik.servo import pose_math
+from ros_ik.servo.motion import pose_math
 
 
 def matrix(q):

@@ -9,7 +9,7 @@ from support.servo_rig import robot_model
 from ros_ik.demo.robots import find_robot
 from ros_ik.model import Model
 from ros_ik.servo import Servo
-from ros_ik.servo.robot import resolve_robot
+from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import read_settings
 from ros_ik.settings import SettingsError
 

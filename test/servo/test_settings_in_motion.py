@@ -8,7 +8,7 @@ from support.servo_rig import Rig
 
 from ros_ik.servo import Obstacle
 from ros_ik.servo import StatusCode
-from ros_ik.servo.pose_math import quat_rotate
+from ros_ik.servo.motion.pose_math import quat_rotate
 
 MARGIN = 0.02
 # Part of its range that a joint is away from its limit when the setting changes, and its speed is

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.servo_rig import Rig
 
-from ros_ik.servo.step_ahead import StepAhead
+from ros_ik.servo.step.commanded_state import StepAhead
 from ros_ik.settings import read_settings
 
 

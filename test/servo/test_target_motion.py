@@ -15,8 +15,8 @@ from support.target_streams import SPEED
 from support.target_streams import step
 from support.target_streams import Stream
 
-from ros_ik.servo.target_motion import MessageTimes
-from ros_ik.servo.target_motion import TargetMotion
+from ros_ik.servo.targets.target_motion import MessageTimes
+from ros_ik.servo.targets.target_motion import TargetMotion
 
 PREDICTED = {'ee__target_prediction': 'velocity'}
 # Largest speeds and accelerations of a task by default.

@@ -20,9 +20,9 @@ from ros_ik.model import GeoType
 from ros_ik.model import Model
 from ros_ik.model.fit_cache import FitCache
 from ros_ik.node.model_loading import srdf_tool
-from ros_ik.servo import touching_pairs as module
-from ros_ik.servo.collision import robot_shapes
-from ros_ik.servo.touching_pairs import touching_pairs
+from ros_ik.servo.robot import touching_pairs as module
+from ros_ik.servo.robot.collision_setup import robot_shapes
+from ros_ik.servo.robot.touching_pairs import touching_pairs
 from ros_ik.settings import read_settings
 
 MARGIN = 0.01
@@ -39,7 +39,7 @@ def tiago():
     model = Model.from_urdf(text, package_paths=PACKAGES, device='cpu')
     with pytest.MonkeyPatch.context() as patch:
         # A first start would leave some of the meshes uncut.
-        patch.setattr('ros_ik.servo.shape_fits._CUTTING_TIME', 600.0)
+        patch.setattr('ros_ik.servo.robot.shape_fits._CUTTING_TIME', 600.0)
         return model, robot_shapes(model, SETTINGS)
 
 

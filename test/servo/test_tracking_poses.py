@@ -7,7 +7,7 @@ import pytest
 from support.servo_rig import Rig
 
 from ros_ik.servo import StatusCode
-from ros_ik.servo.pose_math import pose_difference
+from ros_ik.servo.motion.pose_math import pose_difference
 
 ROBOTS = ['panda', 'ur5', 'talos_left_arm']
 

@@ -8,8 +8,8 @@ from support.servo_rig import Rig
 
 from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.servo import StatusCode
-from ros_ik.servo.pose_math import pose_difference
-from ros_ik.servo.pose_math import quat_rotate
+from ros_ik.servo.motion.pose_math import pose_difference
+from ros_ik.servo.motion.pose_math import quat_rotate
 
 
 def drive(rig, seconds):

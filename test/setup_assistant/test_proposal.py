@@ -14,7 +14,7 @@ from ros_ik.demo.robots import robot_data_path
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
 from ros_ik.node.robot_graph import FoundController
-from ros_ik.servo.robot import resolve_robot
+from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import read_settings
 from ros_ik.settings.parameter_file import flat
 from ros_ik.settings.parameter_file import read_parameters

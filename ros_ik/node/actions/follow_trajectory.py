@@ -28,7 +28,7 @@ from ros_ik.servo import JointTarget
 from ros_ik.servo import JointVelocityTarget
 from ros_ik.servo import Mode
 from ros_ik.servo import Rejection
-from ros_ik.servo.approach import braking_distance
+from ros_ik.servo.motion.approach import braking_distance
 
 try:
     from control_msgs.action import FollowJointTrajectory

@@ -10,7 +10,7 @@ import numpy as np
 
 from ros_ik.node.actions.commander import Commander
 from ros_ik.servo import JointTarget
-from ros_ik.servo.approach import braking_distance
+from ros_ik.servo.motion.approach import braking_distance
 
 # Part of the velocity limits at which the slowest joint for its way goes.
 _SPEED = 0.5

@@ -32,9 +32,9 @@ from ros_ik.servo import Mode
 from ros_ik.servo import PoseTarget
 from ros_ik.servo import Rejection
 from ros_ik.servo import StatusCode
-from ros_ik.servo.pose_math import pose_difference
-from ros_ik.servo.pose_math import pose_inverse
-from ros_ik.servo.pose_math import pose_multiply
+from ros_ik.servo.motion.pose_math import pose_difference
+from ros_ik.servo.motion.pose_math import pose_inverse
+from ros_ik.servo.motion.pose_math import pose_multiply
 from ros_ik.settings import TaskSettings
 from ros_ik_interfaces.action import MoveToPose
 

@@ -23,7 +23,7 @@ from ros_ik.planning import RequestError
 from ros_ik.planning.spline import make_spline
 from ros_ik.planning.spline import Spline
 from ros_ik.servo import Rejection
-from ros_ik.servo.robot import ControlledRobot
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.settings import Settings
 
 # Longest trajectory, with the time until it starts [s].

@@ -31,8 +31,8 @@ from ros_ik.node.transport.frames import write_frame
 from ros_ik.servo import Servo
 from ros_ik.servo import TaskReport
 from ros_ik.servo import TwistTarget
-from ros_ik.servo.tracking import Pursuit
-from ros_ik.servo.tracking import TaskTracker
+from ros_ik.servo.targets.tracking import Pursuit
+from ros_ik.servo.targets.tracking import TaskTracker
 from ros_ik.settings import Settings
 
 # Nobody looks for so long, and the process is ended [s].

@@ -20,7 +20,7 @@ from ros_ik.kinematics.collision.pair_points import pair_points_kernel
 from ros_ik.model import poses
 from ros_ik.node.markers.process_link import SeenObstacle
 from ros_ik.servo import Obstacle
-from ros_ik.servo.collision import RobotShapes
+from ros_ik.servo.robot.collision_setup import RobotShapes
 from ros_ik.settings import Settings
 
 # Pairs that are drawn of either kind, and the distance from which on none is [m].

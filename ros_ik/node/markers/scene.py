@@ -22,7 +22,7 @@ from ros_ik.node.markers.process_link import DrawnTask
 from ros_ik.node.markers.process_link import Sight
 from ros_ik.node.transport.pose_messages import fill_pose
 from ros_ik.servo import TwistTarget
-from ros_ik.servo.robot import resolve_robot
+from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import Settings
 
 # Bound on a message: what comes last is left out.

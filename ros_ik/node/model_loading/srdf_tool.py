@@ -17,8 +17,8 @@ import warp as wp
 from ros_ik.errors import RosIkError
 from ros_ik.model import Model
 from ros_ik.node.model_loading.package_paths import package_paths
-from ros_ik.servo.collision import robot_shapes
-from ros_ik.servo.srdf_lines import srdf_lines
+from ros_ik.servo.robot.collision_setup import robot_shapes
+from ros_ik.servo.robot.srdf_lines import srdf_lines
 from ros_ik.settings import read_settings
 
 

@@ -25,7 +25,7 @@ from ros_ik.node.transport.size_limited_subscription import stream
 from ros_ik.numbers import is_bounded
 from ros_ik.servo import ControllerReference
 from ros_ik.servo import Rejection
-from ros_ik.servo.robot import ControlledRobot
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.settings import OutputSettings
 from ros_ik.settings import Settings
 

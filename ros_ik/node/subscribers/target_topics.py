@@ -42,9 +42,9 @@ from ros_ik.servo import JointTarget
 from ros_ik.servo import JointVelocityTarget
 from ros_ik.servo import Rejection
 from ros_ik.servo import TargetReader
-from ros_ik.servo.robot import ControlledRobot
-from ros_ik.servo.velocity_units import frame_speeds
-from ros_ik.servo.velocity_units import joint_speeds
+from ros_ik.servo.interface.velocity_units import frame_speeds
+from ros_ik.servo.interface.velocity_units import joint_speeds
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.settings import Settings
 
 try:

@@ -25,9 +25,9 @@ from ros_ik.node.transport.cdr_readers import Stamp
 from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.message_stats import Reason
 from ros_ik.servo import Rejection
-from ros_ik.servo.pose_math import pose_multiply
-from ros_ik.servo.pose_math import quat_rotate
-from ros_ik.servo.robot import ControlledRobot
+from ros_ik.servo.motion.pose_math import pose_multiply
+from ros_ik.servo.motion.pose_math import quat_rotate
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
 
 try:
     from tf2_msgs.msg import TFMessage

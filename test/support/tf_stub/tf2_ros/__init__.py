@@ -6,9 +6,9 @@ from geometry_msgs.msg import TransformStamped
 import numpy as np
 from rclpy.time import Time
 
-from ros_ik.servo.pose_math import IDENTITY
-from ros_ik.servo.pose_math import pose_inverse
-from ros_ik.servo.pose_math import pose_multiply
+from ros_ik.servo.motion.pose_math import IDENTITY
+from ros_ik.servo.motion.pose_math import pose_inverse
+from ros_ik.servo.motion.pose_math import pose_multiply
 
 
 class TransformException(Exception):  # noqa: N818

@@ -1,0 +1,164 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The centre of mass between ticks: its accepted target and the motion of its reference.
+
+Positions are those in the base frame: of a robot on its legs that is the foot it stands on.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+
+import numpy as np
+
+from ros_ik.kinematics.dynamics.center_of_mass import precise_array
+from ros_ik.model import Model
+from ros_ik.servo.interface.command import CenterOfMassTarget
+from ros_ik.servo.interface.command import CenterReport
+from ros_ik.servo.motion.approach import Approach
+from ros_ik.servo.motion.pose_math import length
+from ros_ik.servo.motion.pose_math import quat_conjugate
+from ros_ik.servo.motion.pose_math import quat_rotate
+from ros_ik.servo.motion.ramped_approach import ApproachLimits
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.settings import Settings
+from ros_ik.settings import SettingsError
+
+
+def check_center(settings: Settings, model: Model) -> None:
+    """Check that a robot whose centre of mass is wanted has one.
+
+    Raises:
+        SettingsError: ``com.weight`` above 0 for a model without mass.
+    """
+    if settings.com_weight > 0.0 and not has_mass(model):
+        raise SettingsError('com.weight', 'expected 0, as no link of the robot has a mass')
+
+
+def has_mass(model: Model) -> bool:
+    """Return whether any link has a mass: without one there is no centre of it."""
+    return bool(precise_array(model, 'body_mass').sum() > 0.0)
+
+
+class CenterTracker:
+    """Follows the targets of the centre of mass.
+
+    Attributes:
+        goal: Accepted target [m], [3], None without one.
+        received: Time from which its age counts [s].
+        rejected: Time of receipt of the last target that was refused as a jump [s], -inf for none.
+        jumps: Number of targets refused as a jump.
+        position: Commanded centre of mass [m] at the last :meth:`measure`.
+        remaining: Distance to the target at the last :meth:`measure` [m].
+    """
+
+    def __init__(self, robot: ControlledRobot, dt: float) -> None:
+        """Start without a target; ``dt`` is the duration of a tick [s]."""
+        self._base = robot.base_link
+        mass = precise_array(robot.model, 'body_mass')
+        self._bodies = np.flatnonzero(mass > 0.0)
+        self._fractions = mass[self._bodies] / max(float(mass.sum()), 1e-300)
+        self._centers = precise_array(robot.model, 'body_com')[self._bodies]
+        self._approach, self._ramp = Approach(dt), robot.ramp
+        self._sequence = 0
+        self.goal: np.ndarray | None = None
+        self.received = self.rejected = -math.inf
+        self.jumps = 0
+        self.position = np.zeros(3)
+        self.remaining = math.nan
+        self._before: np.ndarray | None = None
+
+    def branch(self) -> CenterTracker:
+        """Return a tracker that goes on from here and leaves this one alone."""
+        other = copy.copy(self)
+        other._approach = copy.copy(self._approach)
+        return other
+
+    def apply(self, settings: Settings) -> None:
+        """Take over settings."""
+        self._tolerance = settings.com_linear_tolerance
+        self._rejects = settings.target_jump_policy == 'reject'
+        self._longest = settings.max_target_step_linear
+        self._limits = ApproachLimits(
+            settings.com_max_linear_speed, settings.com_max_linear_acceleration, 1.0,
+            math.inf if self._rejects else self._longest, self._ramp,
+        )  # fmt: skip
+
+    def drop(self, sequence: int) -> None:
+        """Forget the target and ignore those up to ``sequence``."""
+        self.goal = None
+        self.received = self.rejected = -math.inf
+        self._sequence = max(self._sequence, sequence)
+        self.rest()
+
+    def rest(self) -> None:
+        """Forget the velocity: the next motion starts from rest."""
+        self._approach.reset()
+        self._before = None
+
+    def is_newer(self, target: CenterOfMassTarget | None) -> bool:
+        """Return whether a target has not been seen yet."""
+        return target is not None and target.sequence > self._sequence
+
+    def accept(self, target: CenterOfMassTarget, body_q: np.ndarray) -> bool:
+        """Take a new target, unless it is a jump and jumps are refused; return whether it was.
+
+        Args:
+            target: The target; in another link than the base it is frozen where that is now.
+            body_q: Link poses at the commanded configuration [body_count, 7].
+        """
+        self._sequence = target.sequence
+        position = target.position
+        if target.frame_link != self._base:
+            link = body_q[target.frame_link]
+            position = self._seen(link[:3] + quat_rotate(link[3:].tolist(), position), body_q)
+        if self._rejects and length(position - self.center(body_q)) > self._longest:
+            self.rejected = target.received
+            self.jumps += 1
+            return False
+        self.goal, self.received, self.rejected = position, target.received, -math.inf
+        return True
+
+    def measure(self, body_q: np.ndarray) -> np.ndarray:
+        """Return what is left to the target [m], [3]."""
+        self.position = self.center(body_q)
+        left: np.ndarray = self.goal - self.position  # type: ignore[operator]
+        self.remaining = length(left)
+        return left
+
+    def reference(self, body_q: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return the position to reach in this tick, and how much nearer it lies [m].
+
+        Args:
+            body_q: Link poses at the commanded configuration [body_count, 7].
+        """
+        left = self.measure(body_q)
+        moved = np.zeros(3) if self._before is None else self.position - self._before
+        self._before = self.position
+        step = np.array(self._approach.step(left.tolist(), moved.tolist(), self._limits))
+        return self.position + step, length(step)
+
+    def report(self, body_q: np.ndarray, active: bool) -> CenterReport:
+        """Return how far the commanded centre of mass is from the target."""
+        self.measure(body_q)
+        return CenterReport(active, self.remaining, False, self.position)
+
+    def report_measured(self, report: CenterReport, position: np.ndarray) -> None:
+        """Say how far the measured centre of mass [m], [3], is from the target."""
+        report.measured_linear_error = length(self.goal - position)  # type: ignore[operator]
+        worst = max(report.linear_error, report.measured_linear_error)
+        report.reached = worst <= self._tolerance
+
+    def center(self, body_q: np.ndarray) -> np.ndarray:
+        """Return the centre of mass in the base frame [3]."""
+        links = body_q[self._bodies]
+        axis, w = links[:, 3:6], links[:, 6:]
+        turn = 2.0 * np.cross(axis, self._centers)
+        points = links[:, :3] + self._centers + w * turn + np.cross(axis, turn)
+        return self._seen(self._fractions @ points, body_q)
+
+    def _seen(self, point: np.ndarray, body_q: np.ndarray) -> np.ndarray:
+        """Return a point of the world in the base frame."""
+        base = body_q[self._base]
+        return quat_rotate(quat_conjugate(base[3:].tolist()).tolist(), point - base[:3])

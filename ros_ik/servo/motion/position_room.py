@@ -1,0 +1,57 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The room that position limits leave the controlled joints, each judged by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+
+# Rounding of coordinates [rad or m].
+_ROUNDING = 1e-9
+
+
+class PositionRoom:
+    """Position limits of the controlled joints and of those that are coupled to them."""
+
+    def __init__(self, robot: ControlledRobot) -> None:
+        """Keep the limits of ``robot``."""
+        group, coords = robot.group, dof_coordinates(robot.model)
+        self._dofs = np.flatnonzero((group.dof_variable >= 0) & (coords >= 0))
+        self._coords = coords[self._dofs]
+        self._variable = group.dof_variable[self._dofs]
+        self._count = group.n_variables
+        self._lowest = robot.lower[self._dofs] - _ROUNDING
+        self._highest = robot.upper[self._dofs] + _ROUNDING
+
+    def inside(self, joint_q: np.ndarray) -> np.ndarray:
+        """Return which controlled joints are inside, with all that they drive: bool [n_variables].
+
+        Args:
+            joint_q: Coordinates [joint_coord_count].
+        """
+        q = joint_q[self._coords]
+        inside = np.ones(self._count, dtype=bool)
+        np.logical_and.at(inside, self._variable, (q >= self._lowest) & (q <= self._highest))
+        return inside
+
+    def confine(self, joint_q: np.ndarray, step: np.ndarray) -> None:
+        """Cut a step where a joint would leave its limits or go farther out of them.
+
+        Joints that are coupled move as far as each of them may; all others are left alone.
+
+        Args:
+            joint_q: Coordinates [joint_coord_count].
+            step: The step [joint_dof_count], changed in place.
+        """
+        q, wanted = joint_q[self._coords], step[self._dofs]
+        low, high = np.minimum(self._lowest - q, 0.0), np.maximum(self._highest - q, 0.0)
+        allowed = np.clip(wanted, low, high)
+        if np.array_equal(allowed, wanted):
+            return
+        part = np.divide(allowed, wanted, out=np.ones_like(wanted), where=wanted != 0.0)
+        least = np.ones(self._count)
+        np.minimum.at(least, self._variable, part)
+        step[self._dofs] = wanted * least[self._variable]

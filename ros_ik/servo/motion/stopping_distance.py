@@ -1,0 +1,46 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Check that a motion can still stop before the position limits, with limits that are to come."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.servo.motion.approach import braking_step
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+
+# Rounding of coordinates [rad or m].
+_ROUNDING = 1e-9
+
+
+def can_stop(
+    robot: ControlledRobot,
+    joint_q: np.ndarray,
+    step: np.ndarray,
+    acceleration: np.ndarray,
+    margin: np.ndarray,
+    dt: float,
+) -> bool:
+    """Return whether every controlled joint can stop at its margin or before it.
+
+    The next step is shorter by ``acceleration * dt^2`` at most; it must be one from which braking
+    ends in time, see :func:`ros_ik.servo.motion.approach.braking_step`.
+
+    Args:
+        robot: The robot.
+        joint_q: Coordinates [joint_coord_count].
+        step: The step that led there [joint_dof_count].
+        acceleration: Acceleration limits [joint_dof_count], rad/s^2 or m/s^2.
+        margin: What is kept from the position limits [joint_dof_count], rad or m.
+        dt: Duration of a tick [s].
+    """
+    coords = dof_coordinates(robot.model)
+    moving = np.flatnonzero((robot.group.dof_variable >= 0) & (coords >= 0) & (step != 0.0))
+    q, last = joint_q[coords[moving]], step[moving]
+    ahead = np.where(last > 0.0, robot.upper[moving] - q, q - robot.lower[moving]) - margin[moving]
+    limited = np.isfinite(ahead)
+    ahead, last = np.maximum(ahead[limited], 0.0), np.abs(last[limited])
+    limit = acceleration[moving][limited]
+    room = braking_step(ahead, limit, dt) + _ROUNDING
+    return bool((last - limit * (dt * dt) <= room).all())

@@ -1,0 +1,153 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Report of the barrier or joint limit that holds the motion back, from the progress of a step."""
+
+from __future__ import annotations
+
+import copy
+import math
+
+import numpy as np
+
+from ros_ik.servo.interface.codes import StatusCode
+from ros_ik.servo.interface.command import ServoOutput
+from ros_ik.servo.step.step_solver import StepSolver
+
+# Parts of the asked-for approach below which a motion counts as held back, and as halted.
+_SLOWED, _HALTED = 0.9, 0.05
+# What is slower than this is no motion that could be held back [m/s plus rad/s].
+_LEAST_SPEED = 2e-4
+# A barrier row limits where its value fell by what is allowed, within this part or distance [m].
+_ROW_PART, _ROW_DISTANCE = 0.05, 1e-6
+_CODES = (StatusCode.SLOWED_BY_BARRIER, StatusCode.HALTED_BY_BARRIER, StatusCode.JOINT_BOUND)
+
+
+class BarrierReport:
+    """Follows the barrier values, at every tick or at those whose report somebody reads."""
+
+    def __init__(self, solver: StepSolver) -> None:
+        """Start without values."""
+        self._solver = solver
+        self._least_step = _LEAST_SPEED * solver.diff.settings.dt
+        self._is_uniform = len(set(solver.row_range.tolist())) < 2
+        # The values at a configuration, by the array that holds it.
+        self._at: np.ndarray | None = None
+        self._values = np.zeros(0)
+        # What was reported last, None where it is of another motion.
+        self._told: ServoOutput | None = None
+
+    def forget(self) -> None:
+        """Forget values and report: the barriers or the motion are others from now on."""
+        self._at = self._told = None
+
+    def update(
+        self,
+        output: ServoOutput,
+        joint_q: np.ndarray,
+        after: np.ndarray,
+        wanted: float,
+        achieved: float,
+        cut: bool,
+    ) -> None:
+        """Fill the barrier fields of an output and, where the motion is held back, its code.
+
+        Args:
+            output: Output of the tick.
+            joint_q: Coordinates before the step.
+            after: Coordinates after it.
+            wanted: How much nearer the targets the step was to come [m plus rad].
+            achieved: How much nearer it came.
+            cut: Whether the check of stops cut the step.
+        """
+        before, values = self._values_at(joint_q), self._values_at(after)
+        if len(values):
+            row = self._least_row(values)
+            if row >= 0:
+                self._name(output, values, row)
+        if wanted >= self._least_step and achieved <= _SLOWED * wanted:
+            self._explain(output, before, values, after, achieved < _HALTED * wanted, cut)
+        # A copy: what is said of the tick besides is no barrier's.
+        self._told = copy.copy(output)
+
+    def repeat(self, output: ServoOutput) -> None:
+        """Fill an output with what was reported last of this motion."""
+        told = self._told
+        if told is None:
+            return
+        output.limiting_barrier, output.limiting_pair = told.limiting_barrier, told.limiting_pair
+        output.barrier_distance = told.barrier_distance
+        if told.code in _CODES and output.code == StatusCode.OK:
+            output.code, output.text = told.code, told.text
+
+    def _values_at(self, joint_q: np.ndarray) -> np.ndarray:
+        """Return the barrier values at a configuration; those of the last one are kept."""
+        if joint_q is not self._at:
+            self._at, self._values = joint_q, self._solver.barrier_values(joint_q)
+        return self._values
+
+    def _explain(
+        self,
+        output: ServoOutput,
+        before: np.ndarray,
+        values: np.ndarray,
+        after: np.ndarray,
+        halted: bool,
+        cut: bool,
+    ) -> None:
+        """Say what holds the motion back, unless the output says something already."""
+        if output.code != StatusCode.OK:
+            return
+        row = -1
+        if values.size:
+            row = self._limiting_row(before, values)
+            if row < 0 and cut:
+                row = _nearest_row(before, values)
+        if row >= 0:
+            self._name(output, values, row)
+            self._say(output, halted)
+            return
+        joint = self._solver.bound_joint(after)
+        if joint:
+            output.code, output.text = StatusCode.JOINT_BOUND, f'joint {joint} rests at its limit'
+
+    def _least_row(self, values: np.ndarray) -> int:
+        """Return the row of the least value that says anything, -1 for none."""
+        ranges, row = self._solver.row_range, int(values.argmin())
+        if values[row] >= ranges[row] and not self._is_uniform:
+            row = int(np.where(values < ranges, values, np.inf).argmin())
+        return row if values[row] < ranges[row] else -1
+
+    def _name(self, output: ServoOutput, values: np.ndarray, row: int) -> None:
+        """Fill the fields on the limiting barrier with one of its rows."""
+        solver = self._solver
+        output.limiting_barrier = solver.barriers[solver.barrier_rows[row]].name
+        output.limiting_pair = solver.row_pair(row)
+        output.barrier_distance = float(values[row]) + solver.row_distance(row)
+
+    def _say(self, output: ServoOutput, halted: bool) -> None:
+        """Set code and text where a barrier holds the motion back."""
+        output.code = StatusCode.HALTED_BY_BARRIER if halted else StatusCode.SLOWED_BY_BARRIER
+        output.text = (
+            f'barrier {output.limiting_barrier} {"holds" if halted else "slows"} the motion'
+        )
+        if output.limiting_pair[0]:
+            between = ' and '.join(output.limiting_pair)
+            output.text += f': {output.barrier_distance:.3f} m between {between}'
+
+    def _limiting_row(self, before: np.ndarray, values: np.ndarray) -> int:
+        """Return the row whose value fell as far as allowed, -1 for none."""
+        allowed = self._solver.allowed_decrease(before)
+        slack = values - before - allowed - _ROW_PART * np.abs(allowed) - _ROW_DISTANCE
+        # What is violated and cannot be helped holds nothing back, where another row does.
+        holds = (slack <= 0.0) & (before >= -_ROW_DISTANCE)
+        if holds.any():
+            slack = np.where(holds, slack, np.inf)
+        row = int(slack.argmin())
+        return row if slack[row] <= 0.0 and math.isfinite(slack[row]) else -1
+
+
+def _nearest_row(before: np.ndarray, values: np.ndarray) -> int:
+    """Return the row that is violated first if all go on as they do."""
+    with np.errstate(divide='ignore', invalid='ignore'):
+        time = np.maximum(values, 0.0) / (before - values)
+    return int(np.argmin(np.where(before > values, time, np.inf)))

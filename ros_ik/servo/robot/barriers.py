@@ -1,0 +1,117 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The barriers of the servo, from its settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ros_ik.barriers import Barrier
+from ros_ik.barriers import CollisionBarrier
+from ros_ik.barriers import PositionBarrier
+from ros_ik.barriers import SelfCollisionBarrier
+from ros_ik.barriers import WorldCollisionBarrier
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.robot.obstacle_scene import ObstacleScene
+from ros_ik.settings import BarrierSettings
+from ros_ik.settings import Settings
+from ros_ik.settings import SettingsError
+
+# Distance [m] that the step keeps beyond that which the check of the step does: it sees barriers
+# as planes, and where a barrier is round the stop that the check looks at bends towards it.
+_AHEAD = 0.001
+# Speed [rad/s or m/s] at which joints leave a violation, where a start or an obstacle made one.
+_RECOVERY_SPEED = 0.1
+# Distance [m] beyond the margin from which on pairs count: links that come nearer at 1 m/s then
+# have begun to slow down at the default gain.
+COLLISION_RANGE = 0.25
+
+
+def make_scene(robot: ControlledRobot, settings: Settings) -> ObstacleScene | None:
+    """Return the robot's primitives with room for obstacles; None where nothing is watched."""
+    watches_self = settings.barriers_self_collision_enabled and len(robot.shapes.pairs)
+    watches_world = settings.barriers_world_enabled and len(robot.shapes.geometry)
+    if not watches_self and not watches_world:
+        return None
+    room = settings.barriers_max_obstacles if watches_world else 0
+    return ObstacleScene(robot.shapes.geometry, room)
+
+
+def make_barriers(
+    robot: ControlledRobot, settings: Settings, scene: ObstacleScene | None
+) -> tuple[Barrier, ...]:
+    """Return the barriers: boxes for frames, links among each other, links and obstacles.
+
+    Raises:
+        SettingsError: A barrier on a link that the model does not have.
+    """
+    barriers: list[Barrier] = [_position_barrier(robot, box) for box in settings.barriers]
+    if scene is not None:
+        if settings.barriers_self_collision_enabled and len(robot.shapes.pairs):
+            keep = _parameters('self_collision', settings)
+            barriers.append(SelfCollisionBarrier(scene, pairs=robot.shapes.pairs, **keep))
+        if scene.max_obstacles:
+            barriers.append(WorldCollisionBarrier(scene, **_parameters('world', settings)))
+    for barrier in barriers:
+        barrier.recovery_speed = _RECOVERY_SPEED
+        if isinstance(barrier, CollisionBarrier):
+            barrier.ranks_rows = True
+    return tuple(barriers)
+
+
+def collision_margin(barrier: Barrier, settings: Settings) -> float:
+    """Return what is missing from the value of a barrier to a distance [m]."""
+    if isinstance(barrier, SelfCollisionBarrier):
+        return settings.barriers_self_collision_margin
+    if isinstance(barrier, WorldCollisionBarrier):
+        return settings.barriers_world_margin
+    return 0.0
+
+
+def apply_settings(
+    barriers: tuple[Barrier, ...], scene: ObstacleScene | None, settings: Settings
+) -> None:
+    """Take over margins and gains; the next step uses them."""
+    if scene is not None:
+        scene.set_margins(settings.barriers_self_collision_margin, settings.barriers_world_margin)
+    for barrier in barriers:
+        if isinstance(barrier, SelfCollisionBarrier):
+            barrier.gain = settings.barriers_self_collision_gain
+        elif isinstance(barrier, WorldCollisionBarrier):
+            barrier.gain = settings.barriers_world_gain
+
+
+def _parameters(name: str, settings: Settings) -> dict[str, Any]:
+    """Return what both kinds of collision barrier are made with."""
+    return {
+        'name': name,
+        # The scene takes the margins off the distances, so that they may change.
+        'd_min': 0.0,
+        'd_max': COLLISION_RANGE,
+        'margin': _AHEAD,
+        'n_collision_pairs': settings.barriers_self_collision_max_pairs,
+        # The calming cost would slow every motion, however far from each other links are; the
+        # acceleration limits calm what is near.
+        'safe_displacement_gain': 0.0,
+    }
+
+
+def _position_barrier(robot: ControlledRobot, settings: BarrierSettings) -> PositionBarrier:
+    prefix = f'barriers.position.{settings.name}'
+    model = robot.model
+    if settings.frame not in model.body_label:
+        raise SettingsError(f'{prefix}.frame', f'the model has no link {settings.frame!r}')
+    try:
+        return PositionBarrier(
+            model.body_index(settings.frame),
+            settings.min,
+            settings.max,
+            axes=settings.axes,
+            reference_link_index=robot.base_link,
+            gain=settings.gain,
+            margin=settings.margin + _AHEAD,
+            safe_displacement_gain=0.0,
+            name=settings.name,
+        )
+    except ValueError as error:
+        raise SettingsError(prefix, str(error)) from error

@@ -1,0 +1,202 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Collision geometry of the robot for the barriers, and the links that may touch.
+
+A description is untrusted and its meshes may be missing, broken or huge: whatever cannot be read
+is left out with a warning, and the robot runs with what there is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.errors import ModelError
+from ros_ik.model import Model
+from ros_ik.model.collision_geometry import CollisionGeometry
+from ros_ik.model.fit_cache import FitCache
+from ros_ik.model.flags import ShapeFlags
+from ros_ik.model.joint_type import GeoType
+from ros_ik.model.labels import link_names
+from ros_ik.model.labels import listed
+from ros_ik.model.mesh_files import MeshFile
+from ros_ik.servo.robot.shape_fits import ShapeFits
+from ros_ik.servo.robot.touching_pairs import touching_pairs
+from ros_ik.servo.robot.touching_pairs import TouchingPairs
+from ros_ik.settings import Settings
+from ros_ik.settings import SettingsError
+
+# Bounds on what a description may ask for; robots at hand have up to 60 shapes, 3,000 pairs.
+_MOST_SHAPES, _MOST_PAIRS = 1000, 50_000
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RobotShapes:
+    """Primitives of a robot.
+
+    Attributes:
+        geometry: The primitives, padding included; may be empty.
+        pairs: Those that are to stay apart, as rows of the geometry, int [n, 2].
+        near: Names of links that are nearer than the margin wherever the robot is, and so are not
+            watched.
+        thick: Names of links some of whose shapes touch only because the primitives are thicker
+            than the shapes; these are not watched against each other.
+        often: Names of links that are watched, and nearer than the margin at half of random
+            configurations or more.
+        unmeasured: Links with collision geometry that is missing here, in whole or in part, in the
+            order of the model: distances leave it out.
+        warnings: What was left out, for a person.
+    """
+
+    geometry: CollisionGeometry
+    pairs: np.ndarray
+    near: tuple[tuple[str, str], ...]
+    thick: tuple[tuple[str, str], ...]
+    often: tuple[tuple[str, str], ...]
+    unmeasured: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def robot_shapes(model: Model, settings: Settings) -> RobotShapes:
+    """Gather the collision shapes of a model.
+
+    Raises:
+        SettingsError: ``collision.ignore_pairs`` names something else than two links.
+    """
+    ignored = _ignored_pairs(model, settings.collision_ignore_pairs)
+    flags = model.shape_flags.numpy()
+    colliding = np.flatnonzero(flags & int(ShapeFlags.COLLIDE_SHAPES))
+    found = _Found(model)
+    if len(colliding) > _MOST_SHAPES:
+        found.leave_out(
+            colliding,
+            f'the description has {len(colliding)} collision shapes, more than the '
+            f'{_MOST_SHAPES} accepted: no link is watched for collisions',
+        )
+        colliding = colliding[:0]
+    geometry = _padded(found.geometry(colliding), settings.collision_padding)
+    pairs = geometry.self_pairs()
+    if len(pairs):
+        body = geometry.body
+        pairs = pairs[~ignored[body[pairs[:, 0]], body[pairs[:, 1]]]]
+    if len(pairs) > _MOST_PAIRS:
+        found.leave_out(
+            colliding,
+            f'{len(pairs)} pairs of collision shapes may meet, more than the {_MOST_PAIRS} '
+            'accepted: links are not watched for collisions with each other',
+        )
+        pairs = pairs[:0]
+    touching = _touching(geometry, pairs, settings)
+    return RobotShapes(
+        geometry,
+        pairs[~(touching.always | touching.thick)],
+        _names(geometry, pairs[touching.always]),
+        _names(geometry, pairs[touching.thick]),
+        _names(geometry, pairs[touching.often]),
+        found.unmeasured,
+        tuple(found.warnings),
+    )
+
+
+def _touching(geometry: CollisionGeometry, pairs: np.ndarray, settings: Settings) -> TouchingPairs:
+    if not settings.collision_exclude_touching_pairs:
+        return TouchingPairs(*np.zeros((3, len(pairs)), dtype=bool))
+    return touching_pairs(
+        geometry,
+        pairs,
+        settings.barriers_self_collision_margin,
+        settings.collision_padding,
+        FitCache.beside_kernels(),
+    )
+
+
+def _names(geometry: CollisionGeometry, pairs: np.ndarray) -> tuple[tuple[str, str], ...]:
+    """Return the links of pairs of primitives, each two once; 'world' for what no link carries."""
+    labels = [*geometry.model.body_label, 'world']
+    first, second = geometry.body[pairs].reshape(-1, 2).T
+    return tuple(dict.fromkeys((labels[a], labels[b]) for a, b in zip(first, second, strict=True)))
+
+
+class _Found:
+    """Primitives of shapes, and what is missing.
+
+    Attributes:
+        warnings: What was left out, for a person.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model, self._missing = model, set[int]()
+        self.warnings: list[str] = []
+
+    @property
+    def unmeasured(self) -> tuple[str, ...]:
+        """Names of the links whose shapes were left out, in the order of the model."""
+        return link_names(self._model, self._missing)
+
+    def leave_out(self, shapes: np.ndarray | list[int], sentence: str) -> None:
+        """Note shapes that are not measured, and why."""
+        self._missing.update(self._model.shape_body.numpy()[shapes].tolist())
+        self.warnings.append(sentence)
+
+    def geometry(self, shapes: np.ndarray) -> CollisionGeometry:
+        """Return the primitives of shapes, but for what cannot be read."""
+        model, fits = self._model, ShapeFits(self._model)
+        parts = [CollisionGeometry.from_model(model, ())]
+        missing: list[int] = []
+        unknown: list[int] = []
+        for shape in shapes.tolist():
+            try:
+                part = fits.primitives(shape)
+            except (ArgumentError, ModelError, OSError) as error:
+                self.leave_out([shape], f'{error}; it is not watched for collisions')
+                continue
+            if part is not None:
+                parts.append(part)
+            else:
+                is_mesh = isinstance(model.shape_source[shape], MeshFile)
+                (missing if is_mesh else unknown).append(shape)
+        for some, what in (
+            (missing, 'meshes that were not found'),
+            (unknown, 'of a geometry that is not known'),
+        ):
+            if some:
+                bodies = set(model.shape_body.numpy()[some].tolist())
+                self.leave_out(
+                    some,
+                    f'{len(some)} of {len(shapes)} collision shapes are {what} (on '
+                    f'{listed(link_names(model, bodies))}); they are not watched for collisions',
+                )
+        geometry = parts[0]
+        for part in parts[1:]:
+            geometry = geometry + part
+        return geometry
+
+
+def _padded(geometry: CollisionGeometry, padding: float) -> CollisionGeometry:
+    """Return thicker primitives."""
+    solid = geometry.kind != int(GeoType.PLANE)
+    return dataclasses.replace(
+        geometry,
+        radius=geometry.radius + padding * solid,
+        bound=geometry.bound + padding * solid,
+        error=geometry.error + padding * solid,
+    )
+
+
+def _ignored_pairs(model: Model, names: tuple[str, ...]) -> np.ndarray:
+    """Return which links may touch, bool [body_count + 1, body_count + 1], the world last."""
+    ignored = np.zeros((model.body_count + 1,) * 2, dtype=bool)
+    for name in names:
+        links = name.split(':')
+        if len(links) != 2:
+            raise SettingsError(
+                'collision.ignore_pairs', f"expected 'link_a:link_b', got {name!r}"
+            )
+        try:
+            first, second = (model.body_index(link) for link in links)
+        except ArgumentError as error:
+            raise SettingsError('collision.ignore_pairs', str(error)) from error
+        ignored[first, second] = ignored[second, first] = True
+    return ignored

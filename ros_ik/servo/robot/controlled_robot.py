@@ -1,0 +1,287 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The settings resolved against a model: which links, joints and limits the servo works on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+import dataclasses
+import functools
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.kinematics.chain import relative_chain
+from ros_ik.model import JointGroup
+from ros_ik.model import JointType
+from ros_ik.model import Model
+from ros_ik.model.tightened import with_position_limits
+from ros_ik.servo.robot.collision_setup import robot_shapes
+from ros_ik.servo.robot.collision_setup import RobotShapes
+from ros_ik.servo.robot.motion_limits import motion_limits
+from ros_ik.servo.robot.srdf_lines import srdf_lines
+from ros_ik.settings import Settings
+from ros_ik.settings import SettingsError
+
+# An angle of 1 rad is as much as this length of a joint that is measured in m: a lever.
+_LEVER = 0.3
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ControlledRobot:
+    """The robot of a servo.
+
+    Attributes:
+        model: The model, its position limits tightened by the settings.
+        settings: The settings at the start; of use are those that are read-only.
+        group: The controlled joints; each has one degree of freedom and is one variable.
+        base_link: Link of poses without a frame.
+        task_links: The link of each frame task.
+        task_references: The link in which each frame task is controlled.
+        coords: Coordinate of each controlled joint, [n_variables].
+        is_linear: Whether each of them is measured in m, [n_variables].
+        needed: Names of the joints whose state must be known.
+        needed_coords: Their coordinates.
+        lower: Position limits [joint_dof_count], rad or m.
+        upper: Position limits [joint_dof_count], rad or m.
+        velocity: Velocity limits [joint_dof_count], rad/s or m/s, tightened by the settings.
+        acceleration: Acceleration limits [joint_dof_count], rad/s^2 or m/s^2.
+        jerk: Jerk limits [joint_dof_count], rad/s^3 or m/s^3, inf where there is none.
+        coord_of: Coordinate of each joint with one degree of freedom, by name.
+        output_coords: For each output, the coordinates of its joints.
+        output_names: For each output, the names of its joints.
+    """
+
+    model: Model
+    settings: Settings
+    group: JointGroup
+    base_link: int
+    task_links: tuple[int, ...]
+    task_references: tuple[int, ...]
+    coords: np.ndarray
+    is_linear: np.ndarray
+    needed: tuple[str, ...]
+    needed_coords: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+    jerk: np.ndarray
+    coord_of: dict[str, int]
+    output_coords: tuple[np.ndarray, ...]
+    output_names: tuple[tuple[str, ...], ...]
+
+    @functools.cached_property
+    def radian(self) -> np.ndarray:
+        """The motion of each controlled joint that counts as 1 rad [rad or m], [n_variables]."""
+        return np.where(self.is_linear, _LEVER, 1.0)
+
+    @functools.cached_property
+    def ramp(self) -> float:
+        """The longest time in which a controlled joint gains its acceleration limit [s]."""
+        dofs = self.group.variable_dof
+        return float(np.max(self.acceleration[dofs] / self.jerk[dofs], initial=0.0))
+
+    @functools.cached_property
+    def shapes(self) -> RobotShapes:
+        """Collision geometry of the robot; reads meshes at the first use."""
+        return robot_shapes(self.model, self.settings)
+
+    @property
+    def unmeasured_links(self) -> tuple[str, ...]:
+        """Links that distances leave out in whole or in part, none where nothing asks for them."""
+        settings = self.settings
+        if settings.barriers_self_collision_enabled or settings.barriers_world_enabled:
+            return self.shapes.unmeasured
+        return ()
+
+    @functools.cached_property
+    def srdf_lines(self) -> tuple[str, ...]:
+        """Lines of an SRDF for links that need no check; made once, for it takes milliseconds."""
+        return srdf_lines(self.model, self.shapes)
+
+    def position_margin(self, settings: Settings) -> np.ndarray:
+        """Return what is kept from each position limit [joint_dof_count], at most half a range."""
+        margin = np.zeros(self.model.joint_dof_count)
+        margin[self.group.variable_dof] = settings.limits_position_margin
+        return np.minimum(margin, 0.5 * (self.upper - self.lower))
+
+
+def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
+    """Find everything that the settings name.
+
+    Raises:
+        SettingsError: A link, joint or group that the model lacks, or a limit looser than the
+            model's.
+    """
+    base = (
+        _link(model, 'base_frame', settings.base_frame)
+        if settings.base_frame
+        else _root_link(model)
+    )
+    links = tuple(_link(model, f'{task.name}.frame', task.frame) for task in settings.tasks)
+    references = tuple(
+        _link(model, f'{task.name}.reference_frame', task.reference_frame)
+        if task.reference_frame
+        else base
+        for task in settings.tasks
+    )
+    coord_of = _joint_coordinates(model)
+    on_chains = _joints_on_chains(model, links, references, coord_of)
+    group = _controlled_group(model, settings, on_chains, coord_of)
+    names = tuple(output.joints or group.joint_names for output in settings.outputs)
+    for output, joints in zip(settings.outputs, names, strict=True):
+        _check_output_joints(output.name, joints, coord_of)
+    needed = tuple(
+        dict.fromkeys([*group.joint_names, *on_chains, *(j for joints in names for j in joints)])
+    )
+    needed = tuple(dict.fromkeys(_drivers(model, needed)))
+    limits = motion_limits(model, settings)
+    check_per_joint(settings, group)
+    check_strict_jerk(settings, group, limits.jerk)
+    if not np.array_equal([limits.lower, limits.upper], model.limits64()[:2]):
+        model = with_position_limits(model, limits.lower, limits.upper)
+    return ControlledRobot(
+        model=model,
+        settings=settings,
+        group=group,
+        base_link=base,
+        task_links=links,
+        task_references=references,
+        coords=np.array([coord_of[name] for name in group.joint_names]),
+        is_linear=_are_linear(model, group),
+        needed=needed,
+        needed_coords=np.array([coord_of[name] for name in needed]),
+        lower=limits.lower,
+        upper=limits.upper,
+        velocity=limits.velocity,
+        acceleration=limits.acceleration,
+        jerk=limits.jerk,
+        coord_of=coord_of,
+        output_coords=tuple(np.array([coord_of[name] for name in joints]) for joints in names),
+        output_names=names,
+    )
+
+
+def _link(model: Model, parameter: str, name: str) -> int:
+    try:
+        return model.body_index(name)
+    except ArgumentError as error:
+        raise SettingsError(parameter, str(error)) from error
+
+
+def _root_link(model: Model) -> int:
+    parents, children = model.joint_parent.numpy(), model.joint_child.numpy()
+    return int(children[list(parents).index(-1)])
+
+
+def _joint_coordinates(model: Model) -> dict[str, int]:
+    """Return the coordinate of each joint with one degree of freedom."""
+    starts = model.joint_qd_start.numpy()
+    coords = dof_coordinates(model)
+    return {
+        label: int(coords[starts[index]])
+        for index, label in enumerate(model.joint_label)
+        if starts[index + 1] - starts[index] == 1
+    }
+
+
+def _joints_on_chains(
+    model: Model, links: Iterable[int], references: Iterable[int], coord_of: dict[str, int]
+) -> tuple[str, ...]:
+    """Return the joints that move the tasks as seen from their references, in model order."""
+    starts = model.joint_qd_start.numpy()
+    dofs = {
+        int(dof)
+        for link, reference in zip(links, references, strict=True)
+        for dof in relative_chain(model, link, reference)[0]
+    }
+    names = [label for index, label in enumerate(model.joint_label) if int(starts[index]) in dofs]
+    return tuple(name for name in names if name in coord_of)
+
+
+def _drivers(model: Model, names: Iterable[str]) -> list[str]:
+    """Return the joints with mimic joints replaced by the ones that drive them."""
+    indices = (model.joint_index(name) for name in names)
+    return [model.joint_label[model.mimic_driver.get(index, (index,))[0]] for index in indices]
+
+
+def _controlled_group(
+    model: Model, settings: Settings, on_chains: tuple[str, ...], coord_of: dict[str, int]
+) -> JointGroup:
+    for name in settings.locked_joints:
+        if name not in model.joint_label:
+            raise SettingsError('locked_joints', _unknown_joint(model, name))
+    try:
+        spec = settings.joint_group or tuple(_drivers(model, on_chains))
+        group = model.joint_group(spec)
+    except ArgumentError as error:
+        raise SettingsError('joint_group', str(error)) from error
+    # Joints with several degrees of freedom have no place in a joint state or a trajectory.
+    names = [n for n in group.joint_names if n in coord_of and n not in settings.locked_joints]
+    if not names:
+        raise SettingsError(
+            'joint_group', f'{settings.joint_group!r} holds no joint that may move'
+        )
+    return dataclasses.replace(model.joint_group(names), name=settings.joint_group)
+
+
+def _are_linear(model: Model, group: JointGroup) -> np.ndarray:
+    """Return which joints of a group are measured in m."""
+    joints = [model.joint_index(name) for name in group.joint_names]
+    linear: np.ndarray = model.joint_type.numpy()[joints] == JointType.PRISMATIC
+    return linear
+
+
+def _check_output_joints(output: str, joints: tuple[str, ...], coord_of: dict[str, int]) -> None:
+    for index, name in enumerate(joints):
+        if name not in coord_of:
+            raise SettingsError(
+                f'outputs.{output}.joints',
+                f'the model has no joint {name!r} with one degree of freedom',
+            )
+        if name in joints[:index]:
+            raise SettingsError(f'outputs.{output}.joints', f'{name!r} is named twice')
+
+
+def check_per_joint(settings: Settings, group: JointGroup) -> None:
+    """Check the arrays that have one entry per controlled joint."""
+    for name, values, lengths in (
+        ('posture.positions', settings.posture_positions, (0, group.n_variables)),
+        ('limits.position_margin', settings.limits_position_margin, (1, group.n_variables)),
+        ('following_error.max', settings.following_error_max, (0, 1, group.n_variables)),
+    ):
+        if len(values) not in lengths:
+            permitted, names = ' or '.join(map(str, lengths)), ', '.join(group.joint_names)
+            raise SettingsError(
+                name, f'expected {permitted} entries (one per controlled joint: {names}), got '
+                f'{len(values)}',
+            )  # fmt: skip
+
+
+def check_strict_jerk(settings: Settings, group: JointGroup, jerk: np.ndarray) -> None:
+    """Check that every controlled joint has a jerk limit where these are strict.
+
+    Args:
+        settings: The settings.
+        group: The controlled joints.
+        jerk: Jerk limits [joint_dof_count].
+    """
+    if settings.limits_jerk != 'strict':
+        return
+    for name, limit in zip(group.joint_names, jerk[group.variable_dof], strict=True):
+        if not np.isfinite(limit):
+            raise SettingsError(
+                'limits.jerk',
+                f'strict needs a jerk limit of every controlled joint, and {name!r} has none: '
+                f'set joint_limits.{name}.has_jerk_limits and max_jerk',
+            )
+
+
+def _unknown_joint(model: Model, name: str) -> str:
+    try:
+        model.joint_index(name)
+    except ArgumentError as error:
+        return str(error)
+    return f'the model has no joint {name!r}'

@@ -1,0 +1,121 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The robot's primitives with the obstacles of the world, all of which change in one go.
+
+An obstacle stays where its frame was when it came: in the world, whatever moves afterwards.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros_ik.barriers import CollisionScene
+from ros_ik.model.collision_geometry import CollisionGeometry
+from ros_ik.model.joint_type import GeoType
+from ros_ik.model.poses import multiply
+from ros_ik.servo.interface.command import Obstacle
+
+# Columns of a table that obstacles and margins change; obstacles have no points.
+_SHAPE_COLUMNS = ('kind', 'pose', 'size', 'radius', 'bound')
+
+
+class ObstacleScene(CollisionScene):
+    """A scene whose obstacles are those of a command; nothing is carried."""
+
+    def __init__(self, geometry: CollisionGeometry, max_obstacles: int) -> None:
+        """Allocate the rows.
+
+        Args:
+            geometry: The primitives of the robot.
+            max_obstacles: Most obstacles at a time.
+        """
+        super().__init__(geometry, max_obstacles=max_obstacles, max_attached=0)
+        # The obstacle in each slot.
+        self._slots: list[Obstacle | None] = [None] * max_obstacles
+        # What they are themselves, and how much thicker they count than they are.
+        self._thickness = {name: np.zeros(max_obstacles) for name in ('radius', 'bound')}
+        self._more = 0.0
+        self._margins: tuple[float, float] | None = None
+        own = np.arange(len(geometry))
+        self._own = own[(geometry.kind != int(GeoType.PLANE)) & (geometry.body >= 0)]
+
+    def set_margins(self, between_links: float, around_obstacles: float) -> None:
+        """Let everything count as so much thicker that distance zero is the margin [m].
+
+        Args:
+            between_links: Margin between links.
+            around_obstacles: Margin between links and obstacles.
+        """
+        if (between_links, around_obstacles) == self._margins:
+            return  # writing them takes a good part of a tick
+        self._margins = between_links, around_obstacles
+        own, others = len(self.geometry), slice(self.obstacle_rows.start, None)
+        half = 0.5 * between_links
+        self._more = around_obstacles - half
+        for name in ('radius', 'bound'):
+            column = getattr(self.rows, name)
+            column[:own] = getattr(self.geometry, name) + half
+            column[others] = self._thickness[name] + self._more
+        self._write()
+
+    def set_obstacles(self, obstacles: tuple[Obstacle, ...], body_q: np.ndarray) -> None:
+        """Take over the obstacles; those that were there before stay where they are.
+
+        Args:
+            obstacles: At most ``max_obstacles``, their names different.
+            body_q: Link poses in which new ones are placed [body_count, 7].
+        """
+        kinds = self.rows.kind.copy()
+        wanted = {one.name: one for one in obstacles[: self.max_obstacles]}
+        slot_of = {known.name: slot for slot, known in enumerate(self._slots) if known is not None}
+        for name in slot_of.keys() - wanted.keys():
+            self._slots[slot_of[name]] = None
+            self.rows.clear(self.obstacle_rows[slot_of[name]])
+        free = iter([slot for slot, known in enumerate(self._slots) if known is None])
+        changed = []
+        for obstacle in wanted.values():
+            slot = slot_of[obstacle.name] if obstacle.name in slot_of else next(free)
+            if self._slots[slot] is not obstacle:
+                self._slots[slot] = obstacle
+                changed.append((slot, obstacle))
+        if changed:
+            self._place(changed, body_q)
+        self._write()
+        if not np.array_equal(kinds, self.rows.kind):
+            self._refresh()
+
+    def world_pairs(self) -> np.ndarray:
+        """Return the pairs of the robot's primitives and obstacles, int [n, 2]."""
+        rows = [self.obstacle_rows[k] for k, one in enumerate(self._slots) if one is not None]
+        own, others = np.meshgrid(self._own, np.array(rows, dtype=int), indexing='ij')
+        return np.column_stack([own.ravel(), others.ravel()])
+
+    def row_name(self, row: int) -> str:
+        """Return the name of the link or obstacle of a row."""
+        if row < len(self.geometry):
+            return super().row_name(row)
+        obstacle = self._slots[row - self.obstacle_rows.start]
+        return obstacle.name if obstacle is not None else ''
+
+    def _place(self, changed: list[tuple[int, Obstacle]], body_q: np.ndarray) -> None:
+        """Put obstacles into their rows on the host."""
+        rows, first = self.rows, self.obstacle_rows.start
+        for slot, obstacle in changed:
+            shape, row = obstacle.shape, first + slot
+            rows.kind[row], rows.size[row] = int(shape.kind), shape.size
+            self._thickness['radius'][slot] = shape.radius
+            self._thickness['bound'][slot] = shape.bound
+            rows.radius[row], rows.bound[row] = shape.radius + self._more, shape.bound + self._more
+        placed = multiply(
+            body_q[[obstacle.frame_link for _, obstacle in changed]],
+            np.array([obstacle.pose for _, obstacle in changed]),
+        )
+        rows.pose[[first + slot for slot, _ in changed]] = placed
+
+    def _write(self) -> None:
+        """Copy the columns that change to the devices."""
+        for table in self._tables.values():
+            for name in _SHAPE_COLUMNS:
+                getattr(table.shapes, name).assign(getattr(self.rows, name))
+            table.center.assign(self.rows.pose[:, :3])
+            table.axis.assign(self.rows.axis())

@@ -1,0 +1,49 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Lines of an SRDF for links that need no check, as MoveIt's setup assistant writes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+import numpy as np
+
+from ros_ik.model import Model
+from ros_ik.model.collision_geometry import link_pairs
+
+if TYPE_CHECKING:
+    from ros_ik.servo.robot.collision_setup import RobotShapes
+
+
+def srdf_lines(model: Model, shapes: RobotShapes) -> tuple[str, ...]:
+    """Return elements ``disable_collisions`` for what the SRDF of a model does not say.
+
+    Links that one joint separates or fixed joints hold together are Adjacent; links with shapes
+    that are nearer than the margin wherever the robot is are Always. Links that touch only in
+    their fits, or in some configurations, have no line: another program may watch them.
+
+    Args:
+        model: The model.
+        shapes: Its primitives.
+    """
+    carrying = np.unique(shapes.geometry.body)
+    may_meet = link_pairs(model)
+    pairs = {
+        (model.body_label[a], model.body_label[b]): 'Adjacent'
+        for k, a in enumerate(carrying.tolist())
+        for b in carrying[k + 1 :].tolist()
+        if a >= 0 and not may_meet[a, b]
+    }
+    pairs.update((pair, 'Always') for pair in shapes.near if 'world' not in pair)
+    semantic = model.semantic
+    return tuple(
+        ElementTree.tostring(
+            ElementTree.Element(
+                'disable_collisions', {'link1': first, 'link2': second, 'reason': reason}
+            ),
+            encoding='unicode',
+        )
+        for (first, second), reason in pairs.items()
+        if semantic is None or not semantic.collision_disabled(first, second)
+    )

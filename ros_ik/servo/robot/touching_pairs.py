@@ -1,0 +1,273 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Pairs of primitives that touch by design or by the thickness of their fits alone.
+
+A barrier lets pairs that are too near move apart only, so that such pairs hold a robot for
+nothing. They are found by sampling configurations:
+
+    always   nearer than the margin at the neutral and at 95 % of random configurations; or so are
+             the shapes that the primitives stand for, meshes as convex hulls, which at no
+             configuration of a larger set overlap by more than twice the margin
+    thick    nearer at the neutral or at 5 % of random configurations, while the shapes meet at no
+             configuration of that set, a part of which lies at the limits of the joints
+
+Whatever is free at some configurations and in collision at others is neither, and stays watched:
+
+    often    watched, and nearer than the margin at half of random configurations or more
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+
+import numpy as np
+
+from ros_ik.barriers import always_close
+from ros_ik.barriers.collision_pairs import sample_pair_distances
+from ros_ik.errors import ArgumentError
+from ros_ik.errors import ModelError
+from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.model import Model
+from ros_ik.model import poses
+from ros_ik.model.collision_geometry import CollisionGeometry
+from ros_ik.model.fit_cache import FitCache
+from ros_ik.model.joint_type import GeoType
+from ros_ik.model.mesh_files import MeshFile
+from ros_ik.servo.robot.shape_fits import farthest_vertices
+
+# Configurations that show which fits touch, and how often they do to count; fewer for many pairs,
+# so that so many distances are measured at most.
+_SAMPLES, _OFTEN, _MOST_DISTANCES = 500, 0.05, 2_000_000
+# Part of the configurations from which on a pair that stays watched is worth a warning.
+_HALF = 0.5
+# Configurations at which shapes must keep apart, half of them with joints at their limits.
+_PROOF, _BLOCK, _SEED = 4000, 500, 1
+# A description may ask for any number of pairs of shapes; robots at hand have up to 300 that touch
+# often, which takes seconds. Beyond this number all of them stay watched.
+_MOST_CANDIDATES = 2000
+# Directions whose extreme vertices stand for a mesh there, and what is added for the others, as a
+# fraction of its size.
+_EXTREMES, _LEFT_OUT = 1000, 0.005
+# To be raised when the outcome changes for the same robot.
+_VERSION = 3
+_MODEL_ARRAYS = (
+    'joint_type',
+    'joint_parent',
+    'joint_child',
+    'joint_X_p',
+    'joint_X_c',
+    'joint_axis',
+    'constraint_mimic_joint0',
+    'constraint_mimic_joint1',
+    'constraint_mimic_coef0',
+    'constraint_mimic_coef1',
+)
+_COLUMNS = ('kind', 'body', 'pose', 'size', 'radius', 'points', 'shape')
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TouchingPairs:
+    """Pairs that need not be watched.
+
+    Attributes:
+        always: Those that are too near wherever the robot is, bool [n].
+        thick: Those that only their fits bring too near, bool [n].
+        often: Those of the others that are too near at half of random configurations, bool [n].
+    """
+
+    always: np.ndarray
+    thick: np.ndarray
+    often: np.ndarray
+
+
+def touching_pairs(
+    geometry: CollisionGeometry,
+    pairs: np.ndarray,
+    margin: float,
+    padding: float,
+    cache: FitCache,
+) -> TouchingPairs:
+    """Find the pairs that touch by design or by the thickness of their fits alone.
+
+    Args:
+        geometry: The primitives, padding included.
+        pairs: Pairs of them, int [n, 2].
+        margin: Distance that is kept between links [m].
+        padding: What the robot counts as thicker than its shapes [m].
+        cache: Where the outcome is kept.
+    """
+    if not len(pairs):
+        return TouchingPairs(*np.zeros((3, 0), dtype=bool))
+    key = _key(geometry, pairs, margin, padding)
+    known = cache.load_masks(key, ('always', 'thick', 'often'), len(pairs))
+    if known is None:
+        always = always_close(geometry, pairs, margin)
+        left = np.flatnonzero(~always)
+        at_neutral, share = _closeness(geometry, pairs[left], margin)
+        touching = at_neutral | (share >= _OFTEN)
+        graze, thick = _by_shapes(geometry, pairs[left], touching, margin, padding)
+        always[left[graze]] = True
+        watched = ~(graze | thick)
+        known = {
+            'always': always,
+            'thick': np.isin(np.arange(len(pairs)), left[thick]),
+            'often': np.isin(np.arange(len(pairs)), left[watched & (share >= _HALF)]),
+        }
+        cache.store_masks(key, known)
+    return TouchingPairs(known['always'], known['thick'], known['often'])
+
+
+def _by_shapes(
+    geometry: CollisionGeometry,
+    pairs: np.ndarray,
+    touching: np.ndarray,
+    margin: float,
+    padding: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Tell of pairs that touch whose shapes always graze each other, and whose never meet.
+
+    Args:
+        geometry: The primitives.
+        pairs: Pairs of them, int [n, 2].
+        touching: Which of them to look at, bool [n].
+        margin: Distance that is kept between links [m].
+        padding: What the robot counts as thicker than its shapes [m].
+
+    Returns:
+        Both bool [n].
+    """
+    behind = np.sort(geometry.shape[pairs], axis=1)
+    touching = touching & np.all(behind >= 0, axis=1)
+    if not touching.any():
+        return touching, touching
+    candidates = np.unique(behind[touching], axis=0)
+    if len(candidates) > _MOST_CANDIDATES:
+        return np.zeros_like(touching), np.zeros_like(touching)
+    graze, apart = _measured(geometry.model, candidates, margin, padding)
+    number = {tuple(pair): k for k, pair in enumerate(candidates.tolist())}
+    of_pair = np.array([number.get(tuple(pair), -1) for pair in behind.tolist()])
+    return (of_pair >= 0) & graze[of_pair], touching & apart[of_pair]
+
+
+def _closeness(
+    geometry: CollisionGeometry, pairs: np.ndarray, margin: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Measure how often pairs are nearer than a margin.
+
+    Returns:
+        Whether they are at the neutral configuration, bool [n]; the part of random configurations
+        at which they are, in [0, 1], [n].
+    """
+    model, rng = geometry.model, np.random.default_rng(_SEED)
+    count = int(np.clip(_MOST_DISTANCES // max(len(pairs), 1), 50, _SAMPLES))
+    q = np.vstack([model.neutral_joint_q(), model.random_joint_q(count, rng)])
+    close = sample_pair_distances(geometry, pairs, q) < margin
+    return close[0], close[1:].mean(axis=0)
+
+
+def _measured(
+    model: Model, pairs: np.ndarray, margin: float, padding: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Tell which pairs of shapes always graze each other, and which never meet.
+
+    Args:
+        model: The model.
+        pairs: Pairs of its shapes, int [n, 2].
+        margin: Distance that is kept between links [m].
+        padding: What the robot counts as thicker than its shapes [m].
+
+    Returns:
+        Both bool [n]; False where a shape cannot be measured.
+    """
+    hulls = _hulls(model, np.unique(pairs).tolist())
+    row = {int(shape): k for k, shape in enumerate(hulls.shape)}
+    known = np.array([all(shape in row for shape in pair) for pair in pairs.tolist()])
+    rows = np.array([[row[a], row[b]] for a, b in pairs[known].tolist()], dtype=int)
+    rows = rows.reshape(-1, 2)
+    rng = np.random.default_rng(_SEED)
+    close, least = always_close(hulls, rows, margin), np.full(len(rows), np.inf)
+    left = np.arange(len(rows))
+    for _ in range(_PROOF // _BLOCK):
+        q = np.vstack([model.random_joint_q(_BLOCK // 2, rng), _at_limits(model, rng)])
+        distance = sample_pair_distances(hulls, rows[left], q).min(axis=0, initial=np.inf)
+        least[left] = np.minimum(least[left], distance - 2.0 * padding)
+        left = np.flatnonzero((least > 0.0) | (close & (least > -2.0 * margin)))
+    graze, apart = np.zeros(len(pairs), dtype=bool), np.zeros(len(pairs), dtype=bool)
+    graze[known], apart[known] = close & (least > -2.0 * margin), least > 0.0
+    return graze, apart & ~graze
+
+
+def _hulls(model: Model, shapes: list[int]) -> CollisionGeometry:
+    """Return shapes as they are, meshes as hulls of their extreme vertices; not what is unknown.
+
+    To reduce the hull of every vertex takes long for a humanoid. What the extreme ones leave
+    out is less than the thickness that is added for it.
+    """
+    geometry = CollisionGeometry.from_shapes(model, [])
+    for shape in shapes:
+        source = model.shape_source[shape]
+        try:
+            if isinstance(source, MeshFile):
+                geometry = geometry + _hull(model, shape, source)
+            else:
+                geometry = geometry + CollisionGeometry.from_shapes(model, [shape])
+        except (ArgumentError, ModelError, OSError):
+            continue
+    return geometry
+
+
+def _hull(model: Model, shape: int, source: MeshFile) -> CollisionGeometry:
+    """Return the hull of the extreme vertices of a mesh, or raise ModelError."""
+    vertices = source.read_vertices()
+    if vertices is None:
+        raise ModelError(f'mesh {source.uri[:200]!r}', 'was not found')
+    vertices = vertices * model.shape_scale.numpy()[shape].astype(np.float64)
+    half = 0.5 * np.ptp(vertices, axis=0)
+    center = vertices.min(axis=0) + half
+    points = farthest_vertices(vertices, _EXTREMES) - center
+    pose = model.shape_transform.numpy()[shape].astype(np.float64)
+    pose[3:] /= np.linalg.norm(pose[3:])
+    pose[:3] += poses.rotate(pose[3:], center)
+    added = _LEFT_OUT * 2.0 * float(half.max()) + float(model.shape_margin.numpy()[shape])
+    return CollisionGeometry(
+        model=model,
+        kind=np.array([int(GeoType.MESH)]),
+        body=model.shape_body.numpy()[[shape]],
+        pose=pose[None],
+        size=half[None],
+        radius=np.array([added]),
+        bound=np.array([float(np.linalg.norm(points, axis=1).max()) + added]),
+        first=np.zeros(1, dtype=int),
+        count=np.array([len(points)]),
+        points=points,
+        error=np.zeros(1),
+        shape=np.array([shape]),
+    )
+
+
+def _at_limits(model: Model, rng: np.random.Generator) -> np.ndarray:
+    """Return configurations of whose limited coordinates two thirds are at a limit.
+
+    What two links do to each other depends on few joints, and is at its worst at their ends.
+    """
+    q = model.random_joint_q(_BLOCK // 2, rng)
+    lower, upper = model.limits64()[:2]
+    for dof, coord in enumerate(dof_coordinates(model).tolist()):
+        if coord >= 0 and np.isfinite([lower[dof], upper[dof]]).all():
+            end = rng.integers(0, 3, len(q))
+            q[end == 1, coord], q[end == 2, coord] = lower[dof], upper[dof]
+    return model.apply_mimic(q)
+
+
+def _key(geometry: CollisionGeometry, pairs: np.ndarray, margin: float, padding: float) -> str:
+    """Return a hash of all that the outcome depends on."""
+    model = geometry.model
+    digest = hashlib.sha256(f'{_VERSION} {margin!r} {padding!r}'.encode())
+    arrays = [pairs, *(getattr(geometry, name) for name in _COLUMNS), *model.limits64()[:2]]
+    arrays += [getattr(model, name).numpy() for name in _MODEL_ARRAYS]
+    for array in arrays:
+        values = np.ascontiguousarray(array, dtype=np.float64)
+        digest.update(f'{values.shape}'.encode())
+        digest.update(values.tobytes())
+    return digest.hexdigest()

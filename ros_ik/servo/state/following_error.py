@@ -1,0 +1,272 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Following errors: whether the robot follows its command, and how far behind it is.
+
+While it does, :class:`LeadLimit` keeps the command near it. Where the command has moved away from
+a joint that stands still, the command comes to rest, goes back to the measured position, and asks
+that joint for little until it has moved. With ``following_error.action: stop`` a command that
+would get too far ahead comes to rest and goes back too.
+"""
+
+from __future__ import annotations
+
+import collections
+import enum
+import math
+
+import numpy as np
+
+from ros_ik.servo.interface.command import Measurement
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.state.lead_limit import CALM
+from ros_ik.servo.state.lead_limit import LeadLimit
+from ros_ik.servo.state.standing import StandingJoints
+from ros_ik.settings import Settings
+
+# A joint has moved where it is this far from where it stood; encoders tremble by less [rad].
+_MOVED = 8e-4
+# The command has moved away from a joint that stands where it is this much farther [rad].
+_AWAY = 0.03
+# For how long, besides the lag that is in order, a joint stands before it is said to [s].
+_STANDING = 0.1
+# How far a joint that did not follow is asked to move at first and at most [rad], and how much
+# farther with time [rad/s]: small joints do not answer to little.
+_TRIAL, _LARGEST_TRIAL, _TRIAL_GROWTH = 0.002, 0.01, 0.001
+# Longest wait for a robot that does not come to rest [s]: its encoders may tremble.
+_LONGEST_WAIT = 2.0
+# Span over which speeds are measured, and time between two looks at joints in order [s].
+_SPEED_SPAN, _LOOK_PERIOD = 0.05, 0.01
+# Number of commands that are kept for the delay.
+_MOST_COMMANDS = 12
+# What the command may lack to a position to have arrived [rad or m].
+_ARRIVED = 1e-9
+
+
+class Following(enum.Enum):
+    """State of the command."""
+
+    TRACKS = 0
+    HALTS = 1
+    RETURNS = 2
+
+
+class FollowingError:
+    """Compares command and measurement of the controlled joints; owned by the control thread.
+
+    Attributes:
+        state: Whether the command tracks targets, comes to rest, or returns to the robot.
+        place: Positions to which it returns [n_variables].
+    """
+
+    def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
+        """Start without a command."""
+        self._coords, self._names = robot.coords, robot.group.joint_names
+        self._lead = LeadLimit(robot, settings)
+        count = len(self._names)
+        self.state = Following.TRACKS
+        self.place = np.zeros(count)
+        self._unknown = np.full(count, np.nan)
+        # Joints that have not followed and not moved since, and those that halt the command.
+        self._doubted, self._accused = np.zeros((2, count), dtype=bool)
+        # Joints that have stood near the command since it last returned: a robot that sags does
+        # not, and must not be followed down.
+        self._settled = np.ones(count, dtype=bool)
+        self._tried = 0.0
+        self._has_command = False
+        self.apply(settings)
+
+    def apply(self, settings: Settings) -> None:
+        """Take over settings."""
+        self._lead.apply(settings)
+        self._is_on = bool(self._lead.watched.any())
+        self._stops = settings.following_error_action == 'stop'
+        self._delay, self._timeout = settings.following_error_delay, settings.joint_state_timeout
+        self._spacing = max(settings.period, self._delay / _MOST_COMMANDS)
+        # The speed is measured half a span late.
+        self._lag = self._delay + 0.5 * _SPEED_SPAN + settings.period
+        self._period, self._calm_until = settings.period, -math.inf
+        # Not every other tick where the period is a little longer than asked for.
+        self._look_period = _LOOK_PERIOD - 0.5 * settings.period
+        self._away = np.minimum(_AWAY * self._lead.unit, self._lead.floor)
+
+    @property
+    def holds(self) -> bool:
+        """True if targets have to wait."""
+        return self.state is not Following.TRACKS
+
+    @property
+    def culprits(self) -> str:
+        """Names of the joints for which targets wait, for a person."""
+        return ', '.join(self._names[k] for k in np.flatnonzero(self._accused))
+
+    @property
+    def slowed_by(self) -> str:
+        """Name of the joint that slows the command or has to show that it follows, '' for none."""
+        joint = self._lead.joint
+        if joint < 0 and self._has_command and self._doubted.any():
+            ahead = self._joint_q[self._coords] - self._measurement.joint_q[self._coords]
+            joint = int(np.argmax(np.abs(ahead) / self._lead.trial))
+            if abs(ahead[joint]) < 0.5 * self._lead.trial[joint]:
+                return ''
+        return self._names[joint] if joint >= 0 else ''
+
+    def forget(self) -> None:
+        """Forget the command and what is known of the joints."""
+        self._has_command = False
+        self.state = Following.TRACKS
+        self._lead.joint = -1
+        self._doubt(np.zeros_like(self._doubted), 0.0)
+        self._settled[:] = True
+
+    def restart(self, now: float, measurement: Measurement, joint_q: np.ndarray) -> None:
+        """Begin with a command at rest.
+
+        Args:
+            now: Present time [s].
+            measurement: The measured state.
+            joint_q: Commanded coordinates [joint_coord_count].
+        """
+        self._has_command = True
+        self._now, self._measurement, self._joint_q = now, measurement, joint_q
+        self._looked, self._calm_until, self._age = -math.inf, -math.inf, 0.0
+        self._measured, self._commanded = measurement.joint_q[self._coords], joint_q[self._coords]
+        self._samples = collections.deque([(now, self._measured)])
+        self._commands = collections.deque([(now, self._commanded)])
+        self._speed = np.zeros(len(self._names))
+        self._stand(now)
+
+    def observe(
+        self, now: float, measurement: Measurement, joint_q: np.ndarray, pursues: bool, still: bool
+    ) -> None:
+        """Take in the measured state and the last command, and decide whether targets wait.
+
+        A state older than ``joint_state_timeout`` says nothing: all that was known is forgotten.
+
+        Args:
+            now: Present time [s].
+            measurement: The measured state.
+            joint_q: Commanded coordinates [joint_coord_count].
+            pursues: Whether targets are pursued; if not, a robot that is moved by hand is left
+                where it is.
+            still: Whether the command is at rest.
+        """
+        if not self._has_command:
+            return
+        age = abs(now - float(measurement.received[self._coords].min()))
+        if age > self._timeout:
+            self.forget()
+            return
+        self._now, self._joint_q, self._measurement = now, joint_q, measurement
+        if self.holds or now - self._looked >= self._look_period:
+            self._looked = now
+            self._take(now)
+            if self._is_on:
+                self._look(now, age, pursues, still)
+
+    def errors(self) -> np.ndarray:
+        """Return how far each joint is from all that was commanded within the delay.
+
+        Returns:
+            Measured less commanded positions [n_variables], rad or m; NaN without a command.
+        """
+        if not self._has_command:
+            return self._unknown
+        measured = self._measurement.joint_q[self._coords]
+        last = self._joint_q[self._coords]
+        commands = np.array([command for _, command in self._commands] + [last])
+        return measured - np.clip(measured, commands.min(axis=0), commands.max(axis=0))
+
+    def limit(self, step: np.ndarray, last: np.ndarray, acceleration: np.ndarray) -> bool:
+        """Slow a step down where the command would get too far ahead; return whether it was.
+
+        Args:
+            step: The step [joint_dof_count], changed in place.
+            last: The step before it.
+            acceleration: Acceleration limits of the controlled joints [rad/s^2 or m/s^2].
+        """
+        if not (self._is_on and self._has_command) or self._now < self._calm_until:
+            self._lead.joint = -1
+            return False
+        ahead = self._joint_q[self._coords] - self._measurement.joint_q[self._coords]
+        lag = self._lag + self._age
+        slowed = self._lead.limit(step, last, ahead, self._speed, acceleration, lag)
+        if self._lead.is_calm:
+            self._calm_until = self._now + CALM - 0.5 * self._period
+        joint = self._lead.joint
+        if self._stops and joint >= 0 and not self._doubted[joint]:
+            self._halt(np.arange(len(ahead)) == joint)
+        return slowed
+
+    def _take(self, now: float) -> None:
+        """Take in the last command and the measured state."""
+        self._commanded = self._joint_q[self._coords]
+        self._measured = measured = self._measurement.joint_q[self._coords]
+        if now - self._commands[-1][0] >= self._spacing:
+            self._commands.append((now, self._commanded))
+            while now - self._commands[1][0] >= self._delay:
+                self._commands.popleft()
+        if now - self._samples[-1][0] < 0.25 * _SPEED_SPAN:
+            return
+        self._samples.append((now, measured))
+        while now - self._samples[1][0] >= _SPEED_SPAN:
+            self._samples.popleft()
+        then, before = self._samples[0]
+        self._speed = (measured - before) / (now - then)
+
+    def _stand(self, now: float) -> None:
+        """Begin anew to look for joints that stand."""
+        moved = _MOVED * self._lead.unit
+        self._joints = StandingJoints(now, self._measured, self._commanded, moved)
+
+    def _look(self, now: float, age: float, pursues: bool, still: bool) -> None:
+        """Find joints that do not follow, and go on with a halt."""
+        # In steps, so that rooms are not computed anew each time.
+        self._age = round(age, 2)
+        joints, lead = self._joints, self._lead
+        moved = joints.update(now, self._measured, self._commanded, self._away)
+        ahead = np.abs(self._commanded - self._measured)
+        # Since the state was measured nobody knows whether a joint has moved.
+        patience = self._delay + _STANDING + age
+        stands = now - joints.since > patience
+        self._settled |= stands & (ahead <= lead.floor)
+        if self.state is Following.TRACKS:
+            if self._doubted.any():
+                self._doubt(self._doubted & ~moved, now)
+            stalls = ~self._doubted & (now - joints.away_since > patience)
+            if pursues:
+                # Moved by hand, or by another program, far from the command.
+                far = np.where(self._doubted, lead.floor, lead.standing)
+                stalls |= stands & self._settled & (ahead > 1.05 * far)
+            stalls &= lead.watched
+            if stalls.any():
+                self._halt(stalls)
+        elif not still:
+            self._rested = now
+        elif not stands.all() and now - self._rested < _LONGEST_WAIT:
+            pass
+        elif self.state is Following.HALTS:
+            self.state, self.place = Following.RETURNS, self._measured.copy()
+            self._rested = now
+        elif self._has_returned(now):
+            self.state = Following.TRACKS
+            self._tried = now
+            self._doubt(self._doubted | self._accused, now)
+            self._settled[:] = False
+            self._stand(now)
+
+    def _halt(self, joints: np.ndarray) -> None:
+        """Let the command come to rest because of some joints."""
+        self.state, self._accused = Following.HALTS, joints
+        self._calm_until = -math.inf
+        self._rested = self._looked
+
+    def _has_returned(self, now: float) -> bool:
+        """Return whether a command at rest is back, or is held up on its way."""
+        left = float(np.abs(self._commanded - self.place).max())
+        return left < _ARRIVED or now - self._rested > _STANDING
+
+    def _doubt(self, doubted: np.ndarray, now: float) -> None:
+        """Say which joints have to show that they follow."""
+        self._doubted, self._calm_until = doubted, -math.inf
+        trial = min(_TRIAL + _TRIAL_GROWTH * (now - self._tried), _LARGEST_TRIAL)
+        self._lead.trial = np.where(doubted, trial * self._lead.unit, np.inf)

@@ -1,0 +1,141 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Limit on how far the command of a joint is ahead of its measured position.
+
+A stop that begins now must end within W of the measured position:
+
+    W = min(max, floor + t (v + u) / 2 + u^2 / (2 a)),    u = min(v + a t, v_max)
+
+v is the measured speed in the direction of the command, a and v_max are the limits of the joint, t
+is the lag that is in order. u is what the command may have reached in t: a robot with this lag
+never slows the command, at any speed. A robot that stands leaves floor + a t^2; one that is slower
+than its command brings the command down to its own speed.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ros_ik.servo.motion.approach import braking_step
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.settings import Settings
+
+# Errors of a robot that follows, beside its lag: bending, gravity, noise [rad].
+_FLOOR = 0.1
+# Part of the room that may be used up per second [1/s]: in what a slow motion needs to stop the
+# noise of encoders would set the pace.
+_GAIN = 10.0
+# For how long a step is looked at in advance [s]: at high rates not each tick has to be.
+CALM = 0.005
+# Part of the wanted speed below which a step counts as slowed.
+_SLOWED = 0.9
+# Acceleration limit that stands for none at all [rad/s^2 or m/s^2].
+_LEAST_ACCELERATION = 1e-9
+
+
+class LeadLimit:
+    """Slows steps of the controlled joints; arrays are [n_variables].
+
+    Attributes:
+        unit: What 1 rad is in the unit of each joint [rad or m].
+        floor: Errors of a robot that follows, beside its lag [rad or m].
+        watched: Which joints are limited.
+        trial: Limit of joints that have to show first that they follow, inf for all others.
+        standing: W of joints that stand, inf before the first step.
+        is_calm: Whether the last step left room for whatever may come in the next ``CALM`` s.
+        joint: Index of the joint that slowed the last step, -1 for none.
+    """
+
+    def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
+        """Keep the limits of ``robot``."""
+        self._group, dofs = robot.group, robot.group.variable_dof
+        self._velocity = robot.velocity[dofs]
+        self.unit = robot.radian
+        self.trial = np.full(len(dofs), np.inf)
+        self.joint, self.is_calm = -1, False
+        self.apply(settings)
+
+    def apply(self, settings: Settings) -> None:
+        """Take over settings."""
+        given = np.array(settings.following_error_max or (np.inf,))
+        self.watched = np.broadcast_to(given > 0.0, self.unit.shape)
+        self._max = np.where(self.watched, given, np.inf)
+        self.floor = np.minimum(_FLOOR * self.unit, 0.5 * self._max)
+        self._speed = self._velocity * settings.limits_velocity_scale
+        self._longest = self._velocity * settings.period * (1.0 + 1e-6)
+        self._period, self._calm_ticks = settings.period, math.floor(CALM / settings.period)
+        self._acceleration: np.ndarray | None = None
+        self._lag = 0.0
+        self.standing = np.full_like(self._max, np.inf)
+
+    def limit(
+        self,
+        step: np.ndarray,
+        last: np.ndarray,
+        ahead: np.ndarray,
+        speed: np.ndarray,
+        acceleration: np.ndarray,
+        lag: float,
+    ) -> bool:
+        """Slow a step down where the command would get too far ahead; return whether it was.
+
+        One factor slows all joints, so that the path stays. A joint that has to brake harder than
+        that does so by itself.
+
+        Args:
+            step: The step [joint_dof_count], changed in place.
+            last: The step before it.
+            ahead: Commanded less measured positions [rad or m].
+            speed: Measured velocities [rad/s or m/s].
+            acceleration: Acceleration limits [rad/s^2 or m/s^2].
+            lag: Lag that is in order [s].
+        """
+        self.joint = -1
+        if acceleration is not self._acceleration or lag != self._lag:
+            self._acceleration, self._lag = acceleration, lag
+            self._braking = np.maximum(acceleration, _LEAST_ACCELERATION)
+            self.standing = self._room(np.zeros(len(ahead)))
+        group = self._group
+        wanted = step[group.variable_dof]
+        size, loss = np.abs(wanted), self._braking * self._period**2
+        # Mostly even a robot that stood from now on would leave enough room.
+        fast = size + self._calm_ticks * loss
+        stop = fast * (1.5 + self._calm_ticks + 0.5 * fast / loss)
+        self.is_calm = bool((np.abs(ahead) + stop <= np.minimum(self.standing, self.trial)).all())
+        if self.is_calm:
+            return False
+        if (size > self._longest).any():
+            # A step over the velocity limits is for the check of steps to refuse.
+            return False
+        forward = np.sign(wanted)
+        room = np.minimum(self._room(np.maximum(forward * speed, 0.0)), self.trial)
+        room = np.where(self.watched, room - forward * ahead, np.inf)
+        room = np.maximum(room, 0.0)
+        most = np.minimum(
+            braking_step(room, self._braking, self._period), _GAIN * self._period * room
+        )
+        most[~self.watched] = np.inf
+        before = last[group.variable_dof]
+        with np.errstate(all='ignore'):  # steps of next to nothing
+            parts = np.where(size > most, most / size, 1.0)
+            # By one factor all joints brake as far as the limits of each permit.
+            kept = np.where(size > 0.0, (forward * before - loss) / size, 0.0)
+        worst = int(parts.argmin())
+        if parts[worst] >= 1.0:
+            return False
+        part = min(max(float(parts[worst]), float(kept.max())), 1.0)
+        joints = np.clip(part * wanted, -most, most)
+        joints = np.clip(joints, before - loss, before + loss)
+        group.write_steps(joints, step)
+        if parts[worst] < _SLOWED:
+            self.joint = worst
+        return True
+
+    def _room(self, speed: np.ndarray) -> np.ndarray:
+        """Return W of joints that move with the command at ``speed``."""
+        lag, acceleration = self._lag, self._braking
+        reached = np.maximum(np.minimum(speed + acceleration * lag, self._speed), speed)
+        way = 0.5 * lag * (speed + reached) + 0.5 * reached**2 / acceleration
+        return np.minimum(self.floor + way, self._max)

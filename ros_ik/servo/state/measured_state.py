@@ -1,0 +1,106 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Measured positions and velocities of a robot that others move or that rests, filtered.
+
+A motion that began at a single sample would begin with a step by the noise of that sample, and one
+that began at rest on a robot that moves would turn it back. Of the samples of the last 0.1 s
+
+    q(t) = c_0 + c_1 t + c_2 t^2,    least squares, t = 0 now
+
+gives the position c_0 and the velocity c_1 of joints that move; the mean is the position of joints
+that rest.
+"""
+
+from __future__ import annotations
+
+import collections
+
+import numpy as np
+
+from ros_ik.servo.interface.command import Measurement
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+
+# Time over which measurements count, and least time between two that are kept [s].
+_SPAN, _SPACING = 0.1, 0.0015
+# A joint whose measurements differ by more moves, or was moved [rad].
+_TREMBLE = 1e-3
+# Below this they are the same, and the newest is exact [rad].
+_SAME = 1e-7
+# Part of the way in the span by which samples of a smooth motion are off: states come irregularly.
+_OFF = 0.1
+# Samples from which a velocity is known, and the part of the span that they must fill.
+_LEAST_SAMPLES, _LEAST_SPAN = 5, 0.4
+# Widest gap between two samples, as a part of the span, and the largest leverage of one: a curve
+# passes through samples that are far from all others, also through one after a jump.
+_WIDEST_GAP, _MOST_LEVERAGE = 0.25, 0.9
+
+
+class MeasuredState:
+    """The last measurements of the controlled joints; one per servo."""
+
+    def __init__(self, robot: ControlledRobot) -> None:
+        """Start without any."""
+        self._coords, self._unit = robot.coords, robot.radian
+        self._newest: Measurement | None = None
+        self._samples: collections.deque[tuple[float, np.ndarray]] = collections.deque()
+
+    def observe(self, now: float, measurement: Measurement) -> None:
+        """Take in a measurement of a tick without motion.
+
+        Args:
+            now: Present time [s].
+            measurement: Measured state.
+        """
+        if measurement is self._newest:
+            return
+        self._newest = measurement
+        samples = self._samples
+        # A clock that ran back begins anew.
+        if samples and not 0.0 <= now - samples[-1][0] <= _SPAN:
+            samples.clear()
+        while samples and now - samples[0][0] > _SPAN:
+            samples.popleft()
+        if not samples or now - samples[-1][0] >= _SPACING:
+            samples.append((now, measurement.joint_q[self._coords]))
+
+    def forget(self) -> None:
+        """Forget them: the robot is going to move."""
+        self._samples.clear()
+
+    def state(self, now: float, measurement: Measurement) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions and velocities of the controlled joints [n_variables].
+
+        Args:
+            now: Present time [s].
+            measurement: The newest measured state.
+        """
+        newest = measurement.joint_q[self._coords]
+        values = np.array([*(values for _, values in self._samples), newest])
+        spread = np.ptp(values, axis=0) / self._unit
+        # Not a number is neither.
+        moves = ~(spread <= _TREMBLE)
+        trembles = (spread > _SAME) & ~moves
+        positions = np.where(trembles, values.mean(axis=0), newest)
+        velocities = np.zeros_like(newest)
+        if moves.any():
+            self._fit(now, moves, positions, velocities)
+        return positions, velocities
+
+    def _fit(
+        self, now: float, moves: np.ndarray, positions: np.ndarray, velocities: np.ndarray
+    ) -> None:
+        """Write positions and velocities of the joints that move smoothly; others stand."""
+        times = np.array([time for time, _ in self._samples]) - now
+        if len(times) < _LEAST_SAMPLES or np.ptp(times) < _LEAST_SPAN * _SPAN:
+            return
+        powers = np.vander(times / _SPAN, 3, increasing=True)
+        basis, triangle = np.linalg.qr(powers)
+        leverage = np.sum(basis**2, axis=1).max()
+        if np.diff(times).max() > _WIDEST_GAP * _SPAN or leverage > _MOST_LEVERAGE:
+            return
+        values = np.array([values for _, values in self._samples])
+        found = np.linalg.solve(triangle, basis.T @ values)
+        # A joint that was pushed, or jumped, moves along no such curve.
+        off = np.abs(values - powers @ found).max(axis=0)
+        smooth = moves & (off <= _TREMBLE * self._unit + _OFF * np.ptp(values, axis=0))
+        positions[smooth], velocities[smooth] = found[0, smooth], found[1, smooth] / _SPAN

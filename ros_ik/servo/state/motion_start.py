@@ -1,0 +1,108 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""State in which a motion begins: what the controller holds, as far as that is known.
+
+The measured state is not what the controller holds: a robot sags, trembles and lags. Its command
+would step by the difference. So a motion begins, in this order and as ``synchronise_to`` permits,
+
+1. at the reference of the controller, where it publishes one that is fresh;
+2. at the last command, while the robot is near it;
+3. at the measured state, filtered, with its velocity and ahead by the lag to expect.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ros_ik.servo.interface.command import Measurement
+from ros_ik.servo.motion.approach import braking_step
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.state.measured_state import MeasuredState
+from ros_ik.servo.state.resting_command import RestingCommand
+from ros_ik.settings import Settings
+
+# Part of the lag that is in order by which a robot that moves is behind its controller at least.
+_LAG = 0.2
+# Speed below which a joint rests [rad/s].
+_RESTS = 1e-3
+
+
+class MotionStart(NamedTuple):
+    """Positions and velocities to begin with, [n_variables].
+
+    Attributes:
+        source: 'reference', 'command' or 'measured', as in ``synchronise_to``.
+        positions: [rad or m]; None for those of the last command.
+        steps: Way of a tick at the velocities [rad or m]: those from which the joints can stop.
+    """
+
+    source: str
+    positions: np.ndarray | None
+    steps: np.ndarray
+
+
+class MotionStarts:
+    """Finds the state in which the next motion begins; one per servo.
+
+    Attributes:
+        command: The last command, while it may be held.
+    """
+
+    def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
+        """Start without a command and without measurements."""
+        self._robot = robot
+        self.command = RestingCommand(robot, settings)
+        self._measured = MeasuredState(robot)
+        self.apply(settings)
+
+    def apply(self, settings: Settings) -> None:
+        """Take over settings."""
+        self.command.apply(settings)
+        self._settings = settings
+
+    def observe(self, now: float, measurement: Measurement) -> None:
+        """Take in the measured state of a tick at ``now`` [s] without motion."""
+        self._measured.observe(now, measurement)
+
+    def find(
+        self, now: float, measurement: Measurement, acceleration: np.ndarray
+    ) -> MotionStart:
+        """Return the state in which to begin.
+
+        Args:
+            now: Present time [s].
+            measurement: The newest measured state.
+            acceleration: Acceleration limits of the controlled joints [rad/s^2 or m/s^2].
+        """
+        positions, velocities = self._measured.state(now, measurement)
+        self._measured.forget()
+        wish = self._settings.synchronise_to
+        reference = measurement.reference() if wish == 'reference' else None
+        if reference is not None and reference.is_fresh(now, self._settings.joint_state_timeout):
+            source, velocities = 'reference', reference.velocities
+            positions = reference.positions + velocities * (now - reference.received)
+        elif wish != 'measured' and self.command.holds(measurement.joint_q):
+            return MotionStart('command', None, np.zeros_like(positions))
+        else:
+            source = 'measured'
+            positions = positions + velocities * (_LAG * self._settings.following_error_delay)
+        return MotionStart(source, positions, self._steps(positions, velocities, acceleration))
+
+    def _steps(
+        self, positions: np.ndarray, velocities: np.ndarray, acceleration: np.ndarray
+    ) -> np.ndarray:
+        """Return the way of a tick at velocities, cut to the speed and position limits."""
+        robot, settings = self._robot, self._settings
+        moves = np.abs(velocities) > _RESTS * robot.radian
+        if not moves.any():
+            return np.zeros_like(velocities)
+        dofs, dt = robot.group.variable_dof, settings.period
+        speed = robot.velocity[dofs] * settings.limits_velocity_scale
+        ahead = np.where(
+            velocities > 0.0, robot.upper[dofs] - positions, positions - robot.lower[dofs]
+        )
+        room = braking_step(np.maximum(ahead, 0.0), acceleration, dt)
+        most = np.minimum(speed * dt, room)
+        return np.where(moves, np.clip(velocities * dt, -most, most), 0.0)

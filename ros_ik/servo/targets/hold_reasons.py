@@ -1,0 +1,128 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Reasons to hold: the first that applies, before any target is looked at."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING
+
+from ros_ik.servo.interface.codes import Mode
+from ros_ik.servo.interface.codes import StatusCode
+from ros_ik.servo.interface.command import Command
+from ros_ik.servo.interface.command import Measurement
+
+if TYPE_CHECKING:
+    from ros_ik.servo.robot.controlled_robot import ControlledRobot
+    from ros_ik.servo.state.following_error import FollowingError
+
+# A robot with many joints would fill the status with names.
+_MOST_NAMES = 8
+
+
+@dataclasses.dataclass(frozen=True)
+class HoldReason:
+    """Reason of the servo to hold.
+
+    Attributes:
+        code: Code of the status.
+        text: The same for a person.
+        resynchronise: Whether motion starts from the measured state afterwards, even where the
+            command did not come to rest.
+        may_repeat: Whether ``publish_when_idle`` may repeat the held position.
+        may_return: Whether ``halt_mode`` may go back to where the halt began.
+        waiting_for: Names of the joints that are waited for.
+    """
+
+    code: StatusCode
+    text: str
+    resynchronise: bool
+    may_repeat: bool = True
+    may_return: bool = True
+    waiting_for: tuple[str, ...] = ()
+
+
+def missing_joints(
+    robot: ControlledRobot, timeout: float, now: float, measurement: Measurement
+) -> tuple[list[str], list[str]]:
+    """Return the joints whose state was never heard, and those whose state is too old."""
+    received = measurement.received[robot.needed_coords]
+    never = [name for name, time in zip(robot.needed, received, strict=True) if time == -math.inf]
+    stale = [
+        name
+        for name, time in zip(robot.needed, received, strict=True)
+        if timeout < abs(now - time) < math.inf
+    ]
+    return never, stale
+
+
+def hold_reason(
+    robot: ControlledRobot,
+    timeout: float,
+    following: FollowingError,
+    now: float,
+    measurement: Measurement,
+    command: Command,
+) -> HoldReason | None:
+    """Return the first reason to hold that applies, None where targets may be followed.
+
+    Args:
+        robot: The robot.
+        timeout: Longest age of a joint state [s].
+        following: How the robot follows its command.
+        now: Time of the tick [s].
+        measurement: Measured state.
+        command: What is asked for.
+    """
+    if command.stopped:
+        return HoldReason(StatusCode.STOPPED, 'stopped; call ~/reset to go on', True)
+    if command.replacing:
+        return HoldReason(
+            StatusCode.MODEL_CHANGED, 'a new robot description takes over', True, False, False
+        )
+    reason = _reason_of_measurement(robot, timeout, now, measurement)
+    if reason is not None:
+        return reason
+    if not command.active:
+        return HoldReason(StatusCode.OK, 'inactive', True, False, False)
+    if command.paused:
+        return HoldReason(StatusCode.PAUSED, 'paused', True)
+    if following.holds:
+        text = f'the robot does not follow its command: {following.culprits}'
+        return HoldReason(StatusCode.FOLLOWING_ERROR, text, True, may_return=False)
+    if command.mode == Mode.HOLD:
+        return HoldReason(StatusCode.OK, 'holding: mode HOLD', False)
+    return None
+
+
+def _reason_of_measurement(
+    robot: ControlledRobot, timeout: float, now: float, measurement: Measurement
+) -> HoldReason | None:
+    """Return the reason to hold where a needed joint has no fresh state."""
+    received = measurement.received.take(robot.needed_coords).tolist()
+    # A time ahead of now comes from before a backward jump of the clock: as old as it is ahead.
+    oldest, newest = min(received), max(received)
+    if max(abs(now - oldest), abs(now - newest)) <= timeout:
+        return None
+    never, stale = missing_joints(robot, timeout, now, measurement)
+    if never:
+        return HoldReason(
+            StatusCode.WAITING_FOR_JOINT_STATES,
+            f'waiting for joint states of {_listed(never)}',
+            True,
+            False,
+            waiting_for=tuple(never),
+        )
+    return HoldReason(
+        StatusCode.JOINT_STATE_STALE,
+        f'no joint states of {_listed(stale)} for joint_state_timeout',
+        True,
+        False,
+        waiting_for=tuple(stale),
+    )
+
+
+def _listed(names: list[str]) -> str:
+    more = f' and {len(names) - _MOST_NAMES} more' if len(names) > _MOST_NAMES else ''
+    return ', '.join(names[:_MOST_NAMES]) + more

@@ -1,0 +1,152 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The obstacles that are known, and what becomes of requests to change them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Sequence
+import dataclasses
+import enum
+
+from ros_ik.model.poses import unit_pose
+from ros_ik.numbers import is_bounded
+from ros_ik.numbers import is_finite
+from ros_ik.servo.interface.codes import Rejection
+from ros_ik.servo.interface.command import Obstacle
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.targets.target_checks import quaternion_fault
+
+# Farther or larger is no obstacle of a robot but a mistake of units [m].
+FARTHEST = 1e4
+
+
+class ObstacleOperation(enum.IntEnum):
+    """Actions of a request; numbers of ros_ik_interfaces/Obstacle."""
+
+    ADD = 0
+    REMOVE = 1
+    CLEAR = 2
+
+
+class ObstacleKind(enum.IntEnum):
+    """Kinds of solids; numbers of ros_ik_interfaces/Obstacle."""
+
+    SPHERE = 0
+    BOX = 1
+    CYLINDER = 2
+    CAPSULE = 3
+    HALF_SPACE = 4
+
+    @property
+    def size(self) -> int:
+        """Number of dimensions that it has."""
+        return _SIZES[self]
+
+
+_SIZES = {
+    ObstacleKind.SPHERE: 1,
+    ObstacleKind.BOX: 3,
+    ObstacleKind.CYLINDER: 2,
+    ObstacleKind.CAPSULE: 2,
+    ObstacleKind.HALF_SPACE: 0,
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class ObstacleRequest:
+    """A change to the obstacles, as a message asks for it; nothing of it is checked yet.
+
+    Attributes:
+        operation: Number of an :class:`ObstacleOperation`.
+        name: Identifier of the obstacle.
+        kind: Number of an :class:`ObstacleKind`.
+        dimensions: As the kind says [m].
+        frame_id: Link in which the pose is given; '' is the base frame.
+        position: x y z [m] of the centre.
+        quaternion: x y z w; a norm within [0.99, 1.01] is scaled to 1.
+    """
+
+    operation: int
+    name: str = ''
+    kind: int = 0
+    dimensions: Sequence[float] = ()
+    frame_id: str = ''
+    position: Sequence[float] = (0.0, 0.0, 0.0)
+    quaternion: Sequence[float] = (0.0, 0.0, 0.0, 1.0)
+
+
+class ObstacleBook:
+    """Applies requests, all of a message or none of them.
+
+    Attributes:
+        obstacles: The obstacles that are known; another tuple after each change.
+    """
+
+    def __init__(self, robot: ControlledRobot, max_obstacles: int) -> None:
+        """Start empty.
+
+        Args:
+            robot: The robot whose links are the frames of poses.
+            max_obstacles: Most obstacles at a time.
+        """
+        self._links = {label: index for index, label in enumerate(robot.model.body_label)}
+        self._base, self._most = robot.base_link, max_obstacles
+        self.obstacles: tuple[Obstacle, ...] = ()
+
+    def apply(self, requests: Iterable[ObstacleRequest]) -> tuple[Obstacle, ...] | Rejection:
+        """Apply requests in their order.
+
+        An addition replaces the obstacle of the same name; to remove one that does not exist is
+        no error.
+
+        Returns:
+            The obstacles afterwards, or why nothing was changed.
+        """
+        known = {obstacle.name: obstacle for obstacle in self.obstacles}
+        for request in requests:
+            if request.operation == ObstacleOperation.CLEAR:
+                known.clear()
+            elif request.operation == ObstacleOperation.REMOVE:
+                known.pop(request.name, None)
+            elif request.operation == ObstacleOperation.ADD:
+                obstacle = self._read(request)
+                if isinstance(obstacle, Rejection):
+                    return obstacle
+                known[obstacle.name] = obstacle
+            else:
+                return Rejection.BAD_OBSTACLE
+        if len(known) > self._most:
+            return Rejection.TOO_MANY_OBSTACLES
+        self.obstacles = tuple(known.values())
+        return self.obstacles
+
+    def _read(self, request: ObstacleRequest) -> Obstacle | Rejection:
+        """Check an addition."""
+        dimensions = tuple(request.dimensions)
+        pose = [*request.position, *request.quaternion]
+        if not request.name or request.kind not in _SIZES:
+            return Rejection.BAD_OBSTACLE
+        kind = ObstacleKind(request.kind)
+        if len(request.position) != 3 or len(request.quaternion) != 4:
+            return Rejection.WRONG_SIZE
+        if len(dimensions) != kind.size:
+            return Rejection.WRONG_SIZE
+        if not is_bounded((*dimensions, *pose)):
+            finite = is_finite((*dimensions, *pose))
+            return Rejection.TOO_LARGE_NUMBER if finite else Rejection.NON_FINITE
+        dimensions = tuple(map(float, dimensions))
+        if not all(0.0 < value <= FARTHEST for value in dimensions):
+            return Rejection.BAD_OBSTACLE
+        if not all(abs(value) <= FARTHEST for value in pose[:3]):
+            return Rejection.BAD_OBSTACLE
+        placed = unit_pose(pose)
+        if placed is None:
+            return quaternion_fault(pose[3:])
+        link = self._base if request.frame_id == '' else self._links.get(request.frame_id)
+        if link is None:
+            return Rejection.UNKNOWN_FRAME
+        found = Obstacle(request.name, kind.name.lower(), dimensions, placed, link)
+        # Made here, where there is time, and not in the tick that takes it over.
+        _ = found.shape
+        return found

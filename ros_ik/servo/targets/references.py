@@ -1,0 +1,122 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Task targets of one step, and the coordinates that it moves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.servo.interface.command import JointVelocityTarget
+from ros_ik.servo.motion.approach import joint_step
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.step.step_solver import StepSolver
+from ros_ik.servo.targets.target_selection import Goals
+from ros_ik.servo.targets.tracking import Pursuit
+from ros_ik.settings import Settings
+
+
+def set_references(
+    solver: StepSolver,
+    robot: ControlledRobot,
+    goals: Goals,
+    posture: np.ndarray,
+    joint_q: np.ndarray,
+    last_step: np.ndarray,
+    settings: Settings,
+) -> float:
+    """Give what is to be reached in this tick; the arguments are those of the functions below.
+
+    Returns:
+        How much nearer the targets that is [m plus rad].
+    """
+    if goals.choice.joints:
+        return set_joint_references(
+            solver, robot, goals, posture, joint_q, last_step, settings
+        )
+    return set_place_references(solver, goals, posture, solver.ahead.at(joint_q))
+
+
+def set_place_references(
+    solver: StepSolver, goals: Goals, posture: np.ndarray, poses: np.ndarray
+) -> float:
+    """Give the places that frames and the centre of mass are to reach in this tick.
+
+    Args:
+        solver: Where to.
+        goals: The targets.
+        posture: Coordinates that joints are drawn to beside them [joint_coord_count].
+        poses: Link poses at the commanded configuration [body_count, 7].
+
+    Returns:
+        How much nearer the targets that is [m plus rad].
+    """
+    solver.set_joints(posture)
+    wanted = 0.0
+    for index, tracker in enumerate(goals.trackers):
+        if tracker.pursuit is not Pursuit.NONE:
+            pose, length = tracker.reference(poses, goals.now)
+            solver.set_pose(index, pose)
+            wanted += length
+    if goals.choice.center:
+        position, length = goals.center.reference(poses)
+        solver.set_center(position)
+        wanted += length
+    return wanted
+
+
+def set_joint_references(
+    solver: StepSolver,
+    robot: ControlledRobot,
+    goals: Goals,
+    posture: np.ndarray,
+    joint_q: np.ndarray,
+    last_step: np.ndarray,
+    settings: Settings,
+) -> float:
+    """Give the positions that joints are to reach in this tick, by positions or velocities.
+
+    Args:
+        solver: Where to.
+        robot: The robot.
+        goals: The targets.
+        posture: Coordinates of the joints that are not commanded [joint_coord_count].
+        joint_q: Commanded coordinates [joint_coord_count].
+        last_step: The step that led there [joint_dof_count].
+        settings: The settings in force.
+
+    Returns:
+        How much nearer the targets that is [rad or m, summed].
+    """
+    coords, dofs = robot.coords, robot.group.variable_dof
+    speed, q = robot.velocity[dofs] * settings.limits_velocity_scale, joint_q[coords]
+    target = posture.copy()
+
+    def towards(way: np.ndarray, pace: np.ndarray) -> np.ndarray:
+        if solver.has_jerk_limits:
+            return solver.aim(joint_q, last_step, way, pace)
+        step = joint_step(way, speed, solver.acceleration, settings.period)
+        return np.where(np.isnan(way), pace, step)
+
+    if isinstance(goals.joints, JointVelocityTarget):
+        velocities = goals.joints.velocities
+        step = goals.jog.step(q, velocities, speed, solver.acceleration, towards) - q
+    else:
+        way = goals.joint_way(q)
+        if solver.has_jerk_limits:
+            # Joints without a target are held by the posture, to which they need room as well.
+            way = np.where(np.isnan(way), posture[coords] - q, way)
+        step = towards(way, np.full_like(way, np.nan))
+    commanded = np.isfinite(step)
+    target[coords[commanded]] = (q + step)[commanded]
+    solver.set_joints(target)
+    return float(np.nansum(np.abs(step)))
+
+
+def commanded_coords(robot: ControlledRobot) -> np.ndarray:
+    """Return which coordinates the servo commands, bool [joint_coord_count]."""
+    coords = dof_coordinates(robot.model)
+    driven = (robot.group.dof_variable >= 0) & (coords >= 0)
+    commanded = np.zeros(robot.model.joint_coord_count, dtype=bool)
+    commanded[coords[driven]] = True
+    return commanded

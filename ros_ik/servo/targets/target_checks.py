@@ -1,0 +1,198 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""From the content of messages to valid targets, or to the reason why they are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import itertools
+import math
+
+import numpy as np
+
+from ros_ik.model.poses import unit_pose
+from ros_ik.numbers import is_bounded
+from ros_ik.numbers import is_finite
+from ros_ik.servo.interface.codes import Rejection
+from ros_ik.servo.interface.command import CenterOfMassTarget
+from ros_ik.servo.interface.command import JointTarget
+from ros_ik.servo.interface.command import JointVelocityTarget
+from ros_ik.servo.interface.command import PoseTarget
+from ros_ik.servo.interface.command import TwistTarget
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+
+_numbers = itertools.count(1)
+# Shorter quaternions are as good as not filled in.
+_LEAST_NORM = 1e-6
+
+
+class TargetReader:
+    """Checks targets for one robot. Refusals are counted by whoever reads."""
+
+    def __init__(self, robot: ControlledRobot) -> None:
+        """Keep what names mean in ``robot``."""
+        self._robot = robot
+        model = robot.model
+        self._links = {label: index for index, label in enumerate(model.body_label)}
+        self._variables = {name: k for k, name in enumerate(robot.group.joint_names)}
+        dofs = robot.group.variable_dof
+        self._lower, self._upper = robot.lower[dofs], robot.upper[dofs]
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints that may be commanded."""
+        return tuple(self._variables)
+
+    def pose(
+        self,
+        task: int,
+        frame_id: str,
+        position: Sequence[float],
+        quaternion: Sequence[float],
+        received: float,
+        *,
+        lasting: bool = False,
+        stamp: float | None = None,
+    ) -> PoseTarget | Rejection:
+        """Check a pose.
+
+        Args:
+            task: Index of the frame task.
+            frame_id: Link in which the pose is given; '' is the reference link of the task.
+            position: x y z [m].
+            quaternion: x y z w; a norm within [0.99, 1.01] is scaled to 1.
+            received: Time from which its age counts [s].
+            lasting: Whether it counts as long as a command has it.
+            stamp: When it was made, on the clock of its sender [s]; None where not known.
+        """
+        if len(position) != 3 or len(quaternion) != 4:
+            return Rejection.WRONG_SIZE
+        pose = unit_pose((*position, *quaternion))
+        if pose is None:
+            return _fault(position, 3) or _fault(quaternion, 4) or quaternion_fault(quaternion)
+        link = self._link(frame_id, self._robot.task_references[task])
+        if link is None:
+            return Rejection.UNKNOWN_FRAME
+        return PoseTarget(pose, link, received, next(_numbers), lasting, stamp)
+
+    def twist(
+        self,
+        task: int,
+        frame_id: str,
+        linear: Sequence[float],
+        angular: Sequence[float],
+        received: float,
+    ) -> TwistTarget | Rejection:
+        """Check a velocity.
+
+        Args:
+            task: Index of the frame task.
+            frame_id: Link along whose axes it is given; '' is the reference link of the task.
+            linear: Velocity of the task's frame [m/s].
+            angular: Rotation velocity [rad/s].
+            received: Time from which its age counts [s].
+        """
+        fault = _fault(linear, 3) or _fault(angular, 3)
+        if fault is not None:
+            return fault
+        link = self._link(frame_id, self._robot.task_references[task])
+        if link is None:
+            return Rejection.UNKNOWN_FRAME
+        return TwistTarget(
+            np.array(linear, dtype=np.float64), np.array(angular, dtype=np.float64),
+            link, received, next(_numbers),
+        )  # fmt: skip
+
+    def center_of_mass(
+        self, frame_id: str, point: Sequence[float], received: float
+    ) -> CenterOfMassTarget | Rejection:
+        """Check a position for the centre of mass.
+
+        Args:
+            frame_id: Link in which it is given; '' is the base frame.
+            point: x y z [m].
+            received: Time from which its age counts [s].
+        """
+        fault = _fault(point, 3)
+        if fault is not None:
+            return fault
+        link = self._link(frame_id, self._robot.base_link)
+        if link is None:
+            return Rejection.UNKNOWN_FRAME
+        position = np.array(point, dtype=np.float64)
+        return CenterOfMassTarget(position, link, received, next(_numbers))
+
+    def joints(
+        self,
+        names: Sequence[str],
+        positions: Sequence[float],
+        received: float,
+        *,
+        lasting: bool = False,
+    ) -> JointTarget | Rejection:
+        """Check positions of some joints; those outside the limits are moved to the limit.
+
+        Args:
+            names: Controlled joints, each at most once.
+            positions: One per name [rad or m].
+            received: Time from which its age counts [s].
+            lasting: Whether it counts as long as a command has it.
+        """
+        given = self._by_joint(names, positions)
+        if isinstance(given, Rejection):
+            return given
+        # Bounds leave NaN, the mark of joints that are not named, as it is.
+        target = np.minimum(np.maximum(given, self._lower), self._upper)
+        return JointTarget(target, received, next(_numbers), lasting)
+
+    def joint_velocities(
+        self, names: Sequence[str], velocities: Sequence[float], received: float
+    ) -> JointVelocityTarget | Rejection:
+        """Check velocities of some joints.
+
+        Args:
+            names: Controlled joints, each at most once.
+            velocities: One per name [rad/s or m/s].
+            received: Time from which its age counts [s].
+        """
+        given = self._by_joint(names, velocities)
+        if isinstance(given, Rejection):
+            return given
+        return JointVelocityTarget(given, received, next(_numbers))
+
+    def _by_joint(self, names: Sequence[str], values: Sequence[float]) -> np.ndarray | Rejection:
+        """Return one number per controlled joint, NaN for those that are not named."""
+        if not names:
+            return Rejection.WRONG_SIZE
+        if len(set(names)) != len(names):
+            return Rejection.REPEATED_JOINT
+        fault = _fault(values, len(names))
+        if fault is not None:
+            return fault
+        given = np.full(len(self._variables), np.nan)
+        for name, value in zip(names, values, strict=True):
+            variable = self._variables.get(name)
+            if variable is None:
+                return Rejection.UNKNOWN_JOINT
+            given[variable] = value
+        return given
+
+    def _link(self, frame_id: str, default: int) -> int | None:
+        """Return the link of a name, None where the model has none of that name."""
+        return default if frame_id == '' else self._links.get(frame_id)
+
+
+def _fault(values: Sequence[float], count: int) -> Rejection | None:
+    """Return what is wrong with numbers of which there must be ``count``, None for nothing."""
+    if len(values) != count:
+        return Rejection.WRONG_SIZE
+    if is_bounded(values):
+        return None
+    return Rejection.TOO_LARGE_NUMBER if is_finite(values) else Rejection.NON_FINITE
+
+
+def quaternion_fault(quaternion: Sequence[float]) -> Rejection:
+    """Return what is wrong with four bounded numbers that are no unit quaternion."""
+    if math.hypot(*quaternion) < _LEAST_NORM:
+        return Rejection.ZERO_QUATERNION
+    return Rejection.NOT_UNIT_QUATERNION

@@ -1,0 +1,358 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The targets that are known and which of them count: the newest kind wins, stale ones do not."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import math
+
+import numpy as np
+
+from ros_ik.servo.interface.codes import Mode
+from ros_ik.servo.interface.codes import StatusCode
+from ros_ik.servo.interface.command import CenterOfMassTarget
+from ros_ik.servo.interface.command import Command
+from ros_ik.servo.interface.command import JointTarget
+from ros_ik.servo.interface.command import JointVelocityTarget
+from ros_ik.servo.interface.command import PoseTarget
+from ros_ik.servo.motion.center_of_mass import CenterTracker
+from ros_ik.servo.motion.joint_jog import JointJog
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.targets.events import Events
+from ros_ik.servo.targets.hold_reasons import HoldReason
+from ros_ik.servo.targets.tracking import Pursuit
+from ros_ik.servo.targets.tracking import TaskTracker
+from ros_ik.settings import Settings
+
+_POSE_MODES = (Mode.AUTO, Mode.POSE)
+_TWIST_MODES = (Mode.AUTO, Mode.TWIST)
+_JOINT_MODES = (Mode.AUTO, Mode.JOINT)
+# The centre of mass is balanced beside whatever the frames do.
+_CENTER_MODES = (Mode.AUTO, Mode.POSE, Mode.TWIST)
+_WANTED = {Mode.POSE: 'a pose', Mode.TWIST: 'a velocity', Mode.JOINT: 'a joint target'}
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """Targets that count in a tick.
+
+    Attributes:
+        pursuits: Which target of each frame task.
+        center: Whether that of the centre of mass.
+        joints: Whether the joint target, instead of all others.
+    """
+
+    pursuits: tuple[Pursuit, ...]
+    center: bool = False
+    joints: bool = False
+
+    @property
+    def active(self) -> tuple[bool, ...]:
+        """Frame tasks that count in a tick."""
+        return tuple(pursuit is not Pursuit.NONE for pursuit in self.pursuits)
+
+
+class Goals:
+    """Targets of the frame tasks, of the centre of mass and of the joints.
+
+    Attributes:
+        trackers: One per frame task.
+        center: That of the centre of mass.
+        joints: The joint target, positions or velocities, None for none.
+        jog: Motion by the velocities of joints.
+        choice: Which of them count.
+        now: Time of the tick [s].
+    """
+
+    def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
+        """Start without targets."""
+        self.trackers = tuple(
+            TaskTracker(link, reference, settings.period, robot.ramp)
+            for link, reference in zip(robot.task_links, robot.task_references, strict=True)
+        )
+        self._names = tuple(task.name for task in settings.tasks)
+        self.center = CenterTracker(robot, settings.period)
+        self._coords = robot.coords
+        self.joints: JointTarget | JointVelocityTarget | None = None
+        self.jog = JointJog(settings.period)
+        self._none = Choice((Pursuit.NONE,) * len(self.trackers))
+        self._joint_choice = dataclasses.replace(self._none, joints=True)
+        self.choice = self._none
+        self.now = -math.inf
+        self._joint_sequence = 0
+        # Whether the last thing that happened to targets is that a lasting one was taken away.
+        self._withdrawn = False
+        self.apply(settings)
+
+    def branch(self) -> Goals:
+        """Return goals that are pursued on from here and leave these alone."""
+        other = copy.copy(self)
+        other.trackers = tuple([tracker.branch() for tracker in self.trackers])
+        other.center, other.jog = self.center.branch(), self.jog.branch()
+        return other
+
+    def apply(self, settings: Settings) -> None:
+        """Take over settings."""
+        self._timeout = settings.command_timeout
+        self._has_center = settings.com_weight > 0.0
+        self.center.apply(settings)
+        for tracker, task in zip(self.trackers, settings.tasks, strict=True):
+            tracker.apply(task, settings)
+
+    def drop(self, newest: int) -> None:
+        """Forget every target, and ignore those up to a sequence."""
+        for tracker in self.trackers:
+            tracker.drop(newest)
+        self.center.drop(newest)
+        self.joints = None
+        self.jog.rest()
+        self._joint_sequence = max(self._joint_sequence, newest)
+        self._withdrawn = False
+        self.choice = self._none
+
+    def rest(self) -> None:
+        """Forget which targets counted and every velocity: the next motion starts from rest."""
+        self.choice = self._none
+        self.center.rest()
+        self.jog.rest()
+        for tracker in self.trackers:
+            tracker.rest()
+
+    def carry_on(self, before: np.ndarray, body_q: np.ndarray) -> None:
+        """Begin with the velocities of the frames instead of rest.
+
+        Args:
+            before: Link poses of the tick before [body_count, 7].
+            body_q: Link poses now [body_count, 7].
+        """
+        for tracker in self.trackers:
+            if tracker.pursuit is not Pursuit.NONE:
+                tracker.carry_on(before, body_q)
+
+    def new_poses(self, command: Command) -> list[tuple[TaskTracker, PoseTarget]]:
+        """Return the pose targets not seen yet, with their trackers."""
+        found = []
+        for tracker, target in zip(self.trackers, command.poses, strict=False):
+            if target is not None and tracker.is_newer(target):
+                found.append((tracker, target))
+        return found
+
+    def new_center(self, command: Command) -> CenterOfMassTarget | None:
+        """Return the target of the centre of mass if it was not seen yet."""
+        target = command.center_of_mass
+        return target if self.center.is_newer(target) else None
+
+    def accept_at(
+        self,
+        body_q: np.ndarray,
+        poses: list[tuple[TaskTracker, PoseTarget]],
+        center: CenterOfMassTarget | None,
+    ) -> None:
+        """Take targets that are places.
+
+        Args:
+            body_q: Link poses at the commanded configuration [body_count, 7].
+            poses: What :meth:`new_poses` returned.
+            center: What :meth:`new_center` returned.
+        """
+        taken = [tracker.accept(target, body_q) for tracker, target in poses]
+        if center is not None:
+            taken.append(self.center.accept(center, body_q))
+        if any(taken):
+            self._withdrawn = False
+
+    def accept_twists(self, command: Command) -> None:
+        """Take velocities that were not seen yet."""
+        for tracker, target in zip(self.trackers, command.twists, strict=False):
+            if tracker.accept_twist(target):
+                self._withdrawn = False
+
+    def has_new_joints(self, command: Command) -> bool:
+        """Return whether there is a joint target not seen yet."""
+        return command.joints is not None and command.joints.sequence > self._joint_sequence
+
+    def accept_joints(self, command: Command) -> bool:
+        """Take a joint target not seen yet; return whether it names other joints than before."""
+        if not self.has_new_joints(command):
+            return False
+        target: JointTarget | JointVelocityTarget = command.joints  # type: ignore[assignment]
+        before = self.joints
+        self.joints, self._joint_sequence = target, target.sequence
+        self._withdrawn = False
+        if type(target) is not type(before):
+            self.jog.rest()
+        if before is None:
+            return True
+        return bool((target.named != before.named).any())
+
+    def withdraw(self, command: Command) -> None:
+        """Forget lasting targets that the command no longer has."""
+        count = len(command.poses)
+        for index, tracker in enumerate(self.trackers):
+            if tracker.withdraw(command.poses[index] if index < count else None):
+                self._withdrawn = True
+        joints = self.joints
+        if joints is None or not joints.lasting or command.joints is joints:
+            return
+        if not self.has_new_joints(command):
+            self.joints = None
+            self._withdrawn = True
+
+    def is_fresh(self, received: float, now: float) -> bool:
+        """Return whether something received at that time still counts."""
+        # A time ahead of now is that of another clock; it is as old as it is ahead.
+        return abs(now - received) <= self._timeout
+
+    def has_fresh_pose(self, tracker: TaskTracker, now: float) -> bool:
+        """Return whether the pose target of a frame task is there and not stale."""
+        return tracker.goal is not None and (
+            tracker.lasting > 0 or self.is_fresh(tracker.received, now)
+        )
+
+    def has_fresh_center(self, now: float) -> bool:
+        """Return whether the target of the centre of mass is there, wanted and not stale."""
+        return (
+            self._has_center
+            and self.center.goal is not None
+            and self.is_fresh(self.center.received, now)
+        )
+
+    def candidates(self, now: float, mode: Mode) -> Choice:
+        """Return which targets may count now."""
+        self.now = now
+        center = mode in _CENTER_MODES and self.has_fresh_center(now)
+        newest, pursuits = self.center.received if center else -math.inf, []
+        for tracker in self.trackers:
+            pursuit = self._pursuit(tracker, now, mode)
+            pursuits.append(pursuit)
+            newest = max(newest, _received(tracker, pursuit))
+        joints = self.joints
+        if (
+            joints is not None
+            and mode in _JOINT_MODES
+            and (joints.lasting or self.is_fresh(joints.received, now))
+            and joints.received > newest
+        ):
+            return self._joint_choice
+        return self._choice(tuple(pursuits), center)
+
+    def choose(self, choice: Choice) -> bool:
+        """Say which targets count; return whether that changed."""
+        if choice is self.choice or choice == self.choice:
+            return False
+        for tracker, pursuit in zip(self.trackers, choice.pursuits, strict=True):
+            if tracker.pursuit is not pursuit:
+                tracker.pursue(pursuit)
+        if choice.center and not self.choice.center:
+            self.center.rest()
+        if choice.joints:
+            self.jog.rest()
+        self.choice = choice
+        return True
+
+    def missing(self, now: float, mode: Mode, choice: Choice, events: Events) -> HoldReason | None:
+        """Return the reason to hold where no target counts."""
+        if choice is not self._none and choice != self._none:
+            return None
+        if self.jump_refused(now):
+            return HoldReason(
+                StatusCode.TARGET_JUMP, 'the target lies too far away and was refused', False
+            )
+        if events.clock_jumped:
+            return HoldReason(
+                StatusCode.CLOCK_JUMP, 'the clock went backwards: targets were dropped', False
+            )
+        if not self._has_center and self.is_fresh(self.center.received, now):
+            text = 'com.weight is 0: the target of the centre of mass is not followed'
+            return HoldReason(StatusCode.OK, text, False)
+        if self._withdrawn or self._last_received(mode) == -math.inf:
+            wanted = f'{_WANTED[mode]} (mode {mode.name})' if mode in _WANTED else 'a target'
+            return HoldReason(StatusCode.OK, f'ready, waiting for {wanted}', False)
+        return HoldReason(
+            StatusCode.COMMAND_STALE, 'the last target is older than command_timeout', False
+        )
+
+    def jump_refused(self, now: float) -> bool:
+        """Return whether the newest target was refused as a jump a short time ago."""
+        if self.is_fresh(self.center.rejected, now):
+            return True
+        for tracker in self.trackers:
+            if self.is_fresh(tracker.rejected, now):
+                return True
+        return False
+
+    def sender_sign(self, now: float) -> str:
+        """Return what is wrong with a sender of poses, '' for nothing; ``now`` in s."""
+        for tracker, name in zip(self.trackers, self._names, strict=True):
+            sign = tracker.sender.sign(now)
+            if sign:
+                return f'{name}: {sign}'
+        return ''
+
+    def remaining(self, joint_q: np.ndarray) -> float:
+        """Return the distance that is left to all targets that count [m plus rad].
+
+        Args:
+            joint_q: Commanded coordinates [joint_coord_count]; poses are those last measured.
+        """
+        choice = self.choice
+        if choice.joints:
+            return float(np.nansum(np.abs(self.joint_way(joint_q[self._coords]))))
+        left = self.center.remaining if choice.center else 0.0
+        for tracker in self.trackers:
+            if tracker.pursuit is not Pursuit.NONE:
+                left += tracker.remaining
+        return left
+
+    def joint_way(self, positions: np.ndarray) -> np.ndarray:
+        """Return what is left to the joint target, NaN for joints that are not commanded.
+
+        By velocities that is what is left of this tick.
+
+        Args:
+            positions: Commanded positions of the controlled joints.
+        """
+        if isinstance(self.joints, JointVelocityTarget):
+            return self.jog.aim - positions
+        return self.joints.positions - positions  # type: ignore[union-attr]
+
+    def _choice(self, pursuits: tuple[Pursuit, ...], center: bool) -> Choice:
+        """Return the choice of some places: mostly the same one as before."""
+        now = self.choice
+        same = not now.joints and now.center == center and now.pursuits == pursuits
+        return now if same else Choice(pursuits, center)
+
+    def _pursuit(self, tracker: TaskTracker, now: float, mode: Mode) -> Pursuit:
+        """Return which target of a frame task may count: the newer one."""
+        pose = mode in _POSE_MODES and self.has_fresh_pose(tracker, now)
+        twist = (
+            mode in _TWIST_MODES
+            and tracker.twist is not None
+            and self.is_fresh(tracker.twist.received, now)
+        )
+        if twist and not (pose and tracker.received > tracker.twist.received):  # type: ignore[union-attr]
+            return Pursuit.TWIST
+        return Pursuit.POSE if pose else Pursuit.NONE
+
+    def _last_received(self, mode: Mode) -> float:
+        """Return when the last target of a kind that counts was received, -inf for never."""
+        times = [-math.inf]
+        for tracker in self.trackers:
+            if mode in _POSE_MODES:
+                times.append(_received(tracker, Pursuit.POSE))
+            if mode in _TWIST_MODES:
+                times.append(_received(tracker, Pursuit.TWIST))
+        if mode in _CENTER_MODES:
+            times.append(self.center.received)
+        if mode in _JOINT_MODES and self.joints is not None:
+            times.append(self.joints.received)
+        return max(times)
+
+
+def _received(tracker: TaskTracker, pursuit: Pursuit) -> float:
+    """Return when a target was received, -inf where there is none."""
+    if pursuit is Pursuit.TWIST and tracker.twist is not None:
+        return tracker.twist.received
+    return tracker.received if pursuit is Pursuit.POSE else -math.inf

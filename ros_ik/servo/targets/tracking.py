@@ -1,0 +1,385 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""One frame task between ticks: its accepted targets and the motion of its reference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import copy
+import enum
+import math
+
+import numpy as np
+
+from ros_ik.servo.interface.command import PoseTarget
+from ros_ik.servo.interface.command import TwistTarget
+from ros_ik.servo.motion.approach import Approach
+from ros_ik.servo.motion.pose_filter import PoseFilter
+from ros_ik.servo.motion.pose_math import float_between
+from ros_ik.servo.motion.pose_math import float_difference
+from ros_ik.servo.motion.pose_math import float_length
+from ros_ik.servo.motion.pose_math import float_less
+from ros_ik.servo.motion.pose_math import float_moved
+from ros_ik.servo.motion.pose_math import float_scaled
+from ros_ik.servo.motion.pose_math import float_sum
+from ros_ik.servo.motion.pose_math import IDENTITY
+from ros_ik.servo.motion.pose_math import pose_between
+from ros_ik.servo.motion.pose_math import quat_conjugate
+from ros_ik.servo.motion.pose_math import quat_multiply
+from ros_ik.servo.motion.pose_math import quat_rotate
+from ros_ik.servo.motion.pose_math import Vector
+from ros_ik.servo.motion.pose_math import ZERO
+from ros_ik.servo.motion.ramped_approach import ApproachLimits
+from ros_ik.servo.step.step_solver import link_offset
+from ros_ik.servo.targets.sender_check import SenderCheck
+from ros_ik.servo.targets.target_motion import TargetMotion
+from ros_ik.servo.targets.twist import TwistMotion
+from ros_ik.settings import Settings
+from ros_ik.settings import TaskSettings
+
+
+class Pursuit(enum.Enum):
+    """Kind of the target that a frame task follows."""
+
+    NONE = 0
+    POSE = 1
+    TWIST = 2
+
+
+class TaskTracker:
+    """Follows the targets of one frame task. Poses are those of its frame in its reference link.
+
+    Attributes:
+        pursuit: Which target counts.
+        goal: Accepted pose [7], None without one.
+        received: Time from which its age counts [s].
+        lasting: Its sequence if it counts as long as a command has it, 0 if it goes stale.
+        twist: Accepted velocity, None without one.
+        rejected: Time of receipt of the last target that was refused as a jump [s], -inf for none.
+        jumps: Number of targets refused as a jump.
+        sender: What is known of whoever sends pose targets.
+        pose: Commanded pose at the last :meth:`measure`, seven floats.
+        linear_error: Distance to the pose target at the last :meth:`measure` [m].
+        angular_error: Angle to the pose target at the last :meth:`measure` [rad].
+        remaining: What is left to what the step aims at, at the last :meth:`measure` [m plus rad].
+    """
+
+    def __init__(self, link: int, reference: int, dt: float, ramp: float) -> None:
+        """Start without a target; ``ramp`` is that of :class:`ApproachLimits`."""
+        self._link, self._reference, self._ramp = link, reference, ramp
+        self._linear, self._angular = Approach(dt), Approach(dt)
+        self._motion, self._filter = TwistMotion(dt), PoseFilter(dt)
+        self._target, self._dt = TargetMotion(), dt
+        self.sender = SenderCheck()
+        self._sequence = self._twist_sequence = 0
+        self.pursuit = Pursuit.NONE
+        self.goal: np.ndarray | None = None
+        self.twist: TwistTarget | None = None
+        self.received = self.rejected = -math.inf
+        self.lasting = 0
+        self.jumps = 0
+        self.pose: Sequence[float] = IDENTITY.tolist()
+        # What the last measurement was made of, and what was left then.
+        self._body_q: np.ndarray | None = None
+        self._left_to: np.ndarray | None = None
+        self._left = ZERO, ZERO
+        # The last pose of :meth:`errors_at`, the target then, and its errors.
+        self._compared: np.ndarray | None = None
+        self._compared_to: Sequence[float] | None = None
+        self._compared_errors = math.nan, math.nan
+        self.linear_error = self.angular_error = math.nan
+        self.remaining = 0.0
+        # The accepted pose, and what the step aims at, as plain floats.
+        self._goal: Sequence[float] = self.pose
+        self._aim: Sequence[float] | None = None
+        self._before: Sequence[float] | None = None
+
+    def branch(self) -> TaskTracker:
+        """Return a tracker that goes on from here and leaves this one alone."""
+        other = copy.copy(self)
+        other._linear, other._angular = copy.copy(self._linear), copy.copy(self._angular)
+        other._motion, other._filter = self._motion.branch(), copy.copy(self._filter)
+        other._target = copy.copy(self._target)
+        return other
+
+    def apply(self, task: TaskSettings, settings: Settings) -> None:
+        """Take over settings."""
+        self._offset, self._body_q = link_offset(task).tolist(), None
+        self._compared = None
+        self._settings, self._general = task, settings
+        weights = task.position_weight, task.orientation_weight
+        self._linear_axes, self._angular_axes = (
+            tuple(float(weight > 0.0) for weight in kind) for kind in weights
+        )
+        self._all_axes = min(*self._linear_axes, *self._angular_axes) == 1.0
+        self._filter.tau = settings.target_filter_tau
+        self._predicts = task.target_prediction == 'velocity' and self._filter.tau == 0.0
+        if not self._predicts:
+            self._target.reset()
+        self._rejects = rejects = settings.target_jump_policy == 'reject'
+        self._linear_limits = ApproachLimits(
+            task.max_linear_speed, task.max_linear_acceleration, task.gain,
+            math.inf if rejects else settings.max_target_step_linear, self._ramp,
+        )  # fmt: skip
+        self._angular_limits = ApproachLimits(
+            task.max_angular_speed, task.max_angular_acceleration, task.gain,
+            math.inf if rejects else settings.max_target_step_angular, self._ramp,
+        )  # fmt: skip
+
+    def drop(self, sequence: int) -> None:
+        """Forget the targets and ignore those up to ``sequence``."""
+        self.goal = self.twist = None
+        self._target.reset()
+        self.sender.reset()
+        self.received = self.rejected = -math.inf
+        self.lasting = 0
+        self._sequence = max(self._sequence, sequence)
+        self._twist_sequence = max(self._twist_sequence, sequence)
+        self.rest()
+
+    def rest(self) -> None:
+        """Forget the velocity: the next motion starts from rest."""
+        self._linear.reset()
+        self._angular.reset()
+        self._motion.rest()
+        self._filter.reset()
+        self._aim = self._before = None
+        self.pursuit = Pursuit.NONE
+
+    def carry_on(self, before: np.ndarray, body_q: np.ndarray) -> None:
+        """Begin with the velocity of the frame: the target was not pursued before.
+
+        Args:
+            before: Link poses of the tick before [body_count, 7].
+            body_q: Link poses now [body_count, 7].
+        """
+        self._before = self._frame(before)
+        moved = float_difference(self._frame(body_q), self._before)
+        self._linear.velocity, self._angular.velocity = (
+            float_scaled(way, 1.0 / self._dt) for way in moved
+        )
+
+    def pursue(self, pursuit: Pursuit) -> None:
+        """Say which target counts; from one kind to the other the velocity goes on."""
+        if Pursuit.NONE in (pursuit, self.pursuit):
+            self.rest()
+        elif pursuit is Pursuit.POSE:
+            linear, angular = self._motion.velocity
+            self._linear.velocity = tuple(linear.tolist())
+            self._angular.velocity = tuple(angular.tolist())
+            self._filter.reset()
+        else:
+            self._motion.rest()
+        self.pursuit = pursuit
+
+    def is_newer(self, target: PoseTarget) -> bool:
+        """Return whether a pose target has not been seen yet."""
+        return target.sequence > self._sequence
+
+    def frame_pose(self, body_q: np.ndarray) -> np.ndarray:
+        """Return the pose of the frame in its reference link, from link poses [body_count, 7]."""
+        return np.array(self._frame(body_q))
+
+    def accept(self, target: PoseTarget, body_q: np.ndarray) -> bool:
+        """Take a new target, unless it is a jump and jumps are refused; return whether it was.
+
+        Args:
+            target: The target.
+            body_q: Link poses at the commanded configuration, in which a target given in a moving
+                link is frozen.
+        """
+        self._sequence = target.sequence
+        pose = target.pose
+        if target.frame_link != self._reference:
+            pose = pose_between(body_q[self._reference], body_q[target.frame_link], pose)
+        goal = pose.tolist()
+        if not target.lasting:
+            self.sender.add(goal[:3], target.received, target.stamp)
+        if self._rejects and self._is_jump(goal, self._frame(body_q)):
+            self.rejected = target.received
+            self.jumps += 1
+            return False
+        if self._predicts and not self._take(target, goal):
+            self.received = target.received
+            return True
+        self.goal, self._goal = pose, goal
+        self.received, self.rejected = target.received, -math.inf
+        self.lasting = target.sequence if target.lasting else 0
+        return True
+
+    def accept_twist(self, target: TwistTarget | None) -> bool:
+        """Take a velocity if it is a new one; return whether it was."""
+        if target is None or target.sequence <= self._twist_sequence:
+            return False
+        self.twist, self._twist_sequence = target, target.sequence
+        return True
+
+    def withdraw(self, target: PoseTarget | None) -> bool:
+        """Forget a lasting target that the command no longer has; return whether it was one."""
+        if not self.lasting or (target is not None and target.sequence == self.lasting):
+            return False
+        self.goal, self.lasting, self.received = None, 0, -math.inf
+        self._target.reset()
+        return True
+
+    def measure(self, body_q: np.ndarray) -> tuple[Vector, Vector]:
+        """Return what is left to the pose target on the axes that count: vectors [m] and [rad].
+
+        Args:
+            body_q: Link poses [body_count, 7]; the same array holds the same poses.
+        """
+        goal, aim = self.goal, self._aim
+        if body_q is not self._body_q:
+            self._body_q, self.pose = body_q, self._frame(body_q)
+            self._left_to = None
+        if goal is None:
+            left = ZERO, ZERO
+        elif goal is self._left_to:
+            left = self._left
+        else:
+            self._left_to = goal
+            self._left = left = self._difference(self._goal)
+            self.linear_error, self.angular_error = float_length(left[0]), float_length(left[1])
+        if aim is not None:
+            self.remaining = (
+                self.linear_error + self.angular_error
+                if aim is self._goal
+                else sum(map(float_length, self._difference(aim)))
+            )
+        return left
+
+    def reference(self, body_q: np.ndarray, now: float) -> tuple[Sequence[float], float]:
+        """Return the pose to reach in this tick, and how much nearer it lies, in m plus rad.
+
+        Args:
+            body_q: Link poses at the commanded configuration [body_count, 7].
+            now: Time of the tick [s].
+        """
+        before = self._before
+        self._aim = None
+        left = self.measure(body_q)
+        achieved = (ZERO, ZERO) if before is None else float_difference(self.pose, before)
+        self._before = self.pose
+        if self.pursuit is Pursuit.TWIST:
+            shift, turn = self._follow(body_q, achieved)
+        elif self._predicts and self._target.moves:
+            shift, turn = self._accompany(achieved, now)
+        else:
+            shift, turn = self._approach(left, achieved)
+        pose = float_moved(self.pose, shift, turn)
+        way = float_length(shift) + float_length(turn)
+        if self.pursuit is Pursuit.TWIST:
+            self._aim, self.remaining = pose, way
+        return pose, way
+
+    def errors_at(self, pose: np.ndarray) -> tuple[float, float]:
+        """Return distance [m] and angle [rad] of a pose [7] of the frame to the pose target."""
+        if pose is not self._compared or self._goal is not self._compared_to:
+            self._compared, self._compared_to = pose, self._goal
+            left = self._counted(float_difference(self._goal, pose.tolist()))
+            self._compared_errors = float_length(left[0]), float_length(left[1])
+        return self._compared_errors
+
+    def reached(self, linear: float, angular: float) -> bool:
+        """Return whether errors [m] and [rad] are within the tolerances."""
+        return (
+            linear <= self._settings.linear_tolerance
+            and angular <= self._settings.angular_tolerance
+        )
+
+    def _frame(self, body_q: np.ndarray) -> Sequence[float]:
+        """Return :meth:`frame_pose` as plain floats."""
+        return float_between(
+            body_q[self._reference].tolist(), body_q[self._link].tolist(), self._offset
+        )
+
+    def _approach(
+        self, left: tuple[Vector, Vector], achieved: tuple[Vector, Vector]
+    ) -> tuple[Vector, Vector]:
+        """Return the displacement of this tick towards the pose target."""
+        self._aim = self._filter.step(self._goal, self.pose)
+        self.remaining = self.linear_error + self.angular_error
+        if self._aim is not self._goal:
+            left = self._difference(self._aim)
+            self.remaining = float_length(left[0]) + float_length(left[1])
+        return (
+            self._linear.step(left[0], achieved[0], self._linear_limits),
+            self._angular.step(left[1], achieved[1], self._angular_limits),
+        )
+
+    def _take(self, target: PoseTarget, goal: Sequence[float]) -> bool:
+        """Take a pose for the motion of the target; return whether it is the newest one."""
+        if target.lasting:
+            self._target.reset()
+            return True
+        linear, angular = self._linear_limits, self._angular_limits
+        return self._target.add(
+            goal, target.received, target.stamp, (linear.speed, angular.speed),
+            (linear.acceleration, angular.acceleration),
+        )  # fmt: skip
+
+    def _accompany(
+        self, achieved: tuple[Vector, Vector], now: float
+    ) -> tuple[Vector, Vector]:
+        """Return the displacement of this tick with a target that moves, and towards it."""
+        dt, target = self._dt, self._target
+        here, self._aim = target.at(now), target.at(now + dt)
+        ways = self._counted(float_difference(self._aim, here))
+        left = self._difference(here)
+        limits = self._linear_limits, self._angular_limits
+        shifts = []
+        for approach, way, difference, before, limit in zip(
+            (self._linear, self._angular), ways, left, achieved, limits, strict=True
+        ):
+            pace = float_scaled(way, 1.0 / dt)
+            approach.velocity = float_less(approach.velocity, pace)
+            step = approach.step(difference, float_less(before, way), limit)
+            approach.velocity = float_sum(approach.velocity, pace)
+            step = float_sum(step, way)
+            length = float_length(step)
+            if length > limit.speed * dt:
+                step = float_scaled(step, limit.speed * dt / length)
+            shifts.append(step)
+        self.remaining = sum(map(float_length, self._difference(self._aim)))
+        return shifts[0], shifts[1]
+
+    def _follow(
+        self, body_q: np.ndarray, achieved: tuple[Vector, Vector]
+    ) -> tuple[Vector, Vector]:
+        """Return the displacement of this tick by the commanded velocity."""
+        twist: TwistTarget = self.twist  # type: ignore[assignment]
+        linear, angular = twist.linear, twist.angular
+        if twist.frame_link != self._reference:
+            turn = quat_multiply(
+                quat_conjugate(body_q[self._reference, 3:].tolist()).tolist(),
+                body_q[twist.frame_link, 3:].tolist(),
+            ).tolist()
+            linear = quat_rotate(turn, linear.tolist())
+            angular = quat_rotate(turn, angular.tolist())
+        shift, rotation = self._motion.step(
+            np.array(self.pose),
+            (np.array(achieved[0]), np.array(achieved[1])),
+            (linear, angular),
+            (np.array(self._linear_axes), np.array(self._angular_axes)),
+            (self._linear_limits, self._angular_limits),
+        )
+        return tuple(shift.tolist()), tuple(rotation.tolist())
+
+    def _difference(self, goal: Sequence[float]) -> tuple[Vector, Vector]:
+        """Return what takes the pose to ``goal`` on the axes that count."""
+        return self._counted(float_difference(goal, self.pose))
+
+    def _counted(self, difference: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+        """Return a difference with zeros on the axes that are free."""
+        if self._all_axes:
+            return difference
+        (x, y, z), (a, b, c) = difference
+        (u, v, w), (d, e, f) = self._linear_axes, self._angular_axes
+        return (x * u, y * v, z * w), (a * d, b * e, c * f)
+
+    def _is_jump(self, goal: Sequence[float], pose: Sequence[float]) -> bool:
+        linear, angular = self._counted(float_difference(goal, pose))
+        return (
+            float_length(linear) > self._general.max_target_step_linear
+            or float_length(angular) > self._general.max_target_step_angular
+        )

@@ -1,0 +1,190 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Motion of a frame by a commanded velocity: a reference pose runs ahead, the frame follows.
+
+The velocity asked for goes towards the commanded one by at most the accelerations a dt, from what
+the frame achieved. The reference is integrated from itself, so that axes without a command do not
+drift, and what the frame lacks to it, the lead, is added to the step. The lead is cut to a tick of
+motion on the axes that move, and to a short way in all, so that a frame held by a barrier or a
+limit turns back at once, and does not catch up when it is free.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+
+import numpy as np
+
+from ros_ik.servo.motion.approach import Approach
+from ros_ik.servo.motion.pose_math import float_less
+from ros_ik.servo.motion.pose_math import move_pose
+from ros_ik.servo.motion.pose_math import pose_difference
+from ros_ik.servo.motion.pose_math import Vector
+from ros_ik.servo.motion.pose_math import ZERO
+from ros_ik.servo.motion.ramped_approach import ApproachLimits
+from ros_ik.servo.motion.ramped_approach import ramped_step
+
+# Part of the speed asked for that may be missing from what was achieved [1]: damping costs some.
+_FORGIVEN = 0.1
+# Lead on the axes that move, in ticks of motion: more makes an arm swing about a singularity.
+_LEAD_TICKS = 1.0
+# Lead in all: linear [m], angular [rad].
+_LEASH = (0.02, 0.05)
+
+
+class TwistMotion:
+    """Follows velocities of one frame; all vectors are along the axes of its reference link."""
+
+    def __init__(self, dt: float) -> None:
+        """Start at rest; ``dt`` is the duration of a tick [s]."""
+        self._dt = dt
+        self._reference: np.ndarray | None = None
+        self._catch_up = (Approach(dt), Approach(dt))
+        self.velocity = (np.zeros(3), np.zeros(3))
+        # Last change of the displacement per tick.
+        self._change: tuple[Vector, Vector] = (ZERO, ZERO)
+
+    def branch(self) -> TwistMotion:
+        """Return a motion that goes on from here and leaves this one alone."""
+        other = copy.copy(self)
+        other._catch_up = copy.copy(self._catch_up[0]), copy.copy(self._catch_up[1])
+        return other
+
+    def rest(self) -> None:
+        """Forget the reference and the velocity."""
+        self._reference = None
+        self.velocity = (np.zeros(3), np.zeros(3))
+        self._change = (ZERO, ZERO)
+        for approach in self._catch_up:
+            approach.reset()
+
+    def step(
+        self,
+        pose: np.ndarray,
+        achieved: tuple[np.ndarray, np.ndarray],
+        wanted: tuple[np.ndarray, np.ndarray],
+        axes: tuple[np.ndarray, np.ndarray],
+        limits: tuple[ApproachLimits, ApproachLimits],
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the displacement of this tick, [m] and [rad]. Pairs are linear and angular.
+
+        Args:
+            pose: Commanded pose [7].
+            achieved: Displacement in the tick before.
+            wanted: Commanded velocity.
+            axes: 1.0 for axes that count, 0.0 for those that are free.
+            limits: Bounds on the motion.
+        """
+        dt = self._dt
+        if self._reference is None:
+            self.velocity = (achieved[0] * axes[0] / dt, achieved[1] * axes[1] / dt)
+            lead = (np.zeros(3), np.zeros(3))
+        else:
+            behind = pose_difference(self._reference, pose)
+            lead = (
+                _leashed(behind[0] * axes[0], self.velocity[0] * dt, _LEASH[0]),
+                _leashed(behind[1] * axes[1], self.velocity[1] * dt, _LEASH[1]),
+            )
+        goal = _limited((wanted[0] * axes[0], wanted[1] * axes[1]), limits)
+        before = self.velocity
+        self.velocity = self._accelerated(goal, achieved, limits)
+        ahead = (lead[0] + self.velocity[0] * dt, lead[1] + self.velocity[1] * dt)
+        self._reference = move_pose(pose, *ahead)
+        step = [
+            velocity * dt
+            + _caught_up(approach, part, dt, bounds, moved * counted - last * dt)
+            for velocity, approach, part, bounds, moved, counted, last in zip(
+                self.velocity, self._catch_up, lead, limits, achieved, axes, before, strict=True
+            )
+        ]
+        return _bounded(step[0], limits[0].speed * dt), _bounded(step[1], limits[1].speed * dt)
+
+    def _accelerated(
+        self,
+        goal: tuple[np.ndarray, np.ndarray],
+        achieved: tuple[np.ndarray, np.ndarray],
+        limits: tuple[ApproachLimits, ApproachLimits],
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the velocity of this tick; linear and angular part arrive together."""
+        dt = self._dt
+        if limits[0].is_ramped(dt):
+            # The lead makes good the part that is missing.
+            return self._ramped(goal, limits)
+        base = [
+            _kept(velocity, moved / dt)
+            for velocity, moved in zip(self.velocity, achieved, strict=True)
+        ]
+        change = [want - have for want, have in zip(goal, base, strict=True)]
+        part = 1.0
+        for vector, bounds in zip(change, limits, strict=True):
+            size = math.hypot(*vector)
+            if size > bounds.acceleration * dt:
+                part = min(part, bounds.acceleration * dt / size)
+        return base[0] + part * change[0], base[1] + part * change[1]
+
+    def _ramped(
+        self,
+        goal: tuple[np.ndarray, np.ndarray],
+        limits: tuple[ApproachLimits, ApproachLimits],
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the velocity of this tick where accelerations are ramps."""
+        dt, velocities, changes = self._dt, [], []
+        for want, have, change, bounds in zip(
+            goal, self.velocity, self._change, limits, strict=True
+        ):
+            last: Vector = tuple((have * dt).tolist())
+            wanted: Vector = tuple((want * dt).tolist())
+            step = ramped_step(wanted, last, change, *bounds.changes(dt))
+            changes.append(float_less(step, last))
+            velocities.append(np.array(step) / dt)
+        self._change = (changes[0], changes[1])
+        return velocities[0], velocities[1]
+
+
+def _caught_up(
+    approach: Approach, lead: np.ndarray, dt: float, limits: ApproachLimits, gained: np.ndarray
+) -> np.ndarray:
+    """Return the part of the lead that a tick makes good; ``gained`` is that of the last one."""
+    if limits.is_ramped(dt):
+        return np.array(approach.step(lead.tolist(), gained.tolist(), limits))
+    x, y, z = approach.velocity
+    return np.array(approach.step(lead.tolist(), (x * dt, y * dt, z * dt), limits))
+
+
+def _kept(asked: np.ndarray, achieved: np.ndarray) -> np.ndarray:
+    """Return the velocity to go on from: that asked for, less what is missing of it by far."""
+    lag = asked - achieved
+    size = math.hypot(*lag)
+    excess = size - _FORGIVEN * math.hypot(*asked)
+    if excess <= 0.0:
+        return asked
+    # Nothing is asked for on an axis because the frame happened to move along it.
+    kept = asked - lag * (excess / size)
+    return np.clip(kept, np.minimum(asked, 0.0), np.maximum(asked, 0.0))
+
+
+def _leashed(lead: np.ndarray, motion: np.ndarray, longest: float) -> np.ndarray:
+    """Return a lead cut along the axes of a tick's motion, and to a length in all."""
+    tick = _LEAD_TICKS * math.hypot(*motion)
+    forward = np.where(motion > 0.0, tick, longest)
+    backward = np.where(motion < 0.0, tick, longest)
+    return _bounded(np.clip(lead, -backward, forward), longest)
+
+
+def _limited(
+    twist: tuple[np.ndarray, np.ndarray], limits: tuple[ApproachLimits, ApproachLimits]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a velocity within the speeds: one factor on all of it keeps its path."""
+    factor = 1.0
+    for vector, bounds in zip(twist, limits, strict=True):
+        speed = math.hypot(*vector)
+        if speed > bounds.speed:
+            factor = min(factor, bounds.speed / speed)
+    return twist[0] * factor, twist[1] * factor
+
+
+def _bounded(vector: np.ndarray, longest: float) -> np.ndarray:
+    """Return a vector cut to a length."""
+    size = math.hypot(*vector)
+    return vector * (longest / size) if size > longest else vector
