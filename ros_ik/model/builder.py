@@ -69,6 +69,10 @@ class ModelBuilder(UrdfMethods):
         self.up_axis = axis_number('up_axis', up_axis)
         self.gravity = -9.81 * np.eye(3)[self.up_axis] if gravity is None else gravity
 
+    def _empty(self) -> ModelBuilder:
+        """Return a builder without elements, of the defaults."""
+        return ModelBuilder()
+
     @property
     def links(self) -> Rows[LinkData]:
         """The links; the index is the body index."""

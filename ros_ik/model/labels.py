@@ -7,12 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Sequence
 import difflib
-from typing import TYPE_CHECKING
 
 from ros_ik.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from ros_ik.model.model import Model
 
 # Names in a message.
 _MOST_NAMES = 5
@@ -66,9 +62,9 @@ class LabelIndex:
         )
 
 
-def link_names(model: Model, links: Iterable[int]) -> tuple[str, ...]:
+def link_names(labels: Sequence[str], links: Iterable[int]) -> tuple[str, ...]:
     """Return the names of links in the order of the model, each once; 'world' for -1."""
-    return tuple(model.body_label[link] if link >= 0 else 'world' for link in sorted(set(links)))
+    return tuple(labels[link] if link >= 0 else 'world' for link in sorted(set(links)))
 
 
 def listed(names: Iterable[str], most: int = _MOST_NAMES) -> str:

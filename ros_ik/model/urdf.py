@@ -20,16 +20,16 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
-from ros_ik.model.builder import DofData
-from ros_ik.model.builder import ModelBuilder
+from ros_ik.model.joint_dof import DofData
+from ros_ik.model.joint_dof import UNLIMITED
 from ros_ik.model.joint_type import JointType
 from ros_ik.model.loops import find_loop
 from ros_ik.model.loops import shortened
-from ros_ik.model.model import UNLIMITED
 from ros_ik.model.rotations import matrix_from_quaternion
 from ros_ik.model.urdf_geometry import add_shapes
 from ros_ik.model.urdf_geometry import read_origin
 from ros_ik.model.urdf_mimic import add_mimics
+from ros_ik.model.worlds import Worlds
 from ros_ik.model.xml import float_attribute
 from ros_ik.model.xml import parse_document
 from ros_ik.model.xml import required
@@ -52,6 +52,7 @@ class _Joint:
 
 
 def parse_urdf(
+    builder: Worlds,
     text: str,
     *,
     package_paths: Sequence[str | Path] = (),
@@ -60,10 +61,12 @@ def parse_urdf(
     joint_ordering: str | None = 'dfs',
     bodies_follow_joint_ordering: bool = True,
     visuals_as_colliders: bool = False,
-) -> ModelBuilder:
-    """Read a robot description.
+) -> None:
+    """Read a robot description: every link, joint, shape and mimic constraint.
 
     Args:
+        builder: A builder without elements, filled here; its first joint is the one that the root
+            link hangs on.
         text: The URDF document.
         package_paths: Folders in which meshes are looked up.
         floating: Hang the root link on the world by a free joint instead of a fixed one.
@@ -72,10 +75,6 @@ def parse_urdf(
         bodies_follow_joint_ordering: Whether links come in the order of their joints.
         visuals_as_colliders: Whether visual shapes take the place of collision shapes.
 
-    Returns:
-        A builder with every link, joint, shape and mimic constraint; the first joint is the one
-        that the root link hangs on.
-
     Raises:
         ModelError: Anything wrong with the description; the error names the element.
         ArgumentError: An unknown order, or a base joint that is none.
@@ -83,7 +82,6 @@ def parse_urdf(
     root = parse_document(text, 'robot')
     links = _read_links(root)
     joints = _read_joints(root, links)
-    builder = ModelBuilder()
     bodies: dict[str, int] = {}
     root_link = _root_link(links, joints)
     order = _ordered(root_link, joints, joint_ordering)
@@ -100,7 +98,6 @@ def parse_urdf(
         if visuals_as_colliders:
             _take_visuals(element)
         add_shapes(builder, bodies[name], name, element, package_paths)
-    return builder
 
 
 def _read_links(root: Element) -> dict[str, Element]:
@@ -200,7 +197,7 @@ def _free_name(name: str, taken: dict[str, _Joint]) -> str:
     return name
 
 
-def _add_link(builder: ModelBuilder, bodies: dict[str, int], name: str, element: Element) -> None:
+def _add_link(builder: Worlds, bodies: dict[str, int], name: str, element: Element) -> None:
     """Add a link with its inertia turned into link axes."""
     where = f'link {name!r}'
     inertial = element.find('inertial')
@@ -221,7 +218,7 @@ def _add_link(builder: ModelBuilder, bodies: dict[str, int], name: str, element:
     bodies[name] = builder.add_link(name, mass=mass, com=pose[:3], inertia=inertia)
 
 
-def _add_joint(builder: ModelBuilder, bodies: dict[str, int], joint: _Joint) -> None:
+def _add_joint(builder: Worlds, bodies: dict[str, int], joint: _Joint) -> None:
     """Add a joint of the kind its element says."""
     where = f'joint {joint.name!r}'
     common: dict[str, Any] = {

@@ -11,11 +11,11 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ros_ik.errors import ModelError
-from ros_ik.model.builder import ModelBuilder
 from ros_ik.model.joint_type import GeoType
 from ros_ik.model.mesh_files import MeshFile
 from ros_ik.model.package_paths import resolve_mesh
 from ros_ik.model.rotations import quaternion_from_rpy
+from ros_ik.model.worlds import Worlds
 from ros_ik.model.xml import float_attribute
 from ros_ik.model.xml import required
 from ros_ik.model.xml import vector_attribute
@@ -24,7 +24,7 @@ _KNOWN = ('box', 'sphere', 'cylinder', 'capsule', 'mesh')
 
 
 def add_shapes(
-    builder: ModelBuilder,
+    builder: Worlds,
     body: int,
     link: str,
     element: Element,

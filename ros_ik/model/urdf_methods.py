@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Mapping
 from collections.abc import Sequence
 import os
@@ -27,6 +28,7 @@ from ros_ik.model.keywords import UNUSED_URDF
 from ros_ik.model.keywords import used
 from ros_ik.model.srdf import read_srdf
 from ros_ik.model.srdf import SemanticDescription
+from ros_ik.model.urdf import parse_urdf
 from ros_ik.model.urdf_source import read_source
 from ros_ik.model.worlds import Worlds
 
@@ -42,6 +44,10 @@ class UrdfMethods(Worlds):
         """Start without one."""
         super().__init__()
         self.semantic: SemanticDescription | None = None
+
+    @abc.abstractmethod
+    def _empty(self) -> UrdfMethods:
+        """Return a builder without elements, of the defaults."""
 
     def add_urdf(
         self,
@@ -121,12 +127,12 @@ class UrdfMethods(Worlds):
         if override_root_xform and xform is None:
             raise ArgumentError('override_root_xform needs xform')
         up = axis_number('up_axis', up_axis)
-        from ros_ik.model.urdf import parse_urdf  # the importer builds on the builder
-
         folders = (*package_paths, *(package_dirs or ()))
         if source is not None:
             text, folders = read_source(source, folders)
-        described = parse_urdf(
+        described = self._empty()
+        parse_urdf(
+            described,
             text or '',
             package_paths=folders,
             floating=bool(floating),

@@ -8,16 +8,18 @@ from collections.abc import Mapping
 from xml.etree.ElementTree import Element
 
 from ros_ik.errors import ModelError
-from ros_ik.model.builder import ModelBuilder
 from ros_ik.model.configuration_space import resolve_mimics
 from ros_ik.model.loops import find_loop
 from ros_ik.model.loops import shortened
+from ros_ik.model.rows import joint_row
+from ros_ik.model.rows import mimic_row
+from ros_ik.model.worlds import Worlds
 from ros_ik.model.xml import float_attribute
 from ros_ik.model.xml import required
 from ros_ik.numbers import MAX_MAGNITUDE
 
 
-def add_mimics(builder: ModelBuilder, elements: Mapping[str, Element]) -> None:
+def add_mimics(builder: Worlds, elements: Mapping[str, Element]) -> None:
     """Add the mimic constraints of a description.
 
     Args:
@@ -27,7 +29,7 @@ def add_mimics(builder: ModelBuilder, elements: Mapping[str, Element]) -> None:
     Raises:
         ModelError: Joints that follow each other, or a factor that is no number.
     """
-    index = {joint.label: k for k, joint in enumerate(builder.joints)}
+    index = {label: k for k, label in enumerate(builder.joint_label)}
     leader: dict[str, str] = {}
     for name, element in elements.items():
         mimic = element.find('mimic')
@@ -45,7 +47,7 @@ def add_mimics(builder: ModelBuilder, elements: Mapping[str, Element]) -> None:
             float_attribute(mimic, 'offset', where, 0.0),
             float_attribute(mimic, 'multiplier', where, 1.0),
         )
-        if any(builder.joints[index[joint]].dof_count != 1 for joint in (name, driver)):
+        if any(joint_row(builder, index[joint]).dof_count != 1 for joint in (name, driver)):
             builder.warnings.append(
                 f'{where}: passed over, both joints need one degree of freedom'
             )
@@ -55,9 +57,10 @@ def add_mimics(builder: ModelBuilder, elements: Mapping[str, Element]) -> None:
     loop = find_loop(leader)
     if loop:
         raise ModelError(f'joint {loop[0]!r} mimic', f'follows itself through {shortened(loop)}')
-    for joint, (_, coef0, coef1) in resolve_mimics(builder.mimics).items():
+    rows = [mimic_row(builder, k) for k in range(builder.row_count('constraint_mimic'))]
+    for joint, (_, coef0, coef1) in resolve_mimics(rows).items():
         if not (abs(coef0) <= MAX_MAGNITUDE and abs(coef1) <= MAX_MAGNITUDE):
             raise ModelError(
-                f'joint {builder.joints[joint].label!r} mimic',
+                f'joint {builder.joint_label[joint]!r} mimic',
                 f'offset {coef0} or multiplier {coef1} along its drivers is too large',
             )

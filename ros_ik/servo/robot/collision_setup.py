@@ -133,7 +133,7 @@ class _Found:
     @property
     def unmeasured(self) -> tuple[str, ...]:
         """Names of the links whose shapes were left out, in the order of the model."""
-        return link_names(self._model, self._missing)
+        return link_names(self._model.body_label, self._missing)
 
     def leave_out(self, shapes: np.ndarray | list[int], sentence: str) -> None:
         """Note shapes that are not measured, and why."""
@@ -166,7 +166,8 @@ class _Found:
                 self.leave_out(
                     some,
                     f'{len(some)} of {len(shapes)} collision shapes are {what} (on '
-                    f'{listed(link_names(model, bodies))}); they are not watched for collisions',
+                    f'{listed(link_names(model.body_label, bodies))}); they are not watched for '
+                    'collisions',
                 )
         geometry = parts[0]
         for part in parts[1:]:
