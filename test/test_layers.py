@@ -17,6 +17,7 @@ LAYERS = [
 ]  # fmt: skip
 # Folders inside a package, in the same order; '.' stands for the files beside them.
 ROOMS = {
+    'model': ['conventions', 'hulls', 'readers', 'building', 'urdf', '.', 'shapes'],
     'kinematics': ['runtime', '.', 'newton', 'dynamics', 'stepping', 'collision'],
     'node': [
         'transport', 'execution', 'model_loading', 'control', 'services', 'subscribers', 'reports',

@@ -14,7 +14,7 @@ from ros_ik.barriers.pair_measurement import PairMeasurement
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.tree import kinematic_tree
-from ros_ik.model.collision_geometry import CollisionGeometry
+from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 
 # Random configurations that tell which pairs are always close, always the same ones.
 _SAMPLES, _SEED, _FRACTION = 200, 0, 0.95

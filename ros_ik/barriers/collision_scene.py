@@ -19,13 +19,13 @@ from ros_ik.barriers.pair_measurement import is_convex
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.model import Model
-from ros_ik.model.checks import checked_index
-from ros_ik.model.checks import checked_pose
-from ros_ik.model.checks import link_index
-from ros_ik.model.collision_geometry import CollisionGeometry
-from ros_ik.model.collision_geometry import rigid_parts
-from ros_ik.model.collision_primitive import CollisionShape
-from ros_ik.model.joint_type import GeoType
+from ros_ik.model.conventions.checks import checked_index
+from ros_ik.model.conventions.checks import checked_pose
+from ros_ik.model.conventions.checks import link_index
+from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.shapes.collision_geometry import CollisionGeometry
+from ros_ik.model.shapes.collision_geometry import rigid_parts
+from ros_ik.model.shapes.collision_primitive import CollisionShape
 
 _MOST_SLOTS = 100_000
 

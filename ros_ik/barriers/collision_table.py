@@ -12,11 +12,11 @@ import warp as wp
 from ros_ik.kinematics.collision.convex_cores import collision_structs
 from ros_ik.kinematics.collision.gjk import shape_arrays
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.model import poses
-from ros_ik.model.collision_geometry import CollisionGeometry
-from ros_ik.model.collision_primitive import CollisionShape
-from ros_ik.model.collision_primitive import MOST_POINTS
-from ros_ik.model.joint_type import GeoType
+from ros_ik.model.conventions import poses
+from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.shapes.collision_geometry import CollisionGeometry
+from ros_ik.model.shapes.collision_primitive import CollisionShape
+from ros_ik.model.shapes.collision_primitive import MOST_POINTS
 
 _COLUMNS = ('kind', 'body', 'pose', 'size', 'radius', 'bound', 'first', 'count')
 

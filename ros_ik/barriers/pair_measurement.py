@@ -16,7 +16,7 @@ from ros_ik.kinematics.collision.pair_functions import pair_structs
 from ros_ik.kinematics.collision.pair_kernels import pair_kernels
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.stepping.stop_path import PathCheck
-from ros_ik.model.joint_type import GeoType
+from ros_ik.model.conventions.joint_type import GeoType
 
 _ROUND = (int(GeoType.SPHERE), int(GeoType.CAPSULE))
 _PLANE = int(GeoType.PLANE)

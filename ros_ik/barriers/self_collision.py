@@ -19,7 +19,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.collision.collision_arguments import checked_pair_table
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.model import Model
-from ros_ik.model.collision_geometry import CollisionGeometry
+from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 
 
 class SelfCollisionBarrier(CollisionBarrier):

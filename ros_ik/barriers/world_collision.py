@@ -13,7 +13,7 @@ from ros_ik.barriers.collision_barrier import CollisionBarrier
 from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
-from ros_ik.model.collision_geometry import CollisionGeometry
+from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 
 
 class WorldCollisionBarrier(CollisionBarrier):

@@ -11,8 +11,8 @@ from ros_ik.demo.robots import mesh_prefix
 from ros_ik.errors import ModelError
 from ros_ik.kinematics import eval_fk
 from ros_ik.model import Model
-from ros_ik.model.flags import ShapeFlags
-from ros_ik.model.rotations import matrix_from_quaternion
+from ros_ik.model.conventions.flags import ShapeFlags
+from ros_ik.model.conventions.rotations import matrix_from_quaternion
 
 # Triangles that a picture of some hundred points across can show.
 _MOST_TRIANGLES = 6000

@@ -11,9 +11,9 @@ import numpy as np
 import trimesh
 
 from ros_ik.errors import ModelError
-from ros_ik.model.joint_type import GeoType
-from ros_ik.model.mesh_files import MeshFile
-from ros_ik.model.mesh_files import read_content
+from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.readers.mesh_files import MeshFile
+from ros_ik.model.readers.mesh_files import read_content
 
 
 def shape_scene(

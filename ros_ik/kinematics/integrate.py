@@ -16,7 +16,7 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.kinematics.tree import tree_struct
-from ros_ik.model.joint_type import JointType
+from ros_ik.model.conventions.joint_type import JointType
 
 
 @no_type_check

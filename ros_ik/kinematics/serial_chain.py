@@ -22,10 +22,10 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.kinematics.tree import root_pose
-from ros_ik.model.checks import link_index
+from ros_ik.model.conventions.checks import link_index
+from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.model.conventions.rotations import matrix_from_quaternion
 from ros_ik.model.joint_group import checked_joint_group
-from ros_ik.model.joint_type import JointType
-from ros_ik.model.rotations import matrix_from_quaternion
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup

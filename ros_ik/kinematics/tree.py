@@ -17,8 +17,8 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.model.joint_type import JointType
-from ros_ik.model.poses import multiply
+from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.model.conventions.poses import multiply
 
 
 @no_type_check

@@ -15,26 +15,26 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ros_ik.model.checks import axis_number
-from ros_ik.model.custom_attribute import CustomAttribute
-from ros_ik.model.custom_attribute import CustomFrequency
-from ros_ik.model.joint_dof import DofData
-from ros_ik.model.joint_dof import JointDofConfig
-from ros_ik.model.keywords import UNUSED_BUILDER
-from ros_ik.model.keywords import UNUSED_FINALIZE
-from ros_ik.model.keywords import used
+from ros_ik.model.building.custom_attribute import CustomAttribute
+from ros_ik.model.building.custom_attribute import CustomFrequency
+from ros_ik.model.building.joint_dof import DofData
+from ros_ik.model.building.joint_dof import JointDofConfig
+from ros_ik.model.building.rows import joint_row
+from ros_ik.model.building.rows import JointData
+from ros_ik.model.building.rows import link_row
+from ros_ik.model.building.rows import LinkData
+from ros_ik.model.building.rows import mimic_row
+from ros_ik.model.building.rows import MimicData
+from ros_ik.model.building.rows import Rows
+from ros_ik.model.building.rows import shape_row
+from ros_ik.model.building.rows import ShapeData
+from ros_ik.model.building.shape_config import ShapeConfig
+from ros_ik.model.conventions.checks import axis_number
+from ros_ik.model.conventions.keywords import UNUSED_BUILDER
+from ros_ik.model.conventions.keywords import UNUSED_FINALIZE
+from ros_ik.model.conventions.keywords import used
+from ros_ik.model.conventions.poses import IDENTITY_POSE
 from ros_ik.model.model import Model
-from ros_ik.model.poses import IDENTITY_POSE
-from ros_ik.model.rows import joint_row
-from ros_ik.model.rows import JointData
-from ros_ik.model.rows import link_row
-from ros_ik.model.rows import LinkData
-from ros_ik.model.rows import mimic_row
-from ros_ik.model.rows import MimicData
-from ros_ik.model.rows import Rows
-from ros_ik.model.rows import shape_row
-from ros_ik.model.rows import ShapeData
-from ros_ik.model.shape_config import ShapeConfig
 from ros_ik.model.urdf_methods import UrdfMethods
 
 __all__ = [

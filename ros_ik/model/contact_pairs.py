@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros_ik.model.flags import ShapeFlags
+from ros_ik.model.conventions.flags import ShapeFlags
 
 
 def packed_pairs(pairs: np.ndarray) -> np.ndarray:

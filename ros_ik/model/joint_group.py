@@ -15,7 +15,7 @@ from ros_ik.errors import ArgumentError
 
 if TYPE_CHECKING:
     from ros_ik.model.model import Model
-    from ros_ik.model.srdf import SemanticDescription
+    from ros_ik.model.readers.srdf import SemanticDescription
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.model.checks import as_number
+from ros_ik.model.conventions.checks import as_number
 
 if TYPE_CHECKING:
     from ros_ik.model.model import Model

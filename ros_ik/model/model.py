@@ -17,25 +17,25 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model import arrays
-from ros_ik.model.articulations import closed_articulations
-from ros_ik.model.attribute_enums import AttributeAssignment
-from ros_ik.model.attribute_enums import AttributeFrequency
-from ros_ik.model.attribute_enums import AttributeNamespace
-from ros_ik.model.checks import checked_device
-from ros_ik.model.checks import checked_index
+from ros_ik.model.building.articulations import closed_articulations
+from ros_ik.model.building.joint_dof import UNLIMITED
+from ros_ik.model.building.validation import check_articulations
+from ros_ik.model.building.validation import check_forest
+from ros_ik.model.building.validation import check_references
+from ros_ik.model.building.validation import check_worlds
 from ros_ik.model.contact_pairs import contact_pairs
 from ros_ik.model.contact_pairs import packed_pairs
 from ros_ik.model.contact_pairs import unpacked_pairs
-from ros_ik.model.joint_dof import UNLIMITED
+from ros_ik.model.conventions.attribute_enums import AttributeAssignment
+from ros_ik.model.conventions.attribute_enums import AttributeFrequency
+from ros_ik.model.conventions.attribute_enums import AttributeNamespace
+from ros_ik.model.conventions.checks import checked_device
+from ros_ik.model.conventions.checks import checked_index
+from ros_ik.model.conventions.labels import LabelIndex
 from ros_ik.model.joint_group import JointGroup
 from ros_ik.model.joint_group import make_joint_group
 from ros_ik.model.joint_positions import write_positions
-from ros_ik.model.labels import LabelIndex
 from ros_ik.model.model_fields import ModelFields
-from ros_ik.model.validation import check_articulations
-from ros_ik.model.validation import check_forest
-from ros_ik.model.validation import check_references
-from ros_ik.model.validation import check_worlds
 
 if TYPE_CHECKING:
     from ros_ik.model.builder import ModelBuilder

@@ -14,23 +14,23 @@ from typing import Any
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.model import described_robot
-from ros_ik.model import poses
 from ros_ik.model.arrays import active_mimics
 from ros_ik.model.arrays import configuration_space
 from ros_ik.model.arrays import limits
-from ros_ik.model.checks import axis_number
-from ros_ik.model.checks import checked_index
-from ros_ik.model.checks import checked_pose
-from ros_ik.model.columns import COLUMNS
-from ros_ik.model.joint_type import JointType
-from ros_ik.model.keywords import UNUSED_URDF
-from ros_ik.model.keywords import used
-from ros_ik.model.srdf import read_srdf
-from ros_ik.model.srdf import SemanticDescription
-from ros_ik.model.urdf import parse_urdf
-from ros_ik.model.urdf_source import read_source
-from ros_ik.model.worlds import Worlds
+from ros_ik.model.building import described_robot
+from ros_ik.model.building.columns import COLUMNS
+from ros_ik.model.building.worlds import Worlds
+from ros_ik.model.conventions import poses
+from ros_ik.model.conventions.checks import axis_number
+from ros_ik.model.conventions.checks import checked_index
+from ros_ik.model.conventions.checks import checked_pose
+from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.model.conventions.keywords import UNUSED_URDF
+from ros_ik.model.conventions.keywords import used
+from ros_ik.model.readers.srdf import read_srdf
+from ros_ik.model.readers.srdf import SemanticDescription
+from ros_ik.model.readers.urdf_source import read_source
+from ros_ik.model.urdf.parser import parse_urdf
 
 
 class UrdfMethods(Worlds):

@@ -13,7 +13,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_numbers
-from ros_ik.model.poses import norm_fault
+from ros_ik.model.conventions.poses import norm_fault
 from ros_ik.numbers import host_array
 
 

@@ -12,7 +12,7 @@ import time
 
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
-from ros_ik.model.labels import listed
+from ros_ik.model.conventions.labels import listed
 
 
 class RequestError(RosIkError, ValueError):

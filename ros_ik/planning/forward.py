@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ros_ik.model import poses
+from ros_ik.model.conventions import poses
 from ros_ik.numbers import check_bounded
 from ros_ik.planning.budget import Budget
 from ros_ik.planning.budget import refusing

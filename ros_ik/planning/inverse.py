@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from ros_ik.model import poses as pose_math
+from ros_ik.model.conventions import poses as pose_math
 from ros_ik.planning.budget import Budget
 from ros_ik.planning.budget import RequestError
 from ros_ik.planning.chains import ChainTask

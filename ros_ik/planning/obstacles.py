@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ros_ik.model import ModelBuilder
-from ros_ik.model import poses
+from ros_ik.model.conventions import poses
 from ros_ik.servo import Obstacle
 
 

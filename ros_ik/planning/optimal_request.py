@@ -12,9 +12,9 @@ import dataclasses
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.model.poses import pose_fault
-from ros_ik.model.poses import unit_pose
-from ros_ik.model.rotations import matrix_from_quaternion
+from ros_ik.model.conventions.poses import pose_fault
+from ros_ik.model.conventions.poses import unit_pose
+from ros_ik.model.conventions.rotations import matrix_from_quaternion
 from ros_ik.planning.budget import RequestError
 from ros_ik.planning.planner import Planner
 from ros_ik.solvers import CommandHeaderBuilder

@@ -10,7 +10,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.barriers import CollisionBarrier
-from ros_ik.model import poses as pose_math
+from ros_ik.model.conventions import poses as pose_math
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.planning.budget import Budget
 from ros_ik.planning.budget import RequestError

@@ -14,7 +14,7 @@ import numpy as np
 
 from ros_ik.kinematics.chain import relative_chain
 from ros_ik.model import Model
-from ros_ik.model.labels import listed
+from ros_ik.model.conventions.labels import listed
 from ros_ik.servo.motion.center_of_mass import check_center
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.robot.controlled_robot import resolve_robot

@@ -16,7 +16,7 @@ import yaml
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
-from ros_ik.model.labels import listed
+from ros_ik.model.conventions.labels import listed
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import read_settings

@@ -9,7 +9,7 @@ import viser
 from visualization_msgs.msg import Marker
 from visualization_msgs.msg import MarkerArray
 
-from ros_ik.model import poses
+from ros_ik.model.conventions import poses
 from ros_ik.node.markers.shapes import barrier_room
 from ros_ik.viewer.palette import BLUE
 from ros_ik.viewer.palette import VERMILLION

@@ -9,7 +9,7 @@ import dataclasses
 import numpy as np
 import trimesh
 
-from ros_ik.model import poses
+from ros_ik.model.conventions import poses
 from ros_ik.node.transport.pose_messages import fill_pose
 from ros_ik.node.transport.pose_messages import pose_numbers
 from ros_ik_interfaces.msg import Obstacle

@@ -16,7 +16,7 @@ import trimesh
 from ros_ik.demo.shape_scene import shape_scene
 from ros_ik.errors import ModelError
 from ros_ik.model import Model
-from ros_ik.model.xml import parse_document
+from ros_ik.model.readers.xml import parse_document
 from ros_ik.viewer.coarse_meshes import coarsen
 from ros_ik.viewer.palette import GREY
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import html
 import math
 
-from ros_ik.model.labels import listed
+from ros_ik.model.conventions.labels import listed
 from ros_ik.servo import StatusCode
 from ros_ik_interfaces.msg import IkStatus
 

@@ -23,7 +23,7 @@ from std_msgs.msg import String
 from ros_ik.demo.process import describe
 from ros_ik.demo.robot_description_publisher import LATCHED
 from ros_ik.errors import ArgumentError
-from ros_ik.model import poses
+from ros_ik.model.conventions import poses
 from ros_ik.node.model_loading.package_paths import package_paths
 from ros_ik.node.transport.polled_subscription import LeavesStreams
 from ros_ik.node.transport.pose_messages import pose_numbers

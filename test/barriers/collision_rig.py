@@ -19,8 +19,8 @@ from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import Model
-from ros_ik.model.collision_geometry import CollisionGeometry
-from ros_ik.model.joint_type import GeoType
+from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 
 coal = pytest.importorskip('coal', reason='coal, the oracle, is not installed')
 

@@ -13,7 +13,7 @@ from ros_ik.barriers import CollisionScene
 from ros_ik.barriers import PositionBarrier
 from ros_ik.barriers import SelfCollisionBarrier
 from ros_ik.errors import ArgumentError
-from ros_ik.model.collision_geometry import CollisionGeometry
+from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import Task

@@ -13,7 +13,7 @@ from ros_ik.barriers import BodyPairBarrier
 from ros_ik.barriers.collision_pairs import sample_pair_distances
 from ros_ik.errors import ArgumentError
 from ros_ik.limits import VelocityLimit
-from ros_ik.model.collision_geometry import CollisionGeometry
+from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.objectives import IKObjectivePosition
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import Task

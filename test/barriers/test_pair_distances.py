@@ -13,8 +13,8 @@ import warp as wp
 
 from ros_ik.barriers import SelfCollisionBarrier
 from ros_ik.barriers.collision_pairs import sample_pair_distances
-from ros_ik.model.collision_geometry import CollisionGeometry
-from ros_ik.model.joint_type import GeoType
+from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 
 pytestmark = pytest.mark.oracle
 

@@ -18,8 +18,8 @@ from ros_ik.errors import ArgumentError
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
 from ros_ik.model import Model
-from ros_ik.model.collision_geometry import CollisionGeometry
-from ros_ik.model.collision_geometry import link_pairs
+from ros_ik.model.shapes.collision_geometry import CollisionGeometry
+from ros_ik.model.shapes.collision_geometry import link_pairs
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import SolveStatus

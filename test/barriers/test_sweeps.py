@@ -16,8 +16,8 @@ from ros_ik.barriers import PositionBarrier
 from ros_ik.barriers import SelfCollisionBarrier
 from ros_ik.barriers import WorldCollisionBarrier
 from ros_ik.model import Model
-from ros_ik.model.collision_geometry import CollisionGeometry
-from ros_ik.model.collision_primitive import CollisionShape
+from ros_ik.model.shapes.collision_geometry import CollisionGeometry
+from ros_ik.model.shapes.collision_primitive import CollisionShape
 
 ROBOTS = 60
 # Rounding of distances by GJK [m].

@@ -17,8 +17,8 @@ from ros_ik.barriers import WorldCollisionBarrier
 from ros_ik.errors import ArgumentError
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
-from ros_ik.model.collision_geometry import CollisionGeometry
-from ros_ik.model.collision_primitive import CollisionShape
+from ros_ik.model.shapes.collision_geometry import CollisionGeometry
+from ros_ik.model.shapes.collision_primitive import CollisionShape
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import Task

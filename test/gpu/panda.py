@@ -11,7 +11,7 @@ from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.kinematics import eval_fk
 from ros_ik.model import Model
-from ros_ik.model.collision_geometry import CollisionGeometry
+from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import Task
 

@@ -26,7 +26,7 @@ from ros_ik.limits import JerkLimit
 from ros_ik.limits import MotionLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
-from ros_ik.model.collision_primitive import CollisionShape
+from ros_ik.model.shapes.collision_primitive import CollisionShape
 from ros_ik.objectives import IKObjectiveCenterOfMass
 from ros_ik.objectives import IKObjectiveJointLimit
 from ros_ik.objectives import IKObjectiveJointPosition

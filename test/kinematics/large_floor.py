@@ -15,7 +15,7 @@ import warp as wp
 
 from ros_ik.kinematics.collision.collisions import CollisionChecker
 from ros_ik.model import ModelBuilder
-from ros_ik.model.rotations import matrix_from_quaternion
+from ros_ik.model.conventions.rotations import matrix_from_quaternion
 
 CORNERS = 0.005 * np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
 HALF_WIDTH, HALF_HEIGHT, N = 50.0, 0.5, 3000

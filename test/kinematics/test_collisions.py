@@ -24,7 +24,7 @@ from ros_ik.kinematics.collision.collisions import always_colliding_pairs
 from ros_ik.kinematics.collision.collisions import CollisionChecker
 from ros_ik.model import Model
 from ros_ik.model import ModelBuilder
-from ros_ik.model.rotations import matrix_from_quaternion
+from ros_ik.model.conventions.rotations import matrix_from_quaternion
 from ros_ik.solvers.graph import Graph
 
 KINDS = ('sphere', 'capsule', 'cylinder', 'cone', 'box', 'ellipsoid', 'mesh', 'plane')

@@ -14,7 +14,7 @@ from ros_ik.errors import ModelError
 from ros_ik.model import JointType
 from ros_ik.model import Model
 from ros_ik.model import ModelBuilder
-from ros_ik.model.srdf import parse_srdf
+from ros_ik.model.readers.srdf import parse_srdf
 
 
 def link_pairs(model):

@@ -15,9 +15,9 @@ from support.collision_oracle import robot_with_meshes
 from ros_ik.errors import ArgumentError
 from ros_ik.model import GeoType
 from ros_ik.model import ModelBuilder
-from ros_ik.model.collision_shapes import convex_shapes
-from ros_ik.model.hull_reduction import outside_distances
-from ros_ik.model.hull_reduction import reduced_points
+from ros_ik.model.hulls.hull_reduction import outside_distances
+from ros_ik.model.hulls.hull_reduction import reduced_points
+from ros_ik.model.shapes.collision_shapes import convex_shapes
 
 KINDS = ('sphere', 'capsule', 'cylinder', 'cone', 'box', 'ellipsoid', 'mesh', 'plane')
 
@@ -149,7 +149,7 @@ def test_meshes_of_robots_are_read_once(monkeypatch):
     def refuse(path):
         raise AssertionError(f'{path} was read again')
 
-    monkeypatch.setattr('ros_ik.model.mesh_files.read_vertices', refuse)
+    monkeypatch.setattr('ros_ik.model.readers.mesh_files.read_vertices', refuse)
     again = convex_shapes(model, np.unique(model.shape_contact_pairs.numpy()))
     np.testing.assert_array_equal(again.points, first.points)
 

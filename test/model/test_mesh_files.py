@@ -12,8 +12,8 @@ from support.collision_oracle import robot_with_meshes
 
 from ros_ik.errors import ModelError
 from ros_ik.model import Model
-from ros_ik.model.mesh_files import MeshFile
-from ros_ik.model.mesh_files import read_vertices
+from ros_ik.model.readers.mesh_files import MeshFile
+from ros_ik.model.readers.mesh_files import read_vertices
 
 # Between them: binary STL, OBJ and COLLADA of several exporters, with nodes that place parts.
 ROBOTS = ('panda', 'talos_left_arm', 'alex_nub_hands', 'tiago', 'icub', 'kinova', 'hyq_no_sensors')
@@ -175,7 +175,7 @@ def test_files_that_are_too_large_or_not_there_are_named(tmp_path, monkeypatch):
     with pytest.raises(ModelError, match='cannot be read'):
         read_vertices(path)
     path.write_bytes(binary_stl())
-    monkeypatch.setattr('ros_ik.model.mesh_files.MAX_FILE_BYTES', 100)
+    monkeypatch.setattr('ros_ik.model.readers.mesh_files.MAX_FILE_BYTES', 100)
     with pytest.raises(ModelError, match='more than the 100 bytes'):
         read_vertices(path)
 
@@ -185,7 +185,7 @@ def test_no_mesh_is_read_before_it_is_asked_for(monkeypatch):
     def refuse(path):
         raise AssertionError(f'{path} was read')
 
-    monkeypatch.setattr('ros_ik.model.mesh_files.read_vertices', refuse)
+    monkeypatch.setattr('ros_ik.model.readers.mesh_files.read_vertices', refuse)
     robot_with_meshes.__wrapped__('panda')
 
 

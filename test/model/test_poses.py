@@ -8,9 +8,9 @@ import warnings
 import numpy as np
 import pytest
 
-from ros_ik.model.poses import pose_fault
-from ros_ik.model.poses import pose_rows
-from ros_ik.model.poses import unit_pose
+from ros_ik.model.conventions.poses import pose_fault
+from ros_ik.model.conventions.poses import pose_rows
+from ros_ik.model.conventions.poses import unit_pose
 
 TURN = np.array([0.5, -0.1, 0.7, 0.2]) / np.linalg.norm([0.5, -0.1, 0.7, 0.2])
 

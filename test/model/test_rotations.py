@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.robots import pin
 
-from ros_ik.model import rotations
+from ros_ik.model.conventions import rotations
 
 
 def angles(count):

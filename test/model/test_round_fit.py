@@ -12,14 +12,14 @@ from support.robots import urdf_text
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
-from ros_ik.model.collision_geometry import CollisionGeometry
-from ros_ik.model.enclosing import enclosing_capsule
-from ros_ik.model.enclosing import enclosing_sphere
-from ros_ik.model.enclosing import split_hull
-from ros_ik.model.joint_type import GeoType
-from ros_ik.model.round_fit import fit_capsules
-from ros_ik.model.round_fit import fit_hull
-from ros_ik.model.round_fit import fit_spheres
+from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.hulls.enclosing import enclosing_capsule
+from ros_ik.model.hulls.enclosing import enclosing_sphere
+from ros_ik.model.hulls.enclosing import split_hull
+from ros_ik.model.shapes.collision_geometry import CollisionGeometry
+from ros_ik.model.shapes.round_fit import fit_capsules
+from ros_ik.model.shapes.round_fit import fit_hull
+from ros_ik.model.shapes.round_fit import fit_spheres
 
 pin = pytest.importorskip('pinocchio', reason='pinocchio, the oracle, is not installed')
 
@@ -283,7 +283,7 @@ def test_damaged_cache_files_are_fitted_anew(tmp_path, damage):
 
 
 def test_cache_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr('ros_ik.model.fit_cache._MOST_FILES', 3)
+    monkeypatch.setattr('ros_ik.model.hulls.fit_cache._MOST_FILES', 3)
     (tmp_path / 'notes.txt').write_text('not a fit')
     for length in (0.1, 0.2, 0.3, 0.4, 0.5):
         shape = f'<box size="{length} 0.1 0.1"/>'

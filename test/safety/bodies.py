@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from safety.geometry import segment_distance
 
-from ros_ik.model.joint_type import GeoType
+from ros_ik.model.conventions.joint_type import GeoType
 
 coal = pytest.importorskip('coal', reason='coal, the oracle, is not installed')
 

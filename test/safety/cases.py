@@ -4,7 +4,7 @@
 
 import dataclasses
 
-from ros_ik.model.collision_primitive import CollisionShape
+from ros_ik.model.shapes.collision_primitive import CollisionShape
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,7 +15,7 @@ from safety.bodies import Kinematics
 from safety.bodies import matrix
 from safety.servo_cases import SERVO_CASES
 
-from ros_ik.model.poses import unit_pose
+from ros_ik.model.conventions.poses import unit_pose
 from ros_ik.servo import Command
 from ros_ik.servo import Measurement
 from ros_ik.servo import Mode

@@ -26,7 +26,7 @@ from safety.servo_stress import RATES
 from support.collision_oracle import coal
 from support.robots import pin
 
-from ros_ik.model.joint_type import GeoType
+from ros_ik.model.conventions.joint_type import GeoType
 
 TICKS = int(os.environ.get('SERVO_SAFETY_TICKS', '0'))
 # Robots, rates and seeds at which faults of the past showed soon, for the suite; every robot at

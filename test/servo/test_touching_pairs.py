@@ -18,7 +18,7 @@ from support.servo_rig import Rig
 from ros_ik.demo.robots import find_robot
 from ros_ik.model import GeoType
 from ros_ik.model import Model
-from ros_ik.model.fit_cache import FitCache
+from ros_ik.model.hulls.fit_cache import FitCache
 from ros_ik.node.model_loading import srdf_tool
 from ros_ik.servo.robot import touching_pairs as module
 from ros_ik.servo.robot.collision_setup import robot_shapes

@@ -6,7 +6,7 @@ import numpy as np
 from support.viewer_rig import pixel_of
 from support.viewer_rig import wait_until
 
-from ros_ik.model import poses
+from ros_ik.model.conventions import poses
 from tools.browser import frames_drawn
 
 # A gizmo that has not come after so many pictures is not under the mouse.

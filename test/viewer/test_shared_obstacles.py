@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip('trimesh', reason='trimesh is not installed')
 
-from ros_ik.model import poses
+from ros_ik.model.conventions import poses
 from ros_ik.viewer.placed_obstacle import HALF_SPACE
 from ros_ik.viewer.placed_obstacle import PlacedObstacle
 from ros_ik.viewer.shared_obstacles import SharedObstacles

@@ -22,9 +22,9 @@ from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import kinematic_tree
-from ros_ik.model.checks import checked_index
-from ros_ik.model.collision_shapes import convex_shapes
-from ros_ik.model.joint_type import GeoType
+from ros_ik.model.conventions.checks import checked_index
+from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.shapes.collision_shapes import convex_shapes
 
 if TYPE_CHECKING:
     from ros_ik.model.model import Model

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convex shapes on a device: their arrays, and the support function that GJK walks by.
 
-Shapes are those of :class:`ros_ik.model.collision_shapes.ConvexShapes`.
+Shapes are those of :class:`ros_ik.model.shapes.collision_shapes.ConvexShapes`.
 """
 
 import functools
@@ -12,7 +12,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.model.joint_type import GeoType
+from ros_ik.model.conventions.joint_type import GeoType
 
 _SEGMENT, _BOX, _CYLINDER = int(GeoType.CAPSULE), int(GeoType.BOX), int(GeoType.CYLINDER)
 _CONE, _ELLIPSOID, _POINTS = int(GeoType.CONE), int(GeoType.ELLIPSOID), int(GeoType.MESH)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Distance of two convex shapes: closed forms, and the algorithm of Gilbert, Johnson and Keerthi.
 
-Shapes are those of :class:`ros_ik.model.collision_shapes.ConvexShapes`: a core inflated by a
-radius. With cores A and B,
+Shapes are those of :class:`ros_ik.model.shapes.collision_shapes.ConvexShapes`: a core inflated by
+a radius. With cores A and B,
 
     d = min |a - b| - r_A - r_B,   a in A, b in B
 
@@ -28,7 +28,7 @@ from ros_ik.kinematics.collision.convex_cores import collision_structs
 from ros_ik.kinematics.collision.convex_cores import support_function
 from ros_ik.kinematics.collision.simplex import simplex_functions
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.model.joint_type import GeoType
+from ros_ik.model.conventions.joint_type import GeoType
 
 _POINT, _SEGMENT, _PLANE = int(GeoType.SPHERE), int(GeoType.CAPSULE), int(GeoType.PLANE)
 # Polytopes take up to about 12 steps, two round shapes up to about 30 in float64.
@@ -286,7 +286,7 @@ def shape_arrays(shapes: Any, scalar: type, device: wp.DeviceLike) -> Any:
     """Return convex shapes as the struct that kernels take.
 
     Args:
-        shapes: A :class:`ros_ik.model.collision_shapes.ConvexShapes`.
+        shapes: A :class:`ros_ik.model.shapes.collision_shapes.ConvexShapes`.
         scalar: ``wp.float32`` or ``wp.float64``.
         device: Device of the arrays.
     """

@@ -17,7 +17,7 @@ from ros_ik.kinematics.collision.penetration import penetration_functions
 from ros_ik.kinematics.collision.proximity import convex_functions
 from ros_ik.kinematics.collision.proximity import round_functions
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.model.joint_type import GeoType
+from ros_ik.model.conventions.joint_type import GeoType
 
 _PLANE, _SPHERE = int(GeoType.PLANE), int(GeoType.SPHERE)
 # Value [m] of distances that are not bounded by a d_max and belong to no pair.

@@ -24,7 +24,7 @@ from ros_ik.kinematics.collision.convex_cores import collision_structs
 from ros_ik.kinematics.collision.gjk import shape_distance_function
 from ros_ik.kinematics.collision.penetration import penetration_functions
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.model.joint_type import GeoType
+from ros_ik.model.conventions.joint_type import GeoType
 
 _SPHERE, _CAPSULE, _PLANE = int(GeoType.SPHERE), int(GeoType.CAPSULE), int(GeoType.PLANE)
 # Segments are parallel where the square of the sine of their angle is below this.

@@ -16,8 +16,8 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.newton.newton_model import dof_limits
 from ros_ik.kinematics.newton.newton_model import mimic_constraints
 from ros_ik.kinematics.runtime.arguments import checked_model
-from ros_ik.model.configuration_space import resolve_mimics
-from ros_ik.model.labels import LabelIndex
+from ros_ik.model.building.configuration_space import resolve_mimics
+from ros_ik.model.conventions.labels import LabelIndex
 
 
 def named_model(model: Any) -> Any:

@@ -27,10 +27,10 @@ from ros_ik.kinematics.spatial import sincos_function
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.kinematics.tree import still_poses
-from ros_ik.model.joint_type import JointType
-from ros_ik.model.poses import IDENTITY_POSE
-from ros_ik.model.poses import inverse
-from ros_ik.model.poses import multiply
+from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.model.conventions.poses import IDENTITY_POSE
+from ros_ik.model.conventions.poses import inverse
+from ros_ik.model.conventions.poses import multiply
 
 if TYPE_CHECKING:
     from ros_ik.model import Model

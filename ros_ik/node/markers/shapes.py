@@ -14,8 +14,8 @@ import numpy as np
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker
 
-from ros_ik.model import poses
-from ros_ik.model.joint_type import GeoType
+from ros_ik.model.conventions import poses
+from ros_ik.model.conventions.joint_type import GeoType
 
 # What is drawn of a half-space [m].
 _PLANE_SIZE, _PLANE_THICKNESS = 2.0, 0.002

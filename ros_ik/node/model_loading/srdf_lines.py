@@ -9,7 +9,7 @@ from collections.abc import Callable
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from ros_ik.model.labels import listed
+from ros_ik.model.conventions.labels import listed
 from ros_ik.servo import Servo
 
 

@@ -13,7 +13,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from diagnostic_msgs.msg import KeyValue
 import numpy as np
 
-from ros_ik.model.labels import listed
+from ros_ik.model.conventions.labels import listed
 from ros_ik.node.control.control_loop import CLOCK
 from ros_ik.node.control.control_loop import Controlled
 from ros_ik.node.control.statistics import TickStatistics

@@ -14,7 +14,7 @@ from geometry_msgs.msg import PoseStamped
 import numpy as np
 from sensor_msgs.msg import JointState
 
-from ros_ik.model import poses as pose_math
+from ros_ik.model.conventions import poses as pose_math
 from ros_ik.node.services.moveit_package import HAS_MOVEIT
 from ros_ik.node.transport.pose_messages import fill_pose
 from ros_ik.node.transport.pose_messages import pose_numbers

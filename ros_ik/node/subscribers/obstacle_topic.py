@@ -10,7 +10,7 @@ import functools
 import numpy as np
 from rclpy.node import Node
 
-from ros_ik.model.collision_geometry import rigid_parts
+from ros_ik.model.shapes.collision_geometry import rigid_parts
 from ros_ik.node.subscribers.refusals import why_frame
 from ros_ik.node.subscribers.refusals import why_obstacle
 from ros_ik.node.subscribers.transforms import Nowhere

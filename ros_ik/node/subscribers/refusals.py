@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ros_ik.model.poses import pose_fault
+from ros_ik.model.conventions.poses import pose_fault
 from ros_ik.node.transport.cdr_readers import JointSample
 from ros_ik.numbers import is_bounded
 from ros_ik.numbers import MAX_MAGNITUDE

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ros_ik.model.collision_primitive import CollisionShape
+from ros_ik.model.shapes.collision_primitive import CollisionShape
 from ros_ik.servo.interface.codes import Mode
 from ros_ik.servo.interface.codes import StatusCode
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from ros_ik.barriers import CollisionScene
-from ros_ik.model.collision_geometry import CollisionGeometry
-from ros_ik.model.joint_type import GeoType
-from ros_ik.model.poses import multiply
+from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.conventions.poses import multiply
+from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.servo.interface.command import Obstacle
 
 # Columns of a table that obstacles and margins change; obstacles have no points.

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from ros_ik.model import Model
-from ros_ik.model.collision_geometry import link_pairs
+from ros_ik.model.shapes.collision_geometry import link_pairs
 
 if TYPE_CHECKING:
     from ros_ik.servo.robot.collision_setup import RobotShapes

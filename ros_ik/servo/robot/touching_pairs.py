@@ -29,11 +29,11 @@ from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.model import Model
-from ros_ik.model import poses
-from ros_ik.model.collision_geometry import CollisionGeometry
-from ros_ik.model.fit_cache import FitCache
-from ros_ik.model.joint_type import GeoType
-from ros_ik.model.mesh_files import MeshFile
+from ros_ik.model.conventions import poses
+from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.hulls.fit_cache import FitCache
+from ros_ik.model.readers.mesh_files import MeshFile
+from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.servo.robot.shape_fits import farthest_vertices
 
 # Configurations that show which fits touch, and how often they do to count; fewer for many pairs,

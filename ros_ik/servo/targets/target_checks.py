@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ros_ik.model.poses import unit_pose
+from ros_ik.model.conventions.poses import unit_pose
 from ros_ik.numbers import is_bounded
 from ros_ik.numbers import is_finite
 from ros_ik.servo.interface.codes import Rejection

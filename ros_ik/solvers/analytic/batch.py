@@ -15,7 +15,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
-from ros_ik.model.checks import link_index
+from ros_ik.model.conventions.checks import link_index
 from ros_ik.numbers import host_array
 from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.form import closed_form

@@ -15,9 +15,9 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.serial_chain import serial_chain
 from ros_ik.model import Model
-from ros_ik.model.checks import checked_array
-from ros_ik.model.checks import checked_pose
-from ros_ik.model.checks import link_index
+from ros_ik.model.conventions.checks import checked_array
+from ros_ik.model.conventions.checks import checked_pose
+from ros_ik.model.conventions.checks import link_index
 from ros_ik.solvers.analytic.completion import Completion
 from ros_ik.solvers.analytic.completion import completions
 from ros_ik.solvers.analytic.completion import idle_joint

@@ -17,7 +17,7 @@ import dataclasses
 
 import numpy as np
 
-from ros_ik.model.poses import rotate
+from ros_ik.model.conventions.poses import rotate
 from ros_ik.solvers.analytic.elimination import angles
 from ros_ik.solvers.analytic.elimination import eliminate
 from ros_ik.solvers.analytic.elimination import null_vectors

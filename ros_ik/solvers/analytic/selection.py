@@ -12,8 +12,8 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.collision.collisions import CollisionChecker
-from ros_ik.model.checks import checked_pose
-from ros_ik.model.checks import link_index
+from ros_ik.model.conventions.checks import checked_pose
+from ros_ik.model.conventions.checks import link_index
 from ros_ik.solvers.analytic.completion import tool_jacobians
 from ros_ik.solvers.analytic.form import folded_chain
 from ros_ik.solvers.analytic.form import free_axes

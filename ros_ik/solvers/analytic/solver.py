@@ -15,9 +15,9 @@ from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import Model
-from ros_ik.model.checks import checked_pose
-from ros_ik.model.checks import link_index
-from ros_ik.model.poses import pose_rows
+from ros_ik.model.conventions.checks import checked_pose
+from ros_ik.model.conventions.checks import link_index
+from ros_ik.model.conventions.poses import pose_rows
 from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.form import folded_chain

@@ -11,7 +11,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
-from ros_ik.model.rotations import quaternion_from_matrix
+from ros_ik.model.conventions.rotations import quaternion_from_matrix
 from ros_ik.solvers.analytic.candidates import axes_struct
 from ros_ik.solvers.analytic.candidates import candidates_kernel
 from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES

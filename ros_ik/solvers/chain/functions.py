@@ -18,7 +18,7 @@ import warp as wp
 from ros_ik.kinematics.forward import joint_transform_function
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import tree_struct
-from ros_ik.model.joint_type import JointType
+from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.solvers.qp.active_set import active_set_functions
 
 # Least damping, relative to the mean of the Hessian's diagonal: at a singularity, or with more

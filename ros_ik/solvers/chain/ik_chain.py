@@ -28,7 +28,7 @@ from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import kinematic_tree
-from ros_ik.model import poses
+from ros_ik.model.conventions import poses
 from ros_ik.solvers.chain.ik_chain_path import chain_path
 
 # A quaternion shorter than this has no direction to speak of.

@@ -12,7 +12,7 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.kinematics.tree import incoming_joints
-from ros_ik.model.joint_type import JointType
+from ros_ik.model.conventions.joint_type import JointType
 
 _ONE_AXIS = (JointType.REVOLUTE, JointType.PRISMATIC)
 

@@ -21,7 +21,7 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.dynamics.center_of_mass import check_mass
 from ros_ik.model import Model
-from ros_ik.model.rotations import matrix_from_quaternion
+from ros_ik.model.conventions.rotations import matrix_from_quaternion
 from ros_ik.numbers import real_array
 from ros_ik.objectives.arguments import checked_pose
 from ros_ik.objectives.arguments import checked_vector

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ros_ik.model import Model
-from ros_ik.model.rotations import quaternion_from_matrix
+from ros_ik.model.conventions.rotations import quaternion_from_matrix
 from ros_ik.objectives import IKObjectiveCenterOfMass
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.kinematics.evaluate import eval_fk
-from ros_ik.model import poses as pose_math
-from ros_ik.model.checks import link_index
+from ros_ik.model.conventions import poses as pose_math
+from ros_ik.model.conventions.checks import link_index
 from ros_ik.solvers.pose_ik.solver import ChainIK
 
 if TYPE_CHECKING:

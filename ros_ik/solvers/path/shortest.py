@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from ros_ik.kinematics.evaluate import eval_jacobian
-from ros_ik.model.checks import checked_pose
-from ros_ik.model.checks import link_index
+from ros_ik.model.conventions.checks import checked_pose
+from ros_ik.model.conventions.checks import link_index
 from ros_ik.solvers.analytic.form import ClosedForm
 from ros_ik.solvers.analytic.form import folded_chain
 from ros_ik.solvers.path.branches import Branches

@@ -11,7 +11,7 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
-from ros_ik.model import poses as pose_math
+from ros_ik.model.conventions import poses as pose_math
 from ros_ik.numbers import check_bounded
 from ros_ik.numbers import real_array
 from ros_ik.solvers.analytic.form import closed_form

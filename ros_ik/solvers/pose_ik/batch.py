@@ -16,9 +16,9 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
-from ros_ik.model.poses import inverse
-from ros_ik.model.poses import multiply
-from ros_ik.model.poses import pose_rows
+from ros_ik.model.conventions.poses import inverse
+from ros_ik.model.conventions.poses import multiply
+from ros_ik.model.conventions.poses import pose_rows
 from ros_ik.numbers import host_array
 from ros_ik.numbers import real_array
 from ros_ik.solvers.analytic.batch import all_solutions

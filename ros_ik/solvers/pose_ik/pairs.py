@@ -15,8 +15,8 @@ from ros_ik.kinematics.collision.collision_arguments import checked_pairs
 from ros_ik.kinematics.collision.collisions import always_colliding_pairs
 from ros_ik.kinematics.collision.collisions import CollisionChecker
 from ros_ik.kinematics.serial_chain import joints_to
-from ros_ik.model.checks import checked_amount
-from ros_ik.model.labels import listed
+from ros_ik.model.conventions.checks import checked_amount
+from ros_ik.model.conventions.labels import listed
 from ros_ik.solvers.pose_ik.search import ChainProblem
 
 

@@ -17,7 +17,7 @@ from ros_ik.kinematics.forward import joint_transform_function
 from ros_ik.kinematics.spatial import sincos_function
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import tree_struct
-from ros_ik.model.joint_type import JointType
+from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.solvers.pose_ik.axis_errors import axis_bound_functions
 from ros_ik.solvers.pose_ik.axis_errors import axis_bounds_struct
 from ros_ik.solvers.status import SolveStatus

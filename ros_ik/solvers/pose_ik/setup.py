@@ -15,7 +15,7 @@ from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.serial_chain import joints_to
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.kinematics.tree import poses_between
-from ros_ik.model.poses import multiply
+from ros_ik.model.conventions.poses import multiply
 from ros_ik.numbers import real_array
 from ros_ik.solvers.pose_ik.axis_errors import axis_bounds_struct
 from ros_ik.solvers.pose_ik.functions import chain_struct

@@ -18,10 +18,10 @@ from ros_ik.kinematics.runtime.arguments import check_memory
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.serial_chain import serial_chain
 from ros_ik.model import Model
-from ros_ik.model.checks import checked_array
-from ros_ik.model.checks import checked_pose
-from ros_ik.model.checks import link_index
-from ros_ik.model.poses import pose_rows
+from ros_ik.model.conventions.checks import checked_array
+from ros_ik.model.conventions.checks import checked_pose
+from ros_ik.model.conventions.checks import link_index
+from ros_ik.model.conventions.poses import pose_rows
 from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.solvers.pose_ik.collisions import collision_rounds
 from ros_ik.solvers.pose_ik.pairs import chain_pairs

@@ -1,0 +1,118 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The configurations of a robot on the host: limits, quaternions and mimic joints.
+
+A mimic joint follows its driver: q0 = coef0 + coef1 q1; along chains of mimics the coefficients
+compose, so that every driver is a joint that moves on its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.model.conventions.checks import checked_index
+
+if TYPE_CHECKING:
+    from ros_ik.model.building.rows import MimicData
+
+
+@dataclasses.dataclass(frozen=True)
+class ConfigurationSpace:
+    """Coordinates of a robot, float64.
+
+    Attributes:
+        n_coords: Number of coordinates.
+        coords: Coordinates of one degree of freedom each, [k]; the others are of quaternion
+            joints.
+        lower: Their lower limits [rad or m], -inf where there is none, [k].
+        upper: Their upper limits, [k].
+        reach: Their range to either side where there is no limit: pi or 1 m, [k].
+        quaternion_joints: First coordinate and first quaternion coordinate of each joint that
+            holds a quaternion.
+        followers: Coordinates of mimic joints, [m].
+        drivers: Coordinates that they follow, [m].
+        coef0: Their offsets, [m].
+        coef1: Their factors, [m].
+    """
+
+    n_coords: int
+    coords: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    reach: np.ndarray
+    quaternion_joints: tuple[tuple[int, int], ...]
+    followers: np.ndarray
+    drivers: np.ndarray
+    coef0: np.ndarray
+    coef1: np.ndarray
+
+    def apply_mimic(self, joint_q: np.ndarray) -> np.ndarray:
+        """Return a copy with the coordinates of mimic joints computed from their drivers."""
+        result = np.array(joint_q, dtype=np.float64)
+        result[..., self.followers] = self.coef0 + self.coef1 * result[..., self.drivers]
+        return result
+
+    def neutral(self) -> np.ndarray:
+        """Return zero moved inside the limits, quaternions unit, shape [n_coords]."""
+        q = np.zeros(self.n_coords)
+        for _, quaternion in self.quaternion_joints:
+            q[quaternion + 3] = 1.0
+        q[self.coords] = np.clip(0.0, self.lower, self.upper)
+        return self.apply_mimic(q)
+
+    def random(self, n: int, rng: np.random.Generator | int | None) -> np.ndarray:
+        """Return random configurations, shape [n, n_coords]; see Model.random_joint_q."""
+        n = checked_index('n', n, 2**31)
+        if not isinstance(rng, np.random.Generator):
+            try:
+                rng = np.random.default_rng(rng)
+            except (TypeError, ValueError) as error:
+                raise ArgumentError(f'rng must be a generator or a seed, got {rng!r}') from error
+        q = np.zeros((n, self.n_coords))
+        # A joint limited on one side only has the usual range from there on.
+        lower = np.where(np.isfinite(self.lower), self.lower, np.minimum(-self.reach, self.upper))
+        upper = np.where(np.isfinite(self.upper), self.upper, np.maximum(self.reach, self.lower))
+        q[:, self.coords] = rng.uniform(lower, upper, (n, len(self.coords)))
+        for start, end in self.quaternion_joints:
+            quaternion = rng.normal(size=(n, 4))
+            q[:, start:end] = rng.uniform(-1.0, 1.0, (n, end - start))
+            q[:, end : end + 4] = quaternion / np.linalg.norm(quaternion, axis=1, keepdims=True)
+        return self.apply_mimic(q)
+
+
+def resolve_mimics(mimics: Sequence[MimicData]) -> dict[int, tuple[int, float, float]]:
+    """Compose chains of mimics.
+
+    Args:
+        mimics: The constraints, one per following joint.
+
+    Returns:
+        For each following joint: a driver that follows none, offset and factor from it.
+
+    Raises:
+        ArgumentError: Two constraints for one joint, or joints that follow each other.
+    """
+    direct: dict[int, MimicData] = {}
+    for mimic in mimics:
+        if mimic.joint0 in direct:
+            raise ArgumentError(f'joint {mimic.joint0} follows two joints')
+        direct[mimic.joint0] = mimic
+    resolved: dict[int, tuple[int, float, float]] = {}
+    for start in direct:
+        path: dict[int, None] = {}  # a set that keeps its order
+        joint = start
+        while joint in direct and joint not in resolved:
+            if joint in path:
+                raise ArgumentError(f'joint {joint} follows itself through its mimic constraints')
+            path[joint] = None
+            joint = direct[joint].joint1
+        for follower in reversed(path):
+            mimic = direct[follower]
+            driver, coef0, coef1 = resolved.get(mimic.joint1, (mimic.joint1, 0.0, 1.0))
+            resolved[follower] = (driver, mimic.coef0 + mimic.coef1 * coef0, mimic.coef1 * coef1)
+    return resolved

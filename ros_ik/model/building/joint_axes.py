@@ -1,0 +1,85 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The axes of a joint: how many its kind has, and how they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.model.building.joint_dof import checked_dof
+from ros_ik.model.building.joint_dof import DofData
+from ros_ik.model.building.joint_dof import JointDofConfig
+from ros_ik.model.building.rows import FIXED_SIZES
+from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.model.conventions.keywords import JOINT
+from ros_ik.model.conventions.keywords import used
+
+# Axes of the joints whose axes are the same always: linear, angular.
+_XYZ = tuple(DofData(axis) for axis in np.eye(3))
+_FIXED_AXES: dict[JointType, tuple[tuple[DofData, ...], tuple[DofData, ...]]] = {
+    JointType.BALL: ((), _XYZ),
+    JointType.FIXED: ((), ()),
+    JointType.FREE: (_XYZ, _XYZ),
+    JointType.DISTANCE: (_XYZ, _XYZ),
+}
+_AXIS_COUNTS = {JointType.PRISMATIC: (1, 0), JointType.REVOLUTE: (0, 1)}
+
+
+def joint_sizes(kind: JointType, axis_count: int) -> tuple[int, int]:
+    """Return the number of coordinates and of velocity constraints of a joint."""
+    coords, _, constraints = FIXED_SIZES.get(kind, (axis_count, axis_count, 6 - axis_count))
+    return coords, constraints
+
+
+def one_axis(
+    method: str, axis: Any, settings: dict[str, Any], default: JointDofConfig
+) -> tuple[list[Any], dict[str, Any]]:
+    """Split keyword arguments into one axis with its limits and what concerns the joint.
+
+    Args:
+        method: Name that the user called, for errors.
+        axis: The axis, or all that concerns it.
+        settings: Keyword arguments.
+        default: What counts where they say nothing.
+    """
+    names = {field.name for field in dataclasses.fields(JointDofConfig)} - {'axis'}
+    settings = used(method, settings, (*JOINT, *names))
+    limits = {name: value for name, value in settings.items() if name in names}
+    common = {name: value for name, value in settings.items() if name not in names}
+    if isinstance(axis, DofData | JointDofConfig):
+        if limits:
+            raise ArgumentError(
+                f'joint {settings.get("label") or ""!r}: {", ".join(sorted(limits))} belong into '
+                'the axis, which is given with its limits'
+            )
+        return [axis], common
+    limits = {name: value for name, value in limits.items() if value is not None}
+    axis = default.axis if axis is None else axis
+    return [dataclasses.replace(default, axis=axis, **limits)], common
+
+
+def checked_axes(
+    where: str,
+    kind: JointType,
+    linear: Sequence[Any] | None,
+    angular: Sequence[Any] | None,
+) -> tuple[tuple[DofData, ...], tuple[DofData, ...]]:
+    """Return the axes of a joint, checked against its kind."""
+    given = len(linear or ()), len(angular or ())
+    if kind in _FIXED_AXES:
+        expected = tuple(len(axes) for axes in _FIXED_AXES[kind])
+        if given not in ((0, 0), expected):
+            raise ArgumentError(f'{where}: {kind.name} has axes {expected}, got {given}')
+        return _FIXED_AXES[kind]
+    if kind in _AXIS_COUNTS and given != _AXIS_COUNTS[kind]:
+        raise ArgumentError(f'{where}: {kind.name} has axes {_AXIS_COUNTS[kind]}, got {given}')
+    if max(given) > 3:
+        raise ArgumentError(f'{where}: at most three axes of a kind, got {given}')
+    axes = (*(linear or ()), *(angular or ()))
+    checked = [checked_dof(f'{where} axis {k}', axis) for k, axis in enumerate(axes)]
+    return tuple(checked[: given[0]]), tuple(checked[given[0] :])

@@ -1,0 +1,185 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Worlds of a ModelBuilder, and copies of other builders in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.model.building.articulations import Articulations
+from ros_ik.model.building.merging import merge_copies
+from ros_ik.model.conventions.checks import checked_array
+from ros_ik.model.conventions.checks import checked_pose
+
+
+class Worlds(Articulations):
+    """Part of ModelBuilder: worlds and merging.
+
+    Elements belong to the world that is begun when they are added, or to all of them (-1) where
+    none is. Labels stay as they are in every copy unless a prefix is given; see
+    :meth:`Model.body_index` for how to ask for one of several.
+
+    Attributes:
+        gravity: Gravity outside of worlds, and of worlds that are given none [m/s^2].
+        warnings: What an importer found and passed over.
+    """
+
+    def __init__(self) -> None:
+        """Start outside of every world."""
+        super().__init__()
+        self.gravity: Any = (0.0, 0.0, -9.81)
+        self.warnings: list[str] = []
+
+    def begin_world(
+        self,
+        label: str | None = None,
+        attributes: Mapping[str, Any] | None = None,
+        gravity: Any = None,
+    ) -> None:
+        """Begin a world; what is added up to :meth:`end_world` belongs to it.
+
+        Args:
+            label: Taken for Newton's sake; worlds have numbers.
+            attributes: Custom attributes of the world, by ``namespace:name``.
+            gravity: Its gravity [m/s^2]; the builder's where None.
+
+        Raises:
+            ArgumentError: Another world is begun and has not ended.
+        """
+        self._check_outside('begin_world()')
+        vector = checked_array('gravity', self.gravity if gravity is None else gravity, (3,))
+        self.close_articulations()
+        self._current_world = self.world_count
+        self.world_count += 1
+        self.world_gravity.append(vector)
+        for key, value in (attributes or {}).items():
+            self.set_custom_values('world', self.current_world, {key: value})
+
+    def end_world(self) -> None:
+        """End the current world.
+
+        Raises:
+            ArgumentError: None is begun.
+        """
+        if self.current_world < 0:
+            raise ArgumentError('end_world(): no world is begun')
+        self.close_articulations()
+        self._current_world = -1
+
+    def add_world(
+        self, builder: Worlds, xform: Any = None, label_prefix: str | None = None
+    ) -> None:
+        """Add all elements of another builder as a new world; see :meth:`replicate`."""
+        prefixes = [label_prefix]
+        self.replicate(builder, 1, xforms=[xform], label_prefixes=prefixes)
+
+    def add_builder(
+        self, builder: Worlds, xform: Any = None, label_prefix: str | None = None
+    ) -> None:
+        """Add all elements of another builder to the current world; see :meth:`replicate`.
+
+        The builder's gravity becomes that of the current world, or this builder's outside of one.
+
+        Args:
+            builder: The builder to copy; stays as it is.
+            xform: Pose that is put before root joints, free bodies and shapes of the world.
+            label_prefix: ``prefix/`` is put before every label.
+        """
+        self.replicate(
+            builder, 1, separate_worlds=False, xforms=[xform], label_prefixes=[label_prefix]
+        )
+
+    def replicate(
+        self,
+        builder: Worlds,
+        copy_count: int | None = None,
+        spacing: Sequence[float] = (0.0, 0.0, 0.0),
+        *,
+        separate_worlds: bool = True,
+        xforms: Sequence[Any] | None = None,
+        label_prefixes: Sequence[str | None] | None = None,
+        world_count: int | None = None,
+    ) -> None:
+        """Add copies of another builder, each as a world of its own.
+
+        Args:
+            builder: The builder to copy; its own worlds are forgotten.
+            copy_count: How many copies.
+            spacing: Distance of the copies along each axis [m]; they lie on a grid over the axes
+                that are not zero, centred but along z.
+            separate_worlds: False puts all copies into the current world.
+            xforms: Pose of each copy [7] in the place of the grid; None for the identity.
+            label_prefixes: ``prefix/`` before every label of each copy; None for none.
+            world_count: The older name of ``copy_count``.
+
+        Raises:
+            ArgumentError: Neither or both counts, a world is begun, lists of another length, or
+                custom attributes that both builders declare and differently.
+        """
+        count = _copy_count(copy_count, world_count)
+        if separate_worlds:
+            self._check_outside('replicate()')
+        if xforms is None:
+            xforms = grid_poses(count, spacing)
+        prefixes = [None] * count if label_prefixes is None else list(label_prefixes)
+        for name, given in (('xforms', xforms), ('label_prefixes', prefixes)):
+            if len(given) != count:
+                raise ArgumentError(f'{name} must have {count} entries, got {len(given)}')
+        moves = [checked_pose(f'xforms[{k}]', xform) for k, xform in enumerate(xforms)]
+        if not count:
+            return
+        self.close_articulations()
+        worlds = np.full(count, self.current_world)
+        if separate_worlds:
+            worlds = self.world_count + np.arange(count)
+        merge_copies(self, builder, worlds, np.array(moves), prefixes)
+        self.warnings.extend(text for text in builder.warnings if text not in self.warnings)
+        gravity = checked_array('gravity', builder.gravity, (3,))
+        if separate_worlds:
+            self.world_gravity.extend([gravity] * count)
+            self.world_count += count
+        elif self.current_world >= 0:
+            self.world_gravity[self.current_world] = gravity
+        else:
+            self.gravity = gravity
+
+    def _check_outside(self, what: str) -> None:
+        """Raise ArgumentError inside of a world."""
+        if self.current_world >= 0:
+            raise ArgumentError(
+                f'{what}: world {self.current_world} is begun; call end_world() first'
+            )
+
+
+def grid_poses(count: int, spacing: Sequence[float]) -> list[np.ndarray]:
+    """Return poses on a grid over the axes with a spacing, x fastest, centred but along z.
+
+    Args:
+        count: How many.
+        spacing: Distance along each axis [m]; 0 for axes without copies.
+    """
+    distance = checked_array('spacing', spacing, (3,))
+    axes = np.flatnonzero(distance)
+    positions = np.zeros((count, 3))
+    if len(axes) and count:
+        side = int(np.ceil(count ** (1.0 / len(axes))))
+        for k, axis in enumerate(axes):
+            positions[:, axis] = np.arange(count) // side**k % side * distance[axis]
+        middle = 0.5 * (positions.min(axis=0) + positions.max(axis=0))
+        positions[:, :2] -= middle[:2]
+    return [np.array([*position, 0.0, 0.0, 0.0, 1.0]) for position in positions]
+
+
+def _copy_count(copy_count: int | None, world_count: int | None) -> int:
+    """Return the number of copies under either of its names."""
+    given = [count for count in (copy_count, world_count) if count is not None]
+    if len(given) != 1 or given[0] < 0:
+        raise ArgumentError(
+            f'replicate() takes one copy_count >= 0, got {copy_count}, world_count={world_count}'
+        )
+    return int(given[0])

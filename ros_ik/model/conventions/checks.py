@@ -1,0 +1,153 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of what is given to a ModelBuilder; every error names the element and the value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import math
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.model.conventions.poses import IDENTITY_POSE
+from ros_ik.model.conventions.poses import norm_fault
+from ros_ik.numbers import real_array
+
+# Quaternions of float32 origin are unit to about 1e-7 and stay as they are.
+_ROUNDING = 1e-6
+
+
+def checked_pose(where: str, pose: Any) -> np.ndarray:
+    """Return a pose as a read-only float64 [7]; None is the identity.
+
+    Raises:
+        ArgumentError: Not seven finite numbers, or a quaternion that is not unit
+            (:func:`ros_ik.model.conventions.poses.norm_fault`).
+    """
+    values = checked_array(where, IDENTITY_POSE if pose is None else pose, (7,))
+    norm = float(np.linalg.norm(values[3:]))
+    if norm_fault(norm):
+        raise ArgumentError(f'{where}: {norm_fault(norm)}')
+    if abs(norm - 1.0) > _ROUNDING:
+        values = np.concatenate([values[:3], values[3:] / norm])
+        values.setflags(write=False)
+    return values
+
+
+def checked_array(where: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Return finite numbers as a read-only float64 array of a shape.
+
+    Raises:
+        ArgumentError: Not numbers, another count of them, or one that is not finite.
+    """
+    array = real_array(where, values)
+    if array.size != math.prod(shape):
+        raise ArgumentError(f'{where}: expected shape {list(shape)}, got {list(array.shape)}')
+    if not np.all(np.isfinite(array)):
+        raise ArgumentError(f'{where}: must be finite, got {array.tolist()}')
+    array = array.reshape(shape)
+    array.setflags(write=False)
+    return array
+
+
+def as_number(where: str, value: Any) -> float:
+    """Return a value as a number, which may be NaN, or raise ArgumentError."""
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f'{where}: expected a number, got {value!r}') from error
+
+
+def checked_amount(where: str, value: float, *, finite: bool = True) -> float:
+    """Return a number that is not negative, or raise ArgumentError."""
+    number = as_number(where, value)
+    if math.isnan(number) or number < 0.0 or (finite and math.isinf(number)):
+        expected = 'a finite number' if finite else 'a number'
+        raise ArgumentError(f'{where}: expected {expected} >= 0, got {value}')
+    return number
+
+
+def checked_index(where: str, index: int, count: int, *, least: int = 0) -> int:
+    """Return an index in [least, count), or raise ArgumentError.
+
+    Raises:
+        ArgumentError: Not an integer, or outside the range.
+    """
+    try:
+        number = int(index)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f'{where}: expected an index, got {index!r}') from error
+    if number != index or not least <= number < count:
+        raise ArgumentError(f'{where}: expected an index in [{least}, {count}), got {index!r}')
+    return number
+
+
+def link_index(model: Any, link: int | str, *, least: int = -1) -> int:
+    """Return the index of a link given by name or index, -1 for the world.
+
+    Args:
+        model: The model.
+        link: Its name or index.
+        least: 0 where the world is no answer.
+
+    Raises:
+        ArgumentError: There is no such link.
+    """
+    if isinstance(link, str):
+        return int(model.body_index(link))
+    return checked_index('link', link, model.body_count, least=least)
+
+
+def checked_device(device: wp.DeviceLike) -> wp.Device:
+    """Return a device, the current one for None.
+
+    Raises:
+        ArgumentError: There is no such device.
+    """
+    try:
+        return wp.get_device(device)
+    except (RuntimeError, TypeError, ValueError) as error:
+        known = ', '.join(repr(str(known)) for known in wp.get_devices())
+        raise ArgumentError(f'device must be one of {known}, got {device!r}: {error}') from error
+
+
+def axis_number(where: str, axis: Any) -> int:
+    """Return 0, 1 or 2 for a coordinate axis given as such, by letter, or as Newton's enum.
+
+    Raises:
+        ArgumentError: None of these.
+    """
+    number = 'xyz'.find(axis.lower()) if isinstance(axis, str) and len(axis) == 1 else axis
+    try:
+        return checked_index(where, number, 3)
+    except ArgumentError:
+        raise ArgumentError(f'{where}: expected 0, 1, 2, "x", "y", "z", got {axis!r}') from None
+
+
+def checked_axis(where: str, axis: Any) -> np.ndarray:
+    """Return a unit axis, read-only float64 [3].
+
+    Args:
+        where: What to call it in an error.
+        axis: Three numbers, or a coordinate axis as 0, 1, 2 or 'x', 'y', 'z'.
+
+    Raises:
+        ArgumentError: None of these, not finite, or of zero length.
+    """
+    vector = np.array(checked_array(where, _named_axis(where, axis), (3,)))
+    norm = float(np.linalg.norm(vector))
+    if norm < 1e-9:
+        raise ArgumentError(f'{where}: has zero length: {vector.tolist()}')
+    vector /= norm
+    vector.setflags(write=False)
+    return vector
+
+
+def _named_axis(where: str, axis: Any) -> Sequence[float] | np.ndarray:
+    """Return the vector of a coordinate axis that is given by number or letter."""
+    if isinstance(axis, int | np.integer) or (isinstance(axis, str) and len(axis) == 1):
+        return np.eye(3)[axis_number(where, axis)]
+    return axis

@@ -1,0 +1,123 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Fits, and what is known of pairs, kept on disk by what they were made of, in bounded space."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+import hashlib
+import os
+from pathlib import Path
+import tempfile
+from typing import Any
+import zipfile
+
+import numpy as np
+import warp as wp
+
+from ros_ik.model.hulls.enclosing import Round
+
+# Files kept, about 1 kB each; the least recently used go. Larger ones are none of ours.
+_MOST_FILES, _MOST_BYTES = 1000, 1_000_000
+# To be raised when fits change.
+_VERSION = 1
+
+
+class FitCache:
+    """Fits of single shapes, and masks over the pairs of a robot, one file each.
+
+    A file that is damaged, or that cannot be written or read, counts as missing.
+    """
+
+    def __init__(self, folder: str | Path | None) -> None:
+        """Remember the folder; made when the first fit is stored, none is used where None."""
+        self._folder = None if folder is None else Path(folder)
+
+    @classmethod
+    def beside_kernels(cls) -> FitCache:
+        """Return the cache beside that of the compiled kernels."""
+        folder = wp.config.kernel_cache_dir
+        return cls(Path(folder) / 'ros_ik_fits' if folder else None)
+
+    def load(self, key: str) -> tuple[list[Round], np.ndarray] | None:
+        """Return the primitives and their errors [m], or None."""
+        found = self._read(self._path('fit', key), ('ends', 'radius', 'error'))
+        if found is None:
+            return None
+        ends, radius, error = found
+        try:
+            count = len(radius)
+            shapes = ends.shape, radius.shape, error.shape
+            if not count or shapes != ((count, 2, 3), (count,), (count,)):
+                return None
+            values = np.concatenate([ends.ravel(), radius, error]).astype(np.float64)
+            if not np.all(np.isfinite(values)) or np.any(radius < 0.0):
+                return None
+        except (ValueError, TypeError):
+            return None
+        return [Round(*pair) for pair in zip(ends, radius.tolist(), strict=True)], error
+
+    def store(self, key: str, fit: list[Round], error: np.ndarray) -> None:
+        """Keep a fit; the file appears as a whole or not at all."""
+        ends = np.array([one.ends for one in fit])
+        radius = np.array([one.radius for one in fit])
+        self._write(self._path('fit', key), {'ends': ends, 'radius': radius, 'error': error})
+
+    def load_masks(
+        self, key: str, names: Sequence[str], count: int
+    ) -> dict[str, np.ndarray] | None:
+        """Return masks by name, bool [count] each, or None."""
+        found = self._read(self._path('pairs', key), names)
+        if found is None or any(a.shape != (count,) or a.dtype != np.bool_ for a in found):
+            return None
+        return dict(zip(names, found, strict=True))
+
+    def store_masks(self, key: str, masks: Mapping[str, np.ndarray]) -> None:
+        """Keep masks; the file appears as a whole or not at all."""
+        self._write(self._path('pairs', key), masks)
+
+    def _read(self, path: Path | None, names: Sequence[str]) -> list[np.ndarray] | None:
+        """Return the arrays of a file by name; None where it is missing, damaged or too large."""
+        if path is None:
+            return None
+        try:
+            if path.stat().st_size > _MOST_BYTES:
+                return None
+            with np.load(path, allow_pickle=False) as file:
+                found = [file[name] for name in names]
+            os.utime(path)
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+            return None
+        return found
+
+    def _write(self, path: Path | None, arrays: Mapping[str, np.ndarray]) -> None:
+        if path is None:
+            return
+        content: dict[str, Any] = dict(arrays)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(
+                dir=path.parent, suffix='.part', delete=False
+            ) as file:
+                np.savez(file, **content)
+            os.replace(file.name, path)
+            self._prune(path.parent)
+        except OSError:
+            return  # a full or read-only disk costs time, nothing else
+
+    def _path(self, kind: str, key: str) -> Path | None:
+        return None if self._folder is None else self._folder / f'{kind}-{key}.npz'
+
+    def _prune(self, folder: Path) -> None:
+        """Remove the least recently used files beyond the bound."""
+        files = sorted(folder.glob('*-*.npz'), key=lambda path: path.stat().st_mtime)
+        for path in files[: max(0, len(files) - _MOST_FILES)]:
+            path.unlink(missing_ok=True)
+
+
+def fit_key(kind: str, most: int, tolerance: float, points: np.ndarray) -> str:
+    """Return the name of a fit: a hash of what it depends on."""
+    digest = hashlib.sha256(f'{_VERSION} {kind} {most} {tolerance!r} {points.shape}'.encode())
+    digest.update(np.ascontiguousarray(points, dtype=np.float64).tobytes())
+    return digest.hexdigest()

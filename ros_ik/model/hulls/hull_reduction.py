@@ -1,0 +1,207 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Chooses few of many points whose hull is almost that of all, and says how far it is off."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros_ik.model.hulls.growing_hull import GrowingHull
+
+# Directions in which vertices of a mesh are kept: 0.4 rad apart.
+_DIRECTIONS = 64
+# Then, so many times, so many vertices that lie outside the hull of the kept ones, with this
+# fraction of the size of the mesh between them.
+_ROUNDS, _PER_ROUND, _SPACING = 8, 16, 0.05
+# The distance of a vertex from a hull is known when its bounds differ by this fraction of the
+# size of the mesh. Steps seen: up to 12.
+_TOLERANCE, _MOST_STEPS = 1e-6, 40
+# So many steps in a row that bring a point nearer by less than this part of that are the last.
+_MOST_STALLS, _STALL = 6, 1e-3
+# What rounding may cost, as a part of the size.
+_ROUNDING = 1e-12
+# Vertices at a time: bounds the memory that a large mesh takes.
+_BLOCK = 8192
+# Vertices whose distances are found together, the farthest first.
+_TOGETHER = 64
+
+
+def reduced_points(points: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return few of many points, and how far the hull of all reaches outside theirs.
+
+    Kept are the extreme points in evenly spread directions, then some of the farthest outside.
+
+    Args:
+        points: Points [m], [n, 3].
+
+    Returns:
+        The kept points, and an upper bound on the distance [m] of all others from their hull.
+    """
+    if len(points) <= _DIRECTIONS + _ROUNDS * _PER_ROUND:
+        return points, 0.0
+    size = float(np.ptp(points, axis=0).max())
+    kept = points[np.unique(np.argmax(points @ _directions(_DIRECTIONS).T, axis=0))]
+    hull = GrowingHull.around(kept)
+    if hull is None:
+        return _reduced_flat(points, kept, size)
+    outside, known = points, _TOLERANCE * size
+    for _ in range(_ROUNDS):
+        outside, height, _ = _still_outside(hull, outside, known)
+        if not len(outside):
+            return kept, known
+        found = _farthest(outside, height, _SPACING * size)
+        kept = np.concatenate([kept, found])
+        hull.add(found)
+    outside, height, bound = _still_outside(hull, outside, known)
+    # Where the foot of the height is on the triangle, no point of the hull is nearer.
+    is_exact = bound - height <= known
+    largest = float(bound[is_exact].max(initial=known))
+    largest = _largest_distance(outside[~is_exact], bound[~is_exact], kept, largest)
+    return kept, largest + _ROUNDING * size
+
+
+def _still_outside(
+    hull: GrowingHull, points: np.ndarray, known: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the points that may be farther outside than is known, and what is known of them."""
+    height, bound = hull.locate(points)
+    far = bound > known  # the hull only grows: what is inside stays inside
+    return points[far], height[far], bound[far]
+
+
+def _largest_distance(
+    points: np.ndarray, bound: np.ndarray, kept: np.ndarray, largest: float
+) -> float:
+    """Return an upper bound on the distances of points from the hull of others.
+
+    Args:
+        points: Points [m], [n, 3].
+        bound: What each distance is at most [m], [n].
+        kept: The points that span the hull [m], [k, 3].
+        largest: What the bound is at least [m].
+    """
+    order = np.argsort(-bound)
+    for first in range(0, len(order), _TOGETHER):
+        some = order[first : first + _TOGETHER]
+        if bound[some[0]] <= largest:
+            break
+        largest = max(largest, float(outside_distances(points[some], kept).max()))
+    return largest
+
+
+def _reduced_flat(
+    points: np.ndarray, kept: np.ndarray, size: float
+) -> tuple[np.ndarray, float]:
+    """Reduce points that lie almost in a plane, as :func:`reduced_points` does."""
+    outside, distance = points, outside_distances(points, kept)
+    for _ in range(_ROUNDS):
+        far = distance > _TOLERANCE * size
+        outside, distance = outside[far], distance[far]
+        if not len(outside):
+            return kept, _TOLERANCE * size
+        kept = np.concatenate([kept, _farthest(outside, distance, _SPACING * size)])
+        distance = outside_distances(outside, kept)
+    return kept, max(float(distance.max()), _TOLERANCE * size)
+
+
+def unique_rows(points: np.ndarray) -> np.ndarray:
+    """Return points [n, 3] sorted by x, y, z, each once."""
+    points = points[np.lexsort(points.T[::-1])]
+    is_new = np.ones(len(points), dtype=bool)
+    is_new[1:] = np.any(points[1:] != points[:-1], axis=1)
+    return points[is_new]
+
+
+def _farthest(points: np.ndarray, distance: np.ndarray, spacing: float) -> np.ndarray:
+    """Return some points of the largest distances that are not close to each other, [k, 3]."""
+    points = points[np.argsort(-distance)]
+    chosen: list[np.ndarray] = []
+    while len(points) and len(chosen) < _PER_ROUND:
+        chosen.append(points[0])
+        points = points[np.linalg.norm(points - points[0], axis=1) > spacing]
+    return np.array(chosen)
+
+
+def _directions(n: int) -> np.ndarray:
+    """Return unit vectors evenly spread over the sphere (a Fibonacci lattice), [n, 3]."""
+    k = np.arange(n)
+    z = 1.0 - (2.0 * k + 1.0) / n
+    angle = np.pi * (3.0 - np.sqrt(5.0)) * k
+    across = np.sqrt(1.0 - z * z)
+    return np.column_stack([across * np.cos(angle), across * np.sin(angle), z])
+
+
+def outside_distances(points: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Return upper bounds on the distances of points from the hull of others.
+
+    The algorithm of Gilbert, Johnson and Keerthi (1988) for all points at once: every iterate is
+    in the hull, so that rounding or too few steps make a bound too large, never too small.
+
+    Args:
+        points: Points [m], [n, 3].
+        kept: The points that span the hull [m], [k, 3].
+    """
+    blocks = [points[k : k + _BLOCK] for k in range(0, len(points), _BLOCK)]
+    return np.concatenate([np.zeros(0), *(_outside_distances(block, kept) for block in blocks)])
+
+
+def _outside_distances(points: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Return upper bounds on the distances of a block of points from the hull of others."""
+    tolerance = _TOLERANCE * float(np.ptp(kept, axis=0).max())
+    start = kept[np.argmin(((points[:, None] - kept[None]) ** 2).sum(axis=2), axis=1)]
+    distance = np.linalg.norm(start - points, axis=1)
+    active, stalled = np.arange(len(points)), np.zeros(len(points), dtype=int)
+    corners = np.repeat((start - points)[:, None], 4, axis=1)  # of the simplex, from the point
+    nearest = start - points
+    for _ in range(_MOST_STEPS):
+        score = nearest @ kept.T
+        found = kept[np.argmin(score, axis=1)] - points[active]
+        gap = np.sum(nearest * (nearest - found), axis=1)
+        more = gap > tolerance * distance[active]
+        active, corners, found = active[more], corners[more], found[more]
+        if not len(active):
+            break
+        # The slot that weighs nothing, or a copy, gives way: the simplex keeps its nearest point.
+        corners = np.concatenate([corners[:, 1:], found[:, None]], axis=1)
+        corners, nearest = _nearest_of_simplex(corners)
+        now = np.linalg.norm(nearest, axis=1)
+        # Rounding keeps the bounds of some from meeting.
+        is_nearer = now < distance[active] - _STALL * tolerance
+        stalled[active] = np.where(is_nearer, 0, stalled[active] + 1)
+        distance[active] = np.minimum(distance[active], now)
+        goes_on = stalled[active] < _MOST_STALLS
+        active, corners, nearest = active[goes_on], corners[goes_on], nearest[goes_on]
+    return distance
+
+
+# Which of the first three corners of a simplex go with the last one.
+_FACES = np.array([[k & 1, k >> 1 & 1, k >> 2 & 1] for k in range(8)], dtype=np.float64)
+
+
+def _nearest_of_simplex(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corners whose hull holds the point nearest to the origin, and that point.
+
+    Args:
+        corners: Corners, the last one taking part in the answer, [n, 4, 3].
+
+    Returns:
+        The corners with a copy of the last one, first, where one does not take part, and the
+        nearest points [n, 3].
+    """
+    last = corners[:, 3]
+    edges = corners[:, :3] - last[:, None]
+    gram, right = edges @ edges.transpose(0, 2, 1), -np.einsum('nki,ni->nk', edges, last)
+    ridge = 1e-14 * np.trace(gram, axis1=1, axis2=2) + 1e-300
+    mask = _FACES[None]
+    systems = gram[:, None] * mask[..., None] * mask[..., None, :]
+    systems += (1.0 - mask + ridge[:, None, None])[..., None] * np.eye(3)
+    weights = np.linalg.solve(systems, (right[:, None] * mask)[..., None])[..., 0]  # [n, 8, 3]
+    feasible = np.all(weights >= 0.0, axis=2) & (weights.sum(axis=2) <= 1.0)
+    found = last[:, None] + weights @ edges
+    squared = np.where(feasible, np.sum(found * found, axis=2), np.inf)
+    rows, best = np.arange(len(corners)), np.argmin(squared, axis=1)
+    used = weights[rows, best] > 0.0
+    kept = np.where(used[..., None], corners[:, :3], last[:, None])
+    order = np.argsort(used, axis=1, kind='stable')
+    kept = np.take_along_axis(kept, order[..., None], axis=1)
+    return np.concatenate([kept, last[:, None]], axis=1), found[rows, best]

@@ -1,0 +1,155 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the vertices of mesh files: STL and Wavefront OBJ with trimesh, COLLADA with pycollada.
+
+Collision checks need no more than vertices: they take the convex hull. A mesh is read when it is
+first asked for, so that kinematics alone reads none and needs neither library.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import itertools
+from pathlib import Path
+
+import numpy as np
+
+from ros_ik.errors import ModelError
+from ros_ik.model.hulls.hull_reduction import unique_rows
+from ros_ik.model.readers.package_paths import MeshSource
+from ros_ik.model.readers.xml import parse_document
+from ros_ik.numbers import MAX_MAGNITUDE
+
+# The largest mesh of the robots at hand, a picture of a quadruped's trunk, has 29 MB.
+MAX_FILE_BYTES = 128 * 1024 * 1024
+# A node may place others, and these others again.
+MAX_PLACED = 10_000
+SUFFIXES = ('.stl', '.obj', '.dae')
+_COLLADA_ROOT = '{http://www.collada.org/2005/11/COLLADASchema}COLLADA'
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class MeshFile(MeshSource):
+    """A mesh that a description names, and its file; each is equal to itself only."""
+
+    def read_vertices(self) -> np.ndarray | None:
+        """Return the vertices [m, before the scale of the shape], float64 [n, 3], each once.
+
+        Returns:
+            The vertices, None where the file was not found inside the package paths.
+
+        Raises:
+            ModelError: A file that cannot be read, is too large or malformed, has no vertex, or
+                is of a kind that is not known; the error names the mesh.
+        """
+        return None if self.path is None else read_vertices(self.path)
+
+
+def read_vertices(path: Path) -> np.ndarray:
+    """Return the vertices of a mesh file in the units and axes of its scene.
+
+    Lengths of COLLADA are in metres by the unit that the file gives; its up axis is passed over,
+    as RViz and MoveIt do.
+
+    Args:
+        path: The file; its suffix, .stl, .obj or .dae, says what it is.
+
+    Returns:
+        The vertices of all facets, float64 [n, 3], sorted, each once.
+
+    Raises:
+        ModelError: As :meth:`MeshFile.read_vertices`; also where the library is not installed.
+    """
+    where = f'mesh {str(path)!r}'
+    kind, content = read_content(path)
+    vertices = _facet_vertices(where, kind, content)
+    if not len(vertices):
+        raise ModelError(where, 'has no vertices')
+    if not np.all(np.abs(vertices) <= MAX_MAGNITUDE):
+        raise ModelError(where, f'has a vertex that is not finite or beyond {MAX_MAGNITUDE:g}')
+    return unique_rows(vertices)
+
+
+def read_content(path: Path) -> tuple[str, bytes]:
+    """Return the kind of a mesh file, its suffix without the dot, and its checked content.
+
+    Raises:
+        ModelError: A file that cannot be read, is too large, is of a kind that is not known, or is
+            COLLADA with entities or a document type.
+    """
+    where = f'mesh {str(path)!r}'
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ModelError(where, f'{path.suffix!r} is none of {", ".join(SUFFIXES)}')
+    try:
+        with path.open('rb') as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise ModelError(where, f'cannot be read: {error}') from error
+    if len(content) > MAX_FILE_BYTES:
+        raise ModelError(where, f'has more than the {MAX_FILE_BYTES} bytes accepted')
+    if suffix == '.dae':
+        _check_xml(where, content)
+    return suffix[1:], content
+
+
+def _check_xml(where: str, content: bytes) -> None:
+    """Raise ModelError for malformed XML, entities and document types."""
+    try:
+        parse_document(content.decode('utf-8', 'replace'), _COLLADA_ROOT)
+    except ModelError as error:
+        raise ModelError(where, str(error)) from error
+
+
+def _facet_vertices(where: str, kind: str, content: bytes) -> np.ndarray:
+    """Return the vertices that facets use, float64 [n, 3]."""
+    try:
+        return _collada_vertices(content) if kind == 'dae' else _mesh_vertices(kind, content)
+    except ImportError as error:
+        raise ModelError(
+            where, f'reading it needs {error.name}, which is not installed'
+        ) from error
+    # A reader of files raises whatever a broken one makes it stumble over.
+    except Exception as error:
+        raise ModelError(where, f'cannot be read as {kind}: {error!r}') from error
+
+
+def _mesh_vertices(kind: str, content: bytes) -> np.ndarray:
+    """Read STL or OBJ."""
+    import trimesh  # noqa: PLC0415  # large, and needed by few
+
+    scene = trimesh.load_scene(
+        io.BytesIO(content), file_type=kind, process=False, skip_materials=True
+    )
+    if not scene.geometry:
+        return np.zeros((0, 3))
+    mesh = scene.to_mesh()
+    # Exporters leave points in files that no facet uses.
+    vertices = np.asarray(mesh.vertices, dtype=np.float64)
+    is_used = np.zeros(len(vertices), dtype=bool)
+    is_used[np.asarray(mesh.faces)] = True
+    return vertices[is_used]
+
+
+def _collada_vertices(content: bytes) -> np.ndarray:
+    """Read COLLADA, with the nodes of its scene and its unit."""
+    import collada  # noqa: PLC0415
+    from collada.common import DaeBrokenRefError  # noqa: PLC0415
+    from collada.common import DaeUnsupportedError  # noqa: PLC0415
+
+    # Materials and effects that are broken or unknown do not matter here.
+    passed_over = [DaeUnsupportedError, DaeBrokenRefError]
+    document = collada.Collada(io.BytesIO(content), ignore=passed_over)
+    found = [np.zeros((0, 3))]
+    if document.scene is not None:
+        placed = itertools.islice(document.scene.objects('geometry'), MAX_PLACED + 1)
+        for count, geometry in enumerate(placed):
+            if count == MAX_PLACED:
+                raise ValueError(f'more than the {MAX_PLACED} placed geometries accepted')
+            found += [
+                part.vertex[np.unique(part.vertex_index)]
+                for part in geometry.primitives()
+                if part.vertex_index is not None
+            ]
+    return np.concatenate(found).astype(np.float64) * (document.assetInfo.unitmeter or 1.0)

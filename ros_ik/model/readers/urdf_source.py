@@ -1,0 +1,53 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Source of a robot description: text, or a file with the folders of its meshes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import os
+from pathlib import Path
+
+from ros_ik.errors import ModelError
+from ros_ik.model.readers.package_paths import resolve_mesh
+from ros_ik.model.readers.xml import MAX_DOCUMENT_BYTES
+
+
+def read_source(
+    source: str | os.PathLike[str], package_paths: Sequence[str | Path]
+) -> tuple[str, tuple[str | Path, ...]]:
+    """Return the text of a description and the folders in which its meshes are looked up.
+
+    Args:
+        source: The document; or the path of a file, its ``file://`` or ``package://`` URI.
+        package_paths: Folders in which packages are looked up.
+
+    Returns:
+        The text; for a file, its folder and the one that its package lies in come after
+        ``package_paths`` (``<there>/<package>/urdf/<file>``).
+
+    Raises:
+        ModelError: A file that does not exist, cannot be read or is too large.
+    """
+    paths = tuple(package_paths)
+    if isinstance(source, str) and ('<' in source or not source.strip()):
+        return source, paths
+    if not isinstance(source, str | os.PathLike):
+        raise ModelError(
+            'document', f'expected XML or the path of a file, got {type(source).__name__}'
+        )
+    name = os.fspath(source)
+    path = resolve_mesh(name, paths).path if name.startswith('package://') else None
+    path = Path(name.removeprefix('file://')) if path is None else path
+    try:
+        if not path.is_file():
+            raise ModelError('document', f'neither XML nor the path of a file: {name[:200]!r}')
+        path = path.resolve()
+        if path.stat().st_size > MAX_DOCUMENT_BYTES:
+            raise ModelError('document', f'larger than the {MAX_DOCUMENT_BYTES} bytes accepted')
+        text = path.read_text(encoding='utf-8', errors='replace')
+    except (OSError, ValueError) as error:
+        if isinstance(error, ModelError):
+            raise
+        raise ModelError('document', f'file {name[:200]!r} cannot be read: {error}') from error
+    return text, (*paths, path.parent, *path.parents[2:3])

@@ -1,0 +1,275 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Collision geometry of a robot: convex primitives on its links, and pairs of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+from typing import Any
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.model.conventions.checks import checked_array
+from ros_ik.model.conventions.checks import link_index
+from ros_ik.model.conventions.flags import ShapeFlags
+from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.model.shapes.collision_shapes import convex_shapes
+from ros_ik.numbers import real_array
+
+if TYPE_CHECKING:
+    from ros_ik.model.model import Model
+
+_COLUMNS = ('kind', 'body', 'pose', 'size', 'radius', 'bound', 'error', 'shape')
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CollisionGeometry:
+    """Primitives of a model, m of them; the columns are those of ConvexShapes.
+
+    Attributes:
+        model: The model.
+        kind: GeoType of each, [m].
+        body: Link that carries it, -1 for the world, [m].
+        pose: Pose of the core in the link, x y z qx qy qz qw, [m, 7].
+        size: Half extents of the core along its axes [m], [m, 3].
+        radius: Radius about the core [m], [m].
+        bound: Radius of a sphere about the origin of the pose that holds it [m], [m].
+        first: Where its points start in ``points``, [m].
+        count: How many points it has, [m].
+        points: Points of all hulls in their poses [m], [n, 3].
+        error: How far it reaches outside of the convex hull of what it stands for [m], [m].
+        shape: Shape of the model that it stands for, -1 where a user gave it, [m].
+        ignored: Labels of shapes that are missing: their meshes were not read.
+    """
+
+    model: Model
+    kind: np.ndarray
+    body: np.ndarray
+    pose: np.ndarray
+    size: np.ndarray
+    radius: np.ndarray
+    bound: np.ndarray
+    first: np.ndarray
+    count: np.ndarray
+    points: np.ndarray
+    error: np.ndarray
+    shape: np.ndarray
+    ignored: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        """Return the number of primitives."""
+        return len(self.kind)
+
+    @classmethod
+    def from_model(
+        cls,
+        model: Model,
+        links: Sequence[int | str] | None = None,
+        *,
+        allow_missing: bool = False,
+    ) -> CollisionGeometry:
+        """Take the colliding shapes of a model as they are, meshes as convex hulls.
+
+        Args:
+            model: The model.
+            links: Names or indices of the links, -1 for the world; None for all.
+            allow_missing: Leave out shapes whose mesh was not found, and name them in
+                ``ignored``; without it they are an error, because nothing would watch them.
+
+        Raises:
+            ArgumentError: An unknown link, or a shape whose mesh was not found.
+        """
+        flags, body = model.shape_flags.numpy(), model.shape_body.numpy()
+        wanted = (flags & int(ShapeFlags.COLLIDE_SHAPES)) != 0
+        if links is not None:
+            wanted &= np.isin(body, [link_index(model, link) for link in links])
+        found = cls.from_shapes(model, np.flatnonzero(wanted))
+        if found.ignored and not allow_missing:
+            names = ', '.join(repr(label) for label in found.ignored[:3])
+            raise ArgumentError(
+                f'model has {len(found.ignored)} shapes without a geometry in memory ({names}); '
+                'give package_paths to Model.from_urdf, choose links, or allow_missing'
+            )
+        return found
+
+    @classmethod
+    def from_shapes(cls, model: Model, shapes: Sequence[int] | np.ndarray) -> CollisionGeometry:
+        """Take some shapes of a model as they are; ``ignored`` names those without a size.
+
+        Raises:
+            ArgumentError: An unknown shape, or a mesh whose vertices are not finite.
+            ModelError: A mesh file that cannot be read.
+        """
+        found = convex_shapes(model, shapes)
+        return cls(
+            model=model,
+            error=found.hull_error,
+            shape=found.shapes,
+            ignored=tuple(model.shape_label[k] for k in found.ignored),
+            **{
+                name: getattr(found, name)
+                for name in ('kind', 'body', 'pose', 'size', 'radius', 'bound', 'first', 'count')
+            },
+            points=found.points,
+        )
+
+    @classmethod
+    def from_spheres(
+        cls, model: Model, links: Sequence[int | str], centers: Any, radii: Any
+    ) -> CollisionGeometry:
+        """Make spheres on links.
+
+        Args:
+            model: The model.
+            links: Link of each sphere, name or index, -1 for the world, [n].
+            centers: Centres in the links [m], [n, 3].
+            radii: Radii [m], one or [n].
+
+        Raises:
+            ArgumentError: An unknown link, a wrong shape or a negative radius.
+        """
+        body = np.array([link_index(model, link) for link in links], dtype=int)
+        count = len(body)
+        center = checked_array('centers', centers, (count, 3))
+        radius = np.broadcast_to(real_array('radii', radii), (count,))
+        radius = checked_array('radii', radius, (count,))
+        if np.any(radius < 0.0):
+            raise ArgumentError(f'radii must not be negative, got {radius.min()}')
+        ends = np.zeros((count, 3))
+        return cls.from_capsules(model, body, np.stack([center + ends, center - ends], 1), radius)
+
+    @classmethod
+    def from_capsules(
+        cls,
+        model: Model,
+        body: np.ndarray,
+        ends: np.ndarray,
+        radius: np.ndarray,
+        *,
+        error: np.ndarray | None = None,
+        shape: np.ndarray | None = None,
+    ) -> CollisionGeometry:
+        """Make capsules, or spheres where both ends are one point.
+
+        Args:
+            model: The model.
+            body: Link of each, [n].
+            ends: Ends of the axes in the links [m], [n, 2, 3].
+            radius: Radii [m], [n].
+            error: How far each reaches outside of what it stands for [m]; None for 0.
+            shape: Shape of the model that each stands for; None for none.
+        """
+        body, radius = real_array('body', body), real_array('radius', radius)
+        count = len(body)
+        ends = real_array('ends', ends).reshape(count, 2, 3)
+        axis = 0.5 * (ends[:, 1] - ends[:, 0])
+        half = np.linalg.norm(axis, axis=1)
+        pose = np.zeros((count, 7))
+        pose[:, :3] = ends.mean(axis=1)
+        pose[:, 3:] = _rotations_of_z(axis, half)
+        zeros = np.zeros(count, dtype=int)
+        return cls(
+            model=model,
+            kind=np.where(half > 0.0, int(GeoType.CAPSULE), int(GeoType.SPHERE)),
+            body=np.asarray(body, dtype=int),
+            pose=pose,
+            size=np.column_stack([np.zeros((count, 2)), half]),
+            radius=np.asarray(radius, dtype=np.float64),
+            bound=half + radius,
+            first=zeros,
+            count=zeros,
+            points=np.zeros((0, 3)),
+            error=np.zeros(count) if error is None else np.asarray(error, dtype=np.float64),
+            shape=zeros - 1 if shape is None else np.asarray(shape, dtype=int),
+        )
+
+    def select(self, rows: np.ndarray) -> CollisionGeometry:
+        """Return some of the primitives; ``rows`` is a mask or indices."""
+        columns = {name: getattr(self, name)[rows] for name in (*_COLUMNS, 'first', 'count')}
+        return dataclasses.replace(self, **columns)
+
+    def __add__(self, other: CollisionGeometry) -> CollisionGeometry:
+        """Return the primitives of both.
+
+        Raises:
+            ArgumentError: They belong to different models.
+        """
+        if other.model is not self.model:
+            raise ArgumentError('both geometries must belong to one model')
+        columns = {
+            name: np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in (*_COLUMNS, 'count', 'points')
+        }
+        first = np.concatenate([self.first, other.first + len(self.points)])
+        ignored = self.ignored + other.ignored
+        return CollisionGeometry(model=self.model, first=first, ignored=ignored, **columns)
+
+    def self_pairs(self) -> np.ndarray:
+        """Return the pairs of primitives that may meet, int [n, 2].
+
+        Primitives that stand for shapes follow ``model.shape_contact_pairs``; pairs with others
+        are those of links that are neither one rigid part nor neighbours at a joint, unless the
+        SRDF says otherwise.
+        """
+        first, second = np.triu_indices(len(self), 1)
+        body = self.body
+        apart = body[first] != body[second]
+        planes = self.kind == int(GeoType.PLANE)
+        first, second = (
+            side[apart & ~(planes[first] & planes[second])] for side in (first, second)
+        )
+        allowed = np.zeros((self.model.shape_count + 1,) * 2, dtype=bool)
+        contact = self.model.shape_contact_pairs.numpy().reshape(-1, 2)
+        allowed[contact[:, 0], contact[:, 1]] = allowed[contact[:, 1], contact[:, 0]] = True
+        shape_a, shape_b = self.shape[first], self.shape[second]
+        known = (shape_a >= 0) & (shape_b >= 0)
+        by_link = link_pairs(self.model)[body[first], body[second]]
+        keep = np.where(known, allowed[shape_a, shape_b], by_link)
+        return np.stack([first[keep], second[keep]], axis=1)
+
+
+def rigid_parts(model: Model) -> np.ndarray:
+    """Return for each link the first of those that fixed joints hold together, [body_count + 1].
+
+    The world is the last entry, -1 as an index; what is fixed to it has its number, body_count.
+    """
+    world = model.body_count
+    part = np.arange(world + 1)
+    parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
+    kinds = model.joint_type.numpy()
+    for joint in range(model.joint_count):  # parents first
+        if kinds[joint] == JointType.FIXED:
+            part[child[joint]] = part[parent[joint]]
+    return part
+
+
+def link_pairs(model: Model) -> np.ndarray:
+    """Tell which links may meet, bool [body_count + 1, body_count + 1], the world last.
+
+    Not those of one rigid part or of two that one joint connects, unless the SRDF enables them,
+    nor those that it disables.
+    """
+    part = rigid_parts(model)
+    touching = np.eye(model.body_count + 1, dtype=bool)
+    for parent, child in zip(model.joint_parent.numpy(), model.joint_child.numpy(), strict=True):
+        a, b = part[parent], part[child]
+        touching[a, b] = touching[b, a] = True
+    never = touching[part[:, None], part[None, :]]
+    if model.semantic is not None:
+        for a, b in zip(*np.triu_indices(model.body_count, 1), strict=True):
+            names = model.body_label[a], model.body_label[b]
+            never[a, b] = never[b, a] = model.semantic.collision_disabled(*names, never[a, b])
+    return ~never
+
+
+def _rotations_of_z(axis: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """Return the shortest rotations that take z to axes of these lengths, [n, 4]."""
+    unit = np.where(length[:, None] > 0.0, axis, [0.0, 0.0, 1.0])
+    unit = unit / np.where(length > 0.0, length, 1.0)[:, None]
+    unit = unit * np.where(unit[:, 2:] < 0.0, -1.0, 1.0)  # a capsule is the same both ways
+    quaternion = np.column_stack([-unit[:, 1], unit[:, 0], np.zeros(len(unit)), 1.0 + unit[:, 2]])
+    return quaternion / np.linalg.norm(quaternion, axis=1, keepdims=True)

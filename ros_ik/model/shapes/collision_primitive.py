@@ -1,0 +1,111 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Convex shapes that a user gives at run time: obstacles and carried objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.model.conventions.checks import checked_array
+from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.hulls.hull_reduction import reduced_points
+from ros_ik.numbers import host_array
+
+# Most points that a hull is reduced to; see hull_reduction.
+MOST_POINTS = 256
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CollisionShape:
+    """A convex core inflated by a radius; make one with the class methods.
+
+    Attributes:
+        kind: SPHERE, CAPSULE, BOX, CYLINDER, PLANE or MESH (hull of points).
+        size: Half extents of the core [m], [3].
+        radius: Radius about the core [m].
+        bound: Radius of a sphere about ``center`` that holds the shape [m], inf for a half-space.
+        center: Where the core lies in the frame of the shape [m], [3].
+        points: Points of a hull about ``center`` [m], [n, 3].
+    """
+
+    kind: GeoType
+    size: np.ndarray
+    radius: float
+    bound: float
+    center: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(3))
+    points: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 3)))
+
+    @classmethod
+    def sphere(cls, radius: float) -> CollisionShape:
+        """Return a sphere about the origin, ``radius`` in m.
+
+        Raises:
+            ArgumentError: A size that is not positive, here and in the other shapes.
+        """
+        r = _positive('radius', radius)
+        return cls(GeoType.SPHERE, np.zeros(3), r, r)
+
+    @classmethod
+    def capsule(cls, radius: float, half_length: float) -> CollisionShape:
+        """Return a capsule along z whose axis is 2 ``half_length`` long [m]."""
+        r, half = _positive('radius', radius), _positive('half_length', half_length)
+        return cls(GeoType.CAPSULE, np.array([0.0, 0.0, half]), r, r + half)
+
+    @classmethod
+    def box(cls, half_extents: Sequence[float] | np.ndarray) -> CollisionShape:
+        """Return a box about the origin, half extents along its axes [m], [3]."""
+        size = np.array(checked_array('half_extents', half_extents, (3,)))
+        for value in size:
+            _positive('half_extents', value)
+        return cls(GeoType.BOX, size, 0.0, float(np.linalg.norm(size)))
+
+    @classmethod
+    def cylinder(cls, radius: float, half_length: float) -> CollisionShape:
+        """Return a cylinder along z, 2 ``half_length`` high [m]."""
+        r, half = _positive('radius', radius), _positive('half_length', half_length)
+        return cls(GeoType.CYLINDER, np.array([r, r, half]), 0.0, float(np.hypot(r, half)))
+
+    @classmethod
+    def half_space(cls) -> CollisionShape:
+        """Return everything below z = 0."""
+        return cls(GeoType.PLANE, np.zeros(3), 0.0, np.inf)
+
+    @classmethod
+    def convex(cls, vertices: np.ndarray | Sequence) -> CollisionShape:
+        """Return the convex hull of points, never smaller than it.
+
+        Many points are reduced to few, and the hull of these inflated by what is missing.
+
+        Args:
+            vertices: Points [m], [n, 3].
+
+        Raises:
+            ArgumentError: Not finite numbers of shape [n, 3].
+        """
+        given = np.asarray(host_array(vertices), dtype=np.float64)
+        if given.ndim != 2 or given.shape[1] != 3 or not len(given):
+            raise ArgumentError(f'vertices must have shape [n, 3], got {list(given.shape)}')
+        if not np.all(np.isfinite(given)):
+            raise ArgumentError('vertices must be finite')
+        given = np.unique(given, axis=0)
+        low, high = given.min(axis=0), given.max(axis=0)
+        center = 0.5 * (low + high)
+        points, error = reduced_points(given - center)
+        if len(points) > MOST_POINTS:
+            raise ArgumentError(
+                f'vertices span {len(points)} points of a hull, more than {MOST_POINTS}'
+            )
+        bound = float(np.linalg.norm(points, axis=1).max()) + error
+        return cls(GeoType.MESH, 0.5 * (high - low), error, bound, center, points)
+
+
+def _positive(name: str, value: float) -> float:
+    """Return a finite number above zero, or raise ArgumentError."""
+    number = float(value)
+    if not (np.isfinite(number) and number > 0.0):
+        raise ArgumentError(f'{name} must be positive, got {value}')
+    return number

@@ -1,0 +1,196 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The shapes of a model as convex cores that are inflated by a radius.
+
+A sphere is a point and a capsule a segment with a radius. A mesh is the convex hull of a few of
+its vertices, inflated by what the hull of all of them sticks out: never smaller than the mesh,
+which need not be convex. A plane is a half-space, also where the model gives it an end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+from typing import Any
+from typing import TYPE_CHECKING
+import weakref
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.model.conventions import poses
+from ros_ik.model.conventions.checks import checked_index
+from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.hulls.hull_reduction import reduced_points
+from ros_ik.model.hulls.hull_reduction import unique_rows
+from ros_ik.model.readers.mesh_files import MeshFile
+
+if TYPE_CHECKING:
+    from ros_ik.model.model import Model
+
+_MESHES = (GeoType.MESH, GeoType.CONVEX_MESH)
+# Hulls of files by scale: these take the time, and files are taken to stay as they are.
+_HULLS: weakref.WeakKeyDictionary[MeshFile, dict[tuple, _Core]] = weakref.WeakKeyDictionary()
+
+
+@dataclasses.dataclass(frozen=True)
+class ConvexShapes:
+    """Convex shapes of a model; float64, on the host, m of them.
+
+    Each is {x + r u: x in the core, |u| <= 1}. The core lies about the origin of its pose: a
+    point, a segment along z, a box, an ellipsoid, a cylinder, a cone with its tip at +z, the hull
+    of points, or the half-space z <= 0.
+
+    Attributes:
+        shapes: Index of each in the model, ascending, [m].
+        kind: GeoType of each, MESH for all hulls of points, [m].
+        body: Link that carries it, -1 for the world, [m].
+        pose: Pose of the core in the link, x y z qx qy qz qw, [m, 7].
+        size: Half extents of the core along its axes [m], [m, 3].
+        radius: Radius r [m]: that of spheres and capsules, the margin of the shape and the hull
+            error, [m].
+        bound: Radius of a sphere about the origin of the pose that holds core and radius [m],
+            infinite for half-spaces, [m].
+        first: Where its points start in ``points``, [m].
+        count: How many points it has, 0 for other kinds, [m].
+        points: Points of all hulls in their poses [m], [n, 3].
+        hull_error: How far the hull of a whole mesh reaches outside its points at most [m], [m].
+        ignored: Indices of the asked shapes that are missing here: meshes without vertices whose
+            file was not found, height fields and kinds that have no size.
+    """
+
+    shapes: np.ndarray
+    kind: np.ndarray
+    body: np.ndarray
+    pose: np.ndarray
+    size: np.ndarray
+    radius: np.ndarray
+    bound: np.ndarray
+    first: np.ndarray
+    count: np.ndarray
+    points: np.ndarray
+    hull_error: np.ndarray
+    ignored: tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Core:
+    """Core of one shape; the names are those of ConvexShapes."""
+
+    kind: GeoType
+    size: np.ndarray
+    radius: float
+    reach: float
+    center: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(3))
+    points: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 3)))
+    hull_error: float = 0.0
+
+
+def convex_shapes(model: Model, shapes: Sequence[int] | np.ndarray | None = None) -> ConvexShapes:
+    """Gather shapes of a model.
+
+    Args:
+        model: The model.
+        shapes: Indices of the shapes; None for all of them, drawn ones as well.
+
+    Raises:
+        ArgumentError: An unknown shape, or a mesh whose vertices are not finite numbers [n, 3].
+        ModelError: A file of a mesh that cannot be read.
+    """
+    asked = range(model.shape_count) if shapes is None else shapes
+    indices = sorted({checked_index('shapes', k, model.shape_count) for k in asked})
+    kinds, scales = model.shape_type.numpy(), model.shape_scale.numpy().astype(np.float64)
+    # Shapes that share a mesh share its reduction, which is what takes time.
+    known: dict[tuple, _Core | None] = {}
+    cores: dict[int, _Core] = {}
+    for k in indices:
+        source = model.shape_source[k]
+        key = (int(kinds[k]), tuple(scales[k]), id(source))
+        if key not in known:
+            where = f'shape {model.shape_label[k]!r}'
+            known[key] = _core(where, GeoType(int(kinds[k])), scales[k], source)
+        core = known[key]
+        if core is not None:
+            cores[k] = core
+    ignored = tuple(k for k in indices if k not in cores)
+    return _gathered(model, np.array(list(cores), dtype=int), list(cores.values()), ignored)
+
+
+def _gathered(
+    model: Model, shapes: np.ndarray, cores: list[_Core], ignored: tuple[int, ...]
+) -> ConvexShapes:
+    """Put the cores of shapes side by side."""
+    pose = model.shape_transform.numpy().reshape(-1, 7)[shapes].astype(np.float64)
+    pose[:, 3:] /= np.linalg.norm(pose[:, 3:], axis=1, keepdims=True)
+    centers = np.array([core.center for core in cores]).reshape(-1, 3)
+    pose[:, :3] += poses.rotate(pose[:, 3:], centers)
+    margin = model.shape_margin.numpy()[shapes].astype(np.float64)
+    radius = margin + np.array([core.radius + core.hull_error for core in cores])
+    count = np.array([len(core.points) for core in cores], dtype=int)
+    return ConvexShapes(
+        shapes=shapes,
+        kind=np.array([core.kind for core in cores], dtype=int),
+        body=model.shape_body.numpy()[shapes],
+        pose=pose,
+        size=np.array([core.size for core in cores]).reshape(-1, 3),
+        radius=radius,
+        bound=radius + np.array([core.reach for core in cores]),
+        first=np.cumsum(count) - count,
+        count=count,
+        points=np.concatenate([np.zeros((0, 3)), *(core.points for core in cores)]),
+        hull_error=np.array([core.hull_error for core in cores], dtype=float),
+        ignored=ignored,
+    )
+
+
+def _core(where: str, kind: GeoType, scale: np.ndarray, source: Any) -> _Core | None:
+    """Return the core of a shape, None for one that has no size in memory."""
+    a, b, _ = scale
+    if kind == GeoType.PLANE:
+        return _Core(kind, np.zeros(3), 0.0, np.inf)
+    if kind == GeoType.SPHERE:
+        return _Core(kind, np.zeros(3), a, 0.0)
+    if kind == GeoType.CAPSULE:
+        return _Core(kind, np.array([0.0, 0.0, b]), a, b)
+    if kind in (GeoType.CYLINDER, GeoType.CONE):
+        return _Core(kind, np.array([a, a, b]), 0.0, float(np.hypot(a, b)))
+    if kind == GeoType.BOX:
+        return _Core(kind, scale, 0.0, float(np.linalg.norm(scale)))
+    if kind == GeoType.ELLIPSOID:
+        return _Core(kind, scale, 0.0, float(scale.max()))
+    if kind not in _MESHES:
+        return None
+    if isinstance(source, MeshFile):
+        return _file_hull(where, source, scale)
+    vertices = getattr(source, 'vertices', None)
+    if vertices is not None:
+        return _hull(where, np.asarray(vertices, dtype=np.float64), scale)
+    return None
+
+
+def _file_hull(where: str, source: MeshFile, scale: np.ndarray) -> _Core | None:
+    """Return the core of a mesh in a file, which is read once; None where there is no file."""
+    known = _HULLS.setdefault(source, {})
+    key = tuple(scale.tolist())
+    if key not in known:
+        vertices = source.read_vertices()
+        if vertices is None:
+            return None
+        known[key] = _hull(where, vertices, scale)
+    return known[key]
+
+
+def _hull(where: str, vertices: np.ndarray, scale: np.ndarray) -> _Core:
+    """Return the core of a mesh, about the middle of its bounding box."""
+    if vertices.ndim != 2 or vertices.shape[1] != 3 or not len(vertices):
+        raise ArgumentError(
+            f'{where}: vertices must have shape [n, 3], got {list(vertices.shape)}'
+        )
+    if not np.all(np.isfinite(vertices)):
+        raise ArgumentError(f'{where}: vertices must be finite')
+    vertices = unique_rows(vertices * scale)
+    center = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0))
+    points, error = reduced_points(vertices - center)
+    reach = float(np.linalg.norm(points, axis=1).max())
+    half = 0.5 * np.ptp(vertices, axis=0)
+    return _Core(GeoType.MESH, half, 0.0, reach, center, points, error)

@@ -1,0 +1,118 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the collision and visual geometry of a URDF link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from ros_ik.errors import ModelError
+from ros_ik.model.building.worlds import Worlds
+from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.conventions.rotations import quaternion_from_rpy
+from ros_ik.model.readers.mesh_files import MeshFile
+from ros_ik.model.readers.package_paths import resolve_mesh
+from ros_ik.model.readers.xml import float_attribute
+from ros_ik.model.readers.xml import required
+from ros_ik.model.readers.xml import vector_attribute
+
+_KNOWN = ('box', 'sphere', 'cylinder', 'capsule', 'mesh')
+
+
+def add_shapes(
+    builder: Worlds,
+    body: int,
+    link: str,
+    element: Element,
+    package_paths: Sequence[str | Path],
+) -> None:
+    """Add every shape of a link.
+
+    Args:
+        builder: Where the shapes go; a mesh that is not found and a geometry that is not known
+            leave a warning there, and for collisions a shape without a size.
+        body: The link's body.
+        link: The link's name.
+        element: The link's element.
+        package_paths: Folders in which meshes are looked up.
+
+    Raises:
+        ModelError: A size that is missing, not positive or not a number.
+    """
+    for tag in ('collision', 'visual'):
+        for number, part in enumerate(element.iterfind(tag)):
+            label = part.get('name') or f'{link}/{tag}_{number}'
+            where = f'link {link!r} {tag} {number}'
+            geometry = part.find('geometry')
+            shape = geometry[0] if geometry is not None and len(geometry) else None
+            if shape is None:
+                raise ModelError(where, 'has no geometry')
+            if shape.tag not in _KNOWN:
+                builder.warnings.append(
+                    f'{where}: geometry <{shape.tag}> is not known and passed over'
+                )
+                if tag == 'collision':
+                    # Without a size, so that whatever measures distances says that it is missing.
+                    builder.add_shape(body, GeoType.NONE, label=label, is_collision=True)
+                continue
+            geo_type, scale, source = _read_shape(shape, where, package_paths)
+            if source is not None and source.path is None:
+                builder.warnings.append(
+                    f'{where}: mesh {source.uri[:200]!r} not found in the package paths'
+                )
+            builder.add_shape(
+                body,
+                geo_type,
+                label=label,
+                xform=read_origin(part, where),
+                scale=scale,
+                source=source,
+                is_collision=tag == 'collision',
+            )
+
+
+def read_origin(parent: Element, where: str) -> np.ndarray:
+    """Return the pose of an element's <origin>, shape [7]; the identity where it has none."""
+    origin = parent.find('origin')
+    xyz = vector_attribute(origin, 'xyz', f'{where} origin', (0.0, 0.0, 0.0))
+    rpy = vector_attribute(origin, 'rpy', f'{where} origin', (0.0, 0.0, 0.0))
+    return np.concatenate([xyz, quaternion_from_rpy(*rpy)])
+
+
+def _read_shape(
+    shape: Element, where: str, package_paths: Sequence[str | Path]
+) -> tuple[GeoType, tuple[float, float, float], MeshFile | None]:
+    """Return type, scale and mesh of a geometry element, in Newton's conventions."""
+    where = f'{where} <{shape.tag}>'
+    if shape.tag == 'mesh':
+        factors = vector_attribute(shape, 'scale', where, (1.0, 1.0, 1.0))
+        found = resolve_mesh(required(shape, 'filename', where), package_paths)
+        source = MeshFile(found.uri, found.path)
+        return GeoType.MESH, (float(factors[0]), float(factors[1]), float(factors[2])), source
+    if shape.tag == 'box':
+        required(shape, 'size', where)
+        size = vector_attribute(shape, 'size', where, (0.0, 0.0, 0.0))
+        _check_positive(where, 'size', size)
+        return (
+            GeoType.BOX,
+            (0.5 * float(size[0]), 0.5 * float(size[1]), 0.5 * float(size[2])),
+            None,
+        )
+    radius = float_attribute(shape, 'radius', where)
+    _check_positive(where, 'radius', radius)
+    if shape.tag == 'sphere':
+        return GeoType.SPHERE, (radius, 0.0, 0.0), None
+    length = float_attribute(shape, 'length', where)
+    _check_positive(where, 'length', length)
+    kind = GeoType.CYLINDER if shape.tag == 'cylinder' else GeoType.CAPSULE
+    return kind, (radius, 0.5 * length, 0.0), None
+
+
+def _check_positive(where: str, name: str, value: float | np.ndarray) -> None:
+    """Raise ModelError where a size is negative; zero thickness occurs and is accepted."""
+    if np.any(np.asarray(value) < 0.0):
+        raise ModelError(where, f'{name} must not be negative, got {value}')
