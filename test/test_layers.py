@@ -4,6 +4,7 @@
 
 import ast
 from pathlib import Path
+import re
 import subprocess
 import sys
 
@@ -84,6 +85,48 @@ def test_imports_go_up(path):
 
 def test_every_package_has_a_layer():
     assert {layer(path) for path in FILES} - {'__init__'} <= set(LAYERS)
+
+
+def folder(path, package):
+    """Return the folder of a package that a file lies in, the package itself for one beside."""
+    inside = path.relative_to(ROOT / 'ros_ik' / package).parts[:-1]
+    return inside[0] if inside else package
+
+
+def folder_imports(package):
+    """Return the pairs of folders of which one imports from the other, without what follows."""
+    paths = [path for path in (ROOT / 'ros_ik' / package).rglob('*.py') if path.name[0] != '_']
+    places = {
+        '.'.join(path.relative_to(ROOT).with_suffix('').parts): folder(path, package)
+        for path in paths
+    }
+    below = {place: set() for place in places.values()}
+    for path in paths:
+        for module in imported_modules(path):
+            if module in places and places[module] != folder(path, package):
+                below[folder(path, package)].add(places[module])
+
+    def reached(place):
+        return below[place].union(*(reached(other) for other in below[place]))
+
+    return {
+        (place, other)
+        for place, others in below.items()
+        for other in others - set().union(*(reached(one) for one in others))
+    }
+
+
+@pytest.mark.parametrize('package', ['node', 'servo'])
+def test_the_picture_of_the_folders_is_that_of_their_imports(package):
+    text = (ROOT / 'docs' / 'architecture.md').read_text()
+    (block,) = re.findall(
+        rf'## Folders of the {package}\n.*?```mermaid\nflowchart TD\n(.*?)```', text, re.DOTALL
+    )
+    drawn = set()
+    for line in block.splitlines():
+        place, others = line.strip().split(' --> ')
+        drawn |= {(place.partition('[')[0], other) for other in others.split(' & ')}
+    assert drawn == folder_imports(package)
 
 
 @pytest.mark.parametrize('package', ROOMS)
