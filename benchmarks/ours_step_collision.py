@@ -18,7 +18,7 @@ from ros_ik.limits import VelocityLimit
 from ros_ik.model import Model
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.model.shapes.collision_primitive import CollisionShape
-from ros_ik.model.shapes.round_fit import fit_capsules
+from ros_ik.model.shapes.primitive_fit import fit_capsules
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.solvers import DifferentialIK

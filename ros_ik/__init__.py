@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from ros_ik.model import ModelBuilder
     from ros_ik.model.shapes.collision_geometry import CollisionGeometry
     from ros_ik.model.shapes.collision_primitive import CollisionShape
-    from ros_ik.model.shapes.round_fit import fit_capsules
-    from ros_ik.model.shapes.round_fit import fit_spheres
+    from ros_ik.model.shapes.primitive_fit import fit_capsules
+    from ros_ik.model.shapes.primitive_fit import fit_spheres
     from ros_ik.objectives import IKJacobianType
     from ros_ik.objectives import IKObjective
     from ros_ik.objectives import IKObjectiveCenterOfMass

@@ -49,8 +49,8 @@ from ros_ik.node.reports.reporter import Reporter
 from ros_ik.node.services.moveit_package import missing_package
 from ros_ik.node.services.planner_process import PlannerServices
 from ros_ik.node.subscribers.inputs import Inputs
-from ros_ik.node.subscribers.transforms import Nowhere
-from ros_ik.node.subscribers.transforms import Place
+from ros_ik.node.subscribers.transforms import ResolvedFrame
+from ros_ik.node.subscribers.transforms import UnresolvedFrame
 from ros_ik.node.transport.mailbox import Mailbox
 from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.message_stats import Drops
@@ -233,10 +233,10 @@ class IkNode(GuardedNode, StreamNode):
         self._say_waiting(StatusCode.INVALID, 'the node is shut down')
         return _SUCCESS
 
-    def _find(self, frame_id: str, stamp: Time) -> Place | Nowhere:
+    def _find(self, frame_id: str, stamp: Time) -> ResolvedFrame | UnresolvedFrame:
         """Return where the frame of a goal is."""
         if self._inputs is None:
-            return Nowhere(Rejection.NOT_READY, 'the node is not configured')
+            return UnresolvedFrame(Rejection.NOT_READY, 'the node is not configured')
         return self._inputs.transforms.find(frame_id, stamp)
 
     def _make_loop(self, settings: Settings) -> ControlLoop:

@@ -15,7 +15,7 @@ import numpy as np
 from ros_ik.model.conventions import poses as pose_math
 from ros_ik.planning.budget import Budget
 from ros_ik.planning.budget import RequestError
-from ros_ik.planning.chains import ChainTask
+from ros_ik.planning.chain_solver_cache import ChainTask
 from ros_ik.planning.planner import Frame
 from ros_ik.planning.planner import Planner
 from ros_ik.solvers import ChainIKResult

@@ -20,7 +20,7 @@ from ros_ik.numbers import check_bounded
 from ros_ik.planning.budget import refusing
 from ros_ik.planning.budget import RequestError
 from ros_ik.planning.budget import UnmeasuredError
-from ros_ik.planning.kept import KeptSolvers
+from ros_ik.planning.planning_context import PlanningContext
 from ros_ik.servo.motion.pose_math import IDENTITY
 from ros_ik.servo.step.step_solver import link_offset
 from ros_ik.settings import Settings
@@ -39,7 +39,7 @@ class Frame:
     offset: np.ndarray
 
 
-class Planner(KeptSolvers):
+class Planner(PlanningContext):
     """The robot as planners' requests see it; one thread at a time uses it.
 
     Attributes:
@@ -55,7 +55,7 @@ class Planner(KeptSolvers):
         settings: Settings,
         package_paths: Sequence[str | Path] = (),
     ) -> None:
-        """Build the model; see :class:`KeptSolvers`."""
+        """Build the model; see :class:`PlanningContext`."""
         super().__init__(urdf, srdf, settings, package_paths)
         self.joint_q = self.model.neutral_joint_q()
         self.known = np.zeros(self.model.joint_coord_count, dtype=bool)

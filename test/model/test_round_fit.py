@@ -13,13 +13,13 @@ from ros_ik.demo.robots import robot_data_path
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
 from ros_ik.model.conventions.joint_type import GeoType
-from ros_ik.model.hulls.enclosing import enclosing_capsule
-from ros_ik.model.hulls.enclosing import enclosing_sphere
-from ros_ik.model.hulls.enclosing import split_hull
+from ros_ik.model.hulls.bounding_volumes import enclosing_capsule
+from ros_ik.model.hulls.bounding_volumes import enclosing_sphere
+from ros_ik.model.hulls.bounding_volumes import split_hull
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
-from ros_ik.model.shapes.round_fit import fit_capsules
-from ros_ik.model.shapes.round_fit import fit_hull
-from ros_ik.model.shapes.round_fit import fit_spheres
+from ros_ik.model.shapes.primitive_fit import fit_capsules
+from ros_ik.model.shapes.primitive_fit import fit_hull
+from ros_ik.model.shapes.primitive_fit import fit_spheres
 
 pin = pytest.importorskip('pinocchio', reason='pinocchio, the oracle, is not installed')
 

@@ -20,7 +20,7 @@ from ros_ik.kinematics import eval_fk
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
-from ros_ik.model.shapes.round_fit import fit_capsules
+from ros_ik.model.shapes.primitive_fit import fit_capsules
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.solvers import DifferentialIK

@@ -21,7 +21,7 @@ from support.robots import PinocchioRobot
 from ros_ik.barriers import CollisionScene
 from ros_ik.barriers import WorldCollisionBarrier
 from ros_ik.model.shapes.collision_primitive import CollisionShape
-from ros_ik.model.shapes.round_fit import fit_capsules
+from ros_ik.model.shapes.primitive_fit import fit_capsules
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import DifferentialIKSettings
 from ros_ik.solvers import SolveStatus

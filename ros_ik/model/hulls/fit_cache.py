@@ -16,7 +16,7 @@ import zipfile
 import numpy as np
 import warp as wp
 
-from ros_ik.model.hulls.enclosing import Round
+from ros_ik.model.hulls.bounding_volumes import Round
 
 # Files kept, about 1 kB each; the least recently used go. Larger ones are none of ours.
 _MOST_FILES, _MOST_BYTES = 1000, 1_000_000

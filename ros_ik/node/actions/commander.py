@@ -21,8 +21,8 @@ from ros_ik.node.actions.action_server import GoalError
 from ros_ik.node.control.control_loop import Controlled
 from ros_ik.node.control.control_loop import ControlLoop
 from ros_ik.node.services.planner_process import PlannerServices
-from ros_ik.node.subscribers.transforms import Nowhere
-from ros_ik.node.subscribers.transforms import Place
+from ros_ik.node.subscribers.transforms import ResolvedFrame
+from ros_ik.node.subscribers.transforms import UnresolvedFrame
 from ros_ik.servo import Command
 from ros_ik.servo import JointTarget
 from ros_ik.servo import JointVelocityTarget
@@ -71,7 +71,7 @@ class Commander:
         loop: ControlLoop,
         now: Callable[[], float],
         ros_nanoseconds: Callable[[], int],
-        find: Callable[[str, Time], Place | Nowhere],
+        find: Callable[[str, Time], ResolvedFrame | UnresolvedFrame],
         planner: PlannerServices,
     ) -> None:
         """Keep where to look.

@@ -23,7 +23,7 @@ from ros_ik.node.actions.commander import Commander
 from ros_ik.node.actions.joint_way import JointWay
 from ros_ik.node.subscribers.refusals import why_frame
 from ros_ik.node.subscribers.refusals import why_numbers
-from ros_ik.node.subscribers.transforms import Nowhere
+from ros_ik.node.subscribers.transforms import UnresolvedFrame
 from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.pose_messages import pose_numbers
 from ros_ik.servo import JointTarget
@@ -187,7 +187,7 @@ class MoveToPoseMotion(ActionMotion):
         """Return the target in the reference link of the task, where it stays."""
         commander, header, pose = self._commander, goal.target.header, goal.target.pose
         place = commander.find(header.frame_id, header.stamp)
-        if isinstance(place, Nowhere):
+        if isinstance(place, UnresolvedFrame):
             raise GoalError(place.reason, f'target: {why_frame(header.frame_id, place.text)}')
         given = place.moved_pose(np.array(pose_numbers(pose))).tolist()
         target = commander.reader.pose(

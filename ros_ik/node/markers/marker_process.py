@@ -23,8 +23,8 @@ from ros_ik.node.control.control_loop import ControlLoop
 from ros_ik.node.control.outputs import LATEST
 from ros_ik.node.markers.process_link import Drawn
 from ros_ik.node.markers.process_link import DrawnTask
+from ros_ik.node.markers.process_link import MarkerState
 from ros_ik.node.markers.process_link import SeenObstacle
-from ros_ik.node.markers.process_link import Sight
 from ros_ik.node.model_loading.package_paths import package_paths
 from ros_ik.node.transport.frames import read_frame
 from ros_ik.node.transport.frames import write_frame
@@ -139,12 +139,12 @@ class Markers:
         else:
             self._fall(answer or 'it ended')
 
-    def _sight(self, controlled: Controlled) -> Sight:
+    def _sight(self, controlled: Controlled) -> MarkerState:
         """Return what there is to see now."""
         output, command = self._loop.output, self._loop.inbox.command.get()
         goals = controlled.servo.goals
         center = command.center_of_mass if output.center_of_mass is not None else None
-        return Sight(
+        return MarkerState(
             joint_q=_measured(controlled),
             tasks=tuple(
                 DrawnTask(
@@ -218,7 +218,7 @@ class _Painter:
         """Say something that needs no answer."""
         write_frame(self._process.stdin, frame)  # type: ignore[arg-type]
 
-    def ask(self, sight: Sight) -> bytes | str | None:
+    def ask(self, sight: MarkerState) -> bytes | str | None:
         """Return the serialized message for a sight, or why there is none; None: it has ended."""
         self.tell(sight)
         return read_frame(self._process.stdout)  # type: ignore[arg-type]

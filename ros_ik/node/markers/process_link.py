@@ -61,7 +61,7 @@ class SeenObstacle:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Sight:
+class MarkerState:
     """State of the scene at one time.
 
     Attributes:

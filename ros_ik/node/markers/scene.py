@@ -19,7 +19,7 @@ from ros_ik.node.markers.pairs import ClosestPairs
 from ros_ik.node.markers.pairs import Pairs
 from ros_ik.node.markers.process_link import Drawn
 from ros_ik.node.markers.process_link import DrawnTask
-from ros_ik.node.markers.process_link import Sight
+from ros_ik.node.markers.process_link import MarkerState
 from ros_ik.node.transport.pose_messages import fill_pose
 from ros_ik.servo import TwistTarget
 from ros_ik.servo.robot.controlled_robot import resolve_robot
@@ -68,7 +68,7 @@ class MarkerScene:
         """Take over changed settings."""
         self._pairs.apply(settings)
 
-    def draw(self, sight: Sight) -> MarkerArray:
+    def draw(self, sight: MarkerState) -> MarkerArray:
         """Return the message for one sight."""
         self._pairs.set_obstacles(sight.obstacles, self._links)
         body_q = self._links(sight.joint_q)
@@ -171,7 +171,7 @@ def _draw_twist(twist: TwistTarget, where: np.ndarray, links: np.ndarray) -> lis
     return [_named('twists', marker) for marker in markers]
 
 
-def _draw_center(sight: Sight, links: np.ndarray) -> list[Marker]:
+def _draw_center(sight: MarkerState, links: np.ndarray) -> list[Marker]:
     """Return the target of the centre of mass."""
     if sight.center_of_mass is None:
         return []

@@ -17,7 +17,7 @@ import warp as wp
 
 from ros_ik.errors import RosIkError
 from ros_ik.node.markers.process_link import Drawn
-from ros_ik.node.markers.process_link import Sight
+from ros_ik.node.markers.process_link import MarkerState
 from ros_ik.node.markers.scene import MarkerScene
 from ros_ik.node.transport.frames import read_frame
 from ros_ik.node.transport.frames import write_frame
@@ -43,7 +43,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
                 scene = MarkerScene(frame)
             elif isinstance(frame, Settings) and scene is not None:
                 scene.apply(frame)
-            elif isinstance(frame, Sight):
+            elif isinstance(frame, MarkerState):
                 answer = problem if scene is None else serialize_message(scene.draw(frame))
                 write_frame(sink, answer)
         except RosIkError as error:

@@ -27,8 +27,8 @@ from ros_ik.planning import RequestError
 from ros_ik.planning import solve_ik
 from ros_ik.planning import UnmeasuredError
 from ros_ik.planning.budget import refusing
+from ros_ik.planning.multi_frame_ik import solve_together
 from ros_ik.planning.planner import Frame
-from ros_ik.planning.several import solve_together
 
 if HAS_MOVEIT:
     from moveit_msgs.msg import MoveItErrorCodes as Code

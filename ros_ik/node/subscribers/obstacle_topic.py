@@ -13,8 +13,8 @@ from rclpy.node import Node
 from ros_ik.model.shapes.collision_geometry import rigid_parts
 from ros_ik.node.subscribers.refusals import why_frame
 from ros_ik.node.subscribers.refusals import why_obstacle
-from ros_ik.node.subscribers.transforms import Nowhere
 from ros_ik.node.subscribers.transforms import Transforms
+from ros_ik.node.subscribers.transforms import UnresolvedFrame
 from ros_ik.node.transport.mailbox import Mailbox
 from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.message_stats import Drops
@@ -112,7 +112,7 @@ class ObstacleTopic:
         requests = []
         for entry in message.obstacles:
             request = self._request(entry)
-            if isinstance(request, Nowhere):
+            if isinstance(request, UnresolvedFrame):
                 text = f'obstacle {entry.id!r}: {why_frame(entry.header.frame_id, request.text)}'
                 self._drops.add(_TOPIC, request.reason, functools.partial(str, text))
                 return
@@ -124,12 +124,12 @@ class ObstacleTopic:
         self._drops.accepted(_TOPIC)
         self._put(result)
 
-    def _request(self, entry: ObstacleMessage) -> ObstacleRequest | Nowhere:
+    def _request(self, entry: ObstacleMessage) -> ObstacleRequest | UnresolvedFrame:
         """Return what an entry asks for; only an addition has a place."""
         if entry.operation != ObstacleOperation.ADD:
             return ObstacleRequest(entry.operation, entry.id)
         place = self._transforms.find(entry.header.frame_id, entry.header.stamp)
-        if isinstance(place, Nowhere):
+        if isinstance(place, UnresolvedFrame):
             return place
         pose = place.moved_pose(np.array(pose_numbers(entry.pose))).tolist()
         return ObstacleRequest(

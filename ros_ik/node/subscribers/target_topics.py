@@ -19,9 +19,9 @@ from ros_ik.node.subscribers.command_time import Receipt
 from ros_ik.node.subscribers.refusals import why_frame
 from ros_ik.node.subscribers.refusals import why_joints
 from ros_ik.node.subscribers.refusals import why_numbers
-from ros_ik.node.subscribers.transforms import Nowhere
-from ros_ik.node.subscribers.transforms import Place
+from ros_ik.node.subscribers.transforms import ResolvedFrame
 from ros_ik.node.subscribers.transforms import Transforms
+from ros_ik.node.subscribers.transforms import UnresolvedFrame
 from ros_ik.node.transport.cdr_readers import JointReader
 from ros_ik.node.transport.cdr_readers import JointSample
 from ros_ik.node.transport.cdr_readers import read_jog
@@ -175,7 +175,7 @@ class TargetTopics:
             drop(topic, Drop.TOO_OLD, lambda: 'its stamp is older than command_timeout')
             return
         place = self._transforms.find(sample.frame_id, sample.stamp)
-        if isinstance(place, Nowhere):
+        if isinstance(place, UnresolvedFrame):
             text = place.text
             drop(topic, place.reason, lambda: why_frame(sample.frame_id, text))
             return
@@ -201,7 +201,7 @@ class TargetTopics:
         task: int,
         topic: str,
         sample: StampedSample,
-        place: Place,
+        place: ResolvedFrame,
         received: float,
     ) -> Change | Rejection:
         given = sample.numbers
@@ -216,7 +216,12 @@ class TargetTopics:
         return lambda command: command.with_pose(task, target)
 
     def _twist(
-        self, reader: TargetReader, task: int, sample: StampedSample, place: Place, received: float
+        self,
+        reader: TargetReader,
+        task: int,
+        sample: StampedSample,
+        place: ResolvedFrame,
+        received: float,
     ) -> Change | Rejection:
         numbers = frame_speeds(sample.numbers, self._in_force.get() or self._settings)
         if isinstance(numbers, Rejection):
@@ -230,7 +235,7 @@ class TargetTopics:
         return lambda command: command.with_twist(task, target)
 
     def _center_of_mass(
-        self, reader: TargetReader, sample: StampedSample, place: Place, received: float
+        self, reader: TargetReader, sample: StampedSample, place: ResolvedFrame, received: float
     ) -> Change | Rejection:
         given = np.array(sample.numbers)
         target = reader.center_of_mass(place.link, place.moved_point(given).tolist(), received)
@@ -239,7 +244,7 @@ class TargetTopics:
         return lambda command: dataclasses.replace(command, center_of_mass=target)
 
     def _joints(
-        self, reader: TargetReader, sample: JointSample, place: Place, received: float
+        self, reader: TargetReader, sample: JointSample, place: ResolvedFrame, received: float
     ) -> Change | Rejection:
         target: JointTarget | JointVelocityTarget | Rejection
         if sample.velocities:

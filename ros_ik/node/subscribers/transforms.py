@@ -42,7 +42,7 @@ _MISSING = 'it is no link of the model, and tf2_ros is not installed'
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Place:
+class ResolvedFrame:
     """Frame of a target: a link, and a pose in it.
 
     Attributes:
@@ -67,7 +67,7 @@ class Place:
 
 
 @dataclasses.dataclass(frozen=True)
-class Nowhere:
+class UnresolvedFrame:
     """Reason for a frame without a place."""
 
     reason: Reason
@@ -80,7 +80,7 @@ class Transforms:
     def __init__(self, node: Node, use_tf: bool) -> None:
         """Listen to tf where that is wanted and tf2_ros is installed."""
         self._node, self._use_tf = node, use_tf
-        self._places = {'': Place('')}
+        self._places = {'': ResolvedFrame('')}
         self._base = ''
         self._buffer: Any = None
         self._subscriptions: list = []
@@ -90,7 +90,7 @@ class Transforms:
     def take_over(self, robot: ControlledRobot) -> None:
         """Know the links of another model."""
         labels = robot.model.body_label
-        self._places = {name: Place(name) for name in ('', *labels)}
+        self._places = {name: ResolvedFrame(name) for name in ('', *labels)}
         self._base = labels[robot.base_link]
 
     def destroy(self) -> None:
@@ -101,7 +101,7 @@ class Transforms:
             self._jumps.unregister()
         self._subscriptions, self._buffer = [], None
 
-    def find(self, frame_id: str, stamp: TimeMessage | Stamp) -> Place | Nowhere:
+    def find(self, frame_id: str, stamp: TimeMessage | Stamp) -> ResolvedFrame | UnresolvedFrame:
         """Return where a frame is.
 
         Args:
@@ -113,15 +113,15 @@ class Transforms:
         if place is not None:
             return place
         if not self._use_tf:
-            return Nowhere(Rejection.UNKNOWN_FRAME, 'it is no link of the model')
+            return UnresolvedFrame(Rejection.UNKNOWN_FRAME, 'it is no link of the model')
         if self._buffer is None:
-            return Nowhere(Drop.TF_UNAVAILABLE, _MISSING)
+            return UnresolvedFrame(Drop.TF_UNAVAILABLE, _MISSING)
         if stamp.sec < 0:
-            return Nowhere(Drop.TF_UNAVAILABLE, 'tf knows no time before the epoch')
+            return UnresolvedFrame(Drop.TF_UNAVAILABLE, 'tf knows no time before the epoch')
         try:
-            return Place(self._base, self._look_up(frame_id, stamp))
+            return ResolvedFrame(self._base, self._look_up(frame_id, stamp))
         except tf2_ros.TransformException as error:
-            return Nowhere(Drop.TF_UNAVAILABLE, str(error))
+            return UnresolvedFrame(Drop.TF_UNAVAILABLE, str(error))
 
     def _listen(self) -> None:
         """Fill a buffer; a clock that goes backwards empties it but for what is static."""

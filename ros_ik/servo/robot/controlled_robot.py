@@ -16,7 +16,7 @@ from ros_ik.kinematics.chain import relative_chain
 from ros_ik.model import JointGroup
 from ros_ik.model import JointType
 from ros_ik.model import Model
-from ros_ik.model.tightened import with_position_limits
+from ros_ik.model.limit_override import with_position_limits
 from ros_ik.servo.robot.collision_setup import robot_shapes
 from ros_ik.servo.robot.collision_setup import RobotShapes
 from ros_ik.servo.robot.motion_limits import motion_limits

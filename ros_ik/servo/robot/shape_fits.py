@@ -18,16 +18,16 @@ from ros_ik.errors import ModelError
 from ros_ik.model import Model
 from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.joint_type import GeoType
-from ros_ik.model.hulls.enclosing import enclosing_capsule
-from ros_ik.model.hulls.enclosing import Round
-from ros_ik.model.hulls.enclosing import spread_directions
+from ros_ik.model.hulls.bounding_volumes import enclosing_capsule
+from ros_ik.model.hulls.bounding_volumes import Round
+from ros_ik.model.hulls.bounding_volumes import spread_directions
 from ros_ik.model.hulls.fit_cache import fit_key
 from ros_ik.model.hulls.fit_cache import FitCache
 from ros_ik.model.hulls.hull_reduction import outside_distances
 from ros_ik.model.readers.mesh_files import MeshFile
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
-from ros_ik.model.shapes.round_fit import corner_points
-from ros_ik.model.shapes.round_fit import fit_hull
+from ros_ik.model.shapes.primitive_fit import corner_points
+from ros_ik.model.shapes.primitive_fit import fit_hull
 
 # A capsule may stick out so much, [m] and as a part of the shape's size, before a mesh gets more
 # of them, at most so many; a box or a cylinder stays what it is instead.

@@ -35,8 +35,8 @@ from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.step.barrier_evaluation import links_of
 from ros_ik.solvers.step.cost import evaluate_step_kernel
 from ros_ik.solvers.step.differential_ik_settings import DifferentialIKSettings
-from ros_ik.solvers.step.dual import make_dual_program
-from ros_ik.solvers.step.order import step_elimination
+from ros_ik.solvers.step.dual_fallback import make_dual_program
+from ros_ik.solvers.step.elimination_order import step_elimination
 from ros_ik.solvers.step.priorities import add_levels_kernel
 from ros_ik.solvers.step.program import begin_of_box
 from ros_ik.solvers.step.program import every_variable

@@ -19,10 +19,10 @@ from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.checks import checked_amount
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.joint_type import GeoType
-from ros_ik.model.hulls.enclosing import enclosing_capsule
-from ros_ik.model.hulls.enclosing import enclosing_sphere
-from ros_ik.model.hulls.enclosing import Round
-from ros_ik.model.hulls.enclosing import split_hull
+from ros_ik.model.hulls.bounding_volumes import enclosing_capsule
+from ros_ik.model.hulls.bounding_volumes import enclosing_sphere
+from ros_ik.model.hulls.bounding_volumes import Round
+from ros_ik.model.hulls.bounding_volumes import split_hull
 from ros_ik.model.hulls.fit_cache import fit_key
 from ros_ik.model.hulls.fit_cache import FitCache
 from ros_ik.model.hulls.hull_reduction import outside_distances

@@ -15,7 +15,7 @@ from ros_ik.barriers import Barrier
 from ros_ik.kinematics import eval_fk
 from ros_ik.model import Model
 from ros_ik.model import ModelBuilder
-from ros_ik.planning.chains import ChainSolvers
+from ros_ik.planning.chain_solver_cache import ChainSolvers
 from ros_ik.planning.obstacles import add_obstacle
 from ros_ik.servo import Obstacle
 from ros_ik.servo.robot.barriers import apply_settings
@@ -31,7 +31,7 @@ from ros_ik.solvers import OptimalControlSettings
 _KNOT_TIME, _LONGEST_MOTION = 0.01, 60.0
 
 
-class KeptSolvers:
+class PlanningContext:
     """A robot, the solids around it, and what solves for it; one thread at a time uses it.
 
     Attributes:
