@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Publishers of a tick. Messages are made once and filled anew: the tick allocates little.
 
-Commands, which go out at every tick, are filled into their bytes: see ``serialized``.
+Commands, which go out at every tick, are filled into their bytes: see ``cdr_templates``.
 """
 
 from __future__ import annotations

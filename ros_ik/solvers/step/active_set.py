@@ -9,7 +9,7 @@ as a semismooth Newton method", SIAM J. Optim. 13, 2002): take the constraints g
 equations, solve, add the bounds and the row that are broken and drop those whose multiplier has
 the wrong sign, until nothing changes; then the optimality conditions hold. From the constraints
 of the step before that takes one round nearly always. The method may cycle, so the rounds are
-bounded; the caller then takes the dual method of ``active_set``, which cannot.
+bounded; the caller then takes the dual method of ``qp/active_set``, which cannot.
 
 A row that the bounds block is let in by freeing the bound that gives way first, as in the dual
 method.

@@ -6,7 +6,7 @@
 
 and r_b / |J_b|^2 on the diagonal of H for the barriers that calm steps. The program is first
 solved from what bound in the step before; where that does not settle, by the dual method.
-Programs of few variables without rows have a kernel of their own, in ``small_solve``.
+Programs of few variables without rows have a kernel of their own, in ``small_active_set``.
 """
 
 import functools
