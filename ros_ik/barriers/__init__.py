@@ -3,7 +3,7 @@
 """Control barrier functions."""
 
 from ros_ik.barriers.barrier import Barrier
-from ros_ik.barriers.body_pair_distance import BodyPairBarrier
+from ros_ik.barriers.body_pair_barrier import BodyPairBarrier
 from ros_ik.barriers.collision_barrier import CollisionBarrier
 from ros_ik.barriers.collision_pairs import always_close
 from ros_ik.barriers.collision_pairs import never_close

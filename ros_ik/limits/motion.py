@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limit: position, velocity, acceleration and jerk hold together, also in every stop to come.
 
-The bounds are those of :mod:`ros_ik.limits.viable_step`, for each variable with what it drives.
+The bounds are those of :mod:`ros_ik.limits.jerk_viable_step`, for each variable with what it
+drives.
 """
 
 import functools
@@ -22,10 +23,10 @@ from ros_ik.limits.arguments import fraction
 from ros_ik.limits.arguments import margin_values
 from ros_ik.limits.arguments import position_bounds
 from ros_ik.limits.arguments import positive_values
+from ros_ik.limits.jerk_viable_step import viable_step_functions
 from ros_ik.limits.limit import Limit
 from ros_ik.limits.limit import write_rows
 from ros_ik.limits.limit import yield_function
-from ros_ik.limits.viable_step import viable_step_functions
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.stepping.step_state import StepState

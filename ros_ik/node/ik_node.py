@@ -36,7 +36,7 @@ from ros_ik.node.execution.guard import GuardedNode
 from ros_ik.node.execution.realtime import schedule_thread
 from ros_ik.node.execution.schedule import RosTimeSchedule
 from ros_ik.node.execution.schedule import SteadySchedule
-from ros_ik.node.markers.marker_process import Markers
+from ros_ik.node.markers.marker_client import Markers
 from ros_ik.node.model_loading.model_builder import Built
 from ros_ik.node.model_loading.model_builder import Job
 from ros_ik.node.model_loading.model_source import ModelSource
@@ -47,7 +47,7 @@ from ros_ik.node.parameters import NodeParameters
 from ros_ik.node.reports.reporter import Reminder
 from ros_ik.node.reports.reporter import Reporter
 from ros_ik.node.services.moveit_package import missing_package
-from ros_ik.node.services.planner_process import PlannerServices
+from ros_ik.node.services.planner_client import PlannerServices
 from ros_ik.node.subscribers.inputs import Inputs
 from ros_ik.node.subscribers.transforms import ResolvedFrame
 from ros_ik.node.subscribers.transforms import UnresolvedFrame

@@ -32,12 +32,12 @@ from ros_ik.servo.reports.tick_reports import report_targets
 from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.servo.state.following_error import Following
 from ros_ik.servo.state.following_error import FollowingError
+from ros_ik.servo.state.hold_reasons import hold_reason
+from ros_ik.servo.state.hold_reasons import HoldReason
 from ros_ik.servo.state.motion_start import MotionStarts
 from ros_ik.servo.step.link_poses import LinkPoses
 from ros_ik.servo.step.step_solver import StepSolver
 from ros_ik.servo.targets.events import Events
-from ros_ik.servo.targets.hold_reasons import hold_reason
-from ros_ik.servo.targets.hold_reasons import HoldReason
 from ros_ik.servo.targets.references import commanded_coords
 from ros_ik.servo.targets.references import set_references
 from ros_ik.servo.targets.rollout import LookAhead

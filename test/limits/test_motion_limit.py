@@ -10,7 +10,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_functions
 from ros_ik.limits import MotionLimit
-from ros_ik.limits.viable_step import viable_step_functions
+from ros_ik.limits.jerk_viable_step import viable_step_functions
 
 STOP = jerk_limited_stop_functions(wp.float64)
 make_stop, displacement_at, way_at = STOP.make_stop, STOP.displacement_at, STOP.way_at

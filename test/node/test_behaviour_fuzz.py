@@ -118,7 +118,7 @@ class Target:
             ['ps', '-o', 'pid=,args=', '--ppid', str(pid)],
             capture_output=True, text=True, check=False,
         ).stdout.splitlines()  # fmt: skip
-        return [pid, *(int(c.split()[0]) for c in children if 'services.worker' in c)]
+        return [pid, *(int(c.split()[0]) for c in children if 'services.planner_main' in c)]
 
     def memory(self):
         """Return the memory of each of them [MB]."""

@@ -30,7 +30,7 @@ from support.ros_rig import start_robot  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
 
-from ros_ik.node.control.outputs import duration  # noqa: E402
+from ros_ik.node.control.command_messages import duration  # noqa: E402
 from ros_ik_interfaces.action import MoveToPose  # noqa: E402
 from ros_ik_interfaces.msg import IkStatus  # noqa: E402
 

@@ -58,7 +58,7 @@ def ball(name, radius=RADIUS, place=PLACE, operation=Obstacle.ADD):
 def painters(client):
     """Return the process ids of the node's children that draw."""
     _, children = process_ids(client)
-    return [child for child in children if b'markers.worker' in command_line(child)]
+    return [child for child in children if b'markers.marker_main' in command_line(child)]
 
 
 def command_line(process_id):

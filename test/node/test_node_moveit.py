@@ -20,7 +20,7 @@ from support.services_rig import ask
 from support.services_rig import pose_message
 from support.services_rig import start
 
-from ros_ik.node.control.outputs import duration
+from ros_ik.node.control.command_messages import duration
 from ros_ik.node.services.moveit import HAS_MOVEIT
 from ros_ik_interfaces.msg import IkStatus
 

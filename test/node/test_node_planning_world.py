@@ -19,7 +19,7 @@ from support.services_rig import pose_message
 from support.services_rig import solve
 from trajectory_msgs.msg import JointTrajectory
 
-from ros_ik.node.control.outputs import duration
+from ros_ik.node.control.command_messages import duration
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import JointCost
 from ros_ik_interfaces.msg import Obstacle

@@ -25,7 +25,7 @@ from trajectory_msgs.msg import JointTrajectory
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from ros_ik.demo.robots import find_robot
-from ros_ik.node.control.outputs import duration
+from ros_ik.node.control.command_messages import duration
 from ros_ik_interfaces.msg import JointCost
 from ros_ik_interfaces.srv import CheckTrajectory
 from ros_ik_interfaces.srv import SolveFk

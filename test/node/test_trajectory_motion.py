@@ -10,7 +10,7 @@ from scipy.interpolate import CubicHermiteSpline
 from support.servo_rig import Rig
 
 from ros_ik.node.actions.follow_trajectory import FollowTrajectoryMotion
-from ros_ik.node.control.outputs import duration
+from ros_ik.node.control.command_messages import duration
 
 ARM = [f'panda_joint{k}' for k in range(1, 8)]
 

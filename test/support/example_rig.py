@@ -103,7 +103,7 @@ class Session:
 
         The process that answers goes last among all of a busy machine: here it may not.
         """
-        for thread in _threads_of('services.worker', self.processes.domain):
+        for thread in _threads_of('services.planner_main', self.processes.domain):
             # Only root may.
             with contextlib.suppress(PermissionError, ProcessLookupError):
                 os.setpriority(os.PRIO_PROCESS, thread, 0)

@@ -20,7 +20,7 @@ from ros_ik.kinematics import eval_fk
 from ros_ik.node.actions.action_server import GoalError
 from ros_ik.node.control.control_loop import Controlled
 from ros_ik.node.control.control_loop import ControlLoop
-from ros_ik.node.services.planner_process import PlannerServices
+from ros_ik.node.services.planner_client import PlannerServices
 from ros_ik.node.subscribers.transforms import ResolvedFrame
 from ros_ik.node.subscribers.transforms import UnresolvedFrame
 from ros_ik.servo import Command

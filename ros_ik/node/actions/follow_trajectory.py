@@ -21,8 +21,8 @@ from ros_ik.node.actions.action_server import GoalError
 from ros_ik.node.actions.action_server import Outcome
 from ros_ik.node.actions.commander import Commander
 from ros_ik.node.actions.trajectory_goal import read_goal
-from ros_ik.node.control.outputs import duration
-from ros_ik.node.control.outputs import stamp_of
+from ros_ik.node.control.command_messages import duration
+from ros_ik.node.control.command_messages import stamp_of
 from ros_ik.node.transport.message_stats import Drop
 from ros_ik.servo import JointTarget
 from ros_ik.servo import JointVelocityTarget

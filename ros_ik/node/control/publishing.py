@@ -15,11 +15,11 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 
-from ros_ik.node.control.outputs import fill_all
-from ros_ik.node.control.outputs import LATEST
-from ros_ik.node.control.outputs import output_message
-from ros_ik.node.control.outputs import output_publisher
-from ros_ik.node.control.outputs import VelocityMessage
+from ros_ik.node.control.command_messages import fill_all
+from ros_ik.node.control.command_messages import LATEST
+from ros_ik.node.control.command_messages import output_message
+from ros_ik.node.control.command_messages import output_publisher
+from ros_ik.node.control.command_messages import VelocityMessage
 from ros_ik.node.control.statistics import TickStatistics
 from ros_ik.node.control.status_message import NodeState
 from ros_ik.node.control.status_message import StatusMessage

@@ -13,7 +13,7 @@ from visualization_msgs.msg import MarkerArray
 from ros_ik.kinematics import eval_fk
 from ros_ik.model import Model
 from ros_ik.model.conventions import poses
-from ros_ik.node.control.outputs import duration
+from ros_ik.node.control.command_messages import duration
 from ros_ik.node.markers import shapes as marker_shapes
 from ros_ik.node.markers.pairs import ClosestPairs
 from ros_ik.node.markers.pairs import Pairs

@@ -12,8 +12,8 @@ from rclpy.clock import Clock
 from rclpy.clock import ClockType
 from rclpy.node import Node
 
+from ros_ik.node.control.command_messages import LATEST
 from ros_ik.node.control.control_loop import ControlLoop
-from ros_ik.node.control.outputs import LATEST
 from ros_ik.node.reports.diagnostics import diagnostics
 from ros_ik.node.reports.diagnostics import Snapshot
 from ros_ik.node.transport.message_stats import Drops

@@ -18,7 +18,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from ros_ik.model.conventions.poses import pose_fault
 from ros_ik.model.conventions.poses import pose_rows
-from ros_ik.node.control.outputs import duration
+from ros_ik.node.control.command_messages import duration
 from ros_ik.node.transport.pose_messages import pose_numbers
 from ros_ik.planning import Budget
 from ros_ik.planning import check_trajectory

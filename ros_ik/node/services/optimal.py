@@ -10,7 +10,7 @@ from typing import Any
 from trajectory_msgs.msg import JointTrajectory
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from ros_ik.node.control.outputs import duration
+from ros_ik.node.control.command_messages import duration
 from ros_ik.node.transport.pose_messages import pose_numbers
 from ros_ik.planning import Budget
 from ros_ik.planning import CenterOfMassCost

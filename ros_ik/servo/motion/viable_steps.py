@@ -13,9 +13,9 @@ from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_functions
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.limits import MotionLimit
+from ros_ik.limits.jerk_viable_step import viable_step_functions
 from ros_ik.limits.motion import motion_struct
 from ros_ik.limits.motion import steps_of_variable_function
-from ros_ik.limits.viable_step import viable_step_functions
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.solvers.graph import Graph
 

@@ -31,7 +31,7 @@ from ros_ik.objectives import IKObjectivePose
 from ros_ik.servo.interface.command import Obstacle
 from ros_ik.servo.motion.center_of_mass import has_mass
 from ros_ik.servo.motion.pose_math import quat_from_rpy
-from ros_ik.servo.motion.stopping_distance import can_stop
+from ros_ik.servo.motion.position_stop_check import can_stop
 from ros_ik.servo.motion.viable_steps import ViableSteps
 from ros_ik.servo.robot.barriers import apply_settings
 from ros_ik.servo.robot.barriers import collision_margin
@@ -40,9 +40,9 @@ from ros_ik.servo.robot.barriers import make_barriers
 from ros_ik.servo.robot.barriers import make_scene
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.robot.obstacle_scene import ObstacleScene
+from ros_ik.servo.step.barrier_stop_check import StopCheck
 from ros_ik.servo.step.commanded_state import StepAhead
 from ros_ik.servo.step.singularity import Damping
-from ros_ik.servo.step.stopping import StopCheck
 from ros_ik.settings import Settings
 from ros_ik.settings import TaskSettings
 from ros_ik.solvers import DifferentialIK

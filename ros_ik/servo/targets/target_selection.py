@@ -20,8 +20,8 @@ from ros_ik.servo.interface.command import PoseTarget
 from ros_ik.servo.motion.center_of_mass import CenterTracker
 from ros_ik.servo.motion.joint_jog import JointJog
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.state.hold_reasons import HoldReason
 from ros_ik.servo.targets.events import Events
-from ros_ik.servo.targets.hold_reasons import HoldReason
 from ros_ik.servo.targets.tracking import Pursuit
 from ros_ik.servo.targets.tracking import TaskTracker
 from ros_ik.settings import Settings

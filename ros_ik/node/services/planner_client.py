@@ -167,7 +167,7 @@ class _Child:
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self.process = subprocess.Popen(
-                [sys.executable, '-m', 'ros_ik.node.services.worker'],
+                [sys.executable, '-m', 'ros_ik.node.services.planner_main'],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env={**os.environ, 'PYTHONPATH': path, 'PYTHONSAFEPATH': '1'},

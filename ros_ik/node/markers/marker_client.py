@@ -18,9 +18,9 @@ from rclpy.node import Node
 from visualization_msgs.msg import Marker
 from visualization_msgs.msg import MarkerArray
 
+from ros_ik.node.control.command_messages import LATEST
 from ros_ik.node.control.control_loop import Controlled
 from ros_ik.node.control.control_loop import ControlLoop
-from ros_ik.node.control.outputs import LATEST
 from ros_ik.node.markers.process_link import Drawn
 from ros_ik.node.markers.process_link import DrawnTask
 from ros_ik.node.markers.process_link import MarkerState
@@ -206,7 +206,7 @@ class _Painter:
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self._process = subprocess.Popen(
-                [sys.executable, '-m', 'ros_ik.node.markers.worker'],
+                [sys.executable, '-m', 'ros_ik.node.markers.marker_main'],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env={**os.environ, 'PYTHONPATH': path, 'PYTHONSAFEPATH': '1'},
