@@ -73,6 +73,7 @@ class Evaluation:
         times: Times of the joint states [s].
         tip_poses: Measured poses of the tip [n, 7].
         barrier: Distance to the nearest face at each [m].
+        command_barrier: The same of each command that was heard [m].
         limit_violations: Measured or commanded values outside position or velocity limits.
         clearance_times: Times at which distances of the robot were measured [s], [k].
         to_itself: Least distance of two links at each [m], [k], NaN where it is not known.
@@ -83,6 +84,7 @@ class Evaluation:
     times: np.ndarray
     tip_poses: np.ndarray
     barrier: np.ndarray
+    command_barrier: np.ndarray
     limit_violations: int
     clearance_times: np.ndarray
     to_itself: np.ndarray
@@ -92,6 +94,11 @@ class Evaluation:
     def min_barrier(self) -> float:
         """Least distance to a face of the box over the run [m]."""
         return float(self.barrier.min())
+
+    @property
+    def min_command_barrier(self) -> float:
+        """Least distance of a command to a face of the box over the run [m]."""
+        return float(self.command_barrier.min())
 
     @property
     def min_clearance(self) -> float:
@@ -110,10 +117,10 @@ def evaluate(robot: DemoRobot, scenario: Scenario, recording: Recording) -> Eval
     """
     times, states = np.array(recording.state_times), np.array(recording.states)
     tip_poses = robot.tip_poses(states)
-    inside = np.concatenate(
-        [tip_poses[:, :3] - scenario.box_min, scenario.box_max - tip_poses[:, :3]], axis=1
-    )
-    barrier = inside.min(axis=1)
+    barrier = _way_to_face(scenario, tip_poses)
+    commanded = np.repeat(states[:1], len(recording.commands), axis=0)
+    commanded[:, robot.coords] = recording.commands
+    commanded = robot.tip_poses(robot.model.apply_mimic(commanded))
     clearances = _measure(scenario, recording, times, states)
     results = tuple(
         _judge(
@@ -125,9 +132,16 @@ def evaluate(robot: DemoRobot, scenario: Scenario, recording: Recording) -> Eval
     )  # fmt: skip
     violations = _limit_violations(robot, recording, states)
     return Evaluation(
-        results, times, tip_poses, barrier, violations,
+        results, times, tip_poses, barrier, _way_to_face(scenario, commanded), violations,
         clearances.times, clearances.to_itself, clearances.to_ball,
     )  # fmt: skip
+
+
+def _way_to_face(scenario: Scenario, tip_poses: np.ndarray) -> np.ndarray:
+    """Return the distance of poses to the nearest face of the box [m], negative outside."""
+    places = tip_poses[:, :3]
+    ways = np.concatenate([places - scenario.box_min, scenario.box_max - places], axis=1)
+    return ways.min(axis=1)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

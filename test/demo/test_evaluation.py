@@ -23,7 +23,8 @@ from ros_ik_interfaces.msg import IkStatus
 KEYS = [
     'robot', 'device', 'duration_s', 'control_rate_hz', 'ticks', 'missed_ticks', 'tick_ms_p50',
     'tick_ms_p99', 'targets', 'reached', 'max_reached_error_mm', 'max_reached_error_deg',
-    'min_barrier_m', 'min_clearance_m', 'limit_violations', 'rejected_trajectories',
+    'min_barrier_m', 'min_command_barrier_m', 'min_clearance_m', 'limit_violations',
+    'rejected_trajectories',
 ]  # fmt: skip
 PERIOD = 0.01
 
@@ -81,8 +82,22 @@ def test_leaving_the_box_fails(robot):
     recording = still(robot)
     recording.states[10][1] += 1.0
     result, evaluation = figures(robot, recording)
-    assert result['min_barrier_m'] < -0.01
+    assert result['min_barrier_m'] < -0.01 and result['min_command_barrier_m'] > 0.0
+    assert 'CUT A CORNER OF THE BOX' in table(evaluation)
     assert not succeeded(result, evaluation)
+    # A robot that did not hear every command may cut a corner.
+    assert succeeded(result | {'missed_ticks': 3}, evaluation)
+
+
+def test_a_command_outside_the_box_fails_on_a_busy_machine_too(robot):
+    recording = still(robot)
+    recording.commands[10][1] += 1.0
+    result, evaluation = figures(robot, recording)
+    assert result['min_barrier_m'] > 0.0 and result['min_command_barrier_m'] < -0.01
+    assert not succeeded(result, evaluation)
+    assert not succeeded(result | {'missed_ticks': 49}, evaluation)
+    recording.states[10][1] += 1.0
+    assert 'LEFT THE BOX' in table(figures(robot, recording)[1])
 
 
 @pytest.mark.parametrize('what', ['states', 'commands'])
