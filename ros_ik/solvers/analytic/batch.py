@@ -32,6 +32,7 @@ from ros_ik.solvers.analytic.selection import most_manipulable
 from ros_ik.solvers.analytic.solver import ClosedFormIK
 from ros_ik.solvers.model_cache import cached
 from ros_ik.solvers.pose_ik.batch_result import batches
+from ros_ik.solvers.pose_ik.setup import seed_rows
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.collision.collisions import CollisionChecker
@@ -118,12 +119,7 @@ def all_solutions(
     n = len(targets)
     if n == 0:
         raise ArgumentError('poses must have at least one row, got none')
-    starts = None if seeds is None else host_array(seeds)
-    if starts is not None:
-        if starts.ndim == 1:
-            starts = np.broadcast_to(starts, (n, len(starts)))
-        if len(starts) != n:
-            raise ArgumentError(f'seeds must have one row per pose ({n}), got {len(starts)}')
+    starts = seed_rows(seeds, n)
     checked_count('max_solutions', max_solutions, 1)
     if order not in ('distance', 'manipulability'):
         raise ArgumentError(f"order must be 'distance' or 'manipulability', got {order!r}")

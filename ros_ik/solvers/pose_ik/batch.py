@@ -36,6 +36,7 @@ from ros_ik.solvers.pose_ik.closed_form_first import ClosedFormFirstIK
 from ros_ik.solvers.pose_ik.result import ChainIKResult
 from ros_ik.solvers.pose_ik.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.setup import checked_rows
+from ros_ik.solvers.pose_ik.setup import seed_rows
 from ros_ik.solvers.pose_ik.solver import ChainIK
 from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
 
@@ -142,7 +143,7 @@ def inverse_kinematics(
     """
     goals, n_goals = _goal_rows(poses)
     targets = goals if base_poses is None else _seen_from(base_poses, goals, n_goals)
-    starts = _seed_rows(seeds, len(targets) // n_goals)
+    starts = seed_rows(seeds, len(targets) // n_goals)
     if starts is not None and n_goals > 1:
         starts = np.repeat(starts, n_goals, axis=0)
     if method not in _METHODS:
@@ -252,18 +253,6 @@ def _goal_rows(poses: np.ndarray) -> tuple[np.ndarray, int]:
     if len(targets) == 0:
         raise ArgumentError('poses must have at least one row, got none')
     return targets, n_goals
-
-
-def _seed_rows(seeds: np.ndarray | None, n: int) -> np.ndarray | None:
-    """Return seeds as one row for each of n problems."""
-    if seeds is None:
-        return None
-    starts = host_array(seeds)
-    if starts.ndim == 1:
-        starts = np.broadcast_to(starts, (n, len(starts)))
-    if len(starts) != n:
-        raise ArgumentError(f'seeds must have one row per pose ({n}), got {len(starts)}')
-    return starts
 
 
 def _seen_from(base_poses: np.ndarray, goals: np.ndarray, n_goals: int) -> np.ndarray:

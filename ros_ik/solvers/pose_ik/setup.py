@@ -16,6 +16,7 @@ from ros_ik.kinematics.serial_chain import joints_to
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.kinematics.tree import poses_between
 from ros_ik.model.conventions.poses import multiply
+from ros_ik.numbers import host_array
 from ros_ik.numbers import real_array
 from ros_ik.solvers.pose_ik.axis_errors import axis_bounds_struct
 from ros_ik.solvers.pose_ik.functions import chain_struct
@@ -157,3 +158,19 @@ def checked_rows(name: str, values: np.ndarray, n: int, width: int) -> np.ndarra
     if rows.shape != (n, width):
         raise ArgumentError(f'{name} must have shape [{n}, {width}], got {list(rows.shape)}')
     return rows
+
+
+def seed_rows(seeds: np.ndarray | None, n: int) -> np.ndarray | None:
+    """Return seeds as one row for each of n problems, None for none.
+
+    Raises:
+        ArgumentError: Another number of rows.
+    """
+    if seeds is None:
+        return None
+    starts = host_array(seeds)
+    if starts.ndim == 1:
+        starts = np.broadcast_to(starts, (n, len(starts)))
+    if len(starts) != n:
+        raise ArgumentError(f'seeds must have one row per pose ({n}), got {len(starts)}')
+    return starts
