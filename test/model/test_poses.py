@@ -43,6 +43,25 @@ def test_rows_that_are_no_poses_are_nan():
     np.testing.assert_allclose(found[[0, 3], 6], 1.0)
 
 
+@pytest.mark.parametrize('n', [1, 2, 40])
+@pytest.mark.parametrize(
+    ('column', 'value'),
+    [
+        (0, math.nan), (2, math.inf), (1, -math.inf), (0, 1.1e9), (2, -1.1e9), (4, math.nan),
+        (6, math.inf), (6, 1.02), (6, 0.98), (6, 0.0), (3, -1.02),
+    ],
+)  # fmt: skip
+def test_a_row_that_is_no_pose_is_found_wherever_it_is(n, column, value):
+    rng = np.random.default_rng(0)
+    good = np.concatenate([rng.normal(size=(n, 6)) * [1, 1, 1, 0, 0, 0], np.ones((n, 1))], axis=1)
+    for row in {0, n // 2, n - 1}:
+        rows = good.copy()
+        rows[row, column] = value
+        found = pose_rows(rows)
+        assert np.isnan(found).any(axis=1).tolist() == [k == row for k in range(n)]
+        np.testing.assert_array_equal(np.delete(found, row, 0), np.delete(good, row, 0))
+
+
 @pytest.mark.parametrize('index', range(7))
 @pytest.mark.parametrize('value', [math.nan, math.inf, -math.inf, 1e10, 1e300, 1j, '1', None])
 def test_a_number_that_is_none_gives_none_and_is_named(index, value):

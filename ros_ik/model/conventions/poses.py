@@ -60,18 +60,20 @@ def norm_fault(norm: float) -> str:
 
 def pose_rows(values: np.ndarray) -> np.ndarray:
     """Return poses [n, 7] with unit quaternions; NaN in each row that is no pose."""
-    quaternions = values[:, 3:]
-    norms = np.sqrt(np.einsum('ij,ij->i', quaternions, quaternions))
     rows = values.copy()
-    # Nearly always every row is a pose; one that is none fails these comparisons, NaN too.
-    if len(rows) and np.abs(rows).max() <= MAX_MAGNITUDE:
-        if norms.min() >= LEAST_NORM and norms.max() <= MOST_NORM:
-            rows[:, 3:] /= norms[:, None]
+    quaternions = rows[:, 3:]
+    norms = np.sqrt(np.einsum('ij,ij->i', quaternions, quaternions))
+    # Nearly always every row is a pose; one that is none fails these comparisons, NaN too: argmin
+    # and argmax find it, and for one row they take a fifth of the time of min and max.
+    sizes = np.abs(rows)
+    if len(rows) and sizes.item(sizes.argmax()) <= MAX_MAGNITUDE:
+        if norms[norms.argmin()] >= LEAST_NORM and norms[norms.argmax()] <= MOST_NORM:
+            quaternions /= norms[:, None]
             return rows
-    good = (np.abs(values) <= MAX_MAGNITUDE).all(axis=1)
+    good = (sizes <= MAX_MAGNITUDE).all(axis=1)
     good &= (norms >= LEAST_NORM) & (norms <= MOST_NORM)
     rows[~good] = np.nan
-    rows[:, 3:] /= np.where(good, norms, 1.0)[:, None]
+    quaternions /= np.where(good, norms, 1.0)[:, None]
     return rows
 
 
