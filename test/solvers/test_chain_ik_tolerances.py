@@ -227,6 +227,35 @@ def test_a_wrong_tolerance_is_named(given, words):
         inverse_kinematics(robot('ur5_robot'), 'tool0', poses, **given)
 
 
+def test_tolerances_of_one_call_are_not_those_of_another():
+    poses, _ = reachable(robot(ARMS[0][0]), ARMS[0][1], 20)
+
+    def answers(position, rotation=np.inf, frame='target'):
+        result = inverse_kinematics(
+            *(robot(ARMS[0][0]), ARMS[0][1], poses), None, position, rotation,
+            tolerance_frame=frame,
+        )  # fmt: skip
+        return result.joint_q.tobytes()
+
+    box = [1e-3, 1e-3, 0.3]
+    alike = answers(box), answers(tuple(box)), answers(np.array(box))
+    assert len(set(alike)) == 1
+    box[2] = 1e-4
+    others = (
+        answers(box), answers(1e-4), answers(1e-4, 0.1), answers(1e-4, 1e-8),
+        answers(1e-8, 1e-4),
+    )  # fmt: skip
+    assert len({*alike, *others}) == 6
+    for _ in range(2):
+        for wrong in (0.0, -1e-3, np.nan):
+            with pytest.raises(ArgumentError, match='position_tolerance'):
+                answers(wrong)
+        with pytest.raises(ArgumentError, match='tolerance_frame'):
+            answers(1e-3, frame=['target'])
+        with pytest.raises(ArgumentError, match='both be inf'):
+            answers(np.inf)
+
+
 def test_a_solver_takes_them_too():
     model = robot('ur5_robot')
     poses, _ = reachable(model, 'tool0', 3)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence
 import dataclasses
+import functools
 import math
 
 import numpy as np
@@ -57,14 +58,9 @@ class PoseTolerance:
             raise ArgumentError(
                 f'tolerance_frame must be one of {", ".join(FRAMES)}, got {frame!r}'
             )
-        own = cls(
-            _checked('position_tolerance', position),
-            _checked('rotation_tolerance', rotation),
-            frame,
-        )
-        if all(map(math.isinf, own._numbers())):
-            raise ArgumentError('position_tolerance and rotation_tolerance cannot both be inf')
-        return own
+        if type(position) is float and type(rotation) is float:
+            return _kept_tolerance(position, rotation, frame)
+        return _checked_tolerance(position, rotation, frame)
 
     def _numbers(self) -> Iterator[float]:
         for each in (self.position, self.rotation):
@@ -119,3 +115,20 @@ def _checked(name: str, value: float | Sequence[float] | np.ndarray) -> float | 
         checked_number(f'{name}[{k}]', float(each), positive=True, finite=False)
         for k, each in enumerate(axes)
     )
+
+
+def _checked_tolerance(
+    position: float | Sequence[float] | np.ndarray,
+    rotation: float | Sequence[float] | np.ndarray,
+    frame: str,
+) -> PoseTolerance:
+    own = PoseTolerance(
+        _checked('position_tolerance', position), _checked('rotation_tolerance', rotation), frame
+    )
+    if all(map(math.isinf, own._numbers())):
+        raise ArgumentError('position_tolerance and rotation_tolerance cannot both be inf')
+    return own
+
+
+# Tolerances of earlier calls: functions that solve in one call are given the same ones each time.
+_kept_tolerance = functools.lru_cache(maxsize=64)(_checked_tolerance)
