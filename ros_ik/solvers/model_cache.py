@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Hashable
-from collections.abc import Iterator
 from collections.abc import Mapping
-import contextlib
 import dataclasses
 import enum
+import operator
 from typing import Any
+from typing import Generic
 from typing import TypeVar
 
 import numpy as np
@@ -30,61 +30,93 @@ _Value = TypeVar('_Value')
 # bound the memory of a model's solvers to some 10 MB.
 _MOST_POSES, _MOST_SOLUTIONS = 64, 4096
 _PLAIN = {type(None), bool, int, float, str}
-# Arrays of a model that solvers of poses are made from.
+# Arrays of a model that solvers of poses are made from; ``limits64`` returns copies of the last.
 _KINEMATICS = (
     'joint_type', 'joint_parent', 'joint_child', 'joint_articulation', 'joint_dof_dim',
     'joint_q_start', 'joint_qd_start', 'body_q', 'joint_X_p64', 'joint_X_c64', 'joint_axis64',
+    '_limits',
 )  # fmt: skip
 _SHAPES = (
     'shape_body', 'shape_type', 'shape_flags', 'shape_transform', 'shape_scale', 'shape_margin',
     'shape_contact_pairs',
 )  # fmt: skip
+_arrays_without_shapes = operator.attrgetter(*_KINEMATICS)
+_arrays_with_shapes = operator.attrgetter(*_KINEMATICS, *_SHAPES)
 
 
-@contextlib.contextmanager
-def cached(
-    model: Model,
-    request: Mapping[str, Any],
-    make: Callable[[], _Value],
-    n_poses: int = 1,
-    n_solutions: int = 1,
-) -> Iterator[_Value]:
-    """Yield what is made from a model, kept for the next call with an equal request.
+class Cached(Generic[_Value]):
+    """Context of what is made from a model, kept for the next one with an equal request.
 
     It is made anew once an array of the model has changed that it was made from. One thread at a
     time uses what is kept.
-
-    Args:
-        model: The model, with which the value is kept.
-        request: All that the value is made for, by name; ``check_collisions`` says whether it is
-            made from shapes as well.
-        make: Makes it.
-        n_poses: Poses of a batch; what is made for large batches is not kept.
-        n_solutions: Solutions of a pose.
-
-    Raises:
-        ArgumentError: What ``make`` raises.
     """
-    key = None
-    if n_poses <= _MOST_POSES and n_poses * n_solutions <= _MOST_SOLUTIONS:
-        key = _key(model, {**request, 'n_poses': n_poses, 'n_solutions': n_solutions})
-    if key is None:
-        with CAPTURE_LOCK:
-            value = make()
-        yield value
-        return
-    with CAPTURE_LOCK:
-        kept: GraphCache[_Value] = model.solver_cache.setdefault('poses', GraphCache())
-        yield kept.get(key, make)
+
+    __slots__ = '_is_locked', '_make', '_model', '_request', '_size'
+
+    def __init__(
+        self,
+        model: Model,
+        request: Mapping[str, Any],
+        make: Callable[[], _Value],
+        n_poses: int = 1,
+        n_solutions: int = 1,
+    ) -> None:
+        """Name what is asked for; it is looked up where the context is entered.
+
+        Args:
+            model: The model, with which the value is kept.
+            request: All that the value is made for, by name; ``check_collisions`` says whether
+                it is made from shapes as well.
+            make: Makes it.
+            n_poses: Poses of a batch; what is made for large batches is not kept.
+            n_solutions: Solutions of a pose.
+        """
+        self._model, self._request, self._make = model, request, make
+        self._size = n_poses, n_solutions
+        self._is_locked = False
+
+    def __enter__(self) -> _Value:
+        """Return the value, which is nobody else's until the context is left.
+
+        Raises:
+            ArgumentError: What ``make`` raises.
+        """
+        n_poses, n_solutions = self._size
+        key = None
+        if n_poses <= _MOST_POSES and n_poses * n_solutions <= _MOST_SOLUTIONS:
+            key = _key(self._model, self._request, self._size)
+        CAPTURE_LOCK.acquire()
+        try:
+            if key is None:
+                return self._make()
+            cache = self._model.solver_cache
+            if 'poses' not in cache:
+                cache['poses'] = GraphCache()
+            value: _Value = cache['poses'].get(key, self._make)
+            self._is_locked = True
+            return value
+        finally:
+            if not self._is_locked:
+                CAPTURE_LOCK.release()
+
+    def __exit__(self, *_: object) -> None:
+        """Let other threads use the value."""
+        if self._is_locked:
+            CAPTURE_LOCK.release()
 
 
-def _key(model: Any, request: Mapping[str, Any]) -> Hashable | None:
+def _key(model: Any, request: Mapping[str, Any], size: tuple[int, int]) -> Hashable | None:
     """Return the key of a request; None where an argument is of no type that can be compared."""
     if not isinstance(model, Model):
         return None
     try:
-        values = tuple(map(_frozen, request.values()))
-        key = tuple(request), values, _state(model, bool(request.get('check_collisions')))
+        # Most arguments are plain ones, which a call of _frozen would cost more than.
+        values = tuple(
+            [(type(v), v) if type(v) in _PLAIN else _frozen(v) for v in request.values()]
+        )
+        with_shapes = bool(request.get('check_collisions'))
+        sources = tuple(model.shape_source) if with_shapes else ()
+        key = tuple(request), values, size, _content(model, with_shapes), sources
         hash(key)
     except (TypeError, ValueError):
         return None
@@ -112,23 +144,49 @@ def _frozen(value: Any) -> Hashable:
     raise TypeError(f'no key of {kind.__name__}')
 
 
-def _state(model: Model, with_shapes: bool) -> Hashable:
+def _content(model: Model, with_shapes: bool) -> bytes:
     """Return the content of the arrays of a model that solvers of poses are made from."""
-    names = (*_KINEMATICS, *_SHAPES) if with_shapes else _KINEMATICS
-    views = model.solver_cache.setdefault('views', {})
-    content = tuple(_content(views, name, getattr(model, name)) for name in names)
-    limits = tuple(limit.tobytes() for limit in model.limits64())
-    return content, limits, tuple(model.shape_source) if with_shapes else ()
+    arrays = _arrays_with_shapes(model) if with_shapes else _arrays_without_shapes(model)
+    readers = model.solver_cache.setdefault('contents', {})
+    reader = readers.get(with_shapes)
+    if reader is None or not all(map(operator.is_, reader.arrays, arrays)):
+        reader = readers[with_shapes] = ContentReader(arrays)
+    return reader.read()
 
 
-def _content(views: dict[str, Any], name: str, array: Any) -> bytes:
-    """Return the content of an array of a model, through a view where the host has its memory."""
-    if isinstance(array, np.ndarray):
-        return array.tobytes()
-    if not array.device.is_cpu:
-        return array.numpy().tobytes()
-    known, view = views.get(name, (None, None))
-    if known is not array:
-        view = array.numpy()
-        views[name] = array, view
-    return view.tobytes()
+class ContentReader:
+    """Reads what arrays hold, of one set of arrays again and again.
+
+    Attributes:
+        arrays: The arrays, of NumPy or Warp.
+    """
+
+    def __init__(self, arrays: tuple[Any, ...]) -> None:
+        """Look at the arrays, without a copy where the host has their memory in one piece."""
+        self.arrays = arrays
+        hosts = list(map(_host, arrays))
+        # Arrays of other shapes may have the same bytes.
+        self._layout = repr([(host.dtype.str, host.shape) for host in hosts]).encode()
+        self._views: list[Any] | None = None
+        if all(map(_is_on_host, arrays)) and all(host.flags.c_contiguous for host in hosts):
+            self._views = [self._layout, *(host.data for host in hosts)]
+        self._latest = b''
+
+    def read(self) -> bytes:
+        """Return layout and content; the same object while they stay, whose hash is known."""
+        parts = self._views or [self._layout, *(_host(each).tobytes() for each in self.arrays)]
+        content = b''.join(parts)
+        latest = self._latest  # which another thread may set meanwhile
+        if content == latest:
+            return latest
+        self._latest = content
+        return content
+
+
+def _is_on_host(array: Any) -> bool:
+    return isinstance(array, np.ndarray) or array.device.is_cpu
+
+
+def _host(array: Any) -> np.ndarray:
+    """Return an array of NumPy or Warp as one of NumPy, a view where the host has its memory."""
+    return array if isinstance(array, np.ndarray) else array.numpy()

@@ -169,6 +169,9 @@ def test_progress_is_told_and_can_end_a_call():
         model, 'tool0', many, on_progress=lambda done, total: told.append((done, total))
     )
     assert told == [(65_536, 70_000), (70_000, 70_000)]
+    told.clear()
+    inverse_kinematics(model, 'tool0', poses, on_progress=lambda *numbers: told.append(numbers))
+    assert told == [(50, 50)]
     assert len(result.status) == 70_000 and np.all(result.status == SOLVED)
 
     class EnoughError(Exception):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions that solve in one call give the same answers whether solvers are kept or not."""
 
+import contextlib
 import copy
 import dataclasses
 import functools
@@ -22,6 +23,10 @@ from ros_ik import ClosedFormFamily
 from ros_ik import inverse_kinematics
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
+from ros_ik.kinematics.serial_chain import serial_chain
+from ros_ik.solvers.analytic import form as closed_forms
+from ros_ik.solvers.graph import CAPTURE_LOCK
+from ros_ik.solvers.model_cache import ContentReader
 from ros_ik.solvers.pose_ik import solver as pose_solver
 
 LINKS = {'panda': 'panda_hand_tcp', 'ur5_robot': 'tool0'}
@@ -125,6 +130,48 @@ def test_a_change_of_any_array_of_the_model_is_seen(check_collisions):
     assert ('shape_transform' in seen) == check_collisions
 
 
+@pytest.mark.parametrize('lay_out', [np.array, np.asfortranarray, lambda array: array[::-1][::-1]])
+def test_an_array_in_the_place_of_another_is_seen_and_so_are_its_changes(lay_out):
+    model, link = robot('panda'), LINKS['panda']
+    poses = poses_of(model, link)
+    before = inverse_kinematics(model, link, poses)
+    first = model.joint_X_p64
+    other = model.joint_X_p64 = lay_out(first * [1.1, 1.1, 1.1, 1.0, 1.0, 1.0, 1.0])
+    longer = inverse_kinematics(model, link, poses)
+    assert_equal(longer, inverse_kinematics(copy.copy(model), link, poses))
+    other[:, :3] /= 1.1
+    other[3, 2] += 0.05
+    moved = inverse_kinematics(model, link, poses)
+    assert_equal(moved, inverse_kinematics(copy.copy(model), link, poses))
+    answers = {found.joint_q.tobytes() for found in (before, longer, moved)}
+    assert len(answers) == 3
+    model.joint_X_p64 = first
+    assert_equal(inverse_kinematics(model, link, poses), before)
+
+
+def test_arrays_of_other_shapes_are_other_content():
+    values = np.arange(6.0)
+    contents = {
+        ContentReader(arrays).read()
+        for arrays in (
+            (values[:2], values[2:]), (values[:3], values[3:]), (values.reshape(2, 3),),
+            (values.reshape(3, 2),), (values,), (values.view(np.int64),),
+        )
+    }  # fmt: skip
+    assert len(contents) == 6
+
+
+def test_answers_stay_when_the_solver_goes_on():
+    model, link = robot('panda'), LINKS['panda']
+    poses = poses_of(model, link, 2)
+    for solve in METHODS.values():
+        first = solve(model, link, poses[0])
+        kept = first.copy()
+        other = solve(model, link, poses[1])
+        assert not np.array_equal(first.joint_q, other.joint_q)
+        assert_equal(first, kept)
+
+
 def test_a_model_ends_with_its_solvers():
     model = robot('panda')
     inverse_kinematics(model, LINKS['panda'], poses_of(model, LINKS['panda'], 1))
@@ -142,12 +189,48 @@ def test_slices_of_a_large_batch_share_a_solver(makes, monkeypatch):
     assert len(makes) == 1
 
 
+@pytest.mark.parametrize(
+    ('solve', 'most', 'places'),
+    [
+        (inverse_kinematics, 'pose_ik.batch.MAX_BATCH', 1),
+        (all_solutions, 'analytic.batch._MAX_BATCH', 16),
+    ],
+)
+@pytest.mark.parametrize('n', [1, 6, 7, 13, 14, 15])
+def test_each_slice_of_a_batch_is_answered_in_its_rows(solve, most, places, n, monkeypatch):
+    monkeypatch.setattr(f'ros_ik.solvers.{most}', 7 * places)
+    model, link = robot('ur5_robot'), LINKS['ur5_robot']
+    poses, seeds = poses_of(model, link, n), model.random_joint_q(n, 0)
+    whole = solve(model, link, poses, seeds)
+    for first in range(0, n, 7):
+        rows = slice(first, min(first + 7, n))
+        assert_equal(whole.rows(rows), solve(model, link, poses[rows], seeds[rows]))
+
+
 def test_large_batches_are_not_kept(makes):
     model, link = robot('panda'), LINKS['panda']
     poses = poses_of(model, link, 65)
     for _ in range(2):
         inverse_kinematics(model, link, poses)
     assert len(makes) == 2
+
+
+def test_a_chain_is_folded_once_for_equal_requests(monkeypatch):
+    folded = []
+
+    def counted(*args, **options):
+        folded.append(args)
+        return serial_chain(*args, **options)
+
+    for place in (pose_solver, closed_forms):
+        monkeypatch.setattr(place, 'serial_chain', counted)
+    model, link = robot('panda'), LINKS['panda']
+    poses = poses_of(model, link)
+    for options in ({'poses': poses[None]}, {'poses': poses, 'preference': 'middle'}):
+        folded.clear()
+        found = [inverse_kinematics(model, link, **options) for _ in range(3)]
+        assert len(folded) == 1
+        assert_equal(found[0], found[2])
 
 
 def test_wrong_arguments_are_refused_beside_a_kept_solver():
@@ -185,6 +268,32 @@ def test_threads_do_not_share_a_solver():
     for thread in threads:
         thread.join()
     assert not failed
+
+
+def test_a_call_that_fails_leaves_the_solvers_to_other_threads():
+    model, link = robot('panda'), LINKS['panda']
+    pose = poses_of(model, link, 1)
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    for options, error in (
+        ({}, None), ({'joint_group': ['elbow']}, ArgumentError), ({'settings': {}}, ArgumentError),
+        ({'seeds': np.zeros(3)}, ArgumentError), ({'on_progress': stop}, KeyboardInterrupt),
+    ):  # fmt: skip
+        with contextlib.nullcontext() if error is None else pytest.raises(error):
+            inverse_kinematics(model, link, pose, **options)
+        free = []
+
+        def take(free=free):
+            free.append(CAPTURE_LOCK.acquire(blocking=False))
+            if free[0]:
+                CAPTURE_LOCK.release()
+
+        thread = threading.Thread(target=take)
+        thread.start()
+        thread.join()
+        assert free == [True], options
 
 
 def test_the_closed_form_is_told_anew_where_the_arm_has_changed():

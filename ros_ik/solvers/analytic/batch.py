@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from collections.abc import Sequence
-import contextlib
 import functools
 from typing import Any
 from typing import TYPE_CHECKING
@@ -30,7 +28,7 @@ from ros_ik.solvers.analytic.selection import collision_free
 from ros_ik.solvers.analytic.selection import first_places
 from ros_ik.solvers.analytic.selection import most_manipulable
 from ros_ik.solvers.analytic.solver import ClosedFormIK
-from ros_ik.solvers.model_cache import cached
+from ros_ik.solvers.model_cache import Cached
 from ros_ik.solvers.pose_ik.batch_result import batches
 from ros_ik.solvers.pose_ik.setup import seed_rows
 
@@ -163,13 +161,11 @@ def all_solutions(
 
     held = places + MAX_CANDIDATES * (n_values - 1)
 
-    def solved() -> Iterator[tuple[slice, AllSolutions]]:
-        with contextlib.ExitStack() as stack:
-            solver: ClosedFormIK | RedundantClosedFormIK | None = None
-            for rows, size in batches(n, _MAX_BATCH // held):
-                if solver is None or solver.n_problems != size:
-                    made = cached(model, request, functools.partial(make, size), size, held)
-                    solver, checker = stack.enter_context(made)
+    result: AllSolutions | None = None
+    for size, slices in batches(n, _MAX_BATCH // held):
+        made = Cached(model, request, functools.partial(make, size), size, held)
+        with made as (solver, checker):
+            for rows in slices:
                 part = solver.solve(targets[rows], None if starts is None else starts[rows])
                 if checker is not None:
                     part = collision_free(part, checker, places)
@@ -177,6 +173,6 @@ def all_solutions(
                     part = most_manipulable(part, solver.chain, free_rotation)
                 if places > max_solutions:
                     part = first_places(part, max_solutions)
-                yield rows, part
-
-    return AllSolutions.gathered(solved(), n)
+                result = part.added_to(result, rows, n)
+    assert result is not None, 'no poses'
+    return result

@@ -5,9 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from collections.abc import Iterator
 from collections.abc import Sequence
-import contextlib
 import functools
 from typing import Any
 from typing import TYPE_CHECKING
@@ -24,7 +22,7 @@ from ros_ik.numbers import real_array
 from ros_ik.solvers.analytic.batch import all_solutions
 from ros_ik.solvers.analytic.form import closed_form
 from ros_ik.solvers.analytic.form import folded_chain
-from ros_ik.solvers.model_cache import cached
+from ros_ik.solvers.model_cache import Cached
 from ros_ik.solvers.pose_ik.batch_result import batches
 from ros_ik.solvers.pose_ik.choice import best_of
 from ros_ik.solvers.pose_ik.choice import checked_preference
@@ -41,6 +39,7 @@ from ros_ik.solvers.pose_ik.solver import ChainIK
 from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
 
 if TYPE_CHECKING:
+    from ros_ik.kinematics.serial_chain import SerialChain
     from ros_ik.model import JointGroup
     from ros_ik.model import Model
 
@@ -158,6 +157,7 @@ def inverse_kinematics(
         'check_collisions': check_collisions, 'collision_pairs': collision_pairs,
         'collision_margin': collision_margin,
     }  # fmt: skip
+    chain: SerialChain | None = None
     if method == 'closed_form':
         found = _in_closed_form(model, link, targets, starts, count, tolerance, shared)
     else:
@@ -166,13 +166,14 @@ def inverse_kinematics(
             'rotation_tolerance': tolerance.rotation, 'tolerance_frame': tolerance.frame,
             'n_solutions': count, 'settings': settings, 'n_threads': n_threads,
         }  # fmt: skip
-        found = _searched(
+        found, chain = _searched(
             model, link, targets, starts, tolerance, request, method == 'auto', on_progress
         )
     is_set = np.ndim(poses) == 3
     if preference == 'seed' and not is_set:
         return found
-    chain, _ = folded_chain(model, link, joint_group, joint_q, offset)
+    if chain is None:
+        chain, _ = folded_chain(model, link, joint_group, joint_q, offset)
 
     def cost(configurations: np.ndarray, rows: np.ndarray) -> np.ndarray:
         near = None if starts is None else starts[rows]
@@ -191,8 +192,12 @@ def _searched(
     request: dict[str, Any],
     may_be_closed: bool,
     on_progress: Callable[[int, int], object] | None,
-) -> ChainIKResult:
-    """Return what the search finds, with the closed form first where that may be and pays."""
+) -> tuple[ChainIKResult, SerialChain]:
+    """Return what the search finds, with the closed form first where that may be and pays.
+
+    Returns:
+        The answers, and the chain that they were found for.
+    """
     n, count = len(targets), request['n_solutions']
 
     def make(size: int) -> ChainIK | ClosedFormFirstIK:
@@ -205,19 +210,16 @@ def _searched(
         return ClosedFormFirstIK(model, link, size, **taken)
 
     key = {**request, 'link': link, 'may_be_closed': may_be_closed}
-
-    def solved() -> Iterator[tuple[slice, ChainIKResult]]:
-        with contextlib.ExitStack() as stack:
-            solver: ChainIK | ClosedFormFirstIK | None = None
-            for rows, size in batches(n, MAX_BATCH // count):
-                if solver is None or solver.n_problems != size:
-                    made = cached(model, key, functools.partial(make, size), size, count)
-                    solver = stack.enter_context(made)
-                yield rows, solver.solve(targets[rows], None if starts is None else starts[rows])
+    result: ChainIKResult | None = None
+    for size, slices in batches(n, MAX_BATCH // count):
+        with Cached(model, key, functools.partial(make, size), size, count) as solver:
+            for rows in slices:
+                part = solver.solve(targets[rows], None if starts is None else starts[rows])
+                result = part.added_to(result, rows, n)
                 if on_progress is not None:
                     on_progress(rows.stop, n)
-
-    return ChainIKResult.gathered(solved(), n)
+    assert result is not None, 'no poses'
+    return result, solver.chain
 
 
 def _in_closed_form(

@@ -20,40 +20,43 @@ class BatchResult:
 
     def copy(self: _Result) -> _Result:
         """Return a result whose arrays the solver does not overwrite."""
-        return type(self)(*(array.copy() for array in self._arrays()))
+        return type(self)(*[array.copy() for array in self._arrays()])
 
-    @classmethod
-    def gathered(cls: type[_Result], parts: Iterable[tuple[slice, _Result]], n: int) -> _Result:
-        """Return a copy of the results of several batches as one.
+    def added_to(self: _Result, whole: _Result | None, rows: slice, n: int) -> _Result:
+        """Return a result of n rows, some of which are copies of these.
 
         Args:
-            parts: The results, each with its rows of the whole.
+            whole: The result that the other batches were added to, which is written to; None
+                where this batch is the first.
+            rows: Where these rows belong.
             n: Rows of the whole.
         """
-        whole: _Result | None = None
-        for rows, part in parts:
-            if rows.stop - rows.start == n:
-                return part.copy()
-            if whole is None:
-                shapes = ((n, *array.shape[1:]) for array in part._arrays())
-                kinds = (array.dtype for array in part._arrays())
-                whole = cls(*map(np.empty, shapes, kinds))
-            for array, values in zip(whole._arrays(), part._arrays(), strict=True):
-                array[rows] = values
-        assert whole is not None, 'no parts'
+        if rows.stop - rows.start == n:
+            return self.copy()
+        own = self._arrays()
+        if whole is None:
+            whole = type(self)(*[np.empty((n, *array.shape[1:]), array.dtype) for array in own])
+        for array, values in zip(whole._arrays(), own, strict=True):
+            array[rows] = values
         return whole
 
     def rows(self: _Result, rows: slice) -> _Result:
         """Return a copy of some rows."""
-        return type(self)(*(array[rows].copy() for array in self._arrays()))
+        return type(self)(*[array[rows].copy() for array in self._arrays()])
 
     def _arrays(self) -> tuple[np.ndarray, ...]:
-        return tuple(getattr(self, field.name) for field in dataclasses.fields(self))
+        # The fields in their order: nothing else is set on a frozen object.
+        return tuple(vars(self).values())
 
 
-def batches(n: int, most: int) -> Iterator[tuple[slice, int]]:
-    """Yield the rows of batches of up to ``most`` of n rows, at least one, and how many."""
+def batches(n: int, most: int) -> Iterator[tuple[int, Iterable[slice]]]:
+    """Yield the sizes of batches of up to ``most`` of n rows, at least one, with their rows.
+
+    All batches are of the first size but the last one may be smaller.
+    """
     most = max(1, most)
-    for first in range(0, n, most):
-        size = min(most, n - first)
-        yield slice(first, first + size), size
+    end = n - n % most
+    if end:
+        yield most, (slice(first, first + most) for first in range(0, end, most))
+    if end < n:
+        yield n - end, [slice(end, n)]

@@ -82,6 +82,7 @@ class ClosedFormFirstIK:
 
     Attributes:
         n_problems: Poses per solve.
+        chain: The chain to the link.
     """
 
     def __init__(
@@ -138,6 +139,7 @@ class ClosedFormFirstIK:
         several = check_collisions or n_solutions > 1
         places = max(n_solutions, MAX_CANDIDATES) if several else 1
         self._closed = ClosedFormIK(model, link, n_problems, places, least_error=False, **common)
+        self.chain = self._closed.chain
         self._separation = settings.separation
         self._make_search = functools.partial(
             ChainIK, model, link, min(n_problems, _SEARCHED_AT_ONCE), **common,
