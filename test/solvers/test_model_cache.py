@@ -8,6 +8,7 @@ import dataclasses
 import functools
 import gc
 import threading
+from types import SimpleNamespace
 import weakref
 
 import numpy as np
@@ -159,6 +160,20 @@ def test_arrays_of_other_shapes_are_other_content():
         )
     }  # fmt: skip
     assert len(contents) == 6
+
+
+def test_a_change_in_the_memory_of_a_device_is_seen():
+    values, beside = np.arange(6.0), np.arange(3)
+    elsewhere = SimpleNamespace(device=SimpleNamespace(is_cpu=False), numpy=values.copy)
+    reader = ContentReader((beside, elsewhere))
+    first = reader.read()
+    assert reader.read() is first
+    values[2] = 7.0
+    assert reader.read() != first
+    values[2], beside[0] = 2.0, 1
+    assert reader.read() != first
+    beside[0] = 0
+    assert reader.read() == first
 
 
 def test_answers_stay_when_the_solver_goes_on():
