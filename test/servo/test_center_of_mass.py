@@ -10,8 +10,8 @@ from support.robots import ALL_URDFS
 from support.robots import PinocchioRobot
 from support.robots import urdf_text
 from support.servo_rig import Rig
-from support.servo_rig import robot_model
 
+from benchmarks.ticked_servo import robot_model
 from ros_ik.servo import Mode
 from ros_ik.servo import Rejection
 from ros_ik.servo import StatusCode

@@ -5,9 +5,10 @@
 import numpy as np
 import pytest
 from support.servo_rig import Rig
-from support.target_streams import eight
 from support.target_streams import ride
-from support.target_streams import Stream
+
+from benchmarks.target_streams import eight
+from benchmarks.target_streams import Stream
 
 STAMPS = 1000.0
 

@@ -3,8 +3,8 @@
 """Checks of parameter files: each mistake is named, and a right file has none."""
 
 import pytest
-from support.servo_rig import robot_model
 
+from benchmarks.ticked_servo import robot_model
 from ros_ik.errors import ArgumentError
 from ros_ik.node.robot_graph import FoundController
 from ros_ik.settings.parameter_file import read_parameters

@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 
 import pytest
 from support.servo_rig import Rig
-from support.servo_rig import robot_model
 import yaml
 
+from benchmarks.ticked_servo import robot_model
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.errors import ArgumentError

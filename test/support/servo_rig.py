@@ -2,54 +2,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """A servo with a robot that does exactly what it is told, and a clock that the test moves."""
 
-import dataclasses
-import functools
-
 import numpy as np
 
-from ros_ik.demo.robots import find_robot
-from ros_ik.model import Model
-from ros_ik.servo import Command
+from benchmarks.ticked_servo import TickedServo
 from ros_ik.servo import ControllerReference
 from ros_ik.servo import Measurement
-from ros_ik.servo import Servo
-from ros_ik.servo import TargetReader
 from ros_ik.settings import read_settings
 
 
-@functools.cache
-def robot_model(name):
-    """Return the model of a robot of the demo."""
-    return Model.from_urdf(find_robot(name).urdf_path.read_text(), device='cpu')
-
-
-class Rig:
+class Rig(TickedServo):
     """Ticks a servo; a target given with :meth:`aim` is repeated each tick until :meth:`quiet`.
 
     The robot is one of the demo, or RobotFiles with the model beside them.
     """
 
     def __init__(self, name='panda', activate=True, home=None, model=None, **values):
-        files = find_robot(name) if isinstance(name, str) else name
-        self.model = model or robot_model(name)
-        given = {'ee.frame': files.tip_link, 'base_frame': files.base_link}
-        given.update({key.replace('__', '.'): value for key, value in values.items()})
-        self.given = given
-        self.settings = read_settings(given)
-        self.servo = Servo(self.model, self.settings)
-        self.robot = self.servo.robot
-        self.reader = TargetReader(self.robot)
-        self.now, self.dt = 100.0, self.settings.period
-        self.q = self.model.neutral_joint_q()
-        for joint, position in {**files.home, **(home or {})}.items():
-            self.q[self.robot.coord_of[joint]] = position
-        self.q = self.model.apply_mimic(self.q)
+        super().__init__(name, activate, home, model, **values)
         self.received = None
         # What controllers say that they hold: positions and velocities of the controlled joints.
         self.reference = None
         # Measured less commanded coordinates.
         self.offset = np.zeros(len(self.q))
-        self.command = Command(active=activate, poses=(None,) * len(self.settings.tasks))
         self._streams = {}
         self.outputs = []
         self.published = []
@@ -83,10 +56,6 @@ class Rig:
         """Stop streaming targets."""
         self._streams.clear()
 
-    def change(self, **fields):
-        """Change the command."""
-        self.command = dataclasses.replace(self.command, **fields)
-
     def set(self, **values):
         """Change dynamic parameters."""
         self.given.update({key.replace('__', '.'): value for key, value in values.items()})
@@ -115,10 +84,9 @@ class Rig:
             measured = Measurement(
                 self.q + self.offset, np.full(len(self.q), received), self._heard
             )
-            output = self.servo.step(self.now, measured, self.command)
+            output = self.step(measured)
             self.outputs.append(output)
             if output.publish:
-                self.q = output.joint_q.copy()
                 self.published.append(output)
         return output
 
