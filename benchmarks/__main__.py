@@ -3,6 +3,7 @@
 """Runs the benchmarks: ``make bench``, or ``make bench BENCH_ARGS='--quick --only single'``."""
 
 import argparse
+import json
 import os
 from pathlib import Path
 import sys
@@ -13,17 +14,22 @@ import traceback
 from benchmarks import batch_step
 from benchmarks import closed_form
 from benchmarks import control_step
+from benchmarks import joint_targets
 from benchmarks import kinematics
+from benchmarks import motion_quality
 from benchmarks import sections
 from benchmarks import self_collision
 from benchmarks import worst_tick
+from benchmarks.document import document
+from benchmarks.document import MARKS
+from benchmarks.document import merged
+from benchmarks.document import section_lines
+from benchmarks.document import SECTIONS
 from benchmarks.measure import Runner
 from benchmarks.process import ROOT
 from benchmarks.table import note_lines
 from benchmarks.table import row
-from benchmarks.table import SECTIONS
 from benchmarks.table import Side
-from benchmarks.table import table_lines
 from benchmarks.table import write_document
 from benchmarks.table import write_json
 
@@ -38,6 +44,8 @@ BENCHMARKS = {
     'worst_tick': worst_tick.measure,
     'batch_step': batch_step.measure,
     'closed_form': closed_form.measure,
+    'motion_quality': motion_quality.measure,
+    'joint_targets': joint_targets.measure,
     'kinematics': kinematics.measure,
 }
 # Load average above which figures are not worth keeping.
@@ -50,19 +58,21 @@ def main():
     options = _parse()
     chosen = options.only or list(BENCHMARKS)
     whole = not options.quick and not options.only
+    record = options.output is None and (whole or options.record)
     rows, begin = [], time.perf_counter()
     if os.getloadavg()[0] > BUSY:
         print('other programs are running: the figures will be off', file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix='ros_ik_bench_') as folder:
-        runner = Runner(Path(folder))
+        runner = Runner(Path(folder), ROOT / 'docs' / 'images' if record else RESULTS)
         for name in chosen:
             print(f'{name} ...', file=sys.stderr, flush=True)
             rows += _rows(name, runner, options.quick)
     _print(rows)
-    output = options.output or RESULTS / ('latest.json' if whole else 'partial.json')
-    write_json(rows, output)
-    if whole and options.output is None:
-        write_document(rows, ROOT / 'docs' / 'benchmarks.md')
+    output = options.output or RESULTS / ('latest.json' if record else 'partial.json')
+    kept = rows if whole or not record else merged(rows, json.loads(output.read_text()))
+    write_json(kept, output)
+    if record:
+        write_document(kept, ROOT / 'docs' / 'benchmarks.md', document, MARKS)
     minutes = (time.perf_counter() - begin) / 60.0
     print(f'\n{len(rows)} rows in {minutes:.1f} minutes, written to {output.name}')
 
@@ -84,7 +94,13 @@ def _parse():
         '--only', type=_names, help=f'some of {", ".join(BENCHMARKS)}, separated by commas'
     )
     parser.add_argument('--output', type=Path, help='JSON file to write instead of the usual one')
-    return parser.parse_args()
+    parser.add_argument(
+        '--record', action='store_true', help='with --only: replace its rows among the recorded'
+    )
+    options = parser.parse_args()
+    if options.record and options.quick:
+        parser.error('--record: figures of a quick run are not for the page')
+    return options
 
 
 def _names(text):
@@ -100,7 +116,7 @@ def _print(rows):
         chosen = [entry for entry in rows if entry['benchmark'] == name]
         if chosen:
             print(f'\n{title}')
-            print('\n'.join(table_lines(chosen)))
+            print('\n'.join(section_lines(name, chosen)))
             print('\n'.join(f'  {line}' for line in note_lines(chosen)))
 
 

@@ -94,10 +94,12 @@ class Runner:
 
     Args:
         folder: Where problems and answers go.
+        pictures: Where pictures go, the same folder by default.
     """
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, pictures: Path | None = None):
         self.folder = folder
+        self.pictures = pictures or folder
 
     def run(self, module: str, specs: list[Spec], timeout: float) -> dict[Spec, Side]:
         """Measure one solver on several specifications in one process."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of results: what is in one, and the terminal table, JSON and document made from them."""
+"""Rows of results: what is in one, and the terminal table, JSON and documents made from them."""
 
 from collections.abc import Callable
 from collections.abc import Iterable
@@ -15,77 +15,6 @@ from pathlib import Path
 import platform
 
 import numpy as np
-
-BEGIN = '<!-- made by `make bench`: begin -->'
-END = '<!-- made by `make bench`: end -->'
-
-# Title and remark of each benchmark, in the order of the document.
-SECTIONS = {
-    'single': (
-        'One random pose a call',
-        'Reachable poses from random starts; mean time of a call, failures too. A slow peer gets '
-        'as many of the poses as it starts in 5 s, `peer_n` in the JSON.',
-    ),
-    'batch': (
-        'Batches',
-        'Microseconds per verified solution, one core.',
-    ),
-    'flatness': (
-        'Batch sizes against each other',
-        'Our own time per verified solution at each size against 2,048; flat is a ratio of 1.',
-    ),
-    'cores': (
-        'Two cores against one',
-        'Our own time per verified solution, the fastest of 25 batches; 2 is perfect.',
-    ),
-    'trac_ik': (
-        'The protocol of TRAC-IK',
-        'Full poses to 1e-5 in each component of the twist, started in the middle of the limits. '
-        'Its figures are those it publishes (v1.5.1, its own machine, limit 5 ms).',
-    ),
-    'closed_form': (
-        'Every solution of a pose',
-        'Closed forms: poses of random configurations, no joint limits, every solution of each; '
-        'microseconds of processor time, median call or fastest of 100 batches. Success is the '
-        'share of all solutions that either side found. Ours are inside 1e-10, verified by a '
-        'second forward kinematics and sorted; EAIK takes axes and matrices that are made before.',
-    ),
-    'chain_solvers': (
-        'Chain solvers with the interface of motrixsim',
-        'Default settings, one start; microseconds per problem.',
-    ),
-    'newton_interface': (
-        'IKSolver with the interface of newton',
-        'One seed, 24 iterations, analytic Jacobians, soft limits and clamped answers on both '
-        'sides; microseconds per problem.',
-    ),
-    'control_step': (
-        'One control step',
-        'A frame on a circle of 5 cm with gain 0.2, a posture with weight 0.03, position and '
-        'velocity limits, dt 10 ms, a box that the circle presses against; median. Ours moves a '
-        'group of the whole robot, a peer the chain alone. All track alike (`behind_mm`).',
-    ),
-    'self_collision': (
-        'Self-collision',
-        'One control step of a Panda whose links come 2 cm close; 4 closest pairs in Oink. Ours '
-        'replaces meshes by fitted capsules.',
-    ),
-    'worst_tick': (
-        'The longest control step',
-        'The steps of the section above, 100,000 of them made five times: the longest of the '
-        'least times of each. Five times the median is wanted at most (`ours_over_median`); what '
-        'an interrupted step took, and an interrupted wait of 10 us, stand in the JSON.',
-    ),
-    'batch_step': (
-        'One control step of many robots',
-        'Microseconds per robot: hands and feet to poses with gain 0.5, a posture with weight '
-        '0.03, hard position limits, 2 rad/s, dt 10 ms. Ours uses every core.',
-    ),
-    'kinematics': (
-        'Kinematics',
-        'Ours per launch inside a captured graph, n configurations; its call from Python.',
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -194,21 +123,21 @@ def write_json(rows: list[dict] | dict, path: Path) -> None:
 
 
 def _cells(entry: Mapping) -> list[str]:
-    time = f'{_number(entry["ours"])} {entry["unit"]}'.strip()
-    peer = f'{_number(entry["peer"])} {entry["unit"]}'.strip() if entry['peer'] else '-'
+    time = f'{number(entry["ours"])} {entry["unit"]}'.strip()
+    peer = f'{number(entry["peer"])} {entry["unit"]}'.strip() if entry['peer'] else '-'
     return [
         entry['robot'],
         entry['problem'],
         f'{entry["n"]:,}' if entry['n'] else '',
         entry['tolerance'],
         time if entry['ours'] else '-',
-        _number(entry.get('ours_p99')),
-        _percent(entry['success_ours']),
+        number(entry.get('ours_p99')),
+        percent(entry['success_ours']),
         entry['peer_name'],
         peer,
-        _number(entry.get('peer_p99')),
-        _percent(entry['success_peer']),
-        _number(entry['ratio']),
+        number(entry.get('peer_p99')),
+        percent(entry['success_peer']),
+        number(entry['ratio']),
     ]
 
 
@@ -218,13 +147,15 @@ HEADER = [
 ]  # fmt: skip
 
 
-def _number(value):
+def number(value: float | None) -> str:
+    """Return a figure with three digits, or all before the point."""
     if value is None:
         return '-'
     return f'{value:,.0f}' if value >= 1000 else f'{value:.3g}'
 
 
-def _percent(value):
+def percent(value: float | None) -> str:
+    """Return a part as a percentage."""
     # Not every answer is not 100 %, however close.
     if value is None:
         return '-'
@@ -260,38 +191,11 @@ def note_lines(rows: Iterable[Mapping]) -> list[str]:
     return [f'{", ".join(dict.fromkeys(where))}: {note}' for note, where in places.items()]
 
 
-def document(rows: list[dict]) -> str:
-    """Return the generated part of the document."""
-    parts = [_heading(rows)]
-    for name, (title, remark) in SECTIONS.items():
-        chosen = [entry for entry in rows if entry['benchmark'] == name]
-        if not chosen:
-            continue
-        notes = note_lines(chosen)
-        body = '\n'.join(table_lines(chosen))
-        tail = '\n\n' + '\n'.join(f'- {note}' for note in notes) if notes else ''
-        parts.append(f'## {title}\n\n{remark}\n\n{body}{tail}')
-    return '\n\n'.join(parts)
-
-
-def _heading(rows):
-    machines = ' and '.join(sorted({entry['machine'] for entry in rows}))
-    versions = {name: v for entry in rows for name, v in entry['versions'].items()}
-    listed = ', '.join(f'{name} {versions[name]}' for name in sorted(versions))
-    return (
-        f'Measured on {machines}, each solver in a process of its own with one thread where\n'
-        'nothing else is said. Every answer is checked by Pinocchio in float64: within the\n'
-        'tolerance and inside the limits, or it does not count. Ratio is peer over ours. Every\n'
-        'solver gets the same URDF: the chain from base to tip without other branches or shapes.\n'
-        f'Versions: {listed}.'
-    )
-
-
 def write_document(
     rows: list[dict],
     path: Path,
-    document_of: Callable[[list[dict]], str] = document,
-    marks: tuple[str, str] = (BEGIN, END),
+    document_of: Callable[[list[dict]], str],
+    marks: tuple[str, str],
 ) -> None:
     """Replace the part of a document between two marks.
 

@@ -7,10 +7,11 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks.table import BEGIN
+from benchmarks.document import document
+from benchmarks.document import MARKS
+from benchmarks.document import merged
+from benchmarks.document import section_lines
 from benchmarks.table import call_statistics
-from benchmarks.table import document
-from benchmarks.table import END
 from benchmarks.table import row
 from benchmarks.table import Side
 from benchmarks.table import table_lines
@@ -88,16 +89,47 @@ def test_columns_of_the_table_line_up():
 
 def test_the_document_keeps_what_is_outside_the_marks(tmp_path):
     path = tmp_path / 'benchmarks.md'
-    path.write_text(f'head\n{BEGIN}\nold figures\n{END}\ntail\n')
+    begin, end = MARKS
+    path.write_text(f'head\n{begin}\nold figures\n{end}\ntail\n')
     for _ in range(2):
-        write_document([make_row(Side(20.0, 1.0), Side(500.0, 0.5))], path)
+        write_document([make_row(Side(20.0, 1.0), Side(500.0, 0.5))], path, document, MARKS)
         text = path.read_text()
         assert text.startswith('head\n') and text.endswith('tail\n')
         assert 'old figures' not in text
         assert text.count('their solver') == 1
     path.write_text('no marks')
     with pytest.raises(ValueError, match='marks'):
-        write_document([], path)
+        write_document([], path, document, MARKS)
+
+
+def motion_row(problem, name, jerk):
+    """Return a row of a section with a line for each solver; ours has a jerk of 5."""
+    ours, peer = (Side(value, 1.0, {'jerk': value, 'lag_ms': -value}) for value in (5.0, jerk))
+    return row('motion_quality', 'panda', problem, 30, '', ours, name, peer)
+
+
+def test_a_line_for_each_solver_and_ours_once_a_problem():
+    rows = [motion_row('a', 'pink', 70.0), motion_row('a', 'mink', 80.0)]
+    rows += [motion_row('b', 'pink', 90.0)]
+    lines = [
+        [cell.strip() for cell in line.strip('| ').split('|')]
+        for line in section_lines('motion_quality', rows)
+    ]
+    header, _, *body = lines
+    assert header[2:6] == ['solver', 'jerk, rad/s^3', 'sign changes, 1/s', 'lag, ms']
+    assert [line[1:6] for line in body] == [
+        ['a', 'ros_ik, defaults', '5', '-', '-5'], ['a', 'pink', '70', '-', '-70'],
+        ['a', 'mink', '80', '-', '-80'], ['b', 'ros_ik, defaults', '5', '-', '-5'],
+        ['b', 'pink', '90', '-', '-90'],
+    ]  # fmt: skip
+    assert '| ros_ik, defaults |' in document(rows)
+
+
+def test_new_rows_replace_those_of_their_benchmark_alone():
+    old = [motion_row('a', 'pink', 70.0), motion_row('b', 'pink', 90.0)]
+    single, new = make_row(Side(1.0), Side(2.0)), motion_row('c', 'mink', 60.0)
+    kinematics = {**single, 'benchmark': 'kinematics'}
+    assert merged([new], [kinematics, *old, single]) == [single, new, kinematics]
 
 
 def test_statistics_are_in_microseconds():

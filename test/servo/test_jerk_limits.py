@@ -9,25 +9,21 @@ import pytest
 import ruckig
 from support.servo_rig import Rig
 
+from benchmarks.joint_targets import ACCELERATION
+from benchmarks.joint_targets import jerk_limits
+from benchmarks.joint_targets import ROBOT
+from benchmarks.joint_targets import SEVERAL
+from benchmarks.robots import load_robot
 from ros_ik.settings import SettingsError
 
-JOINTS = [
-    'shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint', 'wrist_2_joint',
-    'wrist_3_joint',
-]  # fmt: skip
-ACCELERATION = 5.0
+JOINTS = load_robot(ROBOT).joints
 # Motion of a joint that counts as rest [rad].
 STILL = 1e-6
 
 
 def make_rig(ratio, mode='strict', rate=100.0, **values):
     """Return a UR5 whose jerk limits are ``ratio`` times the acceleration limits per second."""
-    for name in JOINTS:
-        values[f'joint_limits__{name}__has_acceleration_limits'] = True
-        values[f'joint_limits__{name}__max_acceleration'] = ACCELERATION
-        values[f'joint_limits__{name}__has_jerk_limits'] = True
-        values[f'joint_limits__{name}__max_jerk'] = ratio * ACCELERATION
-    return Rig('ur5', control_rate=rate, limits__jerk=mode, **values)
+    return Rig(ROBOT, control_rate=rate, **jerk_limits(ratio, mode), **values)
 
 
 def positions(rig, ticks):
@@ -138,7 +134,7 @@ def test_strict_limits_hold_where_a_barrier_is_seen_late():
 
 
 def test_several_joints_arrive_about_as_soon_as_those_of_ruckig():
-    rig, target = make_rig(30, rate=250.0), np.array([1.0, -0.8, 1.4, -1.0, 0.6, 2.0])
+    rig, target = make_rig(30, rate=250.0), SEVERAL
     start, velocity = rig.q[rig.robot.coords], rig.robot.velocity[rig.robot.group.variable_dof]
     given, trajectory = ruckig.InputParameter(6), ruckig.Trajectory(6)
     given.current_position, given.target_position = start.tolist(), target.tolist()

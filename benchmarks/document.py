@@ -1,0 +1,182 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The part of docs/benchmarks.md that ``make bench`` makes: its sections and their tables."""
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+import itertools
+
+from benchmarks.table import note_lines
+from benchmarks.table import number
+from benchmarks.table import percent
+from benchmarks.table import table_lines
+
+MARKS = '<!-- made by `make bench`: begin -->', '<!-- made by `make bench`: end -->'
+
+# Title and remark of each benchmark, in the order of the document.
+SECTIONS = {
+    'single': (
+        'One random pose a call',
+        'Reachable poses from random starts; mean time of a call, failures too. A slow peer gets '
+        'as many of the poses as it starts in 5 s, `peer_n` in the JSON.',
+    ),
+    'batch': (
+        'Batches',
+        'Microseconds per verified solution, one core.',
+    ),
+    'flatness': (
+        'Batch sizes against each other',
+        'Our own time per verified solution at each size against 2,048; flat is a ratio of 1.',
+    ),
+    'cores': (
+        'Two cores against one',
+        'Our own time per verified solution, the fastest of 25 batches; 2 is perfect.',
+    ),
+    'trac_ik': (
+        'The protocol of TRAC-IK',
+        'Full poses to 1e-5 in each component of the twist, started in the middle of the limits. '
+        'Its figures are those it publishes (v1.5.1, its own machine, limit 5 ms).',
+    ),
+    'closed_form': (
+        'Every solution of a pose',
+        'Closed forms: poses of random configurations, no joint limits, every solution of each; '
+        'microseconds of processor time, median call or fastest of 100 batches. Success is the '
+        'share of all solutions that either side found. Ours are inside 1e-10, verified by a '
+        'second forward kinematics and sorted; EAIK takes axes and matrices that are made before.',
+    ),
+    'chain_solvers': (
+        'Chain solvers with the interface of motrixsim',
+        'Default settings, one start; microseconds per problem.',
+    ),
+    'newton_interface': (
+        'IKSolver with the interface of newton',
+        'One seed, 24 iterations, analytic Jacobians, soft limits and clamped answers on both '
+        'sides; microseconds per problem.',
+    ),
+    'control_step': (
+        'One control step',
+        'A frame on a circle of 5 cm with gain 0.2, a posture with weight 0.03, position and '
+        'velocity limits, dt 10 ms, a box that the circle presses against; median. Ours moves a '
+        'group of the whole robot, a peer the chain alone. All track alike (`behind_mm`).',
+    ),
+    'self_collision': (
+        'Self-collision',
+        'One control step of a Panda whose links come 2 cm close; 4 closest pairs in Oink. Ours '
+        'replaces meshes by fitted capsules.',
+    ),
+    'worst_tick': (
+        'The longest control step',
+        'The steps of the section above, 100,000 of them made five times: the longest of the '
+        'least times of each. Five times the median is wanted at most (`ours_over_median`); what '
+        'an interrupted step took, and an interrupted wait of 10 us, stand in the JSON.',
+    ),
+    'batch_step': (
+        'One control step of many robots',
+        'Microseconds per robot: hands and feet to poses with gain 0.5, a posture with weight '
+        '0.03, hard position limits, 2 rad/s, dt 10 ms. Ours uses every core.',
+    ),
+    'motion_quality': (
+        'Motion quality',
+        'A tool follows poses that arrive at 10 to 100 Hz, in a loop of 100 or 1,000 Hz. On a '
+        'figure of eight of 0.2 x 0.1 m at up to 0.28 m/s: RMS jerk of the joints, changes of '
+        'sign of their acceleration (a joint and second), mean distance to the target, largest '
+        'distance to the path. On a line at 0.25 m/s: the mean lag (below zero is ahead: a '
+        'command is a place at the end of its tick), and how far the tool goes beyond the end, '
+        'where the target stops at once. Ours is the servo of the node with its defaults, then '
+        'with `target_prediction: velocity`. pink and mink (daqp) hold the last pose between two '
+        'messages, and track it with gain 1 and limits of position and velocity, as it is or '
+        'behind a first-order low-pass. 50 ms is a smoothing factor of 0.3 at 60 Hz, usual in '
+        'programs for teleoperation, and lags about as much as our defaults at 30 Hz. pink and '
+        'mink solve the same program; a pose that arrives in each tick they follow exactly.\n\n'
+        'The first joint of the Panda, poses at 30 Hz in a loop of 100 Hz:\n\n'
+        '![Position, velocity, acceleration and jerk: smooth with target_prediction, a saw with '
+        'the defaults and with the low-pass](images/motion_quality.png)',
+    ),
+    'joint_targets': (
+        'Motion quality: joint targets',
+        'Time to a joint target with limits of velocity, acceleration (5 rad/s^2) and jerk '
+        '(rad/s^3) that hold throughout, `limits.jerk: strict`; Ruckig has the least time there '
+        'is, all joints in step. Success is the share of ticks inside the limits, judged by '
+        'differences of the positions. So judged, a motion in ticks may take up to two of them '
+        'less than one in continuous time.',
+    ),
+    'kinematics': (
+        'Kinematics',
+        'Ours per launch inside a captured graph, n configurations; its call from Python.',
+    ),
+}
+
+
+# Sections whose tables have a line for each solver, ours first, instead of one for each pair:
+# heading of each column and the name of the figure among a side's details.
+FIGURES = {
+    'motion_quality': {
+        'jerk, rad/s^3': 'jerk', 'sign changes, 1/s': 'sign_changes', 'lag, ms': 'lag_ms',
+        'distance, mm': 'distance_mm', 'off the path, mm': 'path_error_mm',
+        'beyond a stop, mm': 'overshoot_mm',
+    },
+}  # fmt: skip
+
+
+def section_lines(name: str, rows: list[dict]) -> list[str]:
+    """Return the lines of the table of a section.
+
+    Args:
+        name: Name of the benchmark.
+        rows: Its rows.
+    """
+    if name not in FIGURES:
+        return table_lines(rows)
+    columns = FIGURES[name]
+    header = ['robot', 'problem', 'solver', *columns, 'success']
+
+    def cells(line: Mapping) -> list[str]:
+        entry, side = line['entry'], line['side']
+        name = entry['peer_name'] if side == 'peer' else 'ros_ik, defaults'
+        figures = [number(entry.get(f'{side}_{key}')) for key in columns.values()]
+        success = percent(entry[f'success_{side}'])
+        return [entry['robot'], entry['problem'], name, *figures, success]
+
+    return table_lines(_solver_lines(rows), header, cells)
+
+
+def _solver_lines(rows: list[dict]) -> Iterable[Mapping]:
+    """Yield a row and the side of it to show: ours once for each robot and problem."""
+    for _, group in itertools.groupby(rows, lambda entry: (entry['robot'], entry['problem'])):
+        entries = list(group)
+        yield {'entry': entries[0], 'side': 'ours'}
+        yield from ({'entry': entry, 'side': 'peer'} for entry in entries)
+
+
+def merged(rows: list[dict], recorded: list[dict]) -> list[dict]:
+    """Return recorded rows with those of the same benchmarks replaced, in the page's order."""
+    new, order = {entry['benchmark'] for entry in rows}, list(SECTIONS)
+    kept = [entry for entry in recorded if entry['benchmark'] not in new]
+    return sorted([*kept, *rows], key=lambda entry: order.index(entry['benchmark']))
+
+
+def document(rows: list[dict]) -> str:
+    """Return the generated part of the document."""
+    parts = [_heading(rows)]
+    for name, (title, remark) in SECTIONS.items():
+        chosen = [entry for entry in rows if entry['benchmark'] == name]
+        if not chosen:
+            continue
+        notes = note_lines(chosen)
+        body = '\n'.join(section_lines(name, chosen))
+        tail = '\n\n' + '\n'.join(f'- {note}' for note in notes) if notes else ''
+        parts.append(f'## {title}\n\n{remark}\n\n{body}{tail}')
+    return '\n\n'.join(parts)
+
+
+def _heading(rows):
+    machines = ' and '.join(sorted({entry['machine'] for entry in rows}))
+    versions = {name: v for entry in rows for name, v in entry['versions'].items()}
+    listed = ', '.join(f'{name} {versions[name]}' for name in sorted(versions))
+    return (
+        f'Measured on {machines}, each solver in a process of its own with one thread where\n'
+        'nothing else is said. Every answer is checked by Pinocchio in float64: within the\n'
+        'tolerance and inside the limits, or it does not count. Ratio is peer over ours. Every\n'
+        'solver gets the same URDF: the chain from base to tip without other branches or shapes.\n'
+        f'Versions: {listed}.'
+    )
