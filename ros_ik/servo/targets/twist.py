@@ -31,6 +31,9 @@ _FORGIVEN = 0.1
 _LEAD_TICKS = 1.0
 # Lead in all: linear [m], angular [rad].
 _LEASH = (0.02, 0.05)
+# Time constant with which a lead is made good where accelerations are ramps, in times of a ramp:
+# the joints are about one of these late, and with twice that an arm still swings.
+_RAMPS = 3.0
 
 
 class TwistMotion:
@@ -87,15 +90,13 @@ class TwistMotion:
                 _leashed(behind[1] * axes[1], self.velocity[1] * dt, _LEASH[1]),
             )
         goal = _limited((wanted[0] * axes[0], wanted[1] * axes[1]), limits)
-        before = self.velocity
-        self.velocity = self._accelerated(goal, achieved, limits)
+        self.velocity = self._accelerated(goal, achieved, axes, limits)
         ahead = (lead[0] + self.velocity[0] * dt, lead[1] + self.velocity[1] * dt)
         self._reference = move_pose(pose, *ahead)
         step = [
-            velocity * dt
-            + _caught_up(approach, part, dt, bounds, moved * counted - last * dt)
-            for velocity, approach, part, bounds, moved, counted, last in zip(
-                self.velocity, self._catch_up, lead, limits, achieved, axes, before, strict=True
+            velocity * dt + _caught_up(approach, part, dt, bounds)
+            for velocity, approach, part, bounds in zip(
+                self.velocity, self._catch_up, lead, limits, strict=True
             )
         ]
         return _bounded(step[0], limits[0].speed * dt), _bounded(step[1], limits[1].speed * dt)
@@ -104,13 +105,14 @@ class TwistMotion:
         self,
         goal: tuple[np.ndarray, np.ndarray],
         achieved: tuple[np.ndarray, np.ndarray],
+        axes: tuple[np.ndarray, np.ndarray],
         limits: tuple[ApproachLimits, ApproachLimits],
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the velocity of this tick; linear and angular part arrive together."""
         dt = self._dt
         if limits[0].is_ramped(dt):
-            # The lead makes good the part that is missing.
-            return self._ramped(goal, limits)
+            counted = (achieved[0] * axes[0], achieved[1] * axes[1])
+            return self._ramped(goal, counted, limits)
         base = [
             _kept(velocity, moved / dt)
             for velocity, moved in zip(self.velocity, achieved, strict=True)
@@ -126,14 +128,15 @@ class TwistMotion:
     def _ramped(
         self,
         goal: tuple[np.ndarray, np.ndarray],
+        achieved: tuple[np.ndarray, np.ndarray],
         limits: tuple[ApproachLimits, ApproachLimits],
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the velocity of this tick where accelerations are ramps."""
         dt, velocities, changes = self._dt, [], []
-        for want, have, change, bounds in zip(
-            goal, self.velocity, self._change, limits, strict=True
-        ):
-            last: Vector = tuple((have * dt).tolist())
+        for want, moved, change, bounds in zip(goal, achieved, self._change, limits, strict=True):
+            # From what was achieved: joints that are late, and asked for ever more, would gain
+            # speed that they cannot lose in time.
+            last: Vector = tuple(moved.tolist())
             wanted: Vector = tuple((want * dt).tolist())
             step = ramped_step(wanted, last, change, *bounds.changes(dt))
             changes.append(float_less(step, last))
@@ -143,11 +146,11 @@ class TwistMotion:
 
 
 def _caught_up(
-    approach: Approach, lead: np.ndarray, dt: float, limits: ApproachLimits, gained: np.ndarray
+    approach: Approach, lead: np.ndarray, dt: float, limits: ApproachLimits
 ) -> np.ndarray:
-    """Return the part of the lead that a tick makes good; ``gained`` is that of the last one."""
+    """Return the part of the lead that a tick makes good."""
     if limits.is_ramped(dt):
-        return np.array(approach.step(lead.tolist(), gained.tolist(), limits))
+        return lead * min(dt / (_RAMPS * limits.ramp), limits.gain)
     x, y, z = approach.velocity
     return np.array(approach.step(lead.tolist(), (x * dt, y * dt, z * dt), limits))
 
