@@ -19,17 +19,9 @@ from ros_ik.viewer.obstacles import Obstacles
 from ros_ik.viewer.parameter_panel import ParameterPanel
 from ros_ik.viewer.plots import Plots
 from ros_ik.viewer.requests import Requests
+from ros_ik.viewer.service_calls import MODES
 from ros_ik.viewer.show_controls import ShowControls
-from ros_ik_interfaces.srv import SetMode
 
-# Kinds of commands by what the page calls them.
-MODES = {
-    'auto': SetMode.Request.AUTO,
-    'pose': SetMode.Request.POSE,
-    'twist': SetMode.Request.TWIST,
-    'joint': SetMode.Request.JOINT,
-    'hold': SetMode.Request.HOLD,
-}
 _LOCAL_HOSTS = ('127.0.0.1', 'localhost', '::1')
 _LOCAL_ORIGIN = re.compile(r'http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?')
 HELP = """\

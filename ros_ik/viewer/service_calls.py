@@ -13,9 +13,16 @@ from rclpy.node import Node
 from std_srvs.srv import SetBool
 from std_srvs.srv import Trigger
 
-from ros_ik.viewer.page import MODES
 from ros_ik_interfaces.srv import SetMode
 
+# Kinds of commands by their names on the page.
+MODES = {
+    'auto': SetMode.Request.AUTO,
+    'pose': SetMode.Request.POSE,
+    'twist': SetMode.Request.TWIST,
+    'joint': SetMode.Request.JOINT,
+    'hold': SetMode.Request.HOLD,
+}
 # A service that has not answered after this may be asked again [s].
 _PATIENCE = 2.0
 _SERVICES: dict[str, tuple[Any, str, Any]] = {
