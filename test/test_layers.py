@@ -24,6 +24,7 @@ ROOMS = {
         'transport', 'execution', 'model_loading', 'control', 'services', 'subscribers', 'reports',
         'markers', 'actions', '.',
     ],
+    'viewer': ['robot', 'gui', 'scene', 'obstacles', 'client', '.'],
     'servo': ['interface', 'robot', 'motion', 'state', 'step', 'targets', 'reports', '.'],
 }  # fmt: skip
 ROS_PACKAGES = ('node', 'demo', 'viewer')
@@ -116,7 +117,7 @@ def folder_imports(package):
     }
 
 
-@pytest.mark.parametrize('package', ['node', 'servo'])
+@pytest.mark.parametrize('package', ['node', 'servo', 'viewer'])
 def test_the_picture_of_the_folders_is_that_of_their_imports(package):
     text = (ROOT / 'docs' / 'architecture.md').read_text()
     (block,) = re.findall(

@@ -14,13 +14,13 @@ from typing import Any
 import viser
 import websockets.asyncio.server
 
-from ros_ik.viewer.jog import Jog
-from ros_ik.viewer.obstacles import Obstacles
-from ros_ik.viewer.parameter_panel import ParameterPanel
-from ros_ik.viewer.plots import Plots
-from ros_ik.viewer.requests import Requests
-from ros_ik.viewer.service_calls import MODES
-from ros_ik.viewer.show_controls import ShowControls
+from ros_ik.viewer.client.service_calls import MODES
+from ros_ik.viewer.gui.jog import Jog
+from ros_ik.viewer.gui.parameter_panel import ParameterPanel
+from ros_ik.viewer.gui.plots import Plots
+from ros_ik.viewer.gui.requests import Requests
+from ros_ik.viewer.gui.show_controls import ShowControls
+from ros_ik.viewer.obstacles.obstacles import Obstacles
 
 _LOCAL_HOSTS = ('127.0.0.1', 'localhost', '::1')
 _LOCAL_ORIGIN = re.compile(r'http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?')

@@ -27,27 +27,27 @@ from ros_ik.model.conventions import poses
 from ros_ik.node.model_loading.package_paths import package_paths
 from ros_ik.node.transport.polled_subscription import LeavesStreams
 from ros_ik.node.transport.pose_messages import pose_numbers
-from ros_ik.viewer import plots
-from ros_ik.viewer.commands import Commands
-from ros_ik.viewer.inputs import Inputs
-from ros_ik.viewer.inputs import SILENCE
-from ros_ik.viewer.node_parameters import NodeParameters
-from ros_ik.viewer.node_parameters import section_of
+from ros_ik.viewer.client.commands import Commands
+from ros_ik.viewer.client.inputs import Inputs
+from ros_ik.viewer.client.inputs import SILENCE
+from ros_ik.viewer.client.node_parameters import NodeParameters
+from ros_ik.viewer.client.node_parameters import section_of
+from ros_ik.viewer.client.service_calls import ServiceCalls
+from ros_ik.viewer.gui import plots
+from ros_ik.viewer.gui.requests import Requests
+from ros_ik.viewer.gui.status_text import status_html
 from ros_ik.viewer.page import Page
-from ros_ik.viewer.pairs_view import PairsView
-from ros_ik.viewer.requests import Requests
-from ros_ik.viewer.robot_reader import RobotReader
-from ros_ik.viewer.robot_state import MEASURED
-from ros_ik.viewer.robot_state import RobotState
-from ros_ik.viewer.robot_view import RobotView
-from ros_ik.viewer.service_calls import ServiceCalls
-from ros_ik.viewer.shapes_view import ShapesView
-from ros_ik.viewer.status_text import status_html
-from ros_ik.viewer.target_gizmos import TargetGizmos
-from ros_ik.viewer.trails import Trails
-from ros_ik.viewer.workspace_view import PREFIX as BOX_PREFIX
-from ros_ik.viewer.workspace_view import read_boxes
-from ros_ik.viewer.workspace_view import WorkspaceView
+from ros_ik.viewer.robot.robot_reader import RobotReader
+from ros_ik.viewer.robot.robot_state import MEASURED
+from ros_ik.viewer.robot.robot_state import RobotState
+from ros_ik.viewer.scene.pairs_view import PairsView
+from ros_ik.viewer.scene.robot_view import RobotView
+from ros_ik.viewer.scene.shapes_view import ShapesView
+from ros_ik.viewer.scene.target_gizmos import TargetGizmos
+from ros_ik.viewer.scene.trails import Trails
+from ros_ik.viewer.scene.workspace_view import PREFIX as BOX_PREFIX
+from ros_ik.viewer.scene.workspace_view import read_boxes
+from ros_ik.viewer.scene.workspace_view import WorkspaceView
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import ObstacleArray
 

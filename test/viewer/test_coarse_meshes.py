@@ -15,8 +15,8 @@ import trimesh
 from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.robots import mesh_folders
 from ros_ik.model import Model
-from ros_ik.viewer.coarse_meshes import coarsen
-from ros_ik.viewer.robot_meshes import read_meshes
+from ros_ik.viewer.robot.coarse_meshes import coarsen
+from ros_ik.viewer.robot.robot_meshes import read_meshes
 
 # What a part keeps in any case, and how far 95 % of the points of a surface may lie from samples
 # of another one [m], which lie up to 3 mm apart. Thin details may go.

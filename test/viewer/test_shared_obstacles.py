@@ -10,9 +10,9 @@ import pytest
 pytest.importorskip('trimesh', reason='trimesh is not installed')
 
 from ros_ik.model.conventions import poses
-from ros_ik.viewer.placed_obstacle import HALF_SPACE
-from ros_ik.viewer.placed_obstacle import PlacedObstacle
-from ros_ik.viewer.shared_obstacles import SharedObstacles
+from ros_ik.viewer.obstacles.placed_obstacle import HALF_SPACE
+from ros_ik.viewer.obstacles.placed_obstacle import PlacedObstacle
+from ros_ik.viewer.obstacles.shared_obstacles import SharedObstacles
 from ros_ik_interfaces.msg import Obstacle
 from ros_ik_interfaces.msg import ObstacleArray
 

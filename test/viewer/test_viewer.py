@@ -25,13 +25,13 @@ from support.viewer_rig import viewed
 
 from ros_ik.node.markers.shapes import barrier_color
 from ros_ik.node.markers.shapes import barrier_room
-from ros_ik.viewer.plots import POSITIONS
-from ros_ik.viewer.plots import TICKS
-from ros_ik.viewer.plots import VELOCITIES
-from ros_ik.viewer.requests import Requests
-from ros_ik.viewer.status_text import status_html
+from ros_ik.viewer.gui.plots import POSITIONS
+from ros_ik.viewer.gui.plots import TICKS
+from ros_ik.viewer.gui.plots import VELOCITIES
+from ros_ik.viewer.gui.requests import Requests
+from ros_ik.viewer.gui.status_text import status_html
+from ros_ik.viewer.scene.workspace_view import read_boxes
 from ros_ik.viewer.viewer_node import survive_wakes
-from ros_ik.viewer.workspace_view import read_boxes
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import TaskError
 

@@ -11,8 +11,8 @@ from visualization_msgs.msg import MarkerArray
 
 from ros_ik.model.conventions import poses
 from ros_ik.node.markers.shapes import barrier_room
-from ros_ik.viewer.palette import BLUE
-from ros_ik.viewer.palette import VERMILLION
+from ros_ik.viewer.robot.palette import BLUE
+from ros_ik.viewer.robot.palette import VERMILLION
 
 _NAMESPACE = 'closest_pairs'
 _LINE_WIDTH = 4.0

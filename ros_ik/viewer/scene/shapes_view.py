@@ -11,8 +11,8 @@ from visualization_msgs.msg import Marker
 from visualization_msgs.msg import MarkerArray
 
 from ros_ik.node.transport.pose_messages import pose_numbers
-from ros_ik.viewer.palette import PURPLE
-from ros_ik.viewer.robot_view import place
+from ros_ik.viewer.robot.palette import PURPLE
+from ros_ik.viewer.scene.robot_view import place
 
 _NAMESPACE = 'collision_shapes'
 _OPACITY = 0.4

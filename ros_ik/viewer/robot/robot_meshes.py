@@ -17,8 +17,8 @@ from ros_ik.demo.shape_scene import shape_scene
 from ros_ik.errors import ModelError
 from ros_ik.model import Model
 from ros_ik.model.readers.xml import parse_document
-from ros_ik.viewer.coarse_meshes import coarsen
-from ros_ik.viewer.palette import GREY
+from ros_ik.viewer.robot.coarse_meshes import coarsen
+from ros_ik.viewer.robot.palette import GREY
 
 # Shapes of the geometries that a description can name, for the order of its colours.
 _KNOWN = ('box', 'sphere', 'cylinder', 'capsule', 'mesh')
@@ -53,7 +53,7 @@ def read_meshes(
         model: The robot.
         text: Its description, which has the colours.
         triangles: About how many triangles the robot may have, see
-            :func:`~ros_ik.viewer.coarse_meshes.coarsen`.
+            :func:`~ros_ik.viewer.robot.coarse_meshes.coarsen`.
         problems: What cannot be drawn is added here, a sentence each.
         ended: Once it is set, no further mesh is read.
     """

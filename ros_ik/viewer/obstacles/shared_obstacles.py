@@ -16,7 +16,7 @@ import time
 
 import numpy as np
 
-from ros_ik.viewer.placed_obstacle import PlacedObstacle
+from ros_ik.viewer.obstacles.placed_obstacle import PlacedObstacle
 from ros_ik_interfaces.msg import Obstacle
 from ros_ik_interfaces.msg import ObstacleArray
 

@@ -12,13 +12,13 @@ import numpy as np
 import viser
 from viser import uplot
 
-from ros_ik.viewer.palette import BLUE
-from ros_ik.viewer.palette import Color
-from ros_ik.viewer.palette import GREEN
-from ros_ik.viewer.palette import ORANGE
-from ros_ik.viewer.palette import PURPLE
-from ros_ik.viewer.palette import SKY
-from ros_ik.viewer.palette import VERMILLION
+from ros_ik.viewer.robot.palette import BLUE
+from ros_ik.viewer.robot.palette import Color
+from ros_ik.viewer.robot.palette import GREEN
+from ros_ik.viewer.robot.palette import ORANGE
+from ros_ik.viewer.robot.palette import PURPLE
+from ros_ik.viewer.robot.palette import SKY
+from ros_ik.viewer.robot.palette import VERMILLION
 
 _COLORS: tuple[Color, ...] = (BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE)
 # A robot with more joints than this has the first ones plotted.

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import viser
 
-from ros_ik.viewer.palette import GREEN
-from ros_ik.viewer.robot_view import place
+from ros_ik.viewer.robot.palette import GREEN
+from ros_ik.viewer.scene.robot_view import place
 
 PREFIX = 'barriers.position.'
 # Distance to which a box is drawn on a side without a face [m].

@@ -11,9 +11,9 @@ import dataclasses
 import numpy as np
 import viser
 
-from ros_ik.viewer.palette import BLUE
-from ros_ik.viewer.palette import Color
-from ros_ik.viewer.palette import VERMILLION
+from ros_ik.viewer.robot.palette import BLUE
+from ros_ik.viewer.robot.palette import Color
+from ros_ik.viewer.robot.palette import VERMILLION
 
 # A trail grows by a point where the way since the last one is this long [m], to so many points.
 _STEP, _MOST_POINTS = 0.004, 200

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import threading
 
 from ros_ik.errors import RosIkError
-from ros_ik.viewer.robot_state import RobotState
+from ros_ik.viewer.robot.robot_state import RobotState
 
 
 class RobotReader:

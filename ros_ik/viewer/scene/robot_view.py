@@ -7,10 +7,10 @@ from __future__ import annotations
 import numpy as np
 import viser
 
-from ros_ik.viewer.palette import ORANGE
-from ros_ik.viewer.robot_state import COMMANDED
-from ros_ik.viewer.robot_state import MEASURED
-from ros_ik.viewer.robot_state import RobotState
+from ros_ik.viewer.robot.palette import ORANGE
+from ros_ik.viewer.robot.robot_state import COMMANDED
+from ros_ik.viewer.robot.robot_state import MEASURED
+from ros_ik.viewer.robot.robot_state import RobotState
 
 _GHOST_OPACITY = 0.45
 # A link that moved less than this is not sent again [m, and the same number for quaternions].

@@ -24,9 +24,9 @@ from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
 from ros_ik.node.transport.polled_subscription import Stream
-from ros_ik.viewer.robot_state import COMMANDED
-from ros_ik.viewer.robot_state import MEASURED
-from ros_ik.viewer.robot_state import RobotState
+from ros_ik.viewer.robot.robot_state import COMMANDED
+from ros_ik.viewer.robot.robot_state import MEASURED
+from ros_ik.viewer.robot.robot_state import RobotState
 from ros_ik_interfaces.msg import IkStatus
 from ros_ik_interfaces.msg import ObstacleArray
 

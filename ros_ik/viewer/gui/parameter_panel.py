@@ -16,7 +16,7 @@ from rcl_interfaces.msg import ParameterDescriptor
 import viser
 import yaml
 
-from ros_ik.viewer.requests import Requests
+from ros_ik.viewer.gui.requests import Requests
 
 NOTHING = '-'
 # A range that is no longer than this gets a slider, with so many steps; others get a number.

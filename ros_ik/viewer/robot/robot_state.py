@@ -12,8 +12,8 @@ import numpy as np
 from ros_ik.demo.robot_joints import RobotJoints
 from ros_ik.kinematics import eval_fk
 from ros_ik.model import Model
-from ros_ik.viewer.robot_meshes import LinkMesh
-from ros_ik.viewer.robot_meshes import read_meshes
+from ros_ik.viewer.robot.robot_meshes import LinkMesh
+from ros_ik.viewer.robot.robot_meshes import read_meshes
 
 MEASURED, COMMANDED = 0, 1
 

@@ -10,9 +10,9 @@ import functools
 import numpy as np
 import viser
 
-from ros_ik.viewer.requests import Requests
-from ros_ik.viewer.robot_view import place
-from ros_ik.viewer.robot_view import pose_of
+from ros_ik.viewer.gui.requests import Requests
+from ros_ik.viewer.scene.robot_view import place
+from ros_ik.viewer.scene.robot_view import pose_of
 
 # A gizmo that is nearer to its frame than this stays [m, quaternion].
 _STILL = 1e-4

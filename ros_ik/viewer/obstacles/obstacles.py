@@ -14,14 +14,14 @@ import threading
 import numpy as np
 import viser
 
-from ros_ik.viewer.palette import GREY
-from ros_ik.viewer.palette import SKY
-from ros_ik.viewer.placed_obstacle import HALF_SPACE
-from ros_ik.viewer.placed_obstacle import PlacedObstacle
-from ros_ik.viewer.placed_obstacle import SHAPES
-from ros_ik.viewer.robot_view import place
-from ros_ik.viewer.robot_view import pose_of
-from ros_ik.viewer.shared_obstacles import SharedObstacles
+from ros_ik.viewer.obstacles.placed_obstacle import HALF_SPACE
+from ros_ik.viewer.obstacles.placed_obstacle import PlacedObstacle
+from ros_ik.viewer.obstacles.placed_obstacle import SHAPES
+from ros_ik.viewer.obstacles.shared_obstacles import SharedObstacles
+from ros_ik.viewer.robot.palette import GREY
+from ros_ik.viewer.robot.palette import SKY
+from ros_ik.viewer.scene.robot_view import place
+from ros_ik.viewer.scene.robot_view import pose_of
 from ros_ik_interfaces.msg import ObstacleArray
 
 # More than this from one page is a mistake.
