@@ -27,8 +27,8 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ros_ik.demo.process import describe
 from ros_ik.demo.process import run_node
-from ros_ik.demo.robot_description_publisher import LATCHED
 from ros_ik.demo.simulated_robot import SimulatedRobot
+from ros_ik.demo.simulated_robot import STATUS_SUFFIX
 from ros_ik.demo.trajectory_rules import NANOSECONDS
 from ros_ik.demo.trajectory_rules import Trajectory
 from ros_ik.demo.trajectory_rules import TrajectoryPoint
@@ -36,10 +36,10 @@ from ros_ik.demo.warp_log import quieten_warp
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
 from ros_ik.model import Model
+from ros_ik.node.transport.qos_profiles import LATCHED
 
 DIAGNOSTICS_PERIOD = 1.0  # s, the convention for /diagnostics
 LOG_PERIOD = 5.0  # s between two logs of one reason
-STATUS_SUFFIX = ': trajectories'
 
 # An empty list has no type in a parameter file, so a list of one empty name means the same.
 PARAMETERS = (

@@ -12,21 +12,13 @@ import sys
 
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy
-from rclpy.qos import QoSProfile
-from rclpy.qos import ReliabilityPolicy
 from std_msgs.msg import String
 
 from ros_ik.demo.description import read_description
 from ros_ik.demo.process import describe
 from ros_ik.demo.process import run_node
 from ros_ik.errors import ArgumentError
-
-LATCHED = QoSProfile(
-    depth=1,
-    reliability=ReliabilityPolicy.RELIABLE,
-    durability=DurabilityPolicy.TRANSIENT_LOCAL,
-)
+from ros_ik.node.transport.qos_profiles import LATCHED
 
 
 class RobotDescriptionPublisher(Node):

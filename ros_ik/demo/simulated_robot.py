@@ -22,6 +22,9 @@ from ros_ik.demo.trajectory_sampler import TrajectorySampler
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
 
+# End of the name under which diagnostics count its trajectories.
+STATUS_SUFFIX = ': trajectories'
+
 
 class SimulatedRobot:
     """Joint states that follow trajectories; all times in ns on one clock.

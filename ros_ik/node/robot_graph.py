@@ -22,7 +22,7 @@ from rclpy.parameter import parameter_value_to_python
 from std_msgs.msg import String
 
 from ros_ik.node.execution.executor import serve_one
-from ros_ik.node.transport.size_limited_subscription import LATCHED
+from ros_ik.node.transport.qos_profiles import LATCHED
 
 _TYPES = {
     'trajectory_msgs/msg/JointTrajectory': 'joint_trajectory',

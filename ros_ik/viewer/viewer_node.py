@@ -21,12 +21,12 @@ from rclpy.parameter import Parameter
 from std_msgs.msg import String
 
 from ros_ik.demo.process import describe
-from ros_ik.demo.robot_description_publisher import LATCHED
 from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions import poses
 from ros_ik.node.model_loading.package_paths import package_paths
 from ros_ik.node.transport.polled_subscription import LeavesStreams
 from ros_ik.node.transport.pose_messages import pose_numbers
+from ros_ik.node.transport.qos_profiles import LATCHED
 from ros_ik.viewer.client.commands import Commands
 from ros_ik.viewer.client.inputs import Inputs
 from ros_ik.viewer.client.inputs import SILENCE

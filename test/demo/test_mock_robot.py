@@ -21,8 +21,8 @@ from support.ros_rig import reserved_domain
 from trajectory_msgs.msg import JointTrajectory
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from ros_ik.demo.robot_description_publisher import LATCHED
 from ros_ik.demo.robots import find_robot
+from ros_ik.node.transport.qos_profiles import LATCHED
 
 pytestmark = pytest.mark.dds
 

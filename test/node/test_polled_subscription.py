@@ -29,8 +29,8 @@ from ros_ik.node.transport.message_stats import Drops
 from ros_ik.node.transport.polled_subscription import Stream
 from ros_ik.node.transport.polled_subscription import StreamNode
 from ros_ik.node.transport.polled_subscription import StreamRound
-from ros_ik.node.transport.size_limited_subscription import LATEST_STATES
-from ros_ik.node.transport.size_limited_subscription import LATEST_TARGET
+from ros_ik.node.transport.qos_profiles import LATEST_STATES
+from ros_ik.node.transport.qos_profiles import LATEST_TARGET
 from ros_ik.servo import Servo
 from ros_ik.settings import read_settings
 

@@ -16,8 +16,8 @@ from ros_ik.node.model_loading.model_builder import Job
 from ros_ik.node.model_loading.model_builder import ModelBuilder
 from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.qos_profiles import LATCHED
 from ros_ik.node.transport.size_limited_subscription import DESCRIPTION_BYTES
-from ros_ik.node.transport.size_limited_subscription import LATCHED
 from ros_ik.node.transport.size_limited_subscription import subscribe
 from ros_ik.settings import Settings
 

@@ -30,10 +30,10 @@ from ros_ik.node.transport.mailbox import Mailbox
 from ros_ik.node.transport.message_stats import Drops
 from ros_ik.node.transport.polled_subscription import StreamNode
 from ros_ik.node.transport.polled_subscription import StreamRound
+from ros_ik.node.transport.qos_profiles import LATCHED
+from ros_ik.node.transport.qos_profiles import LATEST_STATES
 from ros_ik.node.transport.size_limited_subscription import FLAG_BYTES
 from ros_ik.node.transport.size_limited_subscription import JOINTS_BYTES
-from ros_ik.node.transport.size_limited_subscription import LATCHED
-from ros_ik.node.transport.size_limited_subscription import LATEST_STATES
 from ros_ik.node.transport.size_limited_subscription import stream
 from ros_ik.node.transport.size_limited_subscription import subscribe
 from ros_ik.servo import Command

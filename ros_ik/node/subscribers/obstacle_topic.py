@@ -20,7 +20,7 @@ from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.message_stats import Drops
 from ros_ik.node.transport.pose_messages import fill_pose
 from ros_ik.node.transport.pose_messages import pose_numbers
-from ros_ik.node.transport.size_limited_subscription import LATCHED
+from ros_ik.node.transport.qos_profiles import LATCHED
 from ros_ik.node.transport.size_limited_subscription import subscribe
 from ros_ik.servo import Command
 from ros_ik.servo import Obstacle

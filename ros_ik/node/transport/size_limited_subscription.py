@@ -13,9 +13,7 @@ import functools
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
-from rclpy.qos import ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 
@@ -23,15 +21,8 @@ from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.message_stats import Drops
 from ros_ik.node.transport.polled_subscription import Stream
 from ros_ik.node.transport.polled_subscription import StreamNode
+from ros_ik.node.transport.qos_profiles import LATEST_TARGET
 
-# A best-effort subscriber hears reliable and best-effort publishers alike.
-LATEST_TARGET = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-# Several publishers may share the joints among them: none may be overwritten by another before
-# the next tick. A hundred ticks a second keep up with two thousand messages.
-LATEST_STATES = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
-LATCHED = QoSProfile(
-    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
-)
 # One pose, twist or point; only the name of its frame has no size of its own [bytes].
 TARGET_BYTES = 16 * 1024
 # Descriptions of large robots have some hundreds of kB; meshes are in files [bytes].

@@ -13,9 +13,9 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 
-from ros_ik.demo.robot_description_publisher import LATCHED
 from ros_ik.model.conventions import poses
 from ros_ik.node.transport.pose_messages import fill_pose
+from ros_ik.node.transport.qos_profiles import LATCHED
 from ros_ik.viewer.obstacles.obstacles import Obstacles
 from ros_ik.viewer.robot.robot_state import RobotState
 from ros_ik_interfaces.msg import ObstacleArray
