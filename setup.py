@@ -25,7 +25,7 @@ setup(
     description=' '.join(MANIFEST.findtext('description').split()),
     license=MANIFEST.findtext('license'),
     packages=find_packages(include=['ros_ik', 'ros_ik.*']),
-    package_data={'ros_ik.demo': ['*.yaml', '*.urdf', '*.srdf']},
+    package_data={'ros_ik.demo.robots': ['*.yaml', '*.urdf', '*.srdf']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),

@@ -21,12 +21,12 @@ import yaml
 from launch import LaunchContext
 from launch import LaunchDescription
 from launch import LaunchDescriptionEntity
-from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.next_commands import next_commands
-from ros_ik.demo.nodes import command_topics
-from ros_ik.demo.nodes import watched_shapes
+from ros_ik.demo.processes.nodes import command_topics
+from ros_ik.demo.processes.nodes import watched_shapes
 from ros_ik.demo.robots import default_robot
 from ros_ik.demo.robots import mesh_prefix
+from ros_ik.demo.robots.demo_robot import DemoRobot
 
 ARGUMENTS = [
     DeclareLaunchArgument(

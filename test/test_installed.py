@@ -22,7 +22,7 @@ import numpy as np
 import ros_ik
 from ros_ik import inverse_kinematics, Model
 from ros_ik.kinematics import eval_fk
-folder = Path(ros_ik.__file__).parent / 'demo'
+folder = Path(ros_ik.__file__).parent / 'demo' / 'robots'
 assert str(folder).startswith(sys.argv[1]), folder
 urdf, srdf = ((folder / f'six_axis.{kind}').read_text() for kind in ('urdf', 'srdf'))
 model = Model.from_urdf(urdf, srdf=srdf, device='cpu')

@@ -24,6 +24,7 @@ ROOMS = {
         'transport', 'execution', 'model_loading', 'control', 'services', 'subscribers', 'reports',
         'markers', 'actions', '.',
     ],
+    'demo': ['robots', 'controller', 'processes', 'scenario', 'report', '.'],
     'viewer': ['robot', 'gui', 'scene', 'obstacles', 'client', '.'],
     'servo': ['interface', 'robot', 'motion', 'state', 'step', 'targets', 'reports', '.'],
 }  # fmt: skip
@@ -96,11 +97,13 @@ def folder(path, package):
 
 def folder_imports(package):
     """Return the pairs of folders of which one imports from the other, without what follows."""
-    paths = [path for path in (ROOT / 'ros_ik' / package).rglob('*.py') if path.name[0] != '_']
+    home = ROOT / 'ros_ik' / package
+    paths = [path for path in home.rglob('*.py') if path.name != '__init__.py']
     places = {
         '.'.join(path.relative_to(ROOT).with_suffix('').parts): folder(path, package)
-        for path in paths
+        for path in [*paths, *home.glob('*/__init__.py')]
     }
+    places = {module.removesuffix('.__init__'): place for module, place in places.items()}
     below = {place: set() for place in places.values()}
     for path in paths:
         for module in imported_modules(path):
@@ -117,7 +120,7 @@ def folder_imports(package):
     }
 
 
-@pytest.mark.parametrize('package', ['node', 'servo', 'viewer'])
+@pytest.mark.parametrize('package', ['node', 'servo', 'demo', 'viewer'])
 def test_the_picture_of_the_folders_is_that_of_their_imports(package):
     text = (ROOT / 'docs' / 'architecture.md').read_text()
     (block,) = re.findall(

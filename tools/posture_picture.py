@@ -17,8 +17,8 @@ from matplotlib.colors import LightSource  # noqa: E402
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # noqa: E402
 
 from ros_ik import all_solutions  # noqa: E402
-from ros_ik.demo.demo_robot import DemoRobot  # noqa: E402
-from ros_ik.demo.robot_picture import RobotPicture  # noqa: E402
+from ros_ik.demo.report.robot_picture import RobotPicture  # noqa: E402
+from ros_ik.demo.robots.demo_robot import DemoRobot  # noqa: E402
 from ros_ik.kinematics import eval_fk  # noqa: E402
 
 # A regular posture, the pose of which has eight; shoulder, elbow and wrist show.

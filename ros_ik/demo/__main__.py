@@ -29,22 +29,22 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
-from ros_ik.demo.children import Children
-from ros_ik.demo.client import DemoClient
-from ros_ik.demo.demo_robot import DemoRobot
-from ros_ik.demo.evaluation import evaluate
 from ros_ik.demo.next_commands import next_commands
-from ros_ik.demo.nodes import choose_domain
-from ros_ik.demo.nodes import start_nodes
-from ros_ik.demo.plot import save_plot
-from ros_ik.demo.report import last_line
-from ros_ik.demo.report import succeeded
-from ros_ik.demo.report import summary
-from ros_ik.demo.report import table
+from ros_ik.demo.processes.children import Children
+from ros_ik.demo.processes.nodes import choose_domain
+from ros_ik.demo.processes.nodes import start_nodes
+from ros_ik.demo.processes.warp_log import quieten_warp
+from ros_ik.demo.report.evaluation import evaluate
+from ros_ik.demo.report.plot import save_plot
+from ros_ik.demo.report.report import last_line
+from ros_ik.demo.report.report import succeeded
+from ros_ik.demo.report.report import summary
+from ros_ik.demo.report.report import table
 from ros_ik.demo.robots import mesh_environment
-from ros_ik.demo.scenario import make_scenario
-from ros_ik.demo.scenario import Scenario
-from ros_ik.demo.warp_log import quieten_warp
+from ros_ik.demo.robots.demo_robot import DemoRobot
+from ros_ik.demo.scenario.client import DemoClient
+from ros_ik.demo.scenario.scenario import make_scenario
+from ros_ik.demo.scenario.scenario import Scenario
 from ros_ik.errors import RosIkError
 
 # Longest wait for the first start, with every kernel to compile [s].

@@ -25,14 +25,14 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
-from ros_ik.demo.process import describe
-from ros_ik.demo.process import run_node
-from ros_ik.demo.simulated_robot import SimulatedRobot
-from ros_ik.demo.simulated_robot import STATUS_SUFFIX
-from ros_ik.demo.trajectory_rules import NANOSECONDS
-from ros_ik.demo.trajectory_rules import Trajectory
-from ros_ik.demo.trajectory_rules import TrajectoryPoint
-from ros_ik.demo.warp_log import quieten_warp
+from ros_ik.demo.controller.simulated_robot import SimulatedRobot
+from ros_ik.demo.controller.simulated_robot import STATUS_SUFFIX
+from ros_ik.demo.controller.trajectory_rules import NANOSECONDS
+from ros_ik.demo.controller.trajectory_rules import Trajectory
+from ros_ik.demo.controller.trajectory_rules import TrajectoryPoint
+from ros_ik.demo.processes.process import describe
+from ros_ik.demo.processes.process import run_node
+from ros_ik.demo.processes.warp_log import quieten_warp
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
 from ros_ik.model import Model

@@ -14,9 +14,9 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 
-from ros_ik.demo.description import read_description
-from ros_ik.demo.process import describe
-from ros_ik.demo.process import run_node
+from ros_ik.demo.processes.process import describe
+from ros_ik.demo.processes.process import run_node
+from ros_ik.demo.robots.description import read_description
 from ros_ik.errors import ArgumentError
 from ros_ik.node.transport.qos_profiles import LATCHED
 

@@ -20,13 +20,13 @@ import sys
 import tempfile
 import threading
 
-from ros_ik.demo.children import Children
-from ros_ik.demo.demo_robot import DemoRobot
-from ros_ik.demo.nodes import choose_domain
-from ros_ik.demo.nodes import start_nodes
-from ros_ik.demo.nodes import watched_shapes
+from ros_ik.demo.processes.children import Children
+from ros_ik.demo.processes.nodes import choose_domain
+from ros_ik.demo.processes.nodes import start_nodes
+from ros_ik.demo.processes.nodes import watched_shapes
+from ros_ik.demo.processes.warp_log import quieten_warp
 from ros_ik.demo.robots import default_robot
-from ros_ik.demo.warp_log import quieten_warp
+from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.errors import RosIkError
 
 # Time between two looks at the children [s].

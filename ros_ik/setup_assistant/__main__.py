@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import warp as wp
 
-from ros_ik.demo.description import read_description
 from ros_ik.demo.robots import mesh_folders
+from ros_ik.demo.robots.description import read_description
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
 from ros_ik.model import Model

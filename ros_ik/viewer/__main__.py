@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import os
 import sys
 
-from ros_ik.demo.process import run_node
-from ros_ik.demo.warp_log import quieten_warp
+from ros_ik.demo.processes.process import run_node
+from ros_ik.demo.processes.warp_log import quieten_warp
 from ros_ik.viewer.viewer_node import ViewerNode
 
 # The node and the robot come first where processors are few.

@@ -21,13 +21,13 @@ import threading
 import urllib.request
 import webbrowser
 
-from ros_ik.demo.children import Children
-from ros_ik.demo.demo_robot import DemoRobot
-from ros_ik.demo.nodes import choose_domain
-from ros_ik.demo.nodes import start_nodes
-from ros_ik.demo.nodes import watched_shapes
+from ros_ik.demo.processes.children import Children
+from ros_ik.demo.processes.nodes import choose_domain
+from ros_ik.demo.processes.nodes import start_nodes
+from ros_ik.demo.processes.nodes import watched_shapes
 from ros_ik.demo.robots import default_robot
 from ros_ik.demo.robots import mesh_folders
+from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.demo.session import add_robot_argument
 from ros_ik.demo.session import beside
 from ros_ik.demo.session import PERIOD

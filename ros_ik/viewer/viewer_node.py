@@ -20,7 +20,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 
-from ros_ik.demo.process import describe
+from ros_ik.demo.processes.process import describe
 from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions import poses
 from ros_ik.node.model_loading.package_paths import package_paths

@@ -17,12 +17,12 @@ from sensor_msgs.msg import JointState
 from support.ros_rig import PATIENCE
 
 import ros_ik.demo.__main__
-import ros_ik.demo.client
-from ros_ik.demo.client import DemoClient
-from ros_ik.demo.demo_robot import DemoRobot
-from ros_ik.demo.evaluation import evaluate
-from ros_ik.demo.scenario import make_scenario
-from ros_ik.demo.scenario import Phase
+from ros_ik.demo.report.evaluation import evaluate
+from ros_ik.demo.robots.demo_robot import DemoRobot
+import ros_ik.demo.scenario.client
+from ros_ik.demo.scenario.client import DemoClient
+from ros_ik.demo.scenario.scenario import make_scenario
+from ros_ik.demo.scenario.scenario import Phase
 from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds
@@ -98,13 +98,13 @@ def test_a_phase_waits_for_the_joint_states_by_which_it_is_judged(client, domain
 
 
 def test_silence_ends_a_phase_with_a_sentence(client, domain, robot, monkeypatch):
-    monkeypatch.setattr(ros_ik.demo.client, '_SILENT', 1.0)
+    monkeypatch.setattr(ros_ik.demo.scenario.client, '_SILENT', 1.0)
     sentence = client.play(phase(robot, 0.05))
     assert sentence.startswith("no joint states were heard for 1 s in the phase 'at home'")
     assert 'publishers of joint_states: 0; the node says: nothing. Look at' in sentence
     # States of the phase before do not count.
     with broadcaster(domain, robot, start=0.0), monkeypatch.context() as patient:
-        patient.setattr(ros_ik.demo.client, '_SILENT', PATIENCE)
+        patient.setattr(ros_ik.demo.scenario.client, '_SILENT', PATIENCE)
         assert client.play(phase(robot, 0.05)) == ''
     # What DDS still holds was sent before.
     client.settle(0.2)

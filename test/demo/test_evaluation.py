@@ -7,17 +7,17 @@ import json
 import numpy as np
 import pytest
 
-from ros_ik.demo.client import PhaseRecord
-from ros_ik.demo.client import Recording
-from ros_ik.demo.demo_robot import DemoRobot
-from ros_ik.demo.evaluation import evaluate
-from ros_ik.demo.report import last_line
-from ros_ik.demo.report import succeeded
-from ros_ik.demo.report import summary
-from ros_ik.demo.report import table
-from ros_ik.demo.scenario import Demand
-from ros_ik.demo.scenario import make_scenario
-from ros_ik.demo.scenario import Phase
+from ros_ik.demo.report.evaluation import evaluate
+from ros_ik.demo.report.report import last_line
+from ros_ik.demo.report.report import succeeded
+from ros_ik.demo.report.report import summary
+from ros_ik.demo.report.report import table
+from ros_ik.demo.robots.demo_robot import DemoRobot
+from ros_ik.demo.scenario.client import PhaseRecord
+from ros_ik.demo.scenario.client import Recording
+from ros_ik.demo.scenario.scenario import Demand
+from ros_ik.demo.scenario.scenario import make_scenario
+from ros_ik.demo.scenario.scenario import Phase
 from ros_ik_interfaces.msg import IkStatus
 
 KEYS = [

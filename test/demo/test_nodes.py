@@ -7,11 +7,11 @@ import os
 import pytest
 import yaml
 
-from ros_ik.demo.demo_robot import DemoRobot
-from ros_ik.demo.nodes import command_topics
-from ros_ik.demo.nodes import watched_shapes
+from ros_ik.demo.processes.nodes import command_topics
+from ros_ik.demo.processes.nodes import watched_shapes
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import mesh_environment
+from ros_ik.demo.robots.demo_robot import DemoRobot
 
 
 @pytest.mark.parametrize(

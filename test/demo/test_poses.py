@@ -5,8 +5,8 @@
 import numpy as np
 import pytest
 
-from ros_ik.demo.poses import pose_errors
-from ros_ik.demo.poses import rotation_vector
+from ros_ik.demo.scenario.poses import pose_errors
+from ros_ik.demo.scenario.poses import rotation_vector
 
 quaternions = pytest.importorskip('transforms3d.quaternions')
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ros_ik.demo.chain import choose_chain
-from ros_ik.demo.demo_robot import home_configuration
-from ros_ik.demo.description import read_description
-from ros_ik.demo.robot_joints import RobotJoints
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import mesh_environment
 from ros_ik.demo.robots import mesh_folders
 from ros_ik.demo.robots import mesh_prefix
 from ros_ik.demo.robots import robot_names
 from ros_ik.demo.robots import RobotFiles
+from ros_ik.demo.robots.chain import choose_chain
+from ros_ik.demo.robots.demo_robot import home_configuration
+from ros_ik.demo.robots.description import read_description
+from ros_ik.demo.robots.robot_joints import RobotJoints
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
 from ros_ik.model.readers.package_paths import resolve_mesh

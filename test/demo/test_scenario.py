@@ -5,12 +5,12 @@
 import numpy as np
 import pytest
 
-from ros_ik.demo.chain import choose_chain
-from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.robots import robot_data_path
 from ros_ik.demo.robots import robot_names
-from ros_ik.demo.scenario import Demand
-from ros_ik.demo.scenario import make_scenario
+from ros_ik.demo.robots.chain import choose_chain
+from ros_ik.demo.robots.demo_robot import DemoRobot
+from ros_ik.demo.scenario.scenario import Demand
+from ros_ik.demo.scenario.scenario import make_scenario
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
 

@@ -5,10 +5,10 @@
 import numpy as np
 import pytest
 
+from ros_ik.demo.controller.simulated_robot import SimulatedRobot
+from ros_ik.demo.controller.trajectory_rules import Trajectory
+from ros_ik.demo.controller.trajectory_rules import TrajectoryPoint
 from ros_ik.demo.robots import find_robot
-from ros_ik.demo.simulated_robot import SimulatedRobot
-from ros_ik.demo.trajectory_rules import Trajectory
-from ros_ik.demo.trajectory_rules import TrajectoryPoint
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from ros_ik.demo.trajectory_rules import check_trajectory
-from ros_ik.demo.trajectory_rules import Trajectory
-from ros_ik.demo.trajectory_rules import TrajectoryPoint
+from ros_ik.demo.controller.trajectory_rules import check_trajectory
+from ros_ik.demo.controller.trajectory_rules import Trajectory
+from ros_ik.demo.controller.trajectory_rules import TrajectoryPoint
 
 JOINTS = ('shoulder', 'elbow', 'wrist')
 SECOND = 1_000_000_000

@@ -5,9 +5,9 @@
 import numpy as np
 import pytest
 
-from ros_ik.demo.trajectory_rules import Trajectory
-from ros_ik.demo.trajectory_rules import TrajectoryPoint
-from ros_ik.demo.trajectory_sampler import TrajectorySampler
+from ros_ik.demo.controller.trajectory_rules import Trajectory
+from ros_ik.demo.controller.trajectory_rules import TrajectoryPoint
+from ros_ik.demo.controller.trajectory_sampler import TrajectorySampler
 
 SECOND = 1_000_000_000
 START = 50 * SECOND

@@ -16,8 +16,8 @@ from support.example_rig import Session
 from support.ros_rig import ARM
 
 from ros_ik.demo.mock_robot import nanoseconds
-from ros_ik.demo.poses import pose_errors
 from ros_ik.demo.robots import find_robot
+from ros_ik.demo.scenario.poses import pose_errors
 from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = [pytest.mark.dds, pytest.mark.timeout(240)]

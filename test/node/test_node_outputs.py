@@ -16,8 +16,8 @@ from support.two_arms import LEFT
 from support.two_arms import RIGHT
 from support.two_arms import TwoArms
 
+from ros_ik.demo.controller.trajectory_rules import check_trajectory
 from ros_ik.demo.mock_robot import trajectory_from_message
-from ros_ik.demo.trajectory_rules import check_trajectory
 from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds

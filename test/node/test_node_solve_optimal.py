@@ -16,9 +16,9 @@ from support.services_rig import ask
 from support.services_rig import pose_message
 from support.services_rig import start
 
+from ros_ik.demo.controller.trajectory_rules import check_trajectory as controller_rules
 from ros_ik.demo.mock_robot import trajectory_from_message
 from ros_ik.demo.robots import find_robot
-from ros_ik.demo.trajectory_rules import check_trajectory as controller_rules
 from ros_ik.solvers import StopReason
 from ros_ik_interfaces.msg import CartesianCost
 from ros_ik_interfaces.msg import JointCost

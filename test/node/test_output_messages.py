@@ -14,8 +14,8 @@ from std_msgs.msg import Float64MultiArray
 from support.servo_rig import Rig
 from trajectory_msgs.msg import JointTrajectory
 
+from ros_ik.demo.controller.trajectory_rules import check_trajectory
 from ros_ik.demo.mock_robot import trajectory_from_message
-from ros_ik.demo.trajectory_rules import check_trajectory
 from ros_ik.node.control.publishing import CommandPublishers
 from ros_ik.node.transport.cdr_templates import Marks
 from ros_ik.node.transport.cdr_templates import SerializedMessage

@@ -5,10 +5,10 @@
 import pytest
 from support.servo_rig import Rig
 
-from ros_ik.demo.trajectory_rules import check_trajectory
-from ros_ik.demo.trajectory_rules import NANOSECONDS
-from ros_ik.demo.trajectory_rules import Trajectory
-from ros_ik.demo.trajectory_rules import TrajectoryPoint
+from ros_ik.demo.controller.trajectory_rules import check_trajectory
+from ros_ik.demo.controller.trajectory_rules import NANOSECONDS
+from ros_ik.demo.controller.trajectory_rules import Trajectory
+from ros_ik.demo.controller.trajectory_rules import TrajectoryPoint
 from ros_ik.servo import trajectory_layout
 
 

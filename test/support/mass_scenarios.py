@@ -13,9 +13,9 @@ import numpy as np
 
 from examples.library.simulated_robot.loop import eight
 from examples.library.simulated_robot.loop import ServoLoop
-from ros_ik.demo.trajectory_rules import NANOSECONDS
-from ros_ik.demo.trajectory_rules import Trajectory
-from ros_ik.demo.trajectory_rules import TrajectoryPoint
+from ros_ik.demo.controller.trajectory_rules import NANOSECONDS
+from ros_ik.demo.controller.trajectory_rules import Trajectory
+from ros_ik.demo.controller.trajectory_rules import TrajectoryPoint
 
 PAYLOAD = 3.0
 SOFT = 10.0  # Hz, bandwidth of drives that sag

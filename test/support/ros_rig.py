@@ -38,9 +38,9 @@ from support.process_forks import ForkServer
 from trajectory_msgs.msg import JointTrajectory
 import yaml
 
+from ros_ik.demo.controller.trajectory_rules import check_trajectory
 from ros_ik.demo.mock_robot import trajectory_from_message
 from ros_ik.demo.robots import find_robot
-from ros_ik.demo.trajectory_rules import check_trajectory
 from ros_ik.node.execution.executor import make_executor
 from ros_ik_interfaces.msg import IkStatus
 

@@ -20,8 +20,8 @@ from support.ros_rig import NEVER_STALE
 from support.viewer_rig import viewed
 from support.viewer_rig import wait_until
 
-from ros_ik.demo.demo_robot import DemoRobot
-from ros_ik.demo.nodes import watched_shapes
+from ros_ik.demo.processes.nodes import watched_shapes
+from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik_interfaces.msg import IkStatus
 from tools.browser import browser
 from tools.browser import missing

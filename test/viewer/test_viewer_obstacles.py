@@ -18,7 +18,7 @@ from support.ros_rig import NEVER_STALE
 from support.viewer_rig import another_viewer
 from support.viewer_rig import viewed
 
-from ros_ik.demo.demo_robot import DemoRobot
+from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik_interfaces.msg import Obstacle
 from ros_ik_interfaces.msg import ObstacleArray
 

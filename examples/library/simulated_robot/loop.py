@@ -10,10 +10,10 @@ import dataclasses
 import mujoco
 import numpy as np
 
+from ros_ik.demo.controller.trajectory_rules import NANOSECONDS
+from ros_ik.demo.controller.trajectory_rules import Trajectory
+from ros_ik.demo.controller.trajectory_rules import TrajectoryPoint
 from ros_ik.demo.robots import find_robot
-from ros_ik.demo.trajectory_rules import NANOSECONDS
-from ros_ik.demo.trajectory_rules import Trajectory
-from ros_ik.demo.trajectory_rules import TrajectoryPoint
 from ros_ik.model import Model
 from ros_ik.servo import Command
 from ros_ik.servo import ControllerReference

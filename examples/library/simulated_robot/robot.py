@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 import mujoco
 import numpy as np
 
-from ros_ik.demo.trajectory_rules import NANOSECONDS
-from ros_ik.demo.trajectory_rules import Trajectory
-from ros_ik.demo.trajectory_sampler import TrajectorySampler
+from ros_ik.demo.controller.trajectory_rules import NANOSECONDS
+from ros_ik.demo.controller.trajectory_rules import Trajectory
+from ros_ik.demo.controller.trajectory_sampler import TrajectorySampler
 
 STEP = 0.001  # s, of the simulation and of the controller
 DELAY = 0.008  # s from the node to the controller

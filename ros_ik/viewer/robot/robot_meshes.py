@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import trimesh
 
-from ros_ik.demo.shape_scene import shape_scene
+from ros_ik.demo.report.shape_scene import shape_scene
 from ros_ik.errors import ModelError
 from ros_ik.model import Model
 from ros_ik.model.readers.xml import parse_document

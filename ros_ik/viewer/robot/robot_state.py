@@ -9,7 +9,7 @@ import threading
 
 import numpy as np
 
-from ros_ik.demo.robot_joints import RobotJoints
+from ros_ik.demo.robots.robot_joints import RobotJoints
 from ros_ik.kinematics import eval_fk
 from ros_ik.model import Model
 from ros_ik.viewer.robot.robot_meshes import LinkMesh

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.robots import mesh_prefix
+from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.errors import ModelError
 from ros_ik.kinematics import eval_fk
 from ros_ik.model import Model
@@ -56,7 +56,7 @@ def _placed(pose: np.ndarray, points: np.ndarray) -> np.ndarray:
 def _triangles_of_links(model: Model) -> list[tuple[int, np.ndarray]]:
     """Return link and triangles [n, 3, 3] of each collision shape, few enough to draw."""
     try:
-        from ros_ik.demo.shape_scene import shape_scene
+        from ros_ik.demo.report.shape_scene import shape_scene
     except ModuleNotFoundError:
         return []
     kinds, bodies = model.shape_type.numpy(), model.shape_body.numpy()

@@ -15,9 +15,9 @@ import functools
 import numpy as np
 
 from ros_ik.barriers import PositionBarrier
-from ros_ik.demo.clearance import Clearance
-from ros_ik.demo.demo_robot import DemoRobot
-from ros_ik.demo.trial import Trial
+from ros_ik.demo.robots.demo_robot import DemoRobot
+from ros_ik.demo.scenario.clearance import Clearance
+from ros_ik.demo.scenario.trial import Trial
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
 

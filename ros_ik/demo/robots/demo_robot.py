@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ros_ik.demo.chain import choose_chain
-from ros_ik.demo.description import read_description
-from ros_ik.demo.robots import find_robot
-from ros_ik.demo.robots import RobotFiles
+from ros_ik.demo.robots.chain import choose_chain
+from ros_ik.demo.robots.description import read_description
+from ros_ik.demo.robots.robot_files import find_robot
+from ros_ik.demo.robots.robot_files import RobotFiles
 from ros_ik.kinematics import eval_fk
 from ros_ik.model import JointGroup
 from ros_ik.model import Model

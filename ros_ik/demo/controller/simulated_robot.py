@@ -14,11 +14,11 @@ import math
 
 import numpy as np
 
-from ros_ik.demo.robot_joints import RobotJoints
-from ros_ik.demo.trajectory_rules import check_trajectory
-from ros_ik.demo.trajectory_rules import NANOSECONDS
-from ros_ik.demo.trajectory_rules import Trajectory
-from ros_ik.demo.trajectory_sampler import TrajectorySampler
+from ros_ik.demo.controller.trajectory_rules import check_trajectory
+from ros_ik.demo.controller.trajectory_rules import NANOSECONDS
+from ros_ik.demo.controller.trajectory_rules import Trajectory
+from ros_ik.demo.controller.trajectory_sampler import TrajectorySampler
+from ros_ik.demo.robots.robot_joints import RobotJoints
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
 

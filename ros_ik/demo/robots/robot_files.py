@@ -117,8 +117,8 @@ def mesh_environment(files: RobotFiles) -> dict[str, str]:
 
 
 def _known_robots() -> dict[str, dict]:
-    text = resources.files('ros_ik.demo').joinpath('robots.yaml').read_text(encoding='utf-8')
-    return yaml.safe_load(text)
+    path = resources.files('ros_ik.demo.robots').joinpath('robots.yaml')
+    return yaml.safe_load(path.read_text(encoding='utf-8'))
 
 
 def _known_robot(name: str, entry: Mapping) -> RobotFiles:

@@ -18,15 +18,15 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
-from ros_ik.demo.demo_robot import COMMAND_TOPIC
-from ros_ik.demo.demo_robot import DemoRobot
-from ros_ik.demo.poses import pose_errors
-from ros_ik.demo.robot_joints import RobotJoints
-from ros_ik.demo.scenario import CIRCLE_TIME
-from ros_ik.demo.scenario import Demand
-from ros_ik.demo.scenario import PATIENCE
-from ros_ik.demo.scenario import Phase
-from ros_ik.demo.simulated_robot import STATUS_SUFFIX
+from ros_ik.demo.controller.simulated_robot import STATUS_SUFFIX
+from ros_ik.demo.robots.demo_robot import COMMAND_TOPIC
+from ros_ik.demo.robots.demo_robot import DemoRobot
+from ros_ik.demo.robots.robot_joints import RobotJoints
+from ros_ik.demo.scenario.poses import pose_errors
+from ros_ik.demo.scenario.scenario import CIRCLE_TIME
+from ros_ik.demo.scenario.scenario import Demand
+from ros_ik.demo.scenario.scenario import PATIENCE
+from ros_ik.demo.scenario.scenario import Phase
 from ros_ik.node.execution.executor import make_executor
 from ros_ik.node.execution.executor import serve_one
 from ros_ik.node.transport.qos_profiles import LATCHED

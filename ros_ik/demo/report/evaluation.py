@@ -9,12 +9,12 @@ import math
 
 import numpy as np
 
-from ros_ik.demo.client import PhaseRecord
-from ros_ik.demo.client import Recording
-from ros_ik.demo.demo_robot import DemoRobot
-from ros_ik.demo.poses import pose_errors
-from ros_ik.demo.scenario import Demand
-from ros_ik.demo.scenario import Scenario
+from ros_ik.demo.robots.demo_robot import DemoRobot
+from ros_ik.demo.scenario.client import PhaseRecord
+from ros_ik.demo.scenario.client import Recording
+from ros_ik.demo.scenario.poses import pose_errors
+from ros_ik.demo.scenario.scenario import Demand
+from ros_ik.demo.scenario.scenario import Scenario
 from ros_ik_interfaces.msg import IkStatus
 
 # What the demo demands of a reachable target [m, rad], of the box [m] and of the limits.

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import yaml
 
-from ros_ik.demo.children import Children
-from ros_ik.demo.demo_robot import DemoRobot
+from ros_ik.demo.processes.children import Children
 from ros_ik.demo.robots import mesh_environment
+from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import RosIkError
 from ros_ik.settings import read_settings

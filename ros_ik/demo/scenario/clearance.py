@@ -12,8 +12,8 @@ import re
 
 import numpy as np
 
-from ros_ik.demo.demo_robot import DemoRobot
 from ros_ik.demo.robots import mesh_prefix
+from ros_ik.demo.robots.demo_robot import DemoRobot
 from ros_ik.kinematics import CollisionChecker
 from ros_ik.model import Model
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ros_ik.barriers import PositionBarrier
-from ros_ik.demo.demo_robot import DemoRobot
-from ros_ik.demo.poses import pose_errors
+from ros_ik.demo.robots.demo_robot import DemoRobot
+from ros_ik.demo.scenario.poses import pose_errors
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
 from ros_ik.objectives import IKObjectiveJointPosition

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ros_ik.demo.client import Recording
-from ros_ik.demo.demo_robot import DemoRobot
-from ros_ik.demo.evaluation import Evaluation
-from ros_ik.demo.robot_picture import RobotPicture
-from ros_ik.demo.scenario import Demand
-from ros_ik.demo.scenario import Scenario
+from ros_ik.demo.report.evaluation import Evaluation
+from ros_ik.demo.report.robot_picture import RobotPicture
+from ros_ik.demo.robots.demo_robot import DemoRobot
+from ros_ik.demo.scenario.client import Recording
+from ros_ik.demo.scenario.scenario import Demand
+from ros_ik.demo.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,11 +7,11 @@ from __future__ import annotations
 import json
 import math
 
-from ros_ik.demo.client import Recording
-from ros_ik.demo.evaluation import BARRIER_TOLERANCE
-from ros_ik.demo.evaluation import Evaluation
-from ros_ik.demo.evaluation import PhaseResult
-from ros_ik.demo.scenario import Demand
+from ros_ik.demo.report.evaluation import BARRIER_TOLERANCE
+from ros_ik.demo.report.evaluation import Evaluation
+from ros_ik.demo.report.evaluation import PhaseResult
+from ros_ik.demo.scenario.client import Recording
+from ros_ik.demo.scenario.scenario import Demand
 
 # Part of missed ticks from which a machine is too busy for a robot to hear every command.
 _BUSY = 0.05
