@@ -24,6 +24,7 @@ ROOMS = {
         'transport', 'execution', 'model_loading', 'control', 'services', 'subscribers', 'reports',
         'markers', 'actions', '.',
     ],
+    'objectives': ['interface', 'base', 'recording', 'jacobian', '.'],
     'demo': ['robots', 'controller', 'processes', 'scenario', 'report', '.'],
     'viewer': ['robot', 'gui', 'scene', 'obstacles', 'client', '.'],
     'servo': ['interface', 'robot', 'motion', 'state', 'step', 'targets', 'reports', '.'],
@@ -120,7 +121,7 @@ def folder_imports(package):
     }
 
 
-@pytest.mark.parametrize('package', ['node', 'servo', 'demo', 'viewer'])
+@pytest.mark.parametrize('package', ['objectives', 'node', 'servo', 'demo', 'viewer'])
 def test_the_picture_of_the_folders_is_that_of_their_imports(package):
     text = (ROOT / 'docs' / 'architecture.md').read_text()
     (block,) = re.findall(

@@ -22,8 +22,8 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.read_once import ReadOnce
-from ros_ik.objectives.snapshot import is_of_caller
-from ros_ik.objectives.snapshot import Snapshot
+from ros_ik.objectives.recording.snapshot import is_of_caller
+from ros_ik.objectives.recording.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.stepping.step_state import StepState

@@ -3,12 +3,12 @@
 """Objectives: residuals r(q) that a solver drives to zero, with their Jacobians."""
 
 from ros_ik.objectives.center_of_mass import IKObjectiveCenterOfMass
-from ros_ik.objectives.jacobian_type import IKJacobianType
+from ros_ik.objectives.interface.jacobian_type import IKJacobianType
+from ros_ik.objectives.interface.objective import IKObjective
 from ros_ik.objectives.joint_limit import IKObjectiveJointLimit
 from ros_ik.objectives.joint_position import IKObjectiveJointPosition
 from ros_ik.objectives.look_at import IKObjectiveLookAt
 from ros_ik.objectives.manipulability import IKObjectiveManipulability
-from ros_ik.objectives.objective import IKObjective
 from ros_ik.objectives.pose import IKObjectivePose
 from ros_ik.objectives.position import IKObjectivePosition
 from ros_ik.objectives.rotation import IKObjectiveRotation

@@ -22,12 +22,12 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.runtime.arguments import checked_numbers
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
-from ros_ik.objectives.arguments import checked_weight
-from ros_ik.objectives.builtin import BuiltinObjective
-from ros_ik.objectives.jacobian_type import IKJacobianType
-from ros_ik.objectives.parameter import Parameter
-from ros_ik.objectives.record import make_record
-from ros_ik.objectives.record import RecordKind
+from ros_ik.objectives.base.arguments import checked_weight
+from ros_ik.objectives.base.builtin import BuiltinObjective
+from ros_ik.objectives.base.parameter import Parameter
+from ros_ik.objectives.base.record import make_record
+from ros_ik.objectives.base.record import RecordKind
+from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 
 if TYPE_CHECKING:
     from ros_ik.model import Model

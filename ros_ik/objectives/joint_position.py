@@ -20,11 +20,11 @@ import warp as wp
 
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
-from ros_ik.objectives.arguments import checked_weight
-from ros_ik.objectives.builtin import BuiltinObjective
-from ros_ik.objectives.functions import objective_functions
-from ros_ik.objectives.record import make_record
-from ros_ik.objectives.record import RecordKind
+from ros_ik.objectives.base.arguments import checked_weight
+from ros_ik.objectives.base.builtin import BuiltinObjective
+from ros_ik.objectives.base.functions import objective_functions
+from ros_ik.objectives.base.record import make_record
+from ros_ik.objectives.base.record import RecordKind
 
 if TYPE_CHECKING:
     from ros_ik.model import Model

@@ -28,14 +28,14 @@ import warp as wp
 from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.read_once import read_only
-from ros_ik.objectives.arguments import checked_unit
-from ros_ik.objectives.arguments import checked_vector
-from ros_ik.objectives.arguments import checked_weight
-from ros_ik.objectives.builtin import PositionTargetObjective
-from ros_ik.objectives.functions import objective_functions
-from ros_ik.objectives.jacobian_type import IKJacobianType
-from ros_ik.objectives.record import make_record
-from ros_ik.objectives.record import RecordKind
+from ros_ik.objectives.base.arguments import checked_unit
+from ros_ik.objectives.base.arguments import checked_vector
+from ros_ik.objectives.base.arguments import checked_weight
+from ros_ik.objectives.base.builtin import PositionTargetObjective
+from ros_ik.objectives.base.functions import objective_functions
+from ros_ik.objectives.base.record import make_record
+from ros_ik.objectives.base.record import RecordKind
+from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 
 if TYPE_CHECKING:
     from ros_ik.model import Model

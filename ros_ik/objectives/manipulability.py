@@ -30,17 +30,17 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.read_once import read_only
-from ros_ik.objectives.arguments import checked_vector
-from ros_ik.objectives.arguments import checked_weight
-from ros_ik.objectives.builtin import BuiltinObjective
-from ros_ik.objectives.columns import column_functions
-from ros_ik.objectives.columns import rows_function
-from ros_ik.objectives.functions import objective_functions
-from ros_ik.objectives.gram import gram_functions
-from ros_ik.objectives.jacobian_type import IKJacobianType
-from ros_ik.objectives.record import make_record
-from ros_ik.objectives.record import RecordKind
-from ros_ik.objectives.serial_joints import serial_joints
+from ros_ik.objectives.base.arguments import checked_vector
+from ros_ik.objectives.base.arguments import checked_weight
+from ros_ik.objectives.base.builtin import BuiltinObjective
+from ros_ik.objectives.base.functions import objective_functions
+from ros_ik.objectives.base.record import make_record
+from ros_ik.objectives.base.record import RecordKind
+from ros_ik.objectives.interface.jacobian_type import IKJacobianType
+from ros_ik.objectives.jacobian.columns import column_functions
+from ros_ik.objectives.jacobian.columns import rows_function
+from ros_ik.objectives.jacobian.gram import gram_functions
+from ros_ik.objectives.jacobian.serial_joints import serial_joints
 
 if TYPE_CHECKING:
     from ros_ik.model import Model

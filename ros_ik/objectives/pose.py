@@ -9,9 +9,9 @@ With v, omega the velocity of the frame relative to the reference link, in its a
 
     dr = [ -w_p v ;  -w_r J_l^-1(-theta) omega ]
 
-with the left Jacobian of SO(3), see :mod:`ros_ik.objectives.functions`. The geometric form takes
-J_l for the identity: exact at the target and along the gradient of the angle everywhere, as in
-newton.ik and roboplan.
+with the left Jacobian of SO(3), see :mod:`ros_ik.objectives.base.functions`. The geometric form
+takes J_l for the identity: exact at the target and along the gradient of the angle everywhere, as
+in newton.ik and roboplan.
 """
 
 from collections.abc import Sequence
@@ -26,14 +26,14 @@ import warp as wp
 from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.read_once import read_only
-from ros_ik.objectives.arguments import checked_pose
-from ros_ik.objectives.arguments import checked_quaternions
-from ros_ik.objectives.arguments import checked_weight
-from ros_ik.objectives.builtin import BuiltinObjective
-from ros_ik.objectives.functions import objective_functions
-from ros_ik.objectives.jacobian_type import IKJacobianType
-from ros_ik.objectives.record import make_record
-from ros_ik.objectives.record import RecordKind
+from ros_ik.objectives.base.arguments import checked_pose
+from ros_ik.objectives.base.arguments import checked_quaternions
+from ros_ik.objectives.base.arguments import checked_weight
+from ros_ik.objectives.base.builtin import BuiltinObjective
+from ros_ik.objectives.base.functions import objective_functions
+from ros_ik.objectives.base.record import make_record
+from ros_ik.objectives.base.record import RecordKind
+from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 
 if TYPE_CHECKING:
     from ros_ik.model import Model

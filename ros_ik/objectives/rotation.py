@@ -5,7 +5,7 @@
     r = w theta,   theta = log(R R_t^-1),   dr/dq_j = w J_l^-1(theta) omega_j
 
 theta is the rotation vector from the target to the frame, in world axes; J_l the left Jacobian of
-SO(3), see :mod:`ros_ik.objectives.functions`. Newton takes J_l for the identity.
+SO(3), see :mod:`ros_ik.objectives.base.functions`. Newton takes J_l for the identity.
 """
 
 from collections.abc import Sequence
@@ -21,14 +21,14 @@ import warp as wp
 from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.read_once import read_only
-from ros_ik.objectives.arguments import checked_quaternions
-from ros_ik.objectives.arguments import checked_unit
-from ros_ik.objectives.arguments import checked_weight
-from ros_ik.objectives.builtin import BuiltinObjective
-from ros_ik.objectives.functions import objective_functions
-from ros_ik.objectives.jacobian_type import IKJacobianType
-from ros_ik.objectives.record import make_record
-from ros_ik.objectives.record import RecordKind
+from ros_ik.objectives.base.arguments import checked_quaternions
+from ros_ik.objectives.base.arguments import checked_unit
+from ros_ik.objectives.base.arguments import checked_weight
+from ros_ik.objectives.base.builtin import BuiltinObjective
+from ros_ik.objectives.base.functions import objective_functions
+from ros_ik.objectives.base.record import make_record
+from ros_ik.objectives.base.record import RecordKind
+from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 
 if TYPE_CHECKING:
     from ros_ik.model import Model

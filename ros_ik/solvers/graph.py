@@ -13,7 +13,7 @@ import warnings
 
 import warp as wp
 
-from ros_ik.objectives.host_code import find_host_code
+from ros_ik.objectives.recording.host_code import find_host_code
 
 # Held where graphs are captured and where threads may make solvers side by side: Warp captures one
 # graph of a process at a time, and arrays that other threads make meanwhile fail now and then.

@@ -11,7 +11,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_jacobian
 from ros_ik.objectives import IKObjectiveManipulability
-from ros_ik.objectives.gram import gram_functions
+from ros_ik.objectives.jacobian.gram import gram_functions
 
 ALL = (0, 1, 2, 3, 4, 5)
 OFFSET = np.array([0.1, -0.2, 0.15])

@@ -17,7 +17,7 @@ from ros_ik.objectives import IKObjectiveManipulability
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.objectives import IKObjectivePosition
 from ros_ik.objectives import IKObjectiveRotation
-from ros_ik.objectives.ownership import Layout
+from ros_ik.objectives.interface.ownership import Layout
 
 
 @wp.kernel

@@ -30,7 +30,7 @@ from ros_ik.kinematics.dynamics.center_of_mass import precise_array
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.objectives.gram import gram_functions
+from ros_ik.objectives.jacobian.gram import gram_functions
 from ros_ik.servo.motion.pose_math import quat_rotate
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.settings import Settings

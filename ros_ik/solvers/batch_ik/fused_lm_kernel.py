@@ -18,7 +18,7 @@ from ros_ik.kinematics.integrate import integrate_function
 from ros_ik.kinematics.motion_subspace import move_links_function
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.tree import tree_struct
-from ros_ik.objectives.record import record_struct
+from ros_ik.objectives.base.record import record_struct
 from ros_ik.solvers.batch_ik.bounded_step import bounded_step_functions
 from ros_ik.solvers.batch_ik.bounded_step import step_workspace_struct
 from ros_ik.solvers.batch_ik.fused_objectives import normal_functions

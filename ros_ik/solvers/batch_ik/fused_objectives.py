@@ -17,12 +17,12 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.dynamics.center_of_mass import center_of_mass_functions
-from ros_ik.objectives.functions import objective_functions
-from ros_ik.objectives.gram import gram_functions
+from ros_ik.objectives.base.functions import objective_functions
+from ros_ik.objectives.base.record import record_struct
+from ros_ik.objectives.base.record import RecordKind
+from ros_ik.objectives.jacobian.gram import gram_functions
 from ros_ik.objectives.look_at import look_functions
 from ros_ik.objectives.manipulability import column_functions
-from ros_ik.objectives.record import record_struct
-from ros_ik.objectives.record import RecordKind
 from ros_ik.objectives.rotation import error_functions
 
 # Rows of the largest objective that is evaluated as one block.

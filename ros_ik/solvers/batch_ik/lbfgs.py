@@ -22,8 +22,8 @@ from ros_ik.kinematics.integrate import launch_integrate
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.arguments import checked_number
-from ros_ik.objectives.arguments import checked_objectives
-from ros_ik.objectives.jacobian_type import IKJacobianType
+from ros_ik.objectives.base.arguments import checked_objectives
+from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 from ros_ik.solvers.batch_ik.lbfgs_kernels import direction_kernel
 from ros_ik.solvers.batch_ik.lbfgs_kernels import gradient_kernel
 from ros_ik.solvers.batch_ik.lbfgs_search import line_search_kernels

@@ -26,7 +26,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.integrate import launch_integrate
 from ros_ik.kinematics.runtime.arguments import checked_number
-from ros_ik.objectives.jacobian_type import IKJacobianType
+from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 from ros_ik.solvers.batch_ik.bounded_step import dense_elimination
 from ros_ik.solvers.batch_ik.bounded_step import make_step_workspace
 from ros_ik.solvers.batch_ik.lm_kernels import accept_kernel

@@ -23,8 +23,8 @@ from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.tree import kinematic_tree
-from ros_ik.objectives.arguments import checked_objectives
-from ros_ik.objectives.jacobian_type import IKJacobianType
+from ros_ik.objectives.base.arguments import checked_objectives
+from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 from ros_ik.solvers.batch_ik.enums import enum_member
 from ros_ik.solvers.batch_ik.optimizer_arguments import check_array
 from ros_ik.solvers.batch_ik.optimizer_arguments import check_batch

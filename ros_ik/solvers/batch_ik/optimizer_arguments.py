@@ -14,7 +14,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import check_memory
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
-from ros_ik.objectives.arguments import residual_count
+from ros_ik.objectives.base.arguments import residual_count
 
 
 def check_tolerances(cost_tolerance: float, gradient_tolerance: float) -> None:

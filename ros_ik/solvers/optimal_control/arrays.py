@@ -20,7 +20,7 @@ from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
-from ros_ik.objectives.snapshot import Snapshots
+from ros_ik.objectives.recording.snapshot import Snapshots
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.optimal_control.kernels import search_kernels
 from ros_ik.solvers.step.arguments import checked_parts

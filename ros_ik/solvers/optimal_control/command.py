@@ -23,8 +23,8 @@ from ros_ik.kinematics.dynamics.center_of_mass import check_mass
 from ros_ik.model import Model
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
 from ros_ik.numbers import real_array
-from ros_ik.objectives.arguments import checked_pose
-from ros_ik.objectives.arguments import checked_vector
+from ros_ik.objectives.base.arguments import checked_pose
+from ros_ik.objectives.base.arguments import checked_vector
 from ros_ik.solvers.optimal_control.targets import CartesianTarget
 from ros_ik.solvers.optimal_control.targets import CenterOfMassTarget
 from ros_ik.solvers.optimal_control.targets import check_names

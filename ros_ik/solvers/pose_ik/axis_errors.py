@@ -14,7 +14,7 @@ by J d in a step d, with the columns
 
 of a joint that moves the tool with v and turns it with omega; the part in brackets is that of a
 frame that turns with the tool. J_r(theta) = J_l(-theta) is the right Jacobian of SO(3), see
-``objectives/functions.py``.
+``objectives/base/functions.py``.
 """
 
 import functools
@@ -23,7 +23,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.objectives.functions import objective_functions
+from ros_ik.objectives.base.functions import objective_functions
 from ros_ik.solvers.pose_ik.functions import rotation_error_function
 
 

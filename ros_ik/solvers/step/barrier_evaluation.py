@@ -19,7 +19,7 @@ from ros_ik.kinematics.stepping.stop_path import judge_function
 from ros_ik.kinematics.stepping.stop_path import PathCheck
 from ros_ik.kinematics.stepping.stop_path import SAFE
 from ros_ik.kinematics.tree import KinematicTree
-from ros_ik.objectives.snapshot import Snapshots
+from ros_ik.objectives.recording.snapshot import Snapshots
 from ros_ik.solvers.graph import Graph
 
 

@@ -21,9 +21,9 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.stepping.step_tree import place_nodes_function
 from ros_ik.kinematics.stepping.step_tree import step_node_struct
-from ros_ik.objectives.functions import objective_functions
-from ros_ik.objectives.record import record_struct
-from ros_ik.objectives.record import RecordKind
+from ros_ik.objectives.base.functions import objective_functions
+from ros_ik.objectives.base.record import record_struct
+from ros_ik.objectives.base.record import RecordKind
 from ros_ik.solvers.batch_ik.fused_objectives import frame_functions
 from ros_ik.solvers.batch_ik.fused_objectives import joint_functions
 

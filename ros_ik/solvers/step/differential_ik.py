@@ -33,7 +33,7 @@ from ros_ik.limits import Limit
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.model.joint_group import checked_joint_group
-from ros_ik.objectives.builtin import BuiltinObjective
+from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.status import SolveStatus

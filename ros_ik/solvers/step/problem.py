@@ -30,7 +30,7 @@ from ros_ik.kinematics.stepping.step_tree import make_step_tree
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import Limit
-from ros_ik.objectives.snapshot import Snapshots
+from ros_ik.objectives.recording.snapshot import Snapshots
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.step.barrier_evaluation import links_of
 from ros_ik.solvers.step.cost import evaluate_step_kernel

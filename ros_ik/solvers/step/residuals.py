@@ -14,7 +14,7 @@ from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import KinematicTree
-from ros_ik.objectives.snapshot import Snapshots
+from ros_ik.objectives.recording.snapshot import Snapshots
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.step.task import Task
 from ros_ik.solvers.step.tasks import every_objective

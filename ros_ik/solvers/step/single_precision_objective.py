@@ -13,9 +13,9 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.tree import kinematic_tree
-from ros_ik.objectives.builtin import BuiltinObjective
-from ros_ik.objectives.jacobian_type import IKJacobianType
-from ros_ik.objectives.objective import IKObjective
+from ros_ik.objectives.base.builtin import BuiltinObjective
+from ros_ik.objectives.interface.jacobian_type import IKJacobianType
+from ros_ik.objectives.interface.objective import IKObjective
 from ros_ik.solvers.batch_ik.optimizer_evaluation import Evaluation
 
 

@@ -3,10 +3,11 @@
 """Host code of callers that a recording of launches would leave out.
 
 A recording replays launches with the arguments that they had. A method of the caller may be
-recorded where these arguments follow from its data, which :mod:`ros_ik.objectives.snapshot`
-compares, and from functions of them. It must run each time where it reads arrays or the world (a
-clock, random numbers, a file), or where it changes what it keeps. One run tells which, because
-Python reports each call of a thread to its profiler, and the data are compared before and after.
+recorded where these arguments follow from its data, which
+:mod:`ros_ik.objectives.recording.snapshot` compares, and from functions of them. It must run each
+time where it reads arrays or the world (a clock, random numbers, a file), or where it changes what
+it keeps. One run tells which, because Python reports each call of a thread to its profiler, and
+the data are compared before and after.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ros_ik.objectives.ownership import ownership_of
-from ros_ik.objectives.snapshot import is_of_caller
-from ros_ik.objectives.snapshot import is_own_code
-from ros_ik.objectives.snapshot import LIBRARIES
-from ros_ik.objectives.snapshot import Snapshot
+from ros_ik.objectives.interface.ownership import ownership_of
+from ros_ik.objectives.recording.snapshot import is_of_caller
+from ros_ik.objectives.recording.snapshot import is_own_code
+from ros_ik.objectives.recording.snapshot import LIBRARIES
+from ros_ik.objectives.recording.snapshot import Snapshot
 
 # Modules whose functions return the same for the same arguments.
 _PURE = frozenset(

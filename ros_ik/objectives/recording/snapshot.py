@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ros_ik.objectives.builtin import BuiltinObjective
-from ros_ik.objectives.ownership import ownership_of
+from ros_ik.objectives.base.builtin import BuiltinObjective
+from ros_ik.objectives.interface.ownership import ownership_of
 
 # What solvers write when they set an objective up.
 _OF_SOLVERS = frozenset(('device', 'total_residuals', 'residual_offset', 'n_batch', '_ownership'))

@@ -14,8 +14,8 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.objectives.functions import objective_functions
-from ros_ik.objectives.gram import gram_functions
+from ros_ik.objectives.base.functions import objective_functions
+from ros_ik.objectives.jacobian.gram import gram_functions
 
 
 @no_type_check

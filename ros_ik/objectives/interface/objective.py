@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import warp as wp
 
-from ros_ik.objectives.autodiff import TapeReader
-from ros_ik.objectives.jacobian_type import IKJacobianType
-from ros_ik.objectives.ownership import Layout
-from ros_ik.objectives.ownership import ownership_of
+from ros_ik.objectives.interface.autodiff import TapeReader
+from ros_ik.objectives.interface.jacobian_type import IKJacobianType
+from ros_ik.objectives.interface.ownership import Layout
+from ros_ik.objectives.interface.ownership import ownership_of
 
 if TYPE_CHECKING:
     from ros_ik.model import Model
@@ -117,8 +117,8 @@ class IKObjective:
     def record(self) -> Any | None:
         """Return what a kernel that evaluates the objective itself reads of it, None without one.
 
-        Built-in objectives return a record (:mod:`ros_ik.objectives.record`) once they are set up;
-        solvers then need not call their methods.
+        Built-in objectives return a record (:mod:`ros_ik.objectives.base.record`) once they are
+        set up; solvers then need not call their methods.
         """
         return None
 

@@ -16,9 +16,9 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import relative_chain
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.runtime.read_once import ReadOnce
-from ros_ik.objectives.arguments import checked_weight
-from ros_ik.objectives.objective import IKObjective
-from ros_ik.objectives.parameter import Parameter
+from ros_ik.objectives.base.arguments import checked_weight
+from ros_ik.objectives.base.parameter import Parameter
+from ros_ik.objectives.interface.objective import IKObjective
 
 if TYPE_CHECKING:
     from ros_ik.model import Model
