@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ros_ik.solvers.status import SolveStatus
     from ros_ik.solvers.step.differential_ik import DifferentialIK
     from ros_ik.solvers.step.differential_ik import DifferentialIKSettings
-    from ros_ik.solvers.step.differential_ik_settings import EnforceMode
+    from ros_ik.solvers.step.enforce_mode import EnforceMode
     from ros_ik.solvers.step.rollout import rollout
     from ros_ik.solvers.step.rollout import RolloutResult
     from ros_ik.solvers.step.task import Task

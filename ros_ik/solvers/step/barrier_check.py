@@ -29,7 +29,7 @@ from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.barrier_evaluation import BarrierEvaluation
 from ros_ik.solvers.step.barrier_evaluation import links_of
-from ros_ik.solvers.step.differential_ik_settings import EnforceMode
+from ros_ik.solvers.step.enforce_mode import EnforceMode
 
 # Halvings of the fraction of a step; it is found to one part in 2^10.
 _HALVINGS = 10

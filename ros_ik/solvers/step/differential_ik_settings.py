@@ -5,24 +5,11 @@
 from __future__ import annotations
 
 import dataclasses
-import enum
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
-
-
-class EnforceMode(str, enum.Enum):
-    """Cut that :meth:`DifferentialIK.enforce_barriers` makes where a step breaks a barrier."""
-
-    STOP = 'stop'
-    """The joints that move the barrier stop."""
-
-    SCALE = 'scale'
-    """Their part of the step is shortened as far as the barrier needs."""
-
-    WHOLE = 'whole'
-    """Every joint stops (roboplan before 0.7)."""
+from ros_ik.solvers.step.enforce_mode import EnforceMode
 
 
 @dataclasses.dataclass(frozen=True)
