@@ -23,7 +23,7 @@ import warp as wp
 from benchmarks.process import ROOT
 from ros_ik.solvers.analytic.form import ClosedFormFamily
 from ros_ik.solvers.analytic.structure import Split
-from ros_ik.solvers.step.small_active_set import MOST_VARIABLES
+from ros_ik.solvers.step.quadratic_program.small_active_set import MOST_VARIABLES
 
 PACKAGE = ROOT / 'ros_ik'
 DECORATOR = 'compiled_kernel'

@@ -45,12 +45,12 @@ if TYPE_CHECKING:
     from ros_ik.solvers.pose_ik.solver import ChainIK
     from ros_ik.solvers.qp.dense_qp import DenseQP
     from ros_ik.solvers.status import SolveStatus
+    from ros_ik.solvers.step.checks.enforce_mode import EnforceMode
     from ros_ik.solvers.step.differential_ik import DifferentialIK
     from ros_ik.solvers.step.differential_ik import DifferentialIKSettings
-    from ros_ik.solvers.step.enforce_mode import EnforceMode
     from ros_ik.solvers.step.rollout import rollout
     from ros_ik.solvers.step.rollout import RolloutResult
-    from ros_ik.solvers.step.task import Task
+    from ros_ik.solvers.step.tasks.task import Task
 else:
     __getattr__, __dir__ = lazy_names(__name__, __file__)
 

@@ -11,10 +11,10 @@ from ros_ik.solvers import SolveStatus
 from ros_ik.solvers.batch_ik.bounded_step import dense_elimination
 from ros_ik.solvers.batch_ik.bounded_step import Elimination
 from ros_ik.solvers.batch_ik.bounded_step import elimination
-from ros_ik.solvers.step.active_set import step_active_set_function
-from ros_ik.solvers.step.program import every_variable
-from ros_ik.solvers.step.program import make_step_program
-from ros_ik.solvers.step.program import step_program_struct
+from ros_ik.solvers.step.quadratic_program.active_set import step_active_set_function
+from ros_ik.solvers.step.quadratic_program.program import every_variable
+from ros_ik.solvers.step.quadratic_program.program import make_step_program
+from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 
 Program = step_program_struct()
 solve_from_guess = step_active_set_function()

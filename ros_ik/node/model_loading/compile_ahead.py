@@ -21,9 +21,9 @@ from ros_ik.kinematics.stepping.step_tree import place_links_kernel
 from ros_ik.kinematics.stepping.stop_path import place_stops_kernel
 from ros_ik.servo.step.singularity import conditioning_kernel
 from ros_ik.settings import Settings
-from ros_ik.solvers.step.cost import evaluate_step_kernel
-from ros_ik.solvers.step.solve import solve_step_kernel
-from ros_ik.solvers.step.stopping_check import stopping_kernels
+from ros_ik.solvers.step.checks.stopping_check import stopping_kernels
+from ros_ik.solvers.step.quadratic_program.solve import solve_step_kernel
+from ros_ik.solvers.step.tasks.cost import evaluate_step_kernel
 
 
 def compile_ahead(settings: Settings, device: str) -> None:

@@ -23,7 +23,7 @@ from ros_ik.model import Model
 from ros_ik.objectives.recording.snapshot import Snapshots
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.optimal_control.kernels import search_kernels
-from ros_ik.solvers.step.arguments import checked_parts
+from ros_ik.solvers.step.tasks.arguments import checked_parts
 
 _SCALAR = wp.float64
 

@@ -37,16 +37,16 @@ from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.status import SolveStatus
-from ros_ik.solvers.step.arguments import checked_parts
-from ros_ik.solvers.step.arguments import on_host
-from ros_ik.solvers.step.arguments import sorted_arguments
-from ros_ik.solvers.step.barrier_check import BarrierCheck
-from ros_ik.solvers.step.barrier_evaluation import BarrierValues
+from ros_ik.solvers.step.checks.barrier_check import BarrierCheck
+from ros_ik.solvers.step.checks.barrier_evaluation import BarrierValues
+from ros_ik.solvers.step.checks.stopping_check import StoppingCheck
 from ros_ik.solvers.step.differential_ik_settings import DifferentialIKSettings
 from ros_ik.solvers.step.problem import StepProblem
-from ros_ik.solvers.step.residuals import StepResiduals
-from ros_ik.solvers.step.stopping_check import StoppingCheck
-from ros_ik.solvers.step.task import Task
+from ros_ik.solvers.step.tasks.arguments import checked_parts
+from ros_ik.solvers.step.tasks.arguments import on_host
+from ros_ik.solvers.step.tasks.arguments import sorted_arguments
+from ros_ik.solvers.step.tasks.residuals import StepResiduals
+from ros_ik.solvers.step.tasks.task import Task
 
 _STATUS = {int(status): status for status in SolveStatus}
 # What robots need to slide along a barrier without a margin [units of h].
@@ -282,7 +282,7 @@ class DifferentialIK(ReadOnce):
 
         Unlike :meth:`enforce_barriers` this never leaves the limits of acceleration and jerk: the
         step is drawn towards the stop that the step before it was checked for; see
-        :mod:`ros_ik.solvers.step.stopping_check`. Use one or the other, at every step.
+        :mod:`ros_ik.solvers.step.checks.stopping_check`. Use one or the other, at every step.
 
         Args:
             joint_q: Coordinates, shape [joint_coord_count] or [n_robots, joint_coord_count].

@@ -18,7 +18,7 @@ from ros_ik.limits import Limit
 from ros_ik.limits import MotionLimit
 from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.differential_ik import DifferentialIK
-from ros_ik.solvers.step.task import Task
+from ros_ik.solvers.step.tasks.task import Task
 
 # Most steps of one call: ten seconds at 1 kHz.
 MAX_STEPS = 10_000

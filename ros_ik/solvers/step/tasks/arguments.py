@@ -14,7 +14,7 @@ import warp as wp
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.limits import Limit
-from ros_ik.solvers.step.task import Task
+from ros_ik.solvers.step.tasks.task import Task
 
 _WANTED = 'must be a NumPy or Warp array of floats, into which the step is written'
 

@@ -18,7 +18,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
-from ros_ik.solvers.step.rows import step_rows_struct
+from ros_ik.solvers.step.tasks.rows import step_rows_struct
 
 
 @no_type_check

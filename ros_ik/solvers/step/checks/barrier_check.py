@@ -27,9 +27,9 @@ from ros_ik.kinematics.stepping.stop_path import StopPath
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.status import SolveStatus
-from ros_ik.solvers.step.barrier_evaluation import BarrierEvaluation
-from ros_ik.solvers.step.barrier_evaluation import links_of
-from ros_ik.solvers.step.enforce_mode import EnforceMode
+from ros_ik.solvers.step.checks.barrier_evaluation import BarrierEvaluation
+from ros_ik.solvers.step.checks.barrier_evaluation import links_of
+from ros_ik.solvers.step.checks.enforce_mode import EnforceMode
 
 # Halvings of the fraction of a step; it is found to one part in 2^10.
 _HALVINGS = 10

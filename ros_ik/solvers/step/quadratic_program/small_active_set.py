@@ -16,11 +16,11 @@ import warp as wp
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.qp.small_system import small_system_functions
 from ros_ik.solvers.status import SolveStatus
-from ros_ik.solvers.step.dual_fallback import dual_program_struct
-from ros_ik.solvers.step.dual_fallback import solve_dual_function
-from ros_ik.solvers.step.program import MAX_ROUNDS
-from ros_ik.solvers.step.program import step_program_struct
-from ros_ik.solvers.step.write_result import finish_functions
+from ros_ik.solvers.step.quadratic_program.dual_fallback import dual_program_struct
+from ros_ik.solvers.step.quadratic_program.dual_fallback import solve_dual_function
+from ros_ik.solvers.step.quadratic_program.program import MAX_ROUNDS
+from ros_ik.solvers.step.quadratic_program.program import step_program_struct
+from ros_ik.solvers.step.quadratic_program.write_result import finish_functions
 
 # Most variables: more take too long to compile, and gain little.
 MOST_VARIABLES = 8

@@ -14,7 +14,7 @@ import warp as wp
 from ros_ik.solvers.qp.active_set import active_set_functions
 from ros_ik.solvers.qp.dense_qp import DenseQP
 from ros_ik.solvers.qp.dense_qp_kernel import qp_function
-from ros_ik.solvers.step.program import step_program_struct
+from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 
 
 @no_type_check

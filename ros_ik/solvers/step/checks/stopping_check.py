@@ -46,8 +46,8 @@ from ros_ik.kinematics.stepping.stop_path import StopPath
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.status import SolveStatus
-from ros_ik.solvers.step.barrier_evaluation import BarrierEvaluation
-from ros_ik.solvers.step.barrier_evaluation import links_of
+from ros_ik.solvers.step.checks.barrier_evaluation import BarrierEvaluation
+from ros_ik.solvers.step.checks.barrier_evaluation import links_of
 
 # Fractions of a step that are tried, in this order, before nothing is left of it.
 _FRACTIONS = np.array([1.0, 0.5, 0.25])

@@ -28,12 +28,12 @@ from ros_ik.objectives.interface.ownership import Layout
 from ros_ik.objectives.interface.ownership import ownership_of
 from ros_ik.objectives.recording.snapshot import note_written
 from ros_ik.objectives.recording.snapshot import Snapshot
-from ros_ik.solvers.step.arguments import checked_parts
-from ros_ik.solvers.step.cost import STEP_KINDS
-from ros_ik.solvers.step.cost import step_tasks_struct
-from ros_ik.solvers.step.cost import task_joint_struct
-from ros_ik.solvers.step.rows import step_rows_struct
-from ros_ik.solvers.step.task import Task
+from ros_ik.solvers.step.tasks.arguments import checked_parts
+from ros_ik.solvers.step.tasks.cost import STEP_KINDS
+from ros_ik.solvers.step.tasks.cost import step_tasks_struct
+from ros_ik.solvers.step.tasks.cost import task_joint_struct
+from ros_ik.solvers.step.tasks.rows import step_rows_struct
+from ros_ik.solvers.step.tasks.task import Task
 
 # Each residual of these depends on one joint alone.
 _DIAGONAL = (RecordKind.JOINT_POSITION, RecordKind.JOINT_LIMIT)

@@ -13,7 +13,7 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.solvers.step.program import step_program_struct
+from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 
 # A pivot of S below this part of its diagonal is rounding: the rows depend on each other.
 _LEAST_PIVOT = 1e-12

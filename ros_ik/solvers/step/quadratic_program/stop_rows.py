@@ -31,7 +31,7 @@ from ros_ik.kinematics.integrate import integrate_function
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.stepping.stop_path import stop_functions
 from ros_ik.kinematics.tree import tree_struct
-from ros_ik.solvers.step.program import step_program_struct
+from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 
 # Room that is kept where the robot rests, at most the margin [units of h].
 _ROOM = 5e-4

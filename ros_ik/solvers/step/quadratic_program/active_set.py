@@ -20,10 +20,10 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.solvers.step.factor import factor_functions
-from ros_ik.solvers.step.factor import row_functions
-from ros_ik.solvers.step.program import MAX_ROUNDS
-from ros_ik.solvers.step.program import step_program_struct
+from ros_ik.solvers.step.quadratic_program.factor import factor_functions
+from ros_ik.solvers.step.quadratic_program.factor import row_functions
+from ros_ik.solvers.step.quadratic_program.program import MAX_ROUNDS
+from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 
 
 @no_type_check

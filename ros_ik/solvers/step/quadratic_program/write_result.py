@@ -9,7 +9,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.solvers.status import SolveStatus
-from ros_ik.solvers.step.program import step_program_struct
+from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 
 
 @no_type_check

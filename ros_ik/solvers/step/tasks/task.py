@@ -21,7 +21,7 @@ from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.arguments import checked_numbers
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.objectives import IKObjective
-from ros_ik.solvers.step.single_precision_objective import in_step_precision
+from ros_ik.solvers.step.tasks.single_precision_objective import in_step_precision
 
 
 class Task:
