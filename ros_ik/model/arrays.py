@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
-from ros_ik.model.building.columns import COLUMNS
-from ros_ik.model.building.configuration_space import ConfigurationSpace
-from ros_ik.model.building.configuration_space import resolve_mimics
-from ros_ik.model.building.joint_dof import UNLIMITED
-from ros_ik.model.building.rows import FIXED_SIZES
-from ros_ik.model.building.rows import mimic_row
+from ros_ik.model.building.joints.configuration_space import ConfigurationSpace
+from ros_ik.model.building.joints.configuration_space import resolve_mimics
+from ros_ik.model.building.tables.columns import COLUMNS
+from ros_ik.model.building.tables.joint_dof import UNLIMITED
+from ros_ik.model.building.tables.rows import FIXED_SIZES
+from ros_ik.model.building.tables.rows import mimic_row
 from ros_ik.model.conventions.joint_type import JointType
 
 if TYPE_CHECKING:
-    from ros_ik.model.building.articulations import Articulations
+    from ros_ik.model.building.worlds.articulations import Articulations
     from ros_ik.model.model import Model
 
 _LIMITS = (

@@ -13,7 +13,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model.arrays import device_array
-from ros_ik.model.building.rows import FIXED_SIZES
+from ros_ik.model.building.tables.rows import FIXED_SIZES
 
 if TYPE_CHECKING:
     from ros_ik.model.model import Model

@@ -17,12 +17,12 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model import arrays
-from ros_ik.model.building.articulations import closed_articulations
-from ros_ik.model.building.joint_dof import UNLIMITED
-from ros_ik.model.building.validation import check_articulations
-from ros_ik.model.building.validation import check_forest
-from ros_ik.model.building.validation import check_references
-from ros_ik.model.building.validation import check_worlds
+from ros_ik.model.building.tables.joint_dof import UNLIMITED
+from ros_ik.model.building.worlds.articulations import closed_articulations
+from ros_ik.model.building.worlds.validation import check_articulations
+from ros_ik.model.building.worlds.validation import check_forest
+from ros_ik.model.building.worlds.validation import check_references
+from ros_ik.model.building.worlds.validation import check_worlds
 from ros_ik.model.contact_pairs import contact_pairs
 from ros_ik.model.contact_pairs import packed_pairs
 from ros_ik.model.contact_pairs import unpacked_pairs

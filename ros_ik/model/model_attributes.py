@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.model.building.columns import COLUMNS
-from ros_ik.model.building.columns import frequency_of
-from ros_ik.model.building.custom_attribute import ModelAttributeError
-from ros_ik.model.building.custom_attribute import reference_domain
+from ros_ik.model.building.tables.columns import COLUMNS
+from ros_ik.model.building.tables.columns import frequency_of
+from ros_ik.model.building.tables.custom_attribute import ModelAttributeError
+from ros_ik.model.building.tables.custom_attribute import reference_domain
 from ros_ik.model.conventions.attribute_enums import AttributeAssignment
 from ros_ik.model.conventions.attribute_enums import AttributeFrequency
 from ros_ik.model.conventions.attribute_enums import AttributeNamespace
 
 if TYPE_CHECKING:
-    from ros_ik.model.building.custom_values import CustomValues
+    from ros_ik.model.building.tables.custom_values import CustomValues
 
 _DERIVED = {
     'body_inv_mass': AttributeFrequency.BODY,

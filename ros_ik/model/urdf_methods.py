@@ -17,9 +17,9 @@ from ros_ik.errors import ArgumentError
 from ros_ik.model.arrays import active_mimics
 from ros_ik.model.arrays import configuration_space
 from ros_ik.model.arrays import limits
-from ros_ik.model.building import described_robot
-from ros_ik.model.building.columns import COLUMNS
-from ros_ik.model.building.worlds import Worlds
+from ros_ik.model.building.links import described_robot
+from ros_ik.model.building.tables.columns import COLUMNS
+from ros_ik.model.building.worlds.worlds import Worlds
 from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.checks import axis_number
 from ros_ik.model.conventions.checks import checked_index

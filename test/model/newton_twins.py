@@ -9,7 +9,7 @@ import pytest
 import warp as wp
 
 from ros_ik.model import ModelBuilder
-from ros_ik.model.building.columns import COLUMNS
+from ros_ik.model.building.tables.columns import COLUMNS
 
 newton = pytest.importorskip('newton', reason='newton, the oracle, is not installed')
 

@@ -16,7 +16,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.newton.newton_model import dof_limits
 from ros_ik.kinematics.newton.newton_model import mimic_constraints
 from ros_ik.kinematics.runtime.arguments import checked_model
-from ros_ik.model.building.configuration_space import resolve_mimics
+from ros_ik.model.building.joints.configuration_space import resolve_mimics
 from ros_ik.model.conventions.labels import LabelIndex
 
 

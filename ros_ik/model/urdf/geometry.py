@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ros_ik.errors import ModelError
-from ros_ik.model.building.worlds import Worlds
+from ros_ik.model.building.worlds.worlds import Worlds
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.conventions.rotations import quaternion_from_rpy
 from ros_ik.model.readers.mesh_files import MeshFile

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from xml.etree.ElementTree import Element
 
 from ros_ik.errors import ModelError
-from ros_ik.model.building.configuration_space import resolve_mimics
-from ros_ik.model.building.rows import joint_row
-from ros_ik.model.building.rows import mimic_row
-from ros_ik.model.building.worlds import Worlds
+from ros_ik.model.building.joints.configuration_space import resolve_mimics
+from ros_ik.model.building.tables.rows import joint_row
+from ros_ik.model.building.tables.rows import mimic_row
+from ros_ik.model.building.worlds.worlds import Worlds
 from ros_ik.model.readers.loops import find_loop
 from ros_ik.model.readers.loops import shortened
 from ros_ik.model.readers.xml import float_attribute

@@ -20,9 +20,9 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
-from ros_ik.model.building.joint_dof import DofData
-from ros_ik.model.building.joint_dof import UNLIMITED
-from ros_ik.model.building.worlds import Worlds
+from ros_ik.model.building.tables.joint_dof import DofData
+from ros_ik.model.building.tables.joint_dof import UNLIMITED
+from ros_ik.model.building.worlds.worlds import Worlds
 from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
 from ros_ik.model.readers.loops import find_loop

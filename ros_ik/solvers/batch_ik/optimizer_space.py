@@ -15,7 +15,7 @@ from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.newton.newton_model import dof_limits
 from ros_ik.kinematics.newton.newton_model import Mimic
 from ros_ik.kinematics.newton.newton_model import mimic_constraints
-from ros_ik.model.building.configuration_space import resolve_mimics
+from ros_ik.model.building.joints.configuration_space import resolve_mimics
 from ros_ik.model.conventions.joint_type import JointType
 
 _QUATERNION_JOINTS = (JointType.BALL, JointType.FREE, JointType.DISTANCE)

@@ -10,8 +10,8 @@ import math
 from typing import Any
 
 from ros_ik.errors import ArgumentError
-from ros_ik.model.building.collision_filters import CollisionFilters
-from ros_ik.model.building.rows import FIXED_SIZES
+from ros_ik.model.building.tables.collision_filters import CollisionFilters
+from ros_ik.model.building.tables.rows import FIXED_SIZES
 from ros_ik.model.conventions.checks import as_number
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.joint_type import JointType

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ros_ik.model.building.joint_methods import JointMethods
+from ros_ik.model.building.joints.joint_methods import JointMethods
 from ros_ik.model.conventions.checks import checked_amount
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_pose

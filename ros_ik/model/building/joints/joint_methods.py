@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ros_ik.errors import ArgumentError
-from ros_ik.model.building.joint_axes import one_axis
-from ros_ik.model.building.joint_dof import DofData
-from ros_ik.model.building.joint_dof import JointDofConfig
-from ros_ik.model.building.joint_rows import JointRows
+from ros_ik.model.building.joints.joint_axes import one_axis
+from ros_ik.model.building.joints.joint_rows import JointRows
+from ros_ik.model.building.tables.joint_dof import DofData
+from ros_ik.model.building.tables.joint_dof import JointDofConfig
 from ros_ik.model.conventions.checks import as_number
 from ros_ik.model.conventions.checks import checked_amount
 from ros_ik.model.conventions.joint_type import JointType

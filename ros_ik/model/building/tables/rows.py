@@ -15,12 +15,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from ros_ik.model.building.joint_dof import DofData
+from ros_ik.model.building.tables.joint_dof import DofData
 from ros_ik.model.conventions.joint_type import GeoType
 from ros_ik.model.conventions.joint_type import JointType
 
 if TYPE_CHECKING:
-    from ros_ik.model.building.columns import BuilderColumns
+    from ros_ik.model.building.tables.columns import BuilderColumns
 
 Row = TypeVar('Row')
 # Coordinates, degrees of freedom and constraints of the joints whose axes are the same always.

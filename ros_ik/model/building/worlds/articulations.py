@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ros_ik.errors import ArgumentError
-from ros_ik.model.building.columns import BuilderColumns
-from ros_ik.model.building.shape_methods import ShapeMethods
+from ros_ik.model.building.links.shape_methods import ShapeMethods
+from ros_ik.model.building.tables.columns import BuilderColumns
 from ros_ik.model.conventions.checks import checked_index
 
 

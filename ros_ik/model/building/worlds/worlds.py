@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.model.building.articulations import Articulations
-from ros_ik.model.building.merging import merge_copies
+from ros_ik.model.building.worlds.articulations import Articulations
+from ros_ik.model.building.worlds.merging import merge_copies
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_pose
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.model.building.columns import BuilderColumns
-from ros_ik.model.building.columns import frequency_of
-from ros_ik.model.building.custom_attribute import CustomAttribute
-from ros_ik.model.building.custom_attribute import CustomFrequency
-from ros_ik.model.building.custom_attribute import ModelAttributeError
+from ros_ik.model.building.tables.columns import BuilderColumns
+from ros_ik.model.building.tables.columns import frequency_of
+from ros_ik.model.building.tables.custom_attribute import CustomAttribute
+from ros_ik.model.building.tables.custom_attribute import CustomFrequency
+from ros_ik.model.building.tables.custom_attribute import ModelAttributeError
 from ros_ik.model.conventions.attribute_enums import AttributeFrequency
 
 # Frequencies with several rows per joint, and the column with the first row of each joint.

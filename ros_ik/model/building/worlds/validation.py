@@ -12,8 +12,8 @@ from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions.checks import checked_index
 
 if TYPE_CHECKING:
-    from ros_ik.model.building.articulations import Articulations
-    from ros_ik.model.building.columns import BuilderColumns
+    from ros_ik.model.building.tables.columns import BuilderColumns
+    from ros_ik.model.building.worlds.articulations import Articulations
 
 _WITH_WORLD = ('body', 'joint', 'shape', 'articulation', 'constraint_mimic')
 

@@ -18,7 +18,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions.checks import checked_index
 
 if TYPE_CHECKING:
-    from ros_ik.model.building.rows import MimicData
+    from ros_ik.model.building.tables.rows import MimicData
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,10 +12,10 @@ from collections.abc import Collection
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.model.building.columns import COLUMNS
-from ros_ik.model.building.shape_methods import ShapeMethods
-from ros_ik.model.building.shape_properties import mass_properties
-from ros_ik.model.building.shape_properties import shape_radius
+from ros_ik.model.building.links.shape_methods import ShapeMethods
+from ros_ik.model.building.links.shape_properties import mass_properties
+from ros_ik.model.building.links.shape_properties import shape_radius
+from ros_ik.model.building.tables.columns import COLUMNS
 from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.checks import checked_amount
 from ros_ik.model.conventions.flags import ShapeFlags

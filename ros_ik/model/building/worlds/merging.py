@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ros_ik.model.building.articulations import Articulations
-from ros_ik.model.building.articulations import closed_articulations
-from ros_ik.model.building.columns import Column
-from ros_ik.model.building.columns import COLUMNS
+from ros_ik.model.building.tables.columns import Column
+from ros_ik.model.building.tables.columns import COLUMNS
+from ros_ik.model.building.worlds.articulations import Articulations
+from ros_ik.model.building.worlds.articulations import closed_articulations
 from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.joint_type import JointType
 

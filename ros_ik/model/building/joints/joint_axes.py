@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.model.building.joint_dof import checked_dof
-from ros_ik.model.building.joint_dof import DofData
-from ros_ik.model.building.joint_dof import JointDofConfig
-from ros_ik.model.building.rows import FIXED_SIZES
+from ros_ik.model.building.tables.joint_dof import checked_dof
+from ros_ik.model.building.tables.joint_dof import DofData
+from ros_ik.model.building.tables.joint_dof import JointDofConfig
+from ros_ik.model.building.tables.rows import FIXED_SIZES
 from ros_ik.model.conventions.joint_type import JointType
 from ros_ik.model.conventions.keywords import JOINT
 from ros_ik.model.conventions.keywords import used

@@ -8,7 +8,7 @@ from collections import defaultdict
 from itertools import combinations
 from itertools import product
 
-from ros_ik.model.building.custom_values import CustomValues
+from ros_ik.model.building.tables.custom_values import CustomValues
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.flags import ShapeFlags
 from ros_ik.model.conventions.joint_type import JointType

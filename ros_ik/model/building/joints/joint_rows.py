@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.model.building.joint_axes import checked_axes
-from ros_ik.model.building.joint_axes import joint_sizes
-from ros_ik.model.building.joint_dof import DofData
-from ros_ik.model.building.joint_dof import JointDofConfig
-from ros_ik.model.building.mimic_methods import MimicMethods
-from ros_ik.model.building.rows import FIXED_SIZES
+from ros_ik.model.building.joints.joint_axes import checked_axes
+from ros_ik.model.building.joints.joint_axes import joint_sizes
+from ros_ik.model.building.joints.mimic_methods import MimicMethods
+from ros_ik.model.building.tables.joint_dof import DofData
+from ros_ik.model.building.tables.joint_dof import JointDofConfig
+from ros_ik.model.building.tables.rows import FIXED_SIZES
 from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.checks import checked_index
 from ros_ik.model.conventions.checks import checked_pose

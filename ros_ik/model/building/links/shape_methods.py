@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.model.building.link_methods import LinkMethods
-from ros_ik.model.building.shape_config import DESCRIBED_COLLISION
-from ros_ik.model.building.shape_config import DESCRIBED_VISUAL
-from ros_ik.model.building.shape_config import ShapeConfig
-from ros_ik.model.building.shape_properties import combine
-from ros_ik.model.building.shape_properties import mass_properties
-from ros_ik.model.building.shape_properties import shape_radius
+from ros_ik.model.building.links.link_methods import LinkMethods
+from ros_ik.model.building.links.shape_config import DESCRIBED_COLLISION
+from ros_ik.model.building.links.shape_config import DESCRIBED_VISUAL
+from ros_ik.model.building.links.shape_config import ShapeConfig
+from ros_ik.model.building.links.shape_properties import combine
+from ros_ik.model.building.links.shape_properties import mass_properties
+from ros_ik.model.building.links.shape_properties import shape_radius
 from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.checks import checked_amount
 from ros_ik.model.conventions.checks import checked_array
