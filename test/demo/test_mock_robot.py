@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mock robot and the description publisher as processes of their own, over real DDS."""
 
-import os
-from pathlib import Path
 import signal
 import subprocess
-import sys
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -17,7 +14,8 @@ from rclpy.qos import QoSProfile
 from rclpy.qos import ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from support.ros_rig import reserved_domain
+from support.ros_processes import reserved_domain
+from support.ros_processes import start_program
 from trajectory_msgs.msg import JointTrajectory
 from trajectory_msgs.msg import JointTrajectoryPoint
 
@@ -26,7 +24,6 @@ from ros_ik.node.transport.qos_profiles import LATCHED
 
 pytestmark = pytest.mark.dds
 
-ROOT = Path(__file__).parents[2]
 ARM = [f'panda_joint{k}' for k in range(1, 8)]
 PANDA = find_robot('panda').urdf_path
 PATIENCE = 40.0
@@ -37,8 +34,8 @@ STATES = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
 class Listener:
     """Hears joint states, diagnostics and descriptions; sends trajectories."""
 
-    def __init__(self, domain):
-        self.context = rclpy.Context()
+    def __init__(self, domain, log):
+        self.context, self._log = rclpy.Context(), log
         rclpy.init(context=self.context, domain_id=domain)
         self.node = rclpy.create_node('listener', context=self.context)
         self._executor = SingleThreadedExecutor(context=self.context)
@@ -62,7 +59,8 @@ class Listener:
     def spin_until(self, condition, what):
         give_up = time.monotonic() + PATIENCE
         while not condition():
-            assert time.monotonic() < give_up, f'no {what} within {PATIENCE} s'
+            late = time.monotonic() > give_up
+            assert not late, f'no {what} within {PATIENCE} s\n{self._log.read_text()}'
             self._executor.spin_once(timeout_sec=0.01)
 
     def send(self, position, seconds=0.5, names=ARM):
@@ -82,17 +80,8 @@ class Listener:
 
 def start(domain, module, log, *arguments):
     """Start an executable of the demo with ROS arguments."""
-    return subprocess.Popen(
-        [sys.executable, '-m', f'ros_ik.demo.{module}', '--ros-args', *arguments],
-        env={
-            **os.environ,
-            'ROS_DOMAIN_ID': str(domain),
-            'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-            'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
-        },
-        stdout=log.open('a'),
-        stderr=subprocess.STDOUT,
-    )
+    with log.open('a') as file:
+        return start_program(f'ros_ik.demo.{module}', ['--ros-args', *arguments], domain, file)
 
 
 def parameters(**values):
@@ -143,7 +132,7 @@ def rig(rig_domain, tmp_path_factory):
             ),
         ),
     ]
-    listener = Listener(rig_domain)
+    listener = Listener(rig_domain, log)
     try:
         listener.spin_until(lambda: listener.states, 'joint states')
         yield listener, log
@@ -174,7 +163,7 @@ def test_one_of_several_drivers_publishes_its_own_joints_only(domain, tmp_path):
             ),
         ),
     ]
-    listener = Listener(domain)
+    listener = Listener(domain, log)
     try:
         listener.spin_until(lambda: listener.states, 'joint states')
         state = listener.states[-1]
@@ -308,7 +297,7 @@ def test_late_joiner_gets_both_descriptions(domain, tmp_path):
     listener = None
     try:
         wait_for_text(log, 'robot_description_semantic')
-        listener = Listener(domain)
+        listener = Listener(domain, log)
         for topic in topics:
             listener.hear_description(topic)
         listener.spin_until(lambda: set(listener.heard) == set(topics), 'descriptions')

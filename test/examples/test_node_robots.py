@@ -12,7 +12,7 @@ from geometry_msgs.msg import Twist
 import numpy as np
 import pytest
 from support.example_rig import Session
-from support.ros_rig import ROOT
+from support.ros_processes import ROOT
 
 from ros_ik.demo.mock_robot import nanoseconds
 

@@ -12,9 +12,9 @@ from support.launch_rig import installed_prefix
 from support.launch_rig import is_missing
 from support.launch_rig import Launch
 from support.launch_rig import MISSING
+from support.ros_processes import Processes
 from support.ros_rig import Client
 from support.ros_rig import LONG
-from support.ros_rig import Processes
 from trajectory_msgs.msg import JointTrajectory
 
 from ros_ik_interfaces.msg import IkStatus

@@ -31,12 +31,12 @@ from support.hostile import find_type
 from support.hostile import Hostile
 from support.hostile import is_bomb
 from support.raw_dds import RawWriter
+from support.ros_processes import ROOT
 from support.ros_rig import ARM
 from support.ros_rig import LATCHED
 from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
-from support.ros_rig import ROOT
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 from support.ros_rig import UNWATCHED

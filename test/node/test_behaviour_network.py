@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from support import network
-from support.ros_rig import ROOT
+from support.ros_processes import ROOT
 
 _REASON = network.why_not()
 pytestmark = [

@@ -33,8 +33,8 @@ from support.dynamic_rig import place_of
 from support.dynamic_rig import start_anew
 from support.held_robot import HeldRobot
 from support.motion import motion_of
+from support.ros_processes import ROOT
 from support.ros_rig import ARM
-from support.ros_rig import ROOT
 
 from ros_ik_interfaces.msg import IkStatus
 

@@ -15,10 +15,10 @@ from support.dynamic_rig import come_to_rest
 from support.held_robot import HeldRobot
 from support.motion import motion_of
 from support.motion import panda_ranges
+from support.ros_processes import ROOT
 from support.ros_rig import ARM
 from support.ros_rig import LONG
 from support.ros_rig import panda_urdf
-from support.ros_rig import ROOT
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 

@@ -9,10 +9,10 @@ from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import DescribeParameters
 from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import Parameter
+from support.ros_processes import ROOT
 from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
-from support.ros_rig import ROOT
 from support.ros_rig import ros_rig
 from support.ros_rig import start_node
 from support.ros_rig import start_robot

@@ -10,12 +10,12 @@ import pytest
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from support.held_robot import HeldRobot
+from support.ros_processes import ROOT
 from support.ros_rig import ARM
 from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
 from support.ros_rig import panda_urdf
 from support.ros_rig import PATIENCE
-from support.ros_rig import ROOT
 from support.ros_rig import ros_rig
 from support.ros_rig import UNWATCHED
 

@@ -11,11 +11,11 @@ import sys
 import time
 
 from sensor_msgs.msg import JointState
+from support.ros_processes import Processes
+from support.ros_processes import ROOT
 from support.ros_rig import Client
 from support.ros_rig import LONG
 from support.ros_rig import NEVER_STALE
-from support.ros_rig import Processes
-from support.ros_rig import ROOT
 from support.services_rig import solve
 
 from ros_ik_interfaces.msg import IkStatus

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python programs started as forks of a process that has imported what most of them import.
 
-Imports are most of the work of a start, and the tests start some hundreds of programs. The process
-that forks has no node and no device, and runs nothing of what it has imported.
+Imports, and the kernels that every node makes, are most of the work of a start, and the tests
+start some hundreds of programs. The process that forks has no node and no device: it loads and
+runs nothing of what it has made.
 """
 
 import atexit
@@ -150,6 +151,14 @@ def _become(question, log):
     sys.modules.pop(question['module'], None)
 
 
+def _make_kernels():
+    """Make what every node compiles before there is a robot."""
+    from ros_ik.node.model_loading.compile_ahead import kernels_ahead
+    from ros_ik.settings import read_settings
+
+    kernels_ahead(read_settings({'ee.frame': 'tool'}))
+
+
 def main():
     """Import, then fork as asked; a fork runs its module and ends as a program does."""
     sys.path[0] = os.getcwd()
@@ -157,6 +166,7 @@ def main():
     link = socket.socket(fileno=int(sys.argv[1]))
     for module in IMPORTED:
         importlib.import_module(module)
+    _make_kernels()
     # Pages of what is imported stay shared.
     gc.freeze()
     asked = _serve(link)

@@ -1,19 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Processes on a ROS domain of their own, and a client that knows public messages only."""
+"""A client of the node that knows public messages only, and rigs of node, robot and client."""
 
 import collections
 import contextlib
-import fcntl
-import functools
-import itertools
 import math
-import os
-from pathlib import Path
-import signal
-import subprocess
-import sys
-import tempfile
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -33,10 +24,8 @@ from std_msgs.msg import Bool
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 from std_srvs.srv import Trigger
-from support.process_forks import Fork
-from support.process_forks import ForkServer
+from support.ros_processes import Processes
 from trajectory_msgs.msg import JointTrajectory
-import yaml
 
 from ros_ik.demo.controller.trajectory_rules import check_trajectory
 from ros_ik.demo.mock_robot import trajectory_from_message
@@ -44,7 +33,6 @@ from ros_ik.demo.robots import find_robot
 from ros_ik.node.execution.executor import make_executor
 from ros_ik_interfaces.msg import IkStatus
 
-ROOT = Path(__file__).parents[2]
 ARM = tuple(f'panda_joint{k}' for k in range(1, 8))
 LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
@@ -61,8 +49,6 @@ _TURN = 0.01
 _STANDSTILL = 500
 # A target on its way is heard before so many statuses.
 _STAYS = 15
-# Time in which a process writes the stacks of its threads [s], and lines of a log to show.
-_WRITTEN, _LAST_LINES = 0.3, 80
 # rmw_fastrtps drops the answer to a new client that it has not found within 0.1 s: what may be
 # asked twice is asked again after this time [s].
 _ASK_AGAIN = 20.0
@@ -73,161 +59,11 @@ NEVER_STALE = {'joint_state_timeout': 60.0, 'command_timeout': 60.0}
 # For a node whose robot is played by the client: where that stands still the robot does too, and
 # would be said not to follow.
 UNWATCHED = {'following_error__max': [0.0]}
-_count = itertools.count()
 
 
 def panda_urdf():
     """Return the robot description of the Panda."""
     return find_robot('panda').urdf_path.read_text()
-
-
-def nested(values):
-    """Return parameters by dotted name as the tree that a parameter file holds."""
-    tree = {}
-    for name, value in values.items():
-        *sections, leaf = name.split('.')
-        branch = tree
-        for section in sections:
-            branch = branch.setdefault(section, {})
-        branch[leaf] = value
-    return tree
-
-
-# Ports of these domains are not among those that Linux hands out to other programs.
-_DOMAINS = range(40, 100)
-
-
-def reserve_domain():
-    """Return a ROS domain that no other test process of this machine has, and its lock."""
-    first = os.getpid() + next(_count)
-    for turn in range(len(_DOMAINS)):
-        domain = _DOMAINS[(first + turn) % len(_DOMAINS)]
-        path = Path(tempfile.gettempdir()) / f'ros_ik_domain_{domain}_{os.getuid()}'
-        lock = path.open('w')
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            lock.close()
-        else:
-            return domain, lock
-    raise RuntimeError('every ROS domain for tests is in use')
-
-
-@contextlib.contextmanager
-def reserved_domain():
-    """Yield a ROS domain of :func:`reserve_domain`."""
-    domain, lock = reserve_domain()
-    with lock:
-        yield domain
-
-
-def _environment(**own):
-    """Return the environment of a program, with variables beside those of the tests."""
-    path = os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')])
-    return {**os.environ, 'PYTHONPATH': path, **own}
-
-
-@functools.cache
-def _fork_server():
-    """Return the one of this process."""
-    return ForkServer(_environment())
-
-
-class Processes:
-    """Programs on one ROS domain, which are forks where ``forks`` and their environments allow it.
-
-    They are processes with imports of their own otherwise.
-    """
-
-    def __init__(self, folder, forks=True):
-        self.domain, self._lock = reserve_domain()
-        self._folder, self._forks = folder, forks
-        self._running = {}
-
-    def start(
-        self, name, module, *files, namespace='', prefix=(), arguments=None, remaps=(),
-        **parameters,
-    ):  # fmt: skip
-        """Start an executable of ros_ik with parameters by name, dots as double underscores.
-
-        Parameter files come before the parameters; ``prefix`` is a command that starts another;
-        ``arguments`` stand in the place of all ROS arguments; ``remaps`` are rules like 'a:=b'.
-        """
-        values = {key.replace('__', '.'): value for key, value in parameters.items()}
-        file = self._folder / f'{name}_{next(_count)}.yaml'
-        file.write_text(yaml.safe_dump({'/**': {'ros__parameters': nested(values)}}))
-        environment = _environment(
-            ROS_DOMAIN_ID=str(self.domain),
-            ROS_AUTOMATIC_DISCOVERY_RANGE=os.environ.get(
-                'ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST'
-            ),
-        )
-        words = [word for path in (*files, file) for word in ('--params-file', str(path))]
-        words += [word for rule in remaps for word in ('-r', rule)]
-        if namespace:
-            words += ['-r', f'__ns:={namespace}']
-        if arguments is None:
-            arguments = ['--ros-args', *words]
-        with (self._folder / f'{name}.log').open('a') as log:
-            if self._forks and not prefix and _fork_server().serves(environment):
-                self._running[name] = _fork_server().start(module, arguments, environment, log)
-            else:
-                self._running[name] = subprocess.Popen(
-                    [*prefix, sys.executable, '-m', module, *arguments],
-                    env=environment,
-                    stdout=log,
-                    stderr=log,
-                )
-
-    def text(self, name):
-        """Return what a process has written."""
-        return (self._folder / f'{name}.log').read_text()
-
-    def explain(self):
-        """Return the ends of all logs, with what the threads of running forks are doing."""
-        for process in self._running.values():
-            if isinstance(process, Fork):
-                process.write_stacks()
-        time.sleep(_WRITTEN)
-        logs = {name: self.text(name).splitlines()[-_LAST_LINES:] for name in self._running}
-        return '\n'.join(
-            line for name, lines in logs.items() for line in (f'--- log of {name} ---', *lines)
-        )
-
-    def signal(self, name, number):
-        """Send a signal."""
-        self._running[name].send_signal(number)
-
-    def wait(self, name, timeout):
-        """Return the exit code of a process that is ending."""
-        code = self._running[name].wait(timeout)
-        del self._running[name]
-        return code
-
-    def pid(self, name):
-        """Return the identifier of a process."""
-        return self._running[name].pid
-
-    def is_running(self, name):
-        """Return whether a process of this name was started and has not ended."""
-        return name in self._running and self.is_alive(name)
-
-    def is_alive(self, name):
-        """Return whether a process runs."""
-        return self._running[name].poll() is None
-
-    def end(self):
-        """End every process."""
-        for process in self._running.values():
-            process.send_signal(signal.SIGCONT)
-            process.send_signal(signal.SIGTERM)
-        for process in self._running.values():
-            try:
-                process.wait(5.0)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        self._lock.close()
 
 
 def _taken_by_hand(message):

@@ -13,9 +13,9 @@ import yaml
 
 pytest.importorskip('viser', reason='viser is not installed')
 
+from support.ros_processes import Processes
 from support.ros_rig import Client
 from support.ros_rig import LONG
-from support.ros_rig import Processes
 from support.viewer_rig import free_port
 import viser
 from websockets.sync.client import connect

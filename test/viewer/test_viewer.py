@@ -15,10 +15,10 @@ import pytest
 
 pytest.importorskip('viser', reason='viser is not installed')
 
+from support.ros_processes import reserved_domain
 from support.ros_rig import LONG
 from support.ros_rig import panda_urdf
 from support.ros_rig import PATIENCE
-from support.ros_rig import reserved_domain
 from support.ros_rig import ros_rig
 from support.viewer_rig import free_port
 from support.viewer_rig import viewed

@@ -26,15 +26,8 @@ from ros_ik.solvers.step.quadratic_program.solve import solve_step_kernel
 from ros_ik.solvers.step.tasks.cost import evaluate_step_kernel
 
 
-def compile_ahead(settings: Settings, device: str) -> None:
-    """Compile, or load, what every servo with these settings runs.
-
-    Called in the thread that builds servos: the caches of kernels are not meant for two threads.
-
-    Args:
-        settings: Settings of the servo.
-        device: Device of its model.
-    """
+def kernels_ahead(settings: Settings) -> tuple[list[wp.Kernel], list[wp.Kernel]]:
+    """Return what every servo with these settings runs, in halves that take about as long."""
     here = [solve_step_kernel(), evaluate_step_kernel()]
     beside = [
         conditioning_kernel(),
@@ -46,6 +39,19 @@ def compile_ahead(settings: Settings, device: str) -> None:
         # An obstacle may have any shape. One module holds all kernels on pairs.
         beside.insert(0, pair_kernels(wp.float64, True).distances)
         here += [stopping_kernels(wp.float64).blend, place_stops_kernel(wp.float64)]
+    return here, beside
+
+
+def compile_ahead(settings: Settings, device: str) -> None:
+    """Compile, or load, what every servo with these settings runs.
+
+    Called in the thread that builds servos: the caches of kernels are not meant for two threads.
+
+    Args:
+        settings: Settings of the servo.
+        device: Device of its model.
+    """
+    here, beside = kernels_ahead(settings)
     # Two threads that initialise Warp at once give its folder of kernels two names.
     wp.init()
     thread = threading.Thread(
