@@ -95,7 +95,8 @@ SINGULARITIES = (
     Parameter(
         'solver.singularity_damping', 'double', 0.02,
         'Damping at a singularity, weakening to none at the threshold. More slows the motion in '
-        'the direction that is lost, less lets joints swing; 0 never damps.',
+        'the direction that is lost, less lets joints swing. A frame nears a singularity no '
+        'faster than the joints can brake, wherever that begins to count. 0 for neither.',
         unit='m/rad', minimum=0.0, maximum=1.0,
     ),
 )  # fmt: skip

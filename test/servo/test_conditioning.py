@@ -42,6 +42,47 @@ def test_the_least_singular_value_is_that_of_the_weighted_jacobian(robot):
         assert ahead.conditioning.sigma()[0] == pytest.approx(expected, rel=0.02, abs=2e-5)
 
 
+@pytest.mark.oracle
+@pytest.mark.parametrize('robot', ROBOTS)
+def test_the_singular_value_changes_along_its_joints_as_that_of_the_jacobian(robot):
+    rig = Rig(robot, **{f'ee__{key}': value for key, value in ROBOTS[robot].items()})
+    other = PinocchioRobot(find_robot(robot).urdf_path.read_text(), rig.model)
+    ahead, task = StepAhead(rig.robot, rig.settings), rig.settings.tasks[0]
+    weights = np.array(task.position_weight + task.orientation_weight)
+    rows = np.flatnonzero(weights)
+    dofs, coords = rig.robot.group.variable_dof, rig.robot.coords
+    base, rng = rig.model.body_label[rig.robot.base_link], np.random.default_rng(4)
+
+    def jacobian(q):
+        J = other.jacobian(q, task.frame)[:, dofs] - _of_base(other, q, base, task.frame)[:, dofs]
+        turn = other.poses(q)[base][1].T
+        return (np.vstack([turn @ J[:3], turn @ J[3:]]) * (weights / weights.max())[:, None])[rows]
+
+    def least(q):
+        return np.linalg.svd(jacobian(q), compute_uv=False)[-1]
+
+    checked = 0
+    for _ in range(40):
+        q, low, high = rig.q.copy(), rig.robot.lower[dofs], rig.robot.upper[dofs]
+        q[coords] = rng.uniform(np.maximum(low, -3.0), np.minimum(high, 3.0))
+        _, s, V = np.linalg.svd(jacobian(q))
+        # Power iteration tells apart what differs.
+        if s[-1] > 0.4 * s[-2]:
+            continue
+        ahead.at(q)
+        found, w = ahead.conditioning.direction(0), V[len(rows) - 1]
+        w = w * np.sign(np.array(found.direction)[rows] @ jacobian(q) @ w)
+        ahead_of, behind = q.copy(), q.copy()
+        ahead_of[coords] += 1e-5 * w
+        behind[coords] -= 1e-5 * w
+        slope = (least(ahead_of) - least(behind)) / 2e-5
+        assert found.slope == pytest.approx(slope, rel=0.02, abs=2e-3)
+        most = np.min(rig.robot.acceleration[dofs] / np.maximum(np.abs(w), 1e-12))
+        assert found.acceleration == pytest.approx(most, rel=0.02)
+        checked += 1
+    assert checked >= 5
+
+
 def _of_base(other, q, base, frame):
     """Return the Jacobian of the point of the base that is at the frame."""
     poses = other.poses(q)

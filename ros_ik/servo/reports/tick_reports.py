@@ -103,7 +103,8 @@ class DampingReport:
             speed: Speed asked for [m/s plus rad/s].
         """
         before, self._sigma = self._sigma, damping.sigma
-        if output.code != StatusCode.OK or damping.square == 0.0 or speed < _LEAST_SPEED:
+        is_damped = damping.square > 0.0 or damping.slows
+        if output.code != StatusCode.OK or not is_damped or speed < _LEAST_SPEED:
             return
         leaving = damping.sigma > before + _LEAST_GROWTH * self._dt
         output.code = (

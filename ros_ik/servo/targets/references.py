@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from ros_ik.kinematics.chain import dof_coordinates
@@ -46,16 +48,17 @@ def set_place_references(
         solver: Where to.
         goals: The targets.
         posture: Coordinates that joints are drawn to beside them [joint_coord_count].
-        poses: Link poses at the commanded configuration [body_count, 7].
+        poses: Link poses at the commanded configuration [body_count, 7], where the solver is.
 
     Returns:
         How much nearer the targets that is [m plus rad].
     """
     solver.set_joints(posture)
-    wanted = 0.0
+    wanted, conditioning = 0.0, solver.ahead.conditioning
     for index, tracker in enumerate(goals.trackers):
         if tracker.pursuit is not Pursuit.NONE:
-            pose, length = tracker.reference(poses, goals.now)
+            slowed = functools.partial(conditioning.slowed, index)
+            pose, length = tracker.reference(poses, goals.now, slowed)
             solver.set_pose(index, pose)
             wanted += length
     if goals.choice.center:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence
 import copy
 import enum
@@ -248,12 +249,18 @@ class TaskTracker:
             )
         return left
 
-    def reference(self, body_q: np.ndarray, now: float) -> tuple[Sequence[float], float]:
+    def reference(
+        self,
+        body_q: np.ndarray,
+        now: float,
+        slowed: Callable[[Vector, Vector], tuple[Vector, Vector]],
+    ) -> tuple[Sequence[float], float]:
         """Return the pose to reach in this tick, and how much nearer it lies, in m plus rad.
 
         Args:
             body_q: Link poses at the commanded configuration [body_count, 7].
             now: Time of the tick [s].
+            slowed: Bounds the displacement [m] and the rotation vector [rad] of this tick.
         """
         before = self._before
         self._aim = None
@@ -266,6 +273,7 @@ class TaskTracker:
             shift, turn = self._accompany(achieved, now)
         else:
             shift, turn = self._approach(left, achieved)
+        shift, turn = slowed(shift, turn)
         pose = float_moved(self.pose, shift, turn)
         way = float_length(shift) + float_length(turn)
         if self.pursuit is Pursuit.TWIST:
