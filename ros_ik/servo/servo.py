@@ -328,8 +328,9 @@ class Servo:
             self._report.update(output, joint_q, after, wanted, achieved, cut)
             if not self.goals.choice.joints:
                 self._acceleration_report.update(
-                    output, now, self._step, self._next_step, solver.acceleration
-                )
+                    output, now, self._step, self._next_step, solver.acceleration,
+                    solver.ahead.conditioning.held_back_by(choice.active),
+                )  # fmt: skip
         else:
             self._report.repeat(output)
         self._damping_report.update(output, damping, wanted / self.settings.period)

@@ -57,8 +57,8 @@ def test_status_names_the_pair_and_its_distance_and_the_way_back_is_free():
     target = rig.pose()
     target[:3] = [0.0, 0.0, 0.15]
     rig.aim(target)
-    rig.tick(350)
-    assert codes_of(rig, 350) >= HELD_BACK
+    rig.tick(750)
+    assert codes_of(rig, 750) >= HELD_BACK
     output = rig.outputs[-1]
     assert output.limiting_barrier == 'self_collision'
     assert {'panda_hand', 'panda_link1'} == set(output.limiting_pair)

@@ -74,7 +74,7 @@ def test_the_margin_between_links_changes_while_the_robot_runs():
 
 def test_a_lower_acceleration_scale_still_stops_before_the_wall():
     rig = walled(ee__max_linear_speed=1.0, ee__max_linear_acceleration=20.0)
-    rig.tick(20)
+    rig.tick(25)
     assert np.abs(rig.speeds()[-1]).max() > 0.9
     rig.set(limits__acceleration_scale=0.1)
     _, distances = rig.drive(150)

@@ -42,45 +42,88 @@ def test_the_least_singular_value_is_that_of_the_weighted_jacobian(robot):
         assert ahead.conditioning.sigma()[0] == pytest.approx(expected, rel=0.02, abs=2e-5)
 
 
+class Judge:
+    """The weighted Jacobian of the frame of a task, by Pinocchio."""
+
+    def __init__(self, robot):
+        given = {f'ee__{key}': value for key, value in ROBOTS[robot].items()}
+        self.rig = rig = Rig(robot, **given)
+        self._other = PinocchioRobot(find_robot(robot).urdf_path.read_text(), rig.model)
+        self.ahead, self._task = StepAhead(rig.robot, rig.settings), rig.settings.tasks[0]
+        weights = np.array(self._task.position_weight + self._task.orientation_weight)
+        self.rows, self.weights = np.flatnonzero(weights), weights / weights.max()
+        self.dofs, self._rng = rig.robot.group.variable_dof, np.random.default_rng(4)
+        self.acceleration = rig.robot.acceleration[self.dofs]
+
+    def configurations(self, count):
+        """Yield random configurations, where what is ahead is measured."""
+        robot = self.rig.robot
+        for _ in range(count):
+            q, low, high = self.rig.q.copy(), robot.lower[self.dofs], robot.upper[self.dofs]
+            q[robot.coords] = self._rng.uniform(np.maximum(low, -3.0), np.minimum(high, 3.0))
+            self.ahead.at(q)
+            yield q
+
+    def jacobian(self, q, way=None):
+        """Return it at q, or at a way of the controlled joints from there, [rows, joints]."""
+        q = q.copy()
+        if way is not None:
+            q[self.rig.robot.coords] += way
+        base, frame = self.rig.model.body_label[self.rig.robot.base_link], self._task.frame
+        J = self._other.jacobian(q, frame) - _of_base(self._other, q, base, frame)
+        turn = self._other.poses(q)[base][1].T
+        J = np.vstack([turn @ J[:3], turn @ J[3:]])[:, self.dofs]
+        return (J * self.weights[:, None])[self.rows]
+
+    def sigma(self, q, way):
+        return np.linalg.svd(self.jacobian(q, way), compute_uv=False)[-1]
+
+
 @pytest.mark.oracle
 @pytest.mark.parametrize('robot', ROBOTS)
 def test_the_singular_value_changes_along_its_joints_as_that_of_the_jacobian(robot):
-    rig = Rig(robot, **{f'ee__{key}': value for key, value in ROBOTS[robot].items()})
-    other = PinocchioRobot(find_robot(robot).urdf_path.read_text(), rig.model)
-    ahead, task = StepAhead(rig.robot, rig.settings), rig.settings.tasks[0]
-    weights = np.array(task.position_weight + task.orientation_weight)
-    rows = np.flatnonzero(weights)
-    dofs, coords = rig.robot.group.variable_dof, rig.robot.coords
-    base, rng = rig.model.body_label[rig.robot.base_link], np.random.default_rng(4)
-
-    def jacobian(q):
-        J = other.jacobian(q, task.frame)[:, dofs] - _of_base(other, q, base, task.frame)[:, dofs]
-        turn = other.poses(q)[base][1].T
-        return (np.vstack([turn @ J[:3], turn @ J[3:]]) * (weights / weights.max())[:, None])[rows]
-
-    def least(q):
-        return np.linalg.svd(jacobian(q), compute_uv=False)[-1]
-
-    checked = 0
-    for _ in range(40):
-        q, low, high = rig.q.copy(), rig.robot.lower[dofs], rig.robot.upper[dofs]
-        q[coords] = rng.uniform(np.maximum(low, -3.0), np.minimum(high, 3.0))
-        _, s, V = np.linalg.svd(jacobian(q))
+    judge, checked = Judge(robot), 0
+    for q in judge.configurations(40):
+        J = judge.jacobian(q)
+        _, s, V = np.linalg.svd(J)
         # Power iteration tells apart what differs.
         if s[-1] > 0.4 * s[-2]:
             continue
-        ahead.at(q)
-        found, w = ahead.conditioning.direction(0), V[len(rows) - 1]
-        w = w * np.sign(np.array(found.direction)[rows] @ jacobian(q) @ w)
-        ahead_of, behind = q.copy(), q.copy()
-        ahead_of[coords] += 1e-5 * w
-        behind[coords] -= 1e-5 * w
-        slope = (least(ahead_of) - least(behind)) / 2e-5
+        found, w = judge.ahead.conditioning.frames[0].direction(), V[len(s) - 1]
+        w = w * np.sign(np.array(found.direction)[judge.rows] @ J @ w)
+        slope = (judge.sigma(q, 1e-5 * w) - judge.sigma(q, -1e-5 * w)) / 2e-5
         assert found.slope == pytest.approx(slope, rel=0.02, abs=2e-3)
-        most = np.min(rig.robot.acceleration[dofs] / np.maximum(np.abs(w), 1e-12))
+        most = np.min(judge.acceleration / np.maximum(np.abs(w), 1e-12))
         assert found.acceleration == pytest.approx(most, rel=0.02)
         checked += 1
     assert checked >= 5
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize('robot', ROBOTS)
+def test_a_frame_gets_the_part_of_an_acceleration_that_its_joints_have(robot):
+    judge, parts, rng = Judge(robot), [], np.random.default_rng(5)
+    largest = judge.acceleration.max()
+    for q in judge.configurations(20):
+        wished = rng.normal(0.0, 6.0, (2, 3))
+        # The least squares of accelerations, each to its limit, damped by 0.05 m/rad.
+        scaled = judge.jacobian(q) * (judge.acceleration / largest)
+        damped = np.vstack([scaled, 0.05 * np.eye(len(judge.dofs))])
+        needed = np.zeros(len(judge.dofs))
+        for kind, value in enumerate(wished):
+            x = np.zeros(6)
+            x[3 * kind : 3 * kind + 3] = value
+            right = np.concatenate([(judge.weights * x)[judge.rows], np.zeros(len(judge.dofs))])
+            needed += np.abs(np.linalg.lstsq(damped, right)[0]) / largest
+        frame = judge.ahead.conditioning.frames[0]
+        frame.acceleration_scale = 0.5
+        part = frame.acceleration_part(*wished)
+        assert part == pytest.approx(min(1.0, 0.5 * 0.7 / needed.max()), rel=1e-6)
+        name = judge.rig.robot.group.joint_names[int(needed.argmax())] if part < 0.5 else None
+        joint = frame.held_back_by
+        assert (judge.rig.robot.group.joint_names[joint] if joint >= 0 else None) == name
+        parts.append(part)
+    assert min(parts) < 0.5
 
 
 def _of_base(other, q, base, frame):

@@ -19,7 +19,7 @@ from ros_ik.kinematics.forward import forward_kernel
 from ros_ik.kinematics.integrate import integrate_kernel
 from ros_ik.kinematics.stepping.step_tree import place_links_kernel
 from ros_ik.kinematics.stepping.stop_path import place_stops_kernel
-from ros_ik.servo.step.singularity import conditioning_kernel
+from ros_ik.servo.step.conditioning_kernel import conditioning_kernel
 from ros_ik.settings import Settings
 from ros_ik.solvers.step.checks.stopping_check import stopping_kernels
 from ros_ik.solvers.step.quadratic_program.solve import solve_step_kernel

@@ -53,6 +53,22 @@ class ApproachLimits:
         """Return whether a tick of ``dt`` [s] is too short for any change of acceleration."""
         return 2.0 * self.ramp > dt
 
+    def with_acceleration(self, part: float) -> ApproachLimits:
+        """Return the bounds with a part of the acceleration."""
+        return ApproachLimits(
+            self.speed, part * self.acceleration, self.gain, self.max_distance, self.ramp
+        )
+
+    def full_acceleration(self, way: Vector, dt: float) -> Vector:
+        """Return the acceleration asked for along a way; less for one shorter than it makes.
+
+        Args:
+            way: The way, three numbers [m or rad].
+            dt: Duration of a tick [s].
+        """
+        shortest = self.acceleration * dt * dt
+        return float_scaled(way, self.acceleration / (float_length(way) + shortest))
+
     def changes(self, dt: float) -> tuple[float, float]:
         """Return the largest change of a displacement per tick, and the largest change of it."""
         loss = self.acceleration * dt * dt

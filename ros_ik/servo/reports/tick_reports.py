@@ -135,8 +135,9 @@ class AccelerationReport:
         step: np.ndarray,
         last: np.ndarray,
         acceleration: np.ndarray,
+        held_back_by: Sequence[int],
     ) -> None:
-        """Name the joint whose acceleration limit holds the frames back from their paths.
+        """Name the joint whose acceleration limit holds the frames back on their paths.
 
         Args:
             output: Output of the tick; what it says already is more important.
@@ -144,11 +145,14 @@ class AccelerationReport:
             step: Its step [joint_dof_count].
             last: The step before it.
             acceleration: Acceleration limits of the controlled joints [rad/s^2 or m/s^2].
+            held_back_by: Indices of the controlled joints that have too little for a frame.
         """
         since, self._looked = min(max(now - self._looked, 0.0), _LONGEST_LOOK), now
         change = np.abs((step - last)[self._dofs])
         least = _AT_LIMIT * self._dt**2 * acceleration
         at_limit = (least > 0.0) & (change >= least)
+        for joint in held_back_by:
+            at_limit[joint] = True
         self._times += np.where(at_limit, since, -since)
         np.clip(self._times, 0.0, _HELD_LONGEST, out=self._times)
         worst = int(self._times.argmax())

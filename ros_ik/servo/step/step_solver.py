@@ -506,7 +506,7 @@ class StepSolver:
         self._acceleration_limit.scale = scale
         self.acceleration = scale * self._robot.group.variable_limits(self._robot.acceleration)
         self._stops.set_deceleration(self._robot.acceleration * scale)
-        self.ahead.conditioning.acceleration_scale = scale
+        self.ahead.conditioning.scale_acceleration(scale)
         self._scale_motion()
 
     def _scale_motion(self) -> None:

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 from ros_ik.kinematics.chain import dof_coordinates
@@ -54,11 +52,10 @@ def set_place_references(
         How much nearer the targets that is [m plus rad].
     """
     solver.set_joints(posture)
-    wanted, conditioning = 0.0, solver.ahead.conditioning
+    wanted, frames = 0.0, solver.ahead.conditioning.frames
     for index, tracker in enumerate(goals.trackers):
         if tracker.pursuit is not Pursuit.NONE:
-            slowed = functools.partial(conditioning.slowed, index)
-            pose, length = tracker.reference(poses, goals.now, slowed)
+            pose, length = tracker.reference(poses, goals.now, frames[index])
             solver.set_pose(index, pose)
             wanted += length
     if goals.choice.center:

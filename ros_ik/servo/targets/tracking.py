@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Sequence
 import copy
 import enum
+import functools
 import math
 
 import numpy as np
@@ -31,6 +31,7 @@ from ros_ik.servo.motion.pose_math import quat_rotate
 from ros_ik.servo.motion.pose_math import Vector
 from ros_ik.servo.motion.pose_math import ZERO
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
+from ros_ik.servo.step.frame_mobility import FrameMobility
 from ros_ik.servo.step.step_solver import link_offset
 from ros_ik.servo.targets.sender_check import SenderCheck
 from ros_ik.servo.targets.target_motion import TargetMotion
@@ -253,14 +254,14 @@ class TaskTracker:
         self,
         body_q: np.ndarray,
         now: float,
-        slowed: Callable[[Vector, Vector], tuple[Vector, Vector]],
+        mobility: FrameMobility,
     ) -> tuple[Sequence[float], float]:
         """Return the pose to reach in this tick, and how much nearer it lies, in m plus rad.
 
         Args:
             body_q: Link poses at the commanded configuration [body_count, 7].
             now: Time of the tick [s].
-            slowed: Bounds the displacement [m] and the rotation vector [rad] of this tick.
+            mobility: What the joints allow the frame there.
         """
         before = self._before
         self._aim = None
@@ -268,12 +269,12 @@ class TaskTracker:
         achieved = (ZERO, ZERO) if before is None else float_difference(self.pose, before)
         self._before = self.pose
         if self.pursuit is Pursuit.TWIST:
-            shift, turn = self._follow(body_q, achieved)
+            shift, turn = self._follow(body_q, achieved, mobility)
         elif self._predicts and self._target.moves:
-            shift, turn = self._accompany(achieved, now)
+            shift, turn = self._accompany(achieved, now, mobility)
         else:
-            shift, turn = self._approach(left, achieved)
-        shift, turn = slowed(shift, turn)
+            shift, turn = self._approach(left, achieved, mobility)
+        shift, turn = mobility.slowed(shift, turn)
         pose = float_moved(self.pose, shift, turn)
         way = float_length(shift) + float_length(turn)
         if self.pursuit is Pursuit.TWIST:
@@ -301,8 +302,24 @@ class TaskTracker:
             body_q[self._reference].tolist(), body_q[self._link].tolist(), self._offset
         )
 
+    def _bounds(
+        self, ways: tuple[Vector, Vector], mobility: FrameMobility
+    ) -> tuple[ApproachLimits, ApproachLimits]:
+        """Return the bounds on a motion along ways [m] and [rad] that the joints can keep."""
+        linear, angular = self._linear_limits, self._angular_limits
+        part = mobility.acceleration_part(
+            linear.full_acceleration(ways[0], self._dt),
+            angular.full_acceleration(ways[1], self._dt),
+        )
+        if part == 1.0:
+            return linear, angular
+        return linear.with_acceleration(part), angular.with_acceleration(part)
+
     def _approach(
-        self, left: tuple[Vector, Vector], achieved: tuple[Vector, Vector]
+        self,
+        left: tuple[Vector, Vector],
+        achieved: tuple[Vector, Vector],
+        mobility: FrameMobility,
     ) -> tuple[Vector, Vector]:
         """Return the displacement of this tick towards the pose target."""
         self._aim = self._filter.step(self._goal, self.pose)
@@ -310,9 +327,10 @@ class TaskTracker:
         if self._aim is not self._goal:
             left = self._difference(self._aim)
             self.remaining = float_length(left[0]) + float_length(left[1])
+        linear, angular = self._bounds(left, mobility)
         return (
-            self._linear.step(left[0], achieved[0], self._linear_limits),
-            self._angular.step(left[1], achieved[1], self._angular_limits),
+            self._linear.step(left[0], achieved[0], linear),
+            self._angular.step(left[1], achieved[1], angular),
         )
 
     def _take(self, target: PoseTarget, goal: Sequence[float]) -> bool:
@@ -327,14 +345,14 @@ class TaskTracker:
         )  # fmt: skip
 
     def _accompany(
-        self, achieved: tuple[Vector, Vector], now: float
+        self, achieved: tuple[Vector, Vector], now: float, mobility: FrameMobility
     ) -> tuple[Vector, Vector]:
         """Return the displacement of this tick with a target that moves, and towards it."""
         dt, target = self._dt, self._target
         here, self._aim = target.at(now), target.at(now + dt)
         ways = self._counted(float_difference(self._aim, here))
         left = self._difference(here)
-        limits = self._linear_limits, self._angular_limits
+        limits = self._bounds(left, mobility)
         shifts = []
         for approach, way, difference, before, limit in zip(
             (self._linear, self._angular), ways, left, achieved, limits, strict=True
@@ -352,7 +370,10 @@ class TaskTracker:
         return shifts[0], shifts[1]
 
     def _follow(
-        self, body_q: np.ndarray, achieved: tuple[Vector, Vector]
+        self,
+        body_q: np.ndarray,
+        achieved: tuple[Vector, Vector],
+        mobility: FrameMobility,
     ) -> tuple[Vector, Vector]:
         """Return the displacement of this tick by the commanded velocity."""
         twist: TwistTarget = self.twist  # type: ignore[assignment]
@@ -369,7 +390,7 @@ class TaskTracker:
             (np.array(achieved[0]), np.array(achieved[1])),
             (linear, angular),
             (np.array(self._linear_axes), np.array(self._angular_axes)),
-            (self._linear_limits, self._angular_limits),
+            functools.partial(self._bounds, mobility=mobility),
         )
         return tuple(shift.tolist()), tuple(rotation.tolist())
 

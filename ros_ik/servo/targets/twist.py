@@ -11,6 +11,7 @@ limit turns back at once, and does not catch up when it is free.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import copy
 import math
 
@@ -68,7 +69,7 @@ class TwistMotion:
         achieved: tuple[np.ndarray, np.ndarray],
         wanted: tuple[np.ndarray, np.ndarray],
         axes: tuple[np.ndarray, np.ndarray],
-        limits: tuple[ApproachLimits, ApproachLimits],
+        bounds: Callable[[tuple[Vector, Vector]], tuple[ApproachLimits, ApproachLimits]],
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the displacement of this tick, [m] and [rad]. Pairs are linear and angular.
 
@@ -77,7 +78,7 @@ class TwistMotion:
             achieved: Displacement in the tick before.
             wanted: Commanded velocity.
             axes: 1.0 for axes that count, 0.0 for those that are free.
-            limits: Bounds on the motion.
+            bounds: Returns the bounds on a motion along ways [m] and [rad].
         """
         dt = self._dt
         if self._reference is None:
@@ -89,7 +90,14 @@ class TwistMotion:
                 _leashed(behind[0] * axes[0], self.velocity[0] * dt, _LEASH[0]),
                 _leashed(behind[1] * axes[1], self.velocity[1] * dt, _LEASH[1]),
             )
-        goal = _limited((wanted[0] * axes[0], wanted[1] * axes[1]), limits)
+        goal = (wanted[0] * axes[0], wanted[1] * axes[1])
+        limits = bounds(
+            (
+                tuple((lead[0] + (goal[0] - self.velocity[0]) * dt).tolist()),
+                tuple((lead[1] + (goal[1] - self.velocity[1]) * dt).tolist()),
+            )
+        )
+        goal = _limited(goal, limits)
         self.velocity = self._accelerated(goal, achieved, axes, limits)
         ahead = (lead[0] + self.velocity[0] * dt, lead[1] + self.velocity[1] * dt)
         self._reference = move_pose(pose, *ahead)

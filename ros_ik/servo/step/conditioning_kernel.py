@@ -1,0 +1,158 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel that measures how the joints of a chain move a frame.
+
+    sigma = least singular value of W J / max(W)
+
+J is the Jacobian of a frame over the joints of its chain, in the axes of its reference link,
+linear rows first, W the weights of the task. A joint with axis a through the point p moves a frame
+at x by a x (x - p) and turns it by a; one that slides moves it by a. sigma is found as 1/sqrt of
+the largest eigenvalue of (J J^T + eps)^-1, by power iteration; rows without weight count as moved.
+With its singular vectors u (of the frame) and w (of the joints),
+
+    d sigma / dq . w = u^T W dJ/dt w,    dJ/dt at the velocities w
+
+which is the acceleration of the frame at these velocities, where no joint accelerates. For an
+acceleration x of the frame the joints need
+
+    S^2 (W J)^T (W J S^2 J^T W + e)^-1 W x
+
+where S are their limits of acceleration, to the largest of them, so that those which may do more
+have more to do, and e keeps what they need near a singularity finite.
+"""
+
+import functools
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.objectives.jacobian.gram import gram_functions
+
+# Added to the squares of the singular values: sigma below its root is not told apart from zero.
+_LEAST_SQUARE = 1e-10
+_POWER_STEPS = 6
+# Square of the damping of what joints need for an acceleration of the frame [(m/rad)^2].
+_DAMPING_SQUARE = 2.5e-3
+
+
+@no_type_check
+@functools.cache
+def conditioning_kernel() -> wp.Kernel:
+    """Build the kernel, float64."""
+    types, gram = spatial_functions(wp.float64), gram_functions(6)
+    vec3, transform = types.vec3, types.transform
+    matrix, vector, inverse = gram.matrix, gram.vector, gram.inverse
+    least_square, power_steps = wp.constant(_LEAST_SQUARE), wp.constant(_POWER_STEPS)
+    damping_square = wp.constant(_DAMPING_SQUARE)
+
+    @wp.func
+    def placed(pose: transform, back: wp.quatd, frame: vec3, axis: vec3, point: vec3):
+        """Axis of a joint, and the arm from it to the frame."""
+        arm = frame - wp.transform_point(pose, point)
+        return wp.quat_rotate(back, wp.transform_vector(pose, axis)), wp.quat_rotate(back, arm)
+
+    @wp.func
+    def weighted(
+        weight: wp.array2d(dtype=wp.float64), task: int, linear: vec3, angular: vec3
+    ) -> vector:
+        row = vector()
+        for a in range(3):
+            row[a] = weight[task, a] * linear[a]
+            row[3 + a] = weight[task, 3 + a] * angular[a]
+        return row
+
+    @compiled_kernel()
+    def least_singular_values(
+        body_q: wp.array(dtype=transform),  # [body_count]
+        task_link: wp.array2d(dtype=wp.int32),  # [n_tasks, 2], frame and reference
+        offset: wp.array(dtype=vec3),  # [n_tasks], of the frame in its link
+        weight: wp.array2d(dtype=wp.float64),  # [n_tasks, 6]
+        chain_start: wp.array(dtype=wp.int32),  # [n_tasks + 1]
+        child: wp.array(dtype=wp.int32),  # [chains]
+        axis: wp.array(dtype=vec3),  # [chains], in the child
+        point: wp.array(dtype=vec3),  # [chains], on the axis, in the child
+        slides: wp.array(dtype=wp.int32),  # [chains]
+        acceleration: wp.array(dtype=wp.float64),  # [chains], limits
+        relative: wp.array(dtype=wp.float64),  # [chains], limits to the largest of the chain
+        # out
+        sigma: wp.array(dtype=wp.float64),  # [n_tasks]
+        lost: wp.array(dtype=vector),  # [n_tasks], u
+        slope: wp.array(dtype=wp.float64),  # [n_tasks], d sigma / dq . w
+        braking: wp.array(dtype=wp.float64),  # [n_tasks], largest acceleration along w
+        demand: wp.array(dtype=vector),  # [chains], part of its limit, per m/s^2 or rad/s^2
+    ):
+        task = wp.tid()
+        frame = wp.transform_point(body_q[task_link[task, 0]], offset[task])
+        back = wp.quat_inverse(wp.transform_get_rotation(body_q[task_link[task, 1]]))
+        A, B = matrix(), matrix()
+        for row in range(6):
+            A[row, row] = wp.float64(least_square)
+            B[row, row] = wp.float64(damping_square)
+            if weight[task, row] == wp.float64(0.0):
+                A[row, row] = wp.float64(1.0)
+                B[row, row] = wp.float64(1.0)
+        for k in range(chain_start[task], chain_start[task + 1]):
+            angular, arm = placed(body_q[child[k]], back, frame, axis[k], point[k])
+            linear = wp.cross(angular, arm)
+            if slides[k] != 0:
+                linear = angular
+                angular = vec3()
+            column = weighted(weight, task, linear, angular)
+            A += wp.outer(column, column)
+            B += relative[k] * relative[k] * wp.outer(column, column)
+        share = inverse(B)
+        M = inverse(A)
+        M = M * M  # two steps at a time
+        worst = int(0)
+        for row in range(1, 6):
+            if M[row, row] > M[worst, worst]:
+                worst = row
+        direction = vector()
+        direction[worst] = wp.float64(1.0)
+        length = wp.float64(1.0)
+        for _step in range(power_steps):
+            direction = M * direction
+            length = wp.length(direction)
+            direction = direction / length
+        sigma[task] = wp.pow(length, wp.float64(-0.25))
+        lost[task] = direction
+
+        # sigma w, and the acceleration of the frame at these velocities, joint by joint outwards.
+        squared = wp.float64(0.0)
+        largest = wp.float64(wp.inf)
+        speed, speed_change = vec3(), vec3()
+        rate, rate_change = vec3(), vec3()
+        for k in range(chain_start[task], chain_start[task + 1]):
+            angular, arm = placed(body_q[child[k]], back, frame, axis[k], point[k])
+            turning = wp.cross(rate, angular)
+            linear = wp.cross(angular, arm)
+            change = wp.cross(turning, arm) - wp.cross(angular, speed - wp.cross(rate, arm))
+            if slides[k] != 0:
+                linear, change = angular, turning
+                angular, turning = vec3(), vec3()
+            column = weighted(weight, task, linear, angular)
+            demand[k] = vector()
+            if acceleration[k] > wp.float64(0.0):
+                needed = share * column * (relative[k] * relative[k] / acceleration[k])
+                for row in range(6):
+                    needed[row] *= weight[task, row]
+                demand[k] = needed
+            w = wp.dot(direction, column)
+            squared += w * w
+            if w != wp.float64(0.0):
+                largest = wp.min(largest, acceleration[k] / wp.abs(w))
+            speed_change += w * change
+            rate_change += w * turning
+            speed += w * linear
+            rate += w * angular
+        speed_change += wp.cross(rate, speed)
+        slope[task] = wp.float64(0.0)
+        braking[task] = largest
+        if squared > wp.float64(least_square):
+            change_of_lost = wp.dot(direction, weighted(weight, task, speed_change, rate_change))
+            slope[task] = change_of_lost / squared
+            braking[task] = largest * wp.sqrt(squared)
+
+    return least_singular_values

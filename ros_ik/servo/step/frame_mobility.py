@@ -1,0 +1,119 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""What the joints allow one frame: how fast it may near a singularity, and how it accelerates.
+
+What a frame is asked for along its path is what its joints can do. Asked for more, some joints
+would lag behind the others: the frame would leave its path, brake too late, and swing about its
+target.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from ros_ik.servo.motion.pose_math import Vector
+from ros_ik.servo.motion.singular_approach import SingularDirection
+from ros_ik.servo.motion.singular_approach import slowed_approach
+
+# Part of the acceleration limits that a path is planned with: the rest turns the joints about
+# each other, which a path needs too, and grows with its speed.
+_PLANNED = 0.7
+# Part of the acceleration asked for below which a joint holds the path back.
+_HELD_BACK = 0.5
+
+
+@dataclasses.dataclass(frozen=True)
+class MeasuredChain:
+    """What was measured of the chain of a frame; views that each measurement renews.
+
+    Attributes:
+        lost: Unit vector of the direction that moves the least, weighted axes [1, 6].
+        sigma: Least singular value [m/rad], [1].
+        slope: Change of sigma with the motion of the joints along it [m/rad^2], [1].
+        braking: Largest acceleration of that motion [rad/s^2], [1].
+        demand: Part of its acceleration limit that each joint needs, per acceleration of the
+            frame, linear first, [n, 6].
+        joints: Index of each joint among the controlled ones, [n].
+    """
+
+    lost: np.ndarray
+    sigma: np.ndarray
+    slope: np.ndarray
+    braking: np.ndarray
+    demand: np.ndarray
+    joints: np.ndarray
+
+
+class FrameMobility:
+    """Bounds on the motion of one frame at the configuration measured last.
+
+    Attributes:
+        weights: Weights of its axes, the largest 1, six numbers.
+        is_damped: Whether the approach of a singularity is slowed.
+        acceleration_scale: Part of the acceleration limits that is in force [1].
+        slows: Whether the last step was slowed.
+        held_back_by: Index of the controlled joint that holds the path back, -1 for none.
+    """
+
+    def __init__(self, chain: MeasuredChain, ramp: float, dt: float) -> None:
+        """Keep the measurement.
+
+        Args:
+            chain: The measurement.
+            ramp: Time in which an acceleration is there, 0 for at once [s].
+            dt: Duration of a tick [s].
+        """
+        self._chain, self._ramp, self._dt = chain, ramp, dt
+        self.weights = [1.0] * 6
+        self.is_damped, self.acceleration_scale = True, 1.0
+        self.slows, self.held_back_by = False, -1
+        # Columns of a linear and an angular acceleration.
+        self._wished = np.zeros((6, 2))
+        self._needed = np.zeros((len(chain.joints), 2))
+
+    def direction(self) -> SingularDirection:
+        """Return the direction in which the frame moves the least."""
+        chain = self._chain
+        return SingularDirection(
+            chain.lost[0].tolist(), float(chain.sigma[0]), float(chain.slope[0]),
+            float(chain.braking[0]) * self.acceleration_scale,
+        )  # fmt: skip
+
+    def slowed(self, shift: Vector, turn: Vector) -> tuple[Vector, Vector]:
+        """Return a step, slowed where it nears a singularity faster than the joints can brake.
+
+        Args:
+            shift: Displacement of the frame [m].
+            turn: Its rotation vector [rad]; both along the axes of the reference link.
+        """
+        self.slows = False
+        if not self.is_damped:
+            return shift, turn
+        step = slowed_approach(shift, turn, self.weights, self.direction(), self._ramp, self._dt)
+        self.slows = step is not None
+        return step or (shift, turn)
+
+    def acceleration_part(self, linear: Vector, angular: Vector) -> float:
+        """Return the part of accelerations of the frame that its joints have, in (0, 1].
+
+        Args:
+            linear: Linear acceleration asked for [m/s^2].
+            angular: Angular acceleration [rad/s^2]; both along the axes of the reference link.
+        """
+        self.held_back_by = -1
+        if self.slows or not len(self._needed):
+            return 1.0
+        self._wished[:3, 0], self._wished[3:, 1] = linear, angular
+        np.dot(self._chain.demand, self._wished, out=self._needed)
+        # They need not point the same way at the same time.
+        needed = np.abs(self._needed).sum(axis=1)
+        most = needed.argmax()
+        limit = _PLANNED * self.acceleration_scale
+        if needed[most] <= limit:
+            return 1.0
+        part = limit / float(needed[most])
+        if part < _HELD_BACK:
+            self.held_back_by = int(self._chain.joints[most])
+        return part

@@ -1,0 +1,62 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Random limits, gains and rates: a pose that rests is reached and left no more."""
+
+import numpy as np
+import pytest
+from support.servo_rig import Rig
+
+ROBOTS = ('panda', 'ur5')
+SEEDS = 24
+
+
+def spread(rng, low, high):
+    """Return a number that is as often small as large."""
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+def make_rig(rng):
+    """Return a robot with random settings, and the time of a reversal by its jerk limits [s]."""
+    robot = str(rng.choice(ROBOTS))
+    acceleration, ratio = spread(rng, 0.5, 20.0), float(rng.choice([0, 3, 5, 10, 20, 50, 100]))
+    values = {
+        'control_rate': float(rng.choice([50.0, 100.0, 250.0])),
+        'ee__gain': float(rng.choice([1.0, 0.5, 0.1])),
+        'ee__max_linear_speed': float(rng.choice([0.1, 0.5, 1.0])),
+        'ee__max_linear_acceleration': spread(rng, 0.3, 10.0),
+        'ee__max_angular_acceleration': spread(rng, 1.0, 20.0),
+        'target_filter_tau': float(rng.choice([0.0, 0.1])),
+    }
+    names = Rig(robot).robot.group.joint_names
+    for name in names:
+        values[f'joint_limits__{name}__has_acceleration_limits'] = True
+        values[f'joint_limits__{name}__max_acceleration'] = acceleration
+        values[f'joint_limits__{name}__has_jerk_limits'] = ratio > 0.0
+        values[f'joint_limits__{name}__max_jerk'] = ratio * acceleration
+    if ratio:
+        values['limits__jerk'] = str(rng.choice(['soft', 'strict']))
+    return Rig(robot, **values), 12.0 / ratio if ratio else 0.0
+
+
+@pytest.mark.parametrize('seed', range(SEEDS))
+def test_a_pose_is_reached_and_not_swung_about(seed):
+    rng = np.random.default_rng(seed)
+    rig, reversal = make_rig(rng)
+    target, way = rig.pose().copy(), rng.normal(size=3)
+    way *= rng.uniform(0.03, 0.25) / np.linalg.norm(way)
+    target[:3] += way
+    rig.aim(target)
+    task, length = rig.settings.tasks[0], np.linalg.norm(way)
+    # With the least that the joints may have of the acceleration that is asked for.
+    slowest = min(0.25 * task.max_linear_acceleration, 0.25 * rig.robot.acceleration.min())
+    patience = 3.0 + reversal + length / task.max_linear_speed + 2.0 * np.sqrt(length / slowest)
+    distances = []
+    for _ in range(round((patience + 1.0) / rig.dt)):
+        rig.tick()
+        distances.append(np.linalg.norm(rig.pose()[:3] - target[:3]))
+    least = int(np.argmax(np.array(distances) < 2e-3))
+    assert 0 < least, 'it is not reached'
+    assert max(distances[least:]) < 3e-3, 'it is swung about'
+    moved = np.abs(rig.speeds()[-round(0.3 / rig.dt) :]) if len(rig.published) else np.zeros(1)
+    assert distances[-1] < 1e-3 and moved.max() < 0.05
+    rig.assert_within_limits()
