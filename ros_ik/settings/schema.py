@@ -133,13 +133,14 @@ _TASK = (
     ),
     Parameter(
         '<task>.max_linear_acceleration', 'double', 2.5,
-        'Acceleration towards the target and braking before it. The default stops from the '
-        'default '
-        'speed within 0.05 m.', unit='m/s^2', minimum=0.0, exclusive_minimum=True,
+        'Acceleration towards the target and braking before it, where the joints have it along '
+        'the path. The default stops from the default speed within 0.05 m.',
+        unit='m/s^2', minimum=0.0, exclusive_minimum=True,
     ),
     Parameter(
         '<task>.max_angular_acceleration', 'double', 5.0,
-        'Angular acceleration towards the target and braking before it.',
+        'Angular acceleration towards the target and braking before it, where the joints have '
+        'it.',
         unit='rad/s^2', minimum=0.0, exclusive_minimum=True,
     ),
     Parameter(

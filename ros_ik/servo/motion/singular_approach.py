@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 import dataclasses
 import math
+import operator
 
 from ros_ik.servo.motion.pose_math import Vector
 
@@ -26,7 +27,7 @@ _PART = 0.5
 _RAMPS = 6.0
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(slots=True)
 class SingularDirection:
     """The direction in which a frame moves the least for a motion of its joints.
 
@@ -81,8 +82,8 @@ def slowed_approach(
         The step; None where it needs no change.
     """
     u = singular.direction
-    step = (*shift, *turn)
-    along = sum(a * w * x for a, w, x in zip(u, weights, step, strict=True))
+    a, b, c, d, e, f = map(operator.mul, u, weights)
+    along = a * shift[0] + b * shift[1] + c * shift[2] + d * turn[0] + e * turn[1] + f * turn[2]
     if along * singular.slope >= 0.0:
         return None  # sigma grows
     bound = singular.speed_bound(ramp, dt) * dt
@@ -90,6 +91,7 @@ def slowed_approach(
         return None
     excess = along - math.copysign(bound, along)
     a, b, c, d, e, f = (
-        x - excess * n / w if w > 0.0 else x for x, n, w in zip(step, u, weights, strict=True)
+        x - excess * n / w if w > 0.0 else x
+        for x, n, w in zip((*shift, *turn), u, weights, strict=True)
     )
     return (a, b, c), (d, e, f)

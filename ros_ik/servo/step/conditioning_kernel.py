@@ -35,6 +35,9 @@ _LEAST_SQUARE = 1e-10
 _POWER_STEPS = 6
 # Square of the damping of what joints need for an acceleration of the frame [(m/rad)^2].
 _DAMPING_SQUARE = 2.5e-3
+# What is found of a frame: sigma, d sigma / dq . w, the largest acceleration along w, the largest
+# lengths of the linear and of the angular part of what a joint needs, and u.
+FOUND = 11
 
 
 @no_type_check
@@ -77,10 +80,7 @@ def conditioning_kernel() -> wp.Kernel:
         acceleration: wp.array(dtype=wp.float64),  # [chains], limits
         relative: wp.array(dtype=wp.float64),  # [chains], limits to the largest of the chain
         # out
-        sigma: wp.array(dtype=wp.float64),  # [n_tasks]
-        lost: wp.array(dtype=vector),  # [n_tasks], u
-        slope: wp.array(dtype=wp.float64),  # [n_tasks], d sigma / dq . w
-        braking: wp.array(dtype=wp.float64),  # [n_tasks], largest acceleration along w
+        found: wp.array2d(dtype=wp.float64),  # [n_tasks, FOUND]
         demand: wp.array(dtype=vector),  # [chains], part of its limit, per m/s^2 or rad/s^2
     ):
         task = wp.tid()
@@ -116,12 +116,14 @@ def conditioning_kernel() -> wp.Kernel:
             direction = M * direction
             length = wp.length(direction)
             direction = direction / length
-        sigma[task] = wp.pow(length, wp.float64(-0.25))
-        lost[task] = direction
+        found[task, 0] = wp.pow(length, wp.float64(-0.25))
+        for row in range(6):
+            found[task, 5 + row] = direction[row]
 
         # sigma w, and the acceleration of the frame at these velocities, joint by joint outwards.
         squared = wp.float64(0.0)
         largest = wp.float64(wp.inf)
+        most_linear, most_angular = wp.float64(0.0), wp.float64(0.0)
         speed, speed_change = vec3(), vec3()
         rate, rate_change = vec3(), vec3()
         for k in range(chain_start[task], chain_start[task + 1]):
@@ -139,6 +141,10 @@ def conditioning_kernel() -> wp.Kernel:
                 for row in range(6):
                     needed[row] *= weight[task, row]
                 demand[k] = needed
+                linear_part = wp.vec3d(needed[0], needed[1], needed[2])
+                angular_part = wp.vec3d(needed[3], needed[4], needed[5])
+                most_linear = wp.max(most_linear, wp.length(linear_part))
+                most_angular = wp.max(most_angular, wp.length(angular_part))
             w = wp.dot(direction, column)
             squared += w * w
             if w != wp.float64(0.0):
@@ -148,11 +154,13 @@ def conditioning_kernel() -> wp.Kernel:
             speed += w * linear
             rate += w * angular
         speed_change += wp.cross(rate, speed)
-        slope[task] = wp.float64(0.0)
-        braking[task] = largest
+        found[task, 1] = wp.float64(0.0)
+        found[task, 2] = largest
         if squared > wp.float64(least_square):
             change_of_lost = wp.dot(direction, weighted(weight, task, speed_change, rate_change))
-            slope[task] = change_of_lost / squared
-            braking[task] = largest * wp.sqrt(squared)
+            found[task, 1] = change_of_lost / squared
+            found[task, 2] = largest * wp.sqrt(squared)
+        found[task, 3] = most_linear
+        found[task, 4] = most_angular
 
     return least_singular_values

@@ -13,6 +13,7 @@ import dataclasses
 
 import numpy as np
 
+from ros_ik.servo.motion.pose_math import float_length
 from ros_ik.servo.motion.pose_math import Vector
 from ros_ik.servo.motion.singular_approach import SingularDirection
 from ros_ik.servo.motion.singular_approach import slowed_approach
@@ -29,19 +30,13 @@ class MeasuredChain:
     """What was measured of the chain of a frame; views that each measurement renews.
 
     Attributes:
-        lost: Unit vector of the direction that moves the least, weighted axes [1, 6].
-        sigma: Least singular value [m/rad], [1].
-        slope: Change of sigma with the motion of the joints along it [m/rad^2], [1].
-        braking: Largest acceleration of that motion [rad/s^2], [1].
+        found: What :mod:`ros_ik.servo.step.conditioning_kernel` finds of a frame [FOUND].
         demand: Part of its acceleration limit that each joint needs, per acceleration of the
             frame, linear first, [n, 6].
         joints: Index of each joint among the controlled ones, [n].
     """
 
-    lost: np.ndarray
-    sigma: np.ndarray
-    slope: np.ndarray
-    braking: np.ndarray
+    found: np.ndarray
     demand: np.ndarray
     joints: np.ndarray
 
@@ -71,15 +66,11 @@ class FrameMobility:
         self.slows, self.held_back_by = False, -1
         # Columns of a linear and an angular acceleration.
         self._wished = np.zeros((6, 2))
-        self._needed = np.zeros((len(chain.joints), 2))
 
     def direction(self) -> SingularDirection:
         """Return the direction in which the frame moves the least."""
-        chain = self._chain
-        return SingularDirection(
-            chain.lost[0].tolist(), float(chain.sigma[0]), float(chain.slope[0]),
-            float(chain.braking[0]) * self.acceleration_scale,
-        )  # fmt: skip
+        sigma, slope, acceleration, _, _, *lost = self._chain.found.tolist()
+        return SingularDirection(lost, sigma, slope, acceleration * self.acceleration_scale)
 
     def slowed(self, shift: Vector, turn: Vector) -> tuple[Vector, Vector]:
         """Return a step, slowed where it nears a singularity faster than the joints can brake.
@@ -103,17 +94,17 @@ class FrameMobility:
             angular: Angular acceleration [rad/s^2]; both along the axes of the reference link.
         """
         self.held_back_by = -1
-        if self.slows or not len(self._needed):
+        limit = _PLANNED * self.acceleration_scale
+        most_linear, most_angular = self._chain.found[3:5].tolist()
+        most = most_linear * float_length(linear) + most_angular * float_length(angular)
+        # The approach of a singularity has a bound of its own.
+        if self.slows or most <= limit:
             return 1.0
         self._wished[:3, 0], self._wished[3:, 1] = linear, angular
-        np.dot(self._chain.demand, self._wished, out=self._needed)
         # They need not point the same way at the same time.
-        needed = np.abs(self._needed).sum(axis=1)
-        most = needed.argmax()
-        limit = _PLANNED * self.acceleration_scale
-        if needed[most] <= limit:
-            return 1.0
-        part = limit / float(needed[most])
+        needed = np.abs(self._chain.demand @ self._wished).sum(axis=1)
+        joint = int(needed.argmax())
+        part = min(limit / float(needed[joint]), 1.0)
         if part < _HELD_BACK:
-            self.held_back_by = int(self._chain.joints[most])
+            self.held_back_by = int(self._chain.joints[joint])
         return part

@@ -26,6 +26,7 @@ from ros_ik.objectives.jacobian.gram import gram_functions
 from ros_ik.servo.motion.pose_math import quat_rotate
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.conditioning_kernel import conditioning_kernel
+from ros_ik.servo.step.conditioning_kernel import FOUND
 from ros_ik.servo.step.frame_mobility import FrameMobility
 from ros_ik.servo.step.frame_mobility import MeasuredChain
 from ros_ik.settings import Settings
@@ -89,20 +90,13 @@ class Conditioning:
         self._links = indices(links)
         self._offset = HostBuffer((tasks,), vec3, device)
         self._weight = HostBuffer((tasks, 6), wp.float64, device)
-        self._sigma = HostBuffer((tasks,), wp.float64, device)
-        vector = gram_functions(6).vector
-        self._lost = HostBuffer((tasks,), vector, device)
-        self._slope = HostBuffer((tasks,), wp.float64, device)
-        self._braking = HostBuffer((tasks,), wp.float64, device)
-        self._demand = HostBuffer((len(dofs),), vector, device)
+        self._found = HostBuffer((tasks, FOUND), wp.float64, device)
+        self._demand = HostBuffer((len(dofs),), gram_functions(6).vector, device)
         ends = np.cumsum(self._counts)
         self.frames = [
             FrameMobility(
                 MeasuredChain(
-                    self._lost.host[task : task + 1],
-                    self._sigma.host[task : task + 1],
-                    self._slope.host[task : task + 1],
-                    self._braking.host[task : task + 1],
+                    self._found.host[task],
                     self._demand.host[end - count : end],
                     robot.group.dof_variable[dofs[end - count : end]],
                 ),
@@ -147,7 +141,7 @@ class Conditioning:
 
     def sigma(self) -> np.ndarray:
         """Return sigma of each task [m/rad], inf where it has too few joints to tell."""
-        return np.where(self._is_told, self._sigma.host, np.inf)
+        return np.where(self._is_told, self._found.host[:, 0], np.inf)
 
     def held_back_by(self, active: Sequence[bool]) -> list[int]:
         """Return the indices of the controlled joints whose acceleration limits slow a frame.
@@ -169,7 +163,7 @@ class Conditioning:
         if self._most == 0.0 or not any(active):
             return _UNDAMPED
         square, slows, worst, least = 0.0, False, 0, math.inf
-        for task, sigma in enumerate(self._sigma.host.tolist()):
+        for task, sigma in enumerate(self._found.host[:, 0].tolist()):
             if active[task] and self._is_told[task]:
                 part = 1.0 - min(sigma / self._threshold, 1.0) ** 2
                 square = max(square, part * self._largest[task] ** 2)
@@ -186,17 +180,16 @@ class Conditioning:
         """
         for buffer in (self._offset, self._weight):
             buffer.upload()
-        found = (self._sigma, self._lost, self._slope, self._braking, self._demand)
         wp.launch(
             conditioning_kernel(),
             dim=len(self._counts),
             inputs=[
                 body_q, self._links, self._offset.array, self._weight.array, *self._constant,
             ],
-            outputs=[buffer.array for buffer in found],
-            device=self._sigma.array.device,
+            outputs=[self._found.array, self._demand.array],
+            device=self._found.array.device,
         )  # fmt: skip
-        for buffer in found:
+        for buffer in (self._found, self._demand):
             buffer.download()
 
 
