@@ -40,6 +40,8 @@ STRUCTURES: dict[tuple[str, ...], tuple[tuple, ...]] = {
         (_TURNS_6, tuple(range(6))),
         ((True, *_TURNS_7), tuple(range(8))),
     ),
+    # One lane on a GPU.
+    ('lanes',): ((1,),),
     ('slides', 'free_turns'): ((_TURNS_6, 0), ((True, *_TURNS_6[1:]), 0)),
     ('family', 'split', 'row', 'backwards', 'wrapped'): tuple(
         (family, split, 0, False, False)
@@ -47,6 +49,7 @@ STRUCTURES: dict[tuple[str, ...], tuple[tuple, ...]] = {
         for split in Split
     )
     + ((ClosedFormFamily.SPHERICAL, Split.JOINT, 1, True, True),),
+    ('slides',): ((_TURNS_7,),),
 }
 
 

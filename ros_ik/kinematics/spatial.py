@@ -51,6 +51,42 @@ def sincos_function(scalar: type) -> wp.Function:
 
 
 @no_type_check
+@wp.func
+def arctangent(y: wp.float64, x: wp.float64) -> wp.float64:
+    """Return the angle of (x, y), within half a turn of zero; 0 for (0, 0).
+
+    Without branches, so that compilers make vectors of a loop over it; to two roundings. The
+    polynomial of fdlibm (Sun Microsystems 1993), after reduction to tan(pi / 8).
+    """
+    one = wp.float64(1.0)
+    along, across = wp.abs(x), wp.abs(y)
+    low, high = wp.min(along, across), wp.max(along, across)
+    past = low > wp.float64(0.41421356237309503) * high
+    over = wp.where(past, low + high, high)
+    z = wp.where(past, low - high, low) / wp.where(over > wp.float64(0.0), over, one)
+    s = z * z
+    w = s * s
+    odd = wp.float64(4.97687799461593236017e-02) + w * wp.float64(1.62858201153657823623e-02)
+    odd = wp.float64(6.66107313738753120669e-02) + w * odd
+    odd = wp.float64(9.09088713343650656196e-02) + w * odd
+    odd = wp.float64(1.42857142725034663711e-01) + w * odd
+    odd = s * (wp.float64(3.33333333333329318027e-01) + w * odd)
+    even = wp.float64(5.83357013379057348645e-02) + w * wp.float64(3.65315727442169155270e-02)
+    even = wp.float64(7.69187620504482999495e-02) + w * even
+    even = wp.float64(1.11111104054623557880e-01) + w * even
+    even = w * (wp.float64(1.99999999998764832476e-01) + w * even)
+    angle = z - z * (odd - even)
+    # An eighth, a quarter and half a turn, each in two parts.
+    beyond = wp.float64(0.7853981633974483) + (angle + wp.float64(3.061616997868383e-17))
+    angle = wp.where(past, beyond, angle)
+    beyond = wp.float64(1.5707963267948966) - (angle - wp.float64(6.123233995736766e-17))
+    angle = wp.where(across > along, beyond, angle)
+    beyond = wp.float64(3.141592653589793) - (angle - wp.float64(1.2246467991473532e-16))
+    angle = wp.where(x < wp.float64(0.0), beyond, angle)
+    return wp.where(y < wp.float64(0.0), -angle, angle)
+
+
+@no_type_check
 @functools.cache
 def spatial_functions(scalar: type) -> SimpleNamespace:
     """Build the functions of one floating-point type.

@@ -226,6 +226,18 @@ def test_no_solution_at_many_values_is_nearer(name):
     assert np.sum(mine > theirs + 1e-9) <= 1
 
 
+def test_the_nearest_solution_is_found_where_curves_bend_or_enter_the_limits_between_samples():
+    it = robot('panda')
+    some = [67, 110, 149, 150, 154, 188, 205, 234]
+    poses, seeds = it.poses(it.random(300, seed=3)[some]), it.random(300, seed=4)[some]
+    nearest = all_solutions(it.model, it.link, poses, seeds, 1)
+    it.assert_true(nearest, poses)
+    dense = np.linspace(it.chain.lower[-1], it.chain.upper[-1], 10_001)
+    best = all_solutions(it.model, it.link, poses, seeds, 1, redundant_values=dense)
+    mine, theirs = distances(it, nearest, seeds), distances(it, best, seeds)
+    assert np.all(mine <= theirs + 1e-9)
+
+
 def test_search_reaches_what_the_samples_miss():
     it = robot('panda')
     poses = it.poses(it.random(200, seed=5))

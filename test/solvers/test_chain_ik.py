@@ -15,6 +15,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
+from ros_ik.kinematics.spatial import arctangent
 from ros_ik.model import Model
 from ros_ik.solvers.analytic.batch import all_solutions
 from ros_ik.solvers.pose_ik.batch import inverse_kinematics
@@ -447,6 +448,27 @@ def test_sine_and_cosine(scalar):
     # Rounding of the argument reduction grows with |x| in float32.
     tolerance = 1e-3 if scalar is wp.float32 else 1e-12
     np.testing.assert_allclose(out.numpy(), exact, atol=tolerance)
+
+
+def test_arctangent_is_the_library_function_to_a_few_roundings():
+    @wp.kernel(enable_backward=False, module='unique')
+    def evaluate(points: wp.array(dtype=wp.vec2d), out: wp.array(dtype=wp.float64)):
+        point = points[wp.tid()]
+        out[wp.tid()] = arctangent(point[0], point[1])
+
+    rng = np.random.default_rng(0)
+    angles = np.concatenate([rng.uniform(-np.pi, np.pi, 5000), np.arange(-8, 9) * np.pi / 8])
+    points = np.stack([np.sin(angles), np.cos(angles)], axis=1)
+    points *= 10.0 ** rng.uniform(-30.0, 30.0, (len(points), 1))
+    axes = [[0.0, 1.0], [1.0, 0.0], [0.0, -1.0], [-1.0, 0.0], [0.0, 0.0], [1e-300, 1.0]]
+    points = np.concatenate([points, axes])
+    out = wp.zeros(len(points), dtype=wp.float64, device='cpu')
+    wp.launch(
+        evaluate, dim=len(points), device='cpu',
+        inputs=[wp.array(points, dtype=wp.vec2d, device='cpu'), out],
+    )  # fmt: skip
+    exact = np.arctan2(points[:, 0], points[:, 1])
+    np.testing.assert_allclose(out.numpy(), exact, rtol=5e-16, atol=0.0)
 
 
 # The last joint turns about the tool's own point: it moves no target closer.

@@ -2,24 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernel of the closed forms: up to 16 candidate configurations of each pose, a thread per pose.
 
-The names are those of :class:`Chart`: axes h_i and points p_i by place, M = E_1 .. E_6 the motion
-of the tool, lengths in units of the reach. x and y are two angles that two equations fix.
-
-Three axes in one point (places 4, 5, 6 meet in c), with u = E_3(y) c and v = E_1(x)^-1 M c:
-
-    h_2 . (u - p_2) = h_2 . (v - p_2),   |u - p_2|^2 = |v - p_2|^2
-
-Then E_2 carries u to v, and R_4 R_5 R_6 is a known rotation.
-
-Three parallel axes (places 2, 3, 4 along h), with c on axis 6:
-
-    h . E_5(y) c = h . E_1(x)^-1 M c,   h . R_5(y) h_6 = h . R_1(x)^T R_M h_6
-
-Then R_2 R_3 R_4 is a rotation about h by a known angle, and a triangle gives the middle one.
+The two structures and their equations are those of ``structure_functions``.
 """
 
 import functools
-from types import SimpleNamespace
+import math
 from typing import Any
 from typing import no_type_check
 import zlib
@@ -27,30 +14,27 @@ import zlib
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
-from ros_ik.solvers.analytic.circles import across
-from ros_ik.solvers.analytic.circles import carry_angle
-from ros_ik.solvers.analytic.circles import direction_roots
-from ros_ik.solvers.analytic.circles import line_roots
 from ros_ik.solvers.analytic.circles import mat22
 from ros_ik.solvers.analytic.circles import one_then_other
-from ros_ik.solvers.analytic.circles import slope
 from ros_ik.solvers.analytic.circles import swapped
-from ros_ik.solvers.analytic.circles import turned
 from ros_ik.solvers.analytic.circles import vec2
 from ros_ik.solvers.analytic.circles import vec3
 from ros_ik.solvers.analytic.circles import with_either_eliminated
 from ros_ik.solvers.analytic.circles import within_half_turn
 from ros_ik.solvers.analytic.structure import ClosedFormFamily
 from ros_ik.solvers.analytic.structure import Split
+from ros_ik.solvers.analytic.structure_functions import mat63
+from ros_ik.solvers.analytic.structure_functions import PARALLEL
+from ros_ik.solvers.analytic.structure_functions import SPHERICAL
+from ros_ik.solvers.analytic.structure_functions import vec6
 
-# Most Newton steps on a double root: each halves its error, 1e-8 at first.
-_SHARPENING = 30
+# Pairs (x, y) that are finished side by side on a CPU; most poses have as many, none has more than
+# twice as many.
+PAIR_LANES = 4
 # Candidates of a pose: eight of the closed form, and as many where an angle has two roots more.
 MAX_CANDIDATES = 16
 
-mat33 = wp.types.matrix((3, 3), wp.float64)
-vec6 = wp.types.vector(6, wp.float64)
-mat63 = wp.types.matrix((6, 3), wp.float64)
+mat62 = wp.types.matrix((6, 2), wp.float64)
 
 
 @no_type_check
@@ -97,7 +81,12 @@ def axes_struct() -> Any:
 @no_type_check
 @functools.cache
 def candidates_kernel(
-    family: ClosedFormFamily, split: Split, row: int, backwards: bool, wrapped: bool
+    family: ClosedFormFamily,
+    split: Split,
+    row: int,
+    backwards: bool,
+    wrapped: bool,
+    lanes: int,
 ) -> wp.Kernel:
     """Build the kernel for one kind of chart.
 
@@ -106,13 +95,17 @@ def candidates_kernel(
     missed, over the reach; inf for places without a candidate.
     """
     ChartAxes = axes_struct()
+    LaneNumbers = wp.types.vector(lanes, wp.float64)
+    LaneAngles = wp.types.matrix((6, lanes), wp.float64)
     stages = SPHERICAL if family is ClosedFormFamily.SPHERICAL else PARALLEL
     equations, finish = stages.equations, stages.finish
+    middle, middle_of_singular = stages.middle, stages.middle_of_singular
     x_first, y_first = split is Split.X_FIRST, split is Split.Y_FIRST
     first_row, other_row = row, 1 - row
     y_place = 2 if family is ClosedFormFamily.SPHERICAL else 4
     known = (Split.JOINT, Split.X_FIRST, Split.Y_FIRST).index(split)
-    structure = zlib.crc32(repr((family, split, row, backwards, wrapped)).encode()) & 0x7FFFFFFF
+    kind = repr((family, split, row, backwards, wrapped, lanes))
+    structure = zlib.crc32(kind.encode()) & 0x7FFFFFFF
 
     @wp.func
     def solve_pairs(
@@ -132,13 +125,10 @@ def candidates_kernel(
         return with_either_eliminated(A, B, d, free_x, free_y, chart.loose, chart.opening)
 
     @wp.func
-    def within(chart: ChartAxes, joint: int, angle: wp.float64) -> bool:
-        """Return whether some turn of an angle is inside the limits."""
-        turn = wp.float64(wp.TAU)
-        low = chart.lower[joint]
-        if not wp.isfinite(low):
-            return True
-        return angle + turn * wp.ceil((low - angle) / turn) <= chart.upper[joint]
+    def within(bounds: vec2, angle: wp.float64) -> bool:
+        """Return whether some turn of an angle is inside the bounds."""
+        turns = wp.ceil((bounds[0] - angle) * wp.float64(wp.static(1.0 / math.tau)))
+        return angle + wp.float64(wp.TAU) * turns <= bounds[1]
 
     @compiled_kernel()
     def candidate_configurations(
@@ -171,273 +161,87 @@ def candidates_kernel(
         A, B, d = equations(h, p, chart.center, moved_center, R)
         free_y = free[wp.static(y_place)]
         pairs, count = solve_pairs(chart, A, B, d, free[0], free_y)
-        k = int(0)
-        while k < count:
-            miss = wp.float64(wp.inf)
-            if chart.bounded == 0 or (
-                within(chart, chart.order[0], pairs[k, 0])
-                and within(chart, chart.order[wp.static(y_place)], pairs[k, 1])
-            ):
-                low, high, miss = finish(
-                    h, p, chart.center, moved_center, R, t, chart.signs, pairs[k, 0], pairs[k, 1],
-                    free, chart.opening, known,
-                )  # fmt: skip
-                for j in range(6):
-                    joint = chart.order[j]
-                    candidates[problem, 2 * k, joint] = within_half_turn(low[j])
-                    candidates[problem, 2 * k + 1, joint] = within_half_turn(high[j])
-            misses[problem, 2 * k] = pairs[k, 2] + miss
-            misses[problem, 2 * k + 1] = pairs[k, 2] + miss
-            k += 1
+        bounds = mat62()
+        for j in range(6):
+            bounds[j, 0] = wp.float64(-wp.inf)
+            bounds[j, 1] = wp.float64(wp.inf)
+            if chart.bounded != 0:
+                bounds[j, 0] = chart.lower[chart.order[j]]
+                bounds[j, 1] = chart.upper[chart.order[j]]
+        nowhere = wp.float64(wp.inf)
+        first = int(0)
+        while first < count:
+            x = LaneNumbers()
+            y = LaneNumbers()
+            miss = LaneNumbers()
+            lane = int(0)
+            while lane < wp.static(lanes):
+                x[lane] = pairs[first + lane, 0]
+                y[lane] = pairs[first + lane, 1]
+                miss[lane] = pairs[first + lane, 2]
+                lane += 1
+            total = LaneNumbers()
+            last = LaneNumbers()
+            special = LaneNumbers()
+            lane = int(0)
+            while lane < wp.static(lanes):
+                angle, sixth, is_special = middle(h, R, x[lane], y[lane], free)
+                inside = within(bounds[0], x[lane]) and within(bounds[wp.static(y_place)], y[lane])
+                miss[lane] = wp.where(inside, miss[lane], nowhere)
+                total[lane] = angle
+                last[lane] = sixth
+                special[lane] = wp.where(is_special, wp.float64(1.0), wp.float64(0.0))
+                lane += 1
+            above_miss = miss
+            wanted = bool(False)
+            lane = int(0)
+            while lane < wp.static(lanes):
+                if first + lane < count and wp.isfinite(miss[lane]):
+                    wanted = True
+                    if special[lane] > wp.float64(0.0):
+                        x_there, y_there, angle, sixth = middle_of_singular(
+                            h, p, chart.center, moved_center, R, t, x[lane], y[lane], free, known
+                        )
+                        x[lane] = x_there
+                        y[lane] = y_there
+                        total[lane] = angle
+                        last[lane] = sixth
+                lane += 1
+            if wanted:
+                below = LaneAngles()
+                above = LaneAngles()
+                lane = int(0)
+                while lane < wp.static(lanes):
+                    low, high, off = finish(
+                        h, p, chart.center, moved_center, R, t, chart.signs, x[lane], y[lane],
+                        total[lane], last[lane], free, chart.opening,
+                    )  # fmt: skip
+                    below_inside = bool(True)
+                    above_inside = bool(True)
+                    for j in range(6):
+                        below[j, lane] = within_half_turn(low[j])
+                        above[j, lane] = within_half_turn(high[j])
+                        below_inside = below_inside and within(bounds[j], low[j])
+                        above_inside = above_inside and within(bounds[j], high[j])
+                    above_miss[lane] = wp.where(above_inside, miss[lane] + off, nowhere)
+                    miss[lane] = wp.where(below_inside, miss[lane] + off, nowhere)
+                    lane += 1
+                lane = int(0)
+                while lane < wp.static(lanes) and first + lane < count:
+                    for j in range(6):
+                        joint = chart.order[j]
+                        candidates[problem, 2 * (first + lane), joint] = below[j, lane]
+                        candidates[problem, 2 * (first + lane) + 1, joint] = above[j, lane]
+                    lane += 1
+            lane = int(0)
+            while lane < wp.static(lanes) and first + lane < count:
+                misses[problem, 2 * (first + lane)] = miss[lane]
+                misses[problem, 2 * (first + lane) + 1] = above_miss[lane]
+                lane += 1
+            first += wp.static(lanes)
         slot = 2 * count
         while slot < wp.static(MAX_CANDIDATES):
             misses[problem, slot] = wp.float64(wp.inf)
             slot += 1
 
     return candidate_configurations
-
-
-@no_type_check
-@wp.func
-def spherical_equations(h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33):
-    """Both equations of places 1 and 3 as A X + B Y = d."""
-    h1, h2, h3 = h[0], h[1], h[2]
-    out = moved - p[0]
-    far = c - p[2]
-    v = slope(-h1, h2, out)
-    u = slope(h3, h2, far)
-    first = wp.dot(h2, p[2] - p[0])
-    first += wp.dot(h2, h3) * wp.dot(h3, far) - wp.dot(h2, h1) * wp.dot(h1, out)
-    # Half of the squared distances to p_2: |p - p_2|^2 / 2 + |z|^2 / 2 + (p - p_2) . R z.
-    before = p[0] - p[1]
-    after = p[2] - p[1]
-    v2 = slope(-h1, before, out)
-    u2 = slope(h3, after, far)
-    half = wp.float64(0.5)
-    second = half * (wp.length_sq(after) + wp.length_sq(far))
-    second -= half * (wp.length_sq(before) + wp.length_sq(out))
-    second += wp.dot(after, h3) * wp.dot(h3, far) - wp.dot(before, h1) * wp.dot(h1, out)
-    A = mat22(v[0], v[1], v2[0], v2[1])
-    B = mat22(-u[0], -u[1], -u2[0], -u2[1])
-    return A, B, vec2(first, second)
-
-
-@no_type_check
-@wp.func
-def side_of(k: vec3) -> vec3:
-    """Return a unit vector at right angles to k."""
-    x = wp.cross(k, vec3(wp.float64(1.0), wp.float64(0.0), wp.float64(0.0)))
-    y = wp.cross(k, vec3(wp.float64(0.0), wp.float64(1.0), wp.float64(0.0)))
-    return wp.normalize(wp.where(wp.length_sq(x) > wp.length_sq(y), x, y))
-
-
-@no_type_check
-@wp.func
-def wrist_angles(
-    h4: vec3, h5: vec3, h6: vec3, tip: vec3, side: vec3, flag: vec3, free4: wp.float64,
-    free6: wp.float64, opening: wp.float64,
-):  # fmt: skip
-    """Angles of three axes whose rotation carries h_6 to tip and side to flag: both, the miss."""
-    low, high, miss = direction_roots(h5, h4, h6, tip, opening)
-    low4 = carry_angle(h4, turned(h5, low, h6), tip, free4)
-    high4 = carry_angle(h4, turned(h5, high, h6), tip, free4)
-    low6 = carry_angle(h6, side, turned(h5, -low, turned(h4, -low4, flag)), free6)
-    high6 = carry_angle(h6, side, turned(h5, -high, turned(h4, -high4, flag)), free6)
-    return vec3(low4, low, low6), vec3(high4, high, high6), miss
-
-
-@no_type_check
-@wp.func
-def spherical_finish(
-    h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, signs: vec3,
-    x: wp.float64, y: wp.float64, free: vec6, opening: wp.float64, known: int,
-):  # fmt: skip
-    """Angles of all places from those of places 1 and 3, for both branches of the wrist."""
-    h1, h2, h3, h4, h5, h6 = h[0], h[1], h[2], h[3], h[4], h[5]
-    u = p[2] + turned(h3, y, c - p[2]) - p[1]
-    v = p[0] + turned(h1, -x, moved - p[0]) - p[1]
-    q2 = carry_angle(h2, u, v, free[1])
-    # Columns of Q = (R_1 R_2 R_3)^T R_M applied to h_6 and to a vector at right angles to it.
-    side = side_of(h6)
-    tip = turned(h3, -y, turned(h2, -q2, turned(h1, -x, R * h6)))
-    flag = turned(h3, -y, turned(h2, -q2, turned(h1, -x, R * side)))
-    low, high, miss = wrist_angles(h4, h5, h6, tip, side, flag, free[3], free[5], opening)
-    return vec6(x, q2, y, low[0], low[1], low[2]), vec6(x, q2, y, high[0], high[1], high[2]), miss
-
-
-@no_type_check
-@wp.func
-def parallel_equations(h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33):
-    """Both equations of places 1 and 5 as A X + B Y = d."""
-    h1, along, h5 = h[0], h[1], h[4]
-    out = moved - p[0]
-    far = c - p[4]
-    v = slope(-h1, along, out)
-    u = slope(h5, along, far)
-    first = wp.dot(along, p[4] - p[0])
-    first += wp.dot(along, h5) * wp.dot(h5, far) - wp.dot(along, h1) * wp.dot(h1, out)
-    tip = R * h[5]
-    v2 = slope(-h1, along, tip)
-    u2 = slope(h5, along, h[5])
-    second = wp.dot(along, h5) * wp.dot(h5, h[5]) - wp.dot(along, h1) * wp.dot(h1, tip)
-    A = mat22(v[0], v[1], v2[0], v2[1])
-    B = mat22(-u[0], -u[1], -u2[0], -u2[1])
-    return A, B, vec2(first, second)
-
-
-@no_type_check
-@wp.func
-def wrist_of(
-    h: mat63, p: mat63, R: mat33, t: vec3, x: wp.float64, y: wp.float64, q6: wp.float64
-) -> vec3:
-    """Part at right angles to h of the way from p_2 to E_1^-1 M E_6^-1 E_5^-1 p_4."""
-    knee = p[4] + turned(h[4], -y, p[3] - p[4])
-    knee = p[5] + turned(h[5], -q6, knee - p[5])
-    return across(h[1], p[0] + turned(h[0], -x, R * knee + t - p[0]) - p[1])
-
-
-@no_type_check
-@wp.func
-def nearest_in_reach(
-    h: mat63, p: mat63, R: mat33, t: vec3, x: wp.float64, y: wp.float64, q6: wp.float64
-) -> wp.float64:
-    """Angle of place 6 nearest to q6 for which the triangle closes; q6 where there is none.
-
-    With axis 6 along h the squared distance that the triangle spans is c + a . (sin, cos) of it.
-    """
-    quarter = wp.float64(wp.static(0.5 * 3.141592653589793))
-    start = wp.length_sq(wrist_of(h, p, R, t, x, y, wp.float64(0.0)))
-    beside = wp.length_sq(wrist_of(h, p, R, t, x, y, quarter))
-    opposite = wp.length_sq(wrist_of(h, p, R, t, x, y, wp.float64(2.0) * quarter))
-    middle = wp.float64(0.5) * (start + opposite)
-    a = vec2(beside - middle, wp.float64(0.5) * (start - opposite))
-    upper = wp.length(across(h[1], p[2] - p[1]))
-    lower = wp.length(across(h[1], p[3] - p[2]))
-    least = (upper - lower) * (upper - lower)
-    most = (upper + lower) * (upper + lower)
-    span = middle + a[0] * wp.sin(q6) + a[1] * wp.cos(q6)
-    if span >= least and span <= most:
-        return q6
-    # A little inside, where the elbow is not quite straight.
-    inside = wp.float64(1.0e-3) * (most - least)
-    edge = wp.where(span > most, most - inside, least + inside)
-    low, high, miss = line_roots(a, edge - middle, q6, wp.float64(0.0))
-    turn = wp.float64(wp.TAU)
-    low += turn * wp.rint((q6 - low) / turn)
-    high += turn * wp.rint((q6 - high) / turn)
-    return wp.where(wp.abs(low - q6) < wp.abs(high - q6), low, high)
-
-
-@no_type_check
-@wp.func
-def nearest_root(k: vec3, a: vec3, b: vec3, goal: vec3, angle: wp.float64) -> wp.float64:
-    """Root of a . R(k, t) b = a . goal, unit vectors, that is nearest to an angle."""
-    low, high, _miss = direction_roots(k, a, b, goal, wp.float64(0.0))
-    off_low = wp.abs(wp.sin(wp.float64(0.5) * (low - angle)))
-    off_high = wp.abs(wp.sin(wp.float64(0.5) * (high - angle)))
-    return wp.where(off_low < off_high, low, high)
-
-
-@no_type_check
-@wp.func
-def sharpened(
-    h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, first_x: wp.float64, first_y: wp.float64,
-    known: int,
-):  # fmt: skip
-    """Return x and y to the last digits where axis 6 is nearly along h.
-
-    There both sides of the second equation are cosines of small angles, and the root of their
-    rounding is left in what they give. Chords from h keep all digits: the unknown angle follows
-    from the known one (``known``: 1 for x, 2 for y), or both (0) by Newton's method on
-    |h - R_1^T R_M h_6|^2 = |h - R_5 h_6|^2 and the first equation.
-    """
-    x = first_x
-    y = first_y
-    along = h[1]
-    raw = R * h[5]
-    goal = turned(h[0], -x, raw)
-    near = wp.length_sq(across(along, goal)) < wp.float64(1.0e-6)
-    if wp.dot(along, goal) < wp.float64(0.0):
-        along = -along
-    if near and known == 2:
-        x = nearest_root(-h[0], along, raw, turned(h[4], y, h[5]), x)
-    half = wp.float64(0.5)
-    least = wp.float64(wp.inf)
-    next_x = x
-    next_y = y
-    n = int(0)
-    while near and known == 0 and n < wp.static(_SHARPENING):
-        goal = turned(h[0], -next_x, raw)
-        tip = turned(h[4], next_y, h[5])
-        out = turned(h[0], -next_x, moved - p[0])
-        far = turned(h[4], next_y, c - p[4])
-        first = wp.dot(along, p[4] + far - p[0] - out)
-        first_of_x = wp.dot(along, wp.cross(h[0], out))
-        first_of_y = wp.dot(along, wp.cross(h[4], far))
-        second = half * wp.length_sq(along - tip) - half * wp.length_sq(along - goal)
-        second_of_x = -wp.dot(along, wp.cross(h[0], goal))
-        second_of_y = -wp.dot(along, wp.cross(h[4], tip))
-        det = first_of_x * second_of_y - first_of_y * second_of_x
-        merit = wp.abs(first) + wp.sqrt(wp.abs(second))
-        n += 1
-        if merit < least and wp.abs(det) > wp.float64(1.0e-15):
-            least = merit
-            x = next_x
-            y = next_y
-            next_x += (second * first_of_y - first * second_of_y) / det
-            next_y += (first * second_of_x - second * first_of_x) / det
-        else:
-            n = wp.static(_SHARPENING)
-    if near and known != 2:
-        y = nearest_root(h[4], along, h[5], turned(h[0], -x, raw), y)
-    return x, y
-
-
-@no_type_check
-@wp.func
-def parallel_finish(
-    h: mat63, p: mat63, c: vec3, moved: vec3, R: mat33, t: vec3, signs: vec3,
-    first_x: wp.float64, first_y: wp.float64, free: vec6, opening: wp.float64, known: int,
-):  # fmt: skip
-    """Angles of all places from those of places 1 and 5, for both branches of the triangle."""
-    h1, along, h5, h6 = h[0], h[1], h[4], h[5]
-    x, y = sharpened(h, p, c, moved, R, first_x, first_y, known)
-    goal = turned(h1, -x, R * h6)
-    tip = turned(h5, y, h6)
-    # The angle of places 2, 3 and 4 together and that of place 6. With axis 6 along h only the
-    # sum of both is fixed: place 6 is free then.
-    total = carry_angle(along, tip, goal, wp.float64(wp.inf))
-    q6 = free[5]
-    if wp.isfinite(total):
-        side = side_of(h6)
-        flag = turned(along, -total, turned(h1, -x, R * side))
-        q6 = carry_angle(h6, side, turned(h5, -y, flag), free[5])
-    else:
-        side = side_of(along)
-        q6 = nearest_in_reach(h, p, R, t, x, y, free[5])
-        back = turned(h6, -q6, turned(h5, -y, side))
-        total = carry_angle(along, side, turned(h1, -x, R * back), wp.float64(0.0))
-    wrist = wrist_of(h, p, R, t, x, y, q6)
-    upper = across(along, p[2] - p[1])
-    lower = across(along, p[3] - p[2])
-    rest = wp.length_sq(wrist) - wp.length_sq(upper) - wp.length_sq(lower)
-    low, high, miss = line_roots(
-        slope(along, upper, lower), wp.float64(0.5) * rest, wp.float64(0.0), opening
-    )
-    free_2 = free[1] * signs[0]
-    first_low = carry_angle(along, upper + turned(along, low, lower), wrist, free_2)
-    first_high = carry_angle(along, upper + turned(along, high, lower), wrist, free_2)
-    return (
-        vec6(
-            x, first_low * signs[0], low * signs[1], (total - first_low - low) * signs[2], y, q6
-        ),
-        vec6(
-            x, first_high * signs[0], high * signs[1], (total - first_high - high) * signs[2],
-            y, q6,
-        ),
-        miss,
-    )  # fmt: skip
-
-
-SPHERICAL = SimpleNamespace(equations=spherical_equations, finish=spherical_finish)
-PARALLEL = SimpleNamespace(equations=parallel_equations, finish=parallel_finish)

@@ -13,6 +13,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.spatial import arctangent
 from ros_ik.kinematics.spatial import sincos_function
 
 vec2 = wp.types.vector(2, wp.float64)
@@ -57,7 +58,7 @@ def carry_angle(k: vec3, a: vec3, b: vec3, free: wp.float64) -> wp.float64:
     least = wp.min(wp.length_sq(a_across), wp.length_sq(b_across))
     if least < wp.float64(wp.static(_FREE * _FREE)):
         return free
-    return wp.atan2(wp.dot(k, wp.cross(a_across, b_across)), wp.dot(a_across, b_across))
+    return arctangent(wp.dot(k, wp.cross(a_across, b_across)), wp.dot(a_across, b_across))
 
 
 @no_type_check
@@ -78,10 +79,10 @@ def line_roots(a: vec2, d: wp.float64, free: wp.float64, opening: wp.float64):
     r = wp.length(a)
     if r < wp.float64(wp.static(_FREE)):
         return free, free, wp.abs(d)
-    middle = wp.atan2(a[0], a[1])
+    middle = arctangent(a[0], a[1])
     room = (r - d) * (r + d)
     miss = wp.max(wp.abs(d) - r, wp.float64(0.0))
-    half = wp.atan2(wp.sqrt(wp.max(room, opening * r * r)), d)
+    half = arctangent(wp.sqrt(wp.max(room, opening * r * r)), d)
     return middle - half, middle + half, miss
 
 
@@ -93,21 +94,21 @@ def direction_roots(k: vec3, a: vec3, b: vec3, goal: vec3, opening: wp.float64):
     Near t where R b is along a the sines are as small as the root of what rounding leaves of
     1 - a . goal; the chord from a to the goal has them to all digits.
     """
-    a_angle = wp.atan2(wp.length(wp.cross(k, a)), wp.dot(k, a))
-    b_angle = wp.atan2(wp.length(wp.cross(k, b)), wp.dot(k, b))
+    a_angle = arctangent(wp.length(wp.cross(k, a)), wp.dot(k, a))
+    b_angle = arctangent(wp.length(wp.cross(k, b)), wp.dot(k, b))
     coefficients = slope(k, a, b)
     r = wp.length(coefficients)
     half = wp.float64(0.5)
     two = wp.float64(2.0)
-    apart = wp.sin(half * (a_angle - b_angle))
-    sum_apart = wp.cos(half * (a_angle + b_angle))
+    apart = sincos(half * (a_angle - b_angle))[0]
+    sum_apart = sincos(half * (a_angle + b_angle))[1]
     # r - d and r + d, d what is left of a . goal for the angle.
     below = half * wp.length_sq(a - goal) - two * apart * apart
     above = half * wp.length_sq(a + goal) - two * sum_apart * sum_apart
     room = below * above
     miss = wp.max(-wp.min(below, above), wp.float64(0.0))
-    middle = wp.atan2(coefficients[0], coefficients[1])
-    spread = wp.atan2(wp.sqrt(wp.max(room, opening * r * r)), half * (above - below))
+    middle = arctangent(coefficients[0], coefficients[1])
+    spread = arctangent(wp.sqrt(wp.max(room, opening * r * r)), half * (above - below))
     return middle - spread, middle + spread, miss
 
 
@@ -173,7 +174,8 @@ def next_roots(p: vec5, turns: Roots, n_turns: int, bound: wp.float64, loose: wp
             right = wp.clamp(turns[k, 0], -bound, bound)
         right_value = polynomial(p, right)
         crossing = (left_value > wp.float64(0.0)) != (right_value > wp.float64(0.0))
-        size = wp.abs(left_value) / wp.pow(wp.float64(1.0) + left * left, wp.float64(2.0))
+        scale = wp.float64(1.0) + left * left
+        size = wp.abs(left_value) / (scale * scale)
         if crossing:
             roots[n, 0] = root_between(p, left, right)
             n += 1
@@ -203,20 +205,18 @@ def circle_roots(f: vec5, loose: wp.float64):
     most = wp.float64(-1.0)
     for k in range(5):
         t = wp.float64(wp.static(2.0 * 3.141592653589793 / 5.0)) * wp.float64(k)
-        value = f[0] + f[1] * wp.sin(t) + f[2] * wp.cos(t)
-        value += f[3] * wp.sin(wp.float64(2.0) * t) + f[4] * wp.cos(wp.float64(2.0) * t)
+        value = f[0] + wp.dot(vec2(f[1], f[2]), sincos(t))
+        value += wp.dot(vec2(f[3], f[4]), sincos(wp.float64(2.0) * t))
         if wp.abs(value) > most:
             most = wp.abs(value)
             base = t
     # t = base + pi + w, w = 2 atan(u): u at infinity is t = base.
-    s1 = -wp.sin(base)
-    c1 = -wp.cos(base)
-    s2 = wp.sin(wp.float64(2.0) * base)
-    c2 = wp.cos(wp.float64(2.0) * base)
-    sine = f[1] * c1 - f[2] * s1
-    cosine = f[1] * s1 + f[2] * c1
-    sine2 = f[3] * c2 - f[4] * s2
-    cosine2 = f[3] * s2 + f[4] * c2
+    once = -sincos(base)
+    twice = sincos(wp.float64(2.0) * base)
+    sine = f[1] * once[1] - f[2] * once[0]
+    cosine = f[1] * once[0] + f[2] * once[1]
+    sine2 = f[3] * twice[1] - f[4] * twice[0]
+    cosine2 = f[3] * twice[0] + f[4] * twice[1]
     two = wp.float64(2.0)
     p = vec5(
         f[0] + cosine + cosine2,
@@ -255,7 +255,7 @@ def circle_roots(f: vec5, loose: wp.float64):
             # Nowhere near zero: the extremes are where a search for the nearest pose starts.
             roots, n = next_roots(p, turns, n_turns, bound, wp.float64(wp.inf))
     for k in range(n):
-        roots[k, 0] = base + wp.float64(wp.PI) + two * wp.atan(roots[k, 0])
+        roots[k, 0] = base + wp.float64(wp.PI) + two * arctangent(roots[k, 0], wp.float64(1.0))
     return roots, n
 
 
@@ -299,7 +299,7 @@ def one_then_other(
     low, high, miss = line_roots(a, d, free_first, opening)
     for k in range(2):
         t = wp.where(k == 0, low, high)
-        rest = e - C[0] * wp.sin(t) - C[1] * wp.cos(t)
+        rest = e - wp.dot(C, sincos(t))
         other_low, other_high, other_miss = line_roots(D, rest, free_other, opening)
         for j in range(2):
             pairs[2 * k + j, 0] = t
@@ -361,13 +361,13 @@ def both_at_once(
             y = roots[k // 2, 0]
             if near:
                 y += side * wp.sqrt(opening)
-            rest = d - B * vec2(wp.sin(y), wp.cos(y))
+            rest = d - B * sincos(y)
             miss = roots[k // 2, 1] / wp.max(size, wp.float64(1.0e-300))
             if regular:
                 X = adj * rest
                 if det < wp.float64(0.0):
                     X = -X
-                pairs[count, 0] = wp.atan2(X[0], X[1])
+                pairs[count, 0] = arctangent(X[0], X[1])
                 pairs[count, 1] = y
                 pairs[count, 2] = miss
                 count += 1

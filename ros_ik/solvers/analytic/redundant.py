@@ -39,12 +39,11 @@ from ros_ik.solvers.analytic.form import folded_chain
 from ros_ik.solvers.analytic.form import free_axes
 from ros_ik.solvers.analytic.form import recognised
 from ros_ik.solvers.analytic.form import without_form
+from ros_ik.solvers.analytic.lanes import lanes_on
+from ros_ik.solvers.analytic.nearest_kernel import nearest_kernel
 from ros_ik.solvers.analytic.redundant_kernels import merge_kernel
-from ros_ik.solvers.analytic.redundant_kernels import MINIMA
-from ros_ik.solvers.analytic.redundant_kernels import minima_kernel
 from ros_ik.solvers.analytic.redundant_kernels import redundancy_struct
 from ros_ik.solvers.analytic.redundant_kernels import sampled_values_kernel
-from ros_ik.solvers.analytic.redundant_kernels import sides_kernel
 from ros_ik.solvers.analytic.redundant_kernels import six_joint_poses_kernel
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.result import checked_settings
@@ -52,9 +51,11 @@ from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.stage import SolutionStage
 from ros_ik.solvers.analytic.stage import StageArrays
 from ros_ik.solvers.analytic.structure import joint_axes
+from ros_ik.solvers.analytic.verify import SOLUTION_LANES
 from ros_ik.solvers.analytic.verify import verify_kernel
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.pose_ik.setup import checked_rows
+from ros_ik.solvers.pose_ik.setup import make_chain
 from ros_ik.solvers.pose_ik.setup import make_placement
 from ros_ik.solvers.pose_ik.solver import ChainIK
 from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
@@ -62,9 +63,9 @@ from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
 
-# Halvings of the step in the search for the nearest solution: the distance to the seed is flat at
-# its minimum, so that it is exact to twice as many digits.
-_HALVINGS = 16
+# Solutions this far outside a limit are starts of the search for the nearest one [rad, reaches]:
+# their curve may enter the limits between two samples.
+_BESIDE_LIMITS = 0.3
 # Rounding of the verification [m over the reach, rad].
 _ROUNDING = 1e-14
 # Tolerances of the search for one value where the samples have no solution [m, rad].
@@ -147,10 +148,10 @@ class RedundantClosedFormIK:
         bytes_per_problem += (260 + 8 * model.joint_coord_count) * self.max_solutions
         check_memory('n_problems', n_problems, bytes_per_problem, model.device)
         self._device = wp.get_device(model.device)
-        most = max(rows.stop - rows.start for rows in (self._given, self._lost, self._sides))
+        most = max(rows.stop - rows.start for rows in (self._given, self._lost))
         self._stage = SolutionStage(
             six, form, made, settings, most, free=free_axes(''), all_turns=all_turns,
-            device=self._device, sparse=True,
+            device=self._device, sparse=True, beside=_BESIDE_LIMITS,
         )  # fmt: skip
         reach = joint_axes(self.chain).reach
         position = settings.position_tolerance * min(1.0, reach) + _ROUNDING * reach
@@ -161,6 +162,11 @@ class RedundantClosedFormIK:
         )  # fmt: skip
         self._tree = kinematic_tree(model, wp.float64)
         self._redundancy = self._redundant_joint(held, settings.separation)
+        self._chain, self._length = make_chain(self.chain, self._device), settings.length * reach
+        # A tenth of what the verification allows.
+        self._tolerance = 0.1 * min(
+            self._stage.position_tolerance, settings.rotation_tolerance * self._length
+        )
         if self._n_sampled:
             self._search = ChainIK(
                 model, link, n_problems, joint_group=joint_group, joint_q=held, offset=offset,
@@ -171,7 +177,10 @@ class RedundantClosedFormIK:
         self._solve_samples = Graph(
             self._launch_samples if self._n_sampled else self._launch_given, self._device
         )
-        self._solve_lost = Graph(self._launch_lost, self._device)
+        self._search_lost = Graph(self._launch_lost, self._device)
+        self._solve_lost = Graph(
+            functools.partial(self._launch_lost, least_error=True), self._device
+        )
         self._finish = Graph(self._launch_finish, self._device)
 
     def _check_values(self) -> None:
@@ -185,18 +194,15 @@ class RedundantClosedFormIK:
             )
 
     def _count_rows(self) -> None:
-        """Set the rows of the values: those given or sampled, for poses without solution, nearest.
-
-        Rows of the sides are of arrays of their own.
-        """
+        """Set the rows of the values: given or sampled, for poses without solution, nearest."""
         n, count = self.n_problems, self._n_sampled or len(self._values)
         lost = len(_BESIDE) if self._n_sampled else count
-        minima = MINIMA if self._n_sampled > 1 else 0
+        nearest = int(self._n_sampled > 1)
         self._given = slice(0, count * n)
         self._lost = slice(self._given.stop, (count + lost) * n)
-        self._nearest = slice(self._lost.stop, (count + lost + minima) * n)
-        self._sides = slice(0, 2 * minima * n)
-        self._rows = slice(0, self._nearest.stop)
+        self._nearest = slice(self._lost.stop, (count + lost + nearest) * n)
+        self._tried = slice(self._nearest.stop, (count + lost + 2 * nearest) * n)
+        self._rows = slice(0, self._tried.stop)
 
     def _redundant_joint(self, held: np.ndarray, separation: float) -> Any:
         """Return the redundant joint as the struct that kernels take."""
@@ -224,18 +230,13 @@ class RedundantClosedFormIK:
         self._lost_values = HostBuffer((self._lost.stop - self._lost.start,), wp.float64, device)
         self._given_values.host[:] = np.repeat(self._values, n) if len(self._values) else 0.0
         self._row_exist = HostBuffer((rows,), wp.int32, device)
-        self._all_values, self._least = zeros(rows), zeros(MINIMA * n)
+        self._all_values = zeros(rows)
         self._moved, self._moved_seeds = zeros(most, dtype=wp.transformd), zeros(most, joints - 1)
         self._arrays = StageArrays.allocate(
             rows, places, joints - 1, device, n_exist=self._row_exist.array
         )
         self._arrays.least_cost.fill_(np.inf)
         self._has_lost = False
-        if self._n_sampled > 1:
-            self._side_values = zeros(self._sides.stop)
-            self._side_arrays = StageArrays.allocate(
-                self._sides.stop, places, joints - 1, device
-            )
         self._distances, self._origin = zeros(n, s), zeros(n, s, dtype=wp.int32)
         self._merged, self._n_branches = zeros(n, s, joints), zeros(n, dtype=wp.int32)
         self._joint_q = HostBuffer((n * s, self.model.joint_coord_count), wp.float64, device)
@@ -286,10 +287,17 @@ class RedundantClosedFormIK:
             self._bounds.host[:] = self._range(self._seeds.host[:, self._place])
         self._solve_samples.launch()
         lost = np.logical_not(self._solved().any(axis=0))
-        if self._has_lost or lost.any():
+        has_lost = bool(lost.any())
+        if self._has_lost or has_lost:
             self._lost_values.host[:] = self._values_beside(lost).ravel()
-            self._solve_lost.launch()
-            self._has_lost = bool(lost.any())
+            if self._n_sampled:
+                self._search_lost.launch()
+                found = self._row_exist.host[self._lost].reshape(-1, self.n_problems)
+                lost &= ~found.any(axis=0)
+            # The configuration of least error is dear: only where some pose needs it.
+            if not self._n_sampled or lost.any():
+                self._solve_lost.launch()
+            self._has_lost = has_lost
         self._finish.launch()
         np.greater(self._singular.host, 0, out=self._result.singular)
         return self._result
@@ -375,11 +383,11 @@ class RedundantClosedFormIK:
         wp.copy(self._all_values[self._given], self._given_values.array)
         self._launch_rows(self._given)
 
-    def _launch_lost(self) -> None:
+    def _launch_lost(self, *, least_error: bool = False) -> None:
         """Enqueue the configurations of poses without a solution, where the host has values."""
         self._lost_values.upload()
         wp.copy(self._all_values[self._lost], self._lost_values.array)
-        self._launch_rows(self._lost, least_error=True)
+        self._launch_rows(self._lost, least_error=least_error)
 
     def _launch_rows(self, rows: slice, *, least_error: bool = False) -> None:
         self._poses.upload()
@@ -401,32 +409,29 @@ class RedundantClosedFormIK:
 
     def _launch_nearest(self) -> None:
         """Enqueue the search between the values for the nearest solution."""
-        n, sides = self.n_problems, self._side_arrays
-        some, best = slice(0, self._lost.stop), self._all_values[self._nearest]
+        self._launch_search(slice(0, self._lost.stop), known=False)
+        # Other branches at the value that was found may lead nearer.
+        wp.copy(self._all_values[self._tried], self._all_values[self._nearest])
+        self._launch_rows(self._tried)
+        self._launch_search(self._tried, known=True)
+
+    def _launch_search(self, rows: slice, *, known: bool) -> None:
+        """Enqueue the search for the nearest solution, from those in some rows."""
+        start, nearest = self._arrays.rows(rows), self._arrays.rows(self._nearest)
         wp.launch(
-            minima_kernel(),
-            dim=n,
+            nearest_kernel(tuple(map(bool, self.chain.slides))),
+            dim=self.n_problems,
             inputs=[
-                self._redundancy, self._seeds.array, self._all_values[some],
-                self._arrays.n_exist[some], self._arrays.distances[some],
+                self._chain, self._redundancy, self._length, self._tolerance, int(known),
+                self._poses.array, self._seeds.array, self._all_values[rows], start.solutions,
+                start.distances, start.n_exist, start.n_beside,
             ],
-            outputs=[best, self._least],
+            outputs=[
+                self._all_values[self._nearest], nearest.solutions, nearest.distances,
+                nearest.n_exist,
+            ],
             device=self._device,
         )  # fmt: skip
-        for k in range(_HALVINGS + 1):
-            wp.launch(
-                sides_kernel(),
-                dim=best.shape[0],
-                inputs=[
-                    self._redundancy, 0.5 ** (k + 1) / self._n_sampled, int(k > 0),
-                    self._seeds.array, self._bounds.array, sides.n_exist, sides.distances,
-                ],
-                outputs=[self._side_values, best, self._least],
-                device=self._device,
-            )  # fmt: skip
-            if k < _HALVINGS:
-                self._launch_at(self._side_values, sides)
-        self._launch_rows(self._nearest)
 
     def _launch_finish(self) -> None:
         """Enqueue the nearest solution, the order of all, and their verification."""
@@ -448,7 +453,7 @@ class RedundantClosedFormIK:
             device=self._device,
         )  # fmt: skip
         wp.launch(
-            verify_kernel(),
+            verify_kernel(lanes_on(self._device, SOLUTION_LANES)),
             dim=self.n_problems,
             inputs=[
                 self._tree.arrays, self._placement, self._poses.array,

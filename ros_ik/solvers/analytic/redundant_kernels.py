@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels for the values of a redundant joint: poses of the other six, choice of values, merging.
+"""Kernels for the values of a redundant joint: poses of the other six, samples, merging.
 
 Row k n + i of an array [rows] belongs to value k of pose i, of n poses.
 """
@@ -13,9 +13,6 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import sincos_function
-
-# Values about which the nearest solution is searched for.
-MINIMA = 3
 
 
 @no_type_check
@@ -33,30 +30,6 @@ def redundancy_struct() -> Any:
         separation: wp.float64  # between values that count as two
 
     return Redundancy
-
-
-@no_type_check
-@functools.cache
-def seed_distance_function() -> wp.Function:
-    """Build ``seed_distance(redundancy, row, values, seed, n_exist, distances) -> distance``.
-
-    It is the square of the distance of the nearest solution at a value to the seed, inf where
-    there is none.
-    """
-    Redundancy = redundancy_struct()
-
-    @wp.func
-    def seed_distance(
-        redundancy: Redundancy, row: int, values: wp.array(dtype=wp.float64),
-        seed: wp.array2d(dtype=wp.float64), n_exist: wp.array(dtype=wp.int32),
-        distances: wp.array2d(dtype=wp.float64),
-    ) -> wp.float64:  # fmt: skip
-        if n_exist[row] == 0:
-            return wp.float64(wp.inf)
-        change = values[row] - seed[row % seed.shape[0], redundancy.place]
-        return distances[row, 0] + change * change
-
-    return seed_distance
 
 
 @no_type_check
@@ -124,102 +97,6 @@ def sampled_values_kernel() -> wp.Kernel:
         values[row] = value
 
     return sampled_values
-
-
-@no_type_check
-@functools.cache
-def minima_kernel() -> wp.Kernel:
-    """Build the kernel that chooses the values about which to search for the nearest solution.
-
-    Samples that are no minimum lead to one that is; the seed's own value comes first. NaN stands
-    where there are fewer.
-    """
-    Redundancy = redundancy_struct()
-    seed_distance = seed_distance_function()
-
-    @compiled_kernel()
-    def minima(
-        redundancy: Redundancy,
-        seed: wp.array2d(dtype=wp.float64),  # [n, 7]
-        values: wp.array(dtype=wp.float64),  # [rows]
-        n_exist: wp.array(dtype=wp.int32),  # [rows]
-        distances: wp.array2d(dtype=wp.float64),  # [rows, places]
-        best: wp.array(dtype=wp.float64),  # [MINIMA * n]
-        least: wp.array(dtype=wp.float64),  # [MINIMA * n]
-    ):
-        problem = wp.tid()
-        n = seed.shape[0]
-        nowhere = wp.float64(wp.inf)
-        for m in range(MINIMA):
-            best[m * n + problem] = wp.float64(wp.nan)
-            least[m * n + problem] = nowhere
-        count = values.shape[0] // n
-        before = nowhere
-        here = seed_distance(redundancy, problem, values, seed, n_exist, distances)
-        k = int(0)
-        while k < count:
-            row = k * n + problem
-            after = nowhere
-            if k + 1 < count:
-                after = seed_distance(redundancy, row + n, values, seed, n_exist, distances)
-            lowest = k == 0 or (here <= before and here <= after)
-            if lowest and here < least[wp.static(MINIMA - 1) * n + problem]:
-                m = int(wp.static(MINIMA - 1))
-                while m > 0 and least[(m - 1) * n + problem] > here:
-                    least[m * n + problem] = least[(m - 1) * n + problem]
-                    best[m * n + problem] = best[(m - 1) * n + problem]
-                    m -= 1
-                least[m * n + problem] = here
-                best[m * n + problem] = values[row]
-            before = here
-            if k == 0:
-                before = nowhere
-            here = after
-            k += 1
-
-    return minima
-
-
-@no_type_check
-@functools.cache
-def sides_kernel() -> wp.Kernel:
-    """Build the kernel that moves values to a side that is nearer, then steps to both sides."""
-    Redundancy = redundancy_struct()
-    seed_distance = seed_distance_function()
-
-    @compiled_kernel()
-    def sides(
-        redundancy: Redundancy,
-        step: wp.float64,  # to the new sides, over the interval
-        tried: int,  # 0 before the first sides
-        seed: wp.array2d(dtype=wp.float64),  # [n, 7]
-        bounds: wp.array(dtype=wp.vec2d),  # [n]
-        n_exist: wp.array(dtype=wp.int32),  # [2 * rows], of the sides
-        distances: wp.array2d(dtype=wp.float64),  # [2 * rows, places]
-        values: wp.array(dtype=wp.float64),  # [2 * rows], the sides
-        best: wp.array(dtype=wp.float64),  # [rows]
-        least: wp.array(dtype=wp.float64),  # [rows]
-    ):
-        row = wp.tid()
-        rows = best.shape[0]
-        for side in range(2):
-            other = row + side * rows
-            if tried != 0:
-                distance = seed_distance(redundancy, other, values, seed, n_exist, distances)
-                if distance < least[row]:
-                    least[row] = distance
-                    best[row] = values[other]
-        low = bounds[row % bounds.shape[0]][0]
-        high = bounds[row % bounds.shape[0]][1]
-        # NaN stays where there is nothing to search about.
-        if wp.isfinite(best[row]):
-            values[row] = wp.clamp(best[row] - step * (high - low), low, high)
-            values[row + rows] = wp.clamp(best[row] + step * (high - low), low, high)
-        else:
-            values[row] = best[row]
-            values[row + rows] = best[row]
-
-    return sides
 
 
 @no_type_check

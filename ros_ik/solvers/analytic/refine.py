@@ -1,14 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel that makes solutions of candidates: polished, distinct, inside the limits, sorted.
-
-Candidates come from axes that were made exact; they are polished on the chain as it is, by the
-Levenberg-Marquardt steps of the search (``pose_ik.functions``), which converge quadratically.
-"""
+"""Kernel that makes solutions of candidates: polished, distinct, inside the limits, sorted."""
 
 import functools
-from types import SimpleNamespace
-from typing import Any
 from typing import no_type_check
 import zlib
 
@@ -16,254 +10,33 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.analytic.circles import within_half_turn
-from ros_ik.solvers.pose_ik.functions import chain_functions
-from ros_ik.solvers.pose_ik.functions import chain_struct
-from ros_ik.solvers.pose_ik.functions import rotation_error_function
+from ros_ik.solvers.analytic.polish import polish_functions
 from ros_ik.solvers.pose_ik.kernel import unit_pose_function
-from ros_ik.solvers.qp.small_system import small_system_functions
 
-# Longest step of a joint in one iteration [rad].
-_LONGEST_STEP = 0.5
-# Growth in a step of inverse iteration below which the least singular value is above 0.003 even if
-# the start has a share of 1e-3 of its direction only.
-_REGULAR = 1e2
+# Candidates that are examined side by side on a CPU.
+CANDIDATE_LANES = 8
 # Distances at which a twin of a nearly singular solution is looked for [rad].
 _WAYS = wp.types.vector(6, wp.float64)(0.001, 0.01, 0.03, 0.1, 0.3, 1.0)
-# Damping of the direction in which a singular configuration can move, over the trace of J^T J.
-_RIDGE = 1e-15
 
 
 @no_type_check
 @functools.cache
-def refinement_struct() -> Any:
-    """Return the struct of what is asked of solutions."""
-
-    @wp.struct
-    class Refinement:
-        position_tolerance: wp.float64  # [m], of a solution
-        rotation_tolerance: wp.float64  # [rad]
-        length: wp.float64  # [m], weight of a radian
-        reach: wp.float64  # [m], by which a slide moves for what counts as a radian
-        free_axis: wp.vec3d  # in the tool, of the turn that does not matter
-        slack: wp.float64  # largest miss of a candidate that is polished
-        margin: wp.float64  # [rad, reaches], a candidate further outside the limits is not
-        separation: wp.float64  # [rad, reaches], between solutions that count as two
-        singular_value: wp.float64  # below it a configuration is singular
-        fold_value: wp.float64  # below it a solution may have an unseen twin; 0 for exact axes
-        at_limit: wp.float64  # [rad, m], a solution this far outside a limit is pulled to it
-        steps: int  # of polishing
-        least_error: int  # 1: without a solution, look for a configuration of least error
-        sparse: int  # 1: flags and directions of solutions only are written
-        all_turns: int  # 1: each turn that the limits allow, 0: that nearest to the seed
-
-    return Refinement
-
-
-@no_type_check
-@functools.cache
-def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespace:
-    """Build the functions of one configuration.
-
-    Steps and weakest directions are those of joints that are measured in radians and in reaches
-    of the arm, whether slides move by metres or by millimetres.
-
-    Args:
-        slides: Whether each joint slides.
-        free_turns: Turns of the tool that do not matter: 0, 1 (about ``free_axis``) or 3.
-    """
-    n = len(slides)
-    has_slides, slide = any(slides), wp.types.vector(n, wp.int32)(*slides)
-    structure = zlib.crc32(repr((slides, free_turns)).encode()) & 0x7FFFFFFF
-    functions = chain_functions(wp.float64, slides, tuple(range(n)), True)
-    forward, normal_equations = functions.forward, functions.normal_equations
-    box_step, vecm = functions.box_step, functions.vecm
-    struct = chain_struct(wp.float64)
-    Chain, vec3, mat33 = struct.Chain, struct.vec3, struct.mat33
-    matmm, matn3 = wp.types.matrix((n, n), wp.float64), wp.types.matrix((n, 3), wp.float64)
-    rotation_error = rotation_error_function(wp.float64)
-    solve_all = small_system_functions(wp.float64, n).solve_all
-    Refinement = refinement_struct()
-    one, zero = wp.float64(1.0), wp.float64(0.0)
-
-    @wp.func
-    def turn_left(refinement: Refinement, R: mat33, R_t: mat33) -> vec3:
-        """Rotation vector of the turn from R to R_t that matters, in world axes."""
-        _structure = wp.static(structure)
-        if wp.static(free_turns == 3):
-            return vec3()
-        if wp.static(free_turns == 1):
-            a = R * refinement.free_axis
-            b = R_t * refinement.free_axis
-            normal = wp.cross(a, b)
-            sine = wp.length(normal)
-            if sine > wp.float64(0.0):
-                return normal * (wp.atan2(sine, wp.dot(a, b)) / sine)
-            if wp.dot(a, b) > wp.float64(0.0):
-                return vec3()
-        return rotation_error(R, R_t)
-
-    @wp.func
-    def units(refinement: Refinement) -> vecm:
-        """Motion of each joint that counts as one radian."""
-        unit = vecm()
-        for j in range(n):
-            unit[j] = one
-            if slide[j] == 1:
-                unit[j] = refinement.reach
-        return unit
-
-    @wp.func
-    def equations(
-        chain: Chain, refinement: Refinement, axes: matn3, pivots: matn3, R: mat33, p: vec3,
-        e_p: vec3, e_r: vec3,
-    ):  # fmt: skip
-        """Return the normal equations, the lower triangle, of the errors that matter."""
-        L = refinement.length
-        if wp.static(free_turns == 3):
-            L = zero
-        H, g = normal_equations(chain, axes, pivots, p, e_p, e_r, one, L)
-        if wp.static(free_turns == 1):
-            a = R * refinement.free_axis
-            along = vecm()
-            for i in range(n):
-                if slide[i] == 0:
-                    along[i] = L * wp.dot(vec3(axes[i, 0], axes[i, 1], axes[i, 2]), a)
-            for i in range(n):
-                for j in range(i, -1, -1):
-                    H[i, j] -= along[i] * along[j]
-        if wp.static(has_slides):
-            unit = units(refinement)
-            for i in range(n):
-                g[i] *= unit[i]
-                for j in range(i, -1, -1):
-                    H[i, j] *= unit[i] * unit[j]
-        return H, g
-
-    @wp.func
-    def polish(
-        chain: Chain, refinement: Refinement, start: vecm, R_t: mat33, p_t: vec3, steps: int,
-        bounded: bool,
-    ):  # fmt: skip
-        """Return the best of some iterations, its cost, and whether it solves the pose.
-
-        Iterations end where rounding does, a thousandth of the tolerances. ``bounded`` keeps
-        the joints inside their limits, where the start is.
-        """
-        unit = units(refinement)
-        q = start
-        best = start
-        best_cost = wp.float64(wp.inf)
-        H = matmm()
-        g = vecm()
-        solves = bool(False)
-        stalled = int(0)
-        # A pose inside reach is met at once or not: each step is taken, even one that leads away.
-        # The nearest to a pose outside is crept up to, by steps that lead nearer.
-        progress = wp.where(bounded, wp.float64(0.999999), wp.float64(0.25))
-        caution = wp.float64(0.1)
-        step = int(0)
-        while step <= steps:
-            axes, pivots, R, p = forward(chain, q)
-            e_p = p_t - p
-            e_r = turn_left(refinement, R, R_t)
-            off = wp.length(e_p)
-            turn = wp.length(e_r)
-            L = refinement.length
-            cost = wp.float64(0.5) * (off * off + L * L * turn * turn)
-            stalled += 1
-            nearer = cost < best_cost
-            if nearer:
-                if cost < progress * best_cost:
-                    stalled = 0
-                caution = wp.max(wp.float64(0.5) * caution, wp.float64(0.01))
-                best = q
-                best_cost = cost
-                solves = off <= refinement.position_tolerance
-                solves = solves and turn <= refinement.rotation_tolerance
-            else:
-                caution *= wp.float64(4.0)
-            fine = off <= wp.float64(0.001) * refinement.position_tolerance
-            fine = fine and turn <= wp.float64(0.001) * refinement.rotation_tolerance
-            # Rounding ends the progress of a solution; others may cross a slow stretch.
-            if fine or step == steps or (solves and stalled > 1) or stalled > 8:
-                step = steps
-            else:
-                if nearer or not bounded:
-                    H, g = equations(chain, refinement, axes, pivots, R, p, e_p, e_r)
-                damping = wp.float64(0.1) * cost
-                if bounded:
-                    damping = caution * best_cost
-                damping += wp.float64(wp.static(_RIDGE)) * wp.trace(H)
-                d = vecm()
-                if bounded:
-                    q = best
-                    low = vecm()
-                    high = vecm()
-                    for j in range(n):
-                        low[j] = (chain.lower[j] - best[j]) / unit[j]
-                        high[j] = (chain.upper[j] - best[j]) / unit[j]
-                    d = box_step(H, g, damping, low, high)
-                else:
-                    d = solve_all(H, g, damping)
-                longest = wp.max(wp.max(d), -wp.min(d))
-                if longest > wp.float64(wp.static(_LONGEST_STEP)):
-                    d *= wp.float64(wp.static(_LONGEST_STEP)) / longest
-                q += wp.cw_mul(d, unit)
-                if bounded:
-                    for j in range(n):
-                        q[j] = wp.clamp(q[j], chain.lower[j], chain.upper[j])
-            step += 1
-        return best, best_cost, solves
-
-    @wp.func
-    def weakest_direction(chain: Chain, refinement: Refinement, q: vecm):
-        """Return the unit motion that moves the tool least, and its singular value over L.
-
-        The motion is measured in ``units``.
-        Of configurations far from singular both are those of one step of inverse iteration.
-        """
-        axes, pivots, R, p = forward(chain, q)
-        H, g = equations(chain, refinement, axes, pivots, R, p, vec3(), vec3())
-        length = refinement.length
-        damping = wp.float64(wp.static(_RIDGE)) * wp.trace(H)
-        x = vecm()
-        for j in range(n):
-            x[j] = one + wp.float64(0.3) * wp.float64(j)
-        before = wp.length(x)
-        x = solve_all(H, x, damping)
-        grown = wp.length(x)
-        x /= grown
-        if grown > wp.float64(wp.static(_REGULAR)) * before / (length * length):
-            for _ in range(2):
-                x = wp.normalize(solve_all(H, x, damping))
-        # solve_all reads the lower triangle; H is filled there only.
-        energy = zero
-        for i in range(n):
-            energy += H[i, i] * x[i] * x[i]
-            for j in range(i):
-                energy += wp.float64(2.0) * H[i, j] * x[i] * x[j]
-        return x, wp.sqrt(wp.max(energy, zero)) / length
-
-    return SimpleNamespace(
-        polish=polish, weakest_direction=weakest_direction, nearest_turns=functions.nearest_turns,
-        units=units, vecm=vecm, Chain=Chain, Refinement=Refinement,
-    )  # fmt: skip
-
-
-@no_type_check
-@functools.cache
-def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
+def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.Kernel:
     """Build the kernel for arms whose joints slide or turn alike; see ``polish_functions``."""
     n = len(slides)
-    structure = zlib.crc32(repr((slides, free_turns)).encode()) & 0x7FFFFFFF
+    structure = zlib.crc32(repr((slides, free_turns, lanes)).encode()) & 0x7FFFFFFF
     functions = polish_functions(slides, free_turns)
     units = functions.units
     polish, weakest_direction = functions.polish, functions.weakest_direction
+    examine = functions.examine
     nearest_turns, vecm = functions.nearest_turns, functions.vecm
     Chain, Refinement = functions.Chain, functions.Refinement
     unit_pose = unit_pose_function(wp.float64)
     Turns = wp.types.vector(n, wp.int32)
     slide = Turns(*slides)
+    LaneNumbers = wp.types.vector(lanes, wp.float64)
+    LaneAngles = wp.types.matrix((n, lanes), wp.float64)
+    LaneSlots = wp.types.vector(lanes, wp.int32)
 
     @wp.func
     def read(problem: int, slot: int, values: wp.array3d(dtype=wp.float64)) -> vecm:
@@ -327,14 +100,28 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
         return most
 
     @wp.func
-    def far_outside(chain: Chain, refinement: Refinement, q: vecm) -> bool:
-        """Return whether a joint is so far outside its limits that polishing leaves it there."""
-        unit = units(refinement)
+    def least_outside(chain: Chain, q: vecm) -> vecm:
+        """Turn joints outside their limits to the side where they are less so."""
+        _structure = wp.static(structure)
+        turn = wp.float64(wp.TAU)
+        nearer = q
         for j in range(n):
-            far = refinement.margin * unit[j]
-            if q[j] < chain.lower[j] - far or q[j] > chain.upper[j] + far:
-                return True
-        return False
+            if slide[j] == 0:
+                over = q[j] - chain.upper[j]
+                under = chain.lower[j] - (q[j] - turn)
+                back = wp.where(over > wp.float64(0.0) and under < over, turn, wp.float64(0.0))
+                nearer[j] = q[j] - back
+        return nearer
+
+    @wp.func
+    def far_outside(chain: Chain, refinement: Refinement, far: wp.float64, q: vecm) -> bool:
+        """Return whether a joint is further than that outside its limits [rad, reaches]."""
+        unit = units(refinement)
+        most = wp.float64(-wp.inf)
+        for j in range(n):
+            off = wp.max(chain.lower[j] - q[j], q[j] - chain.upper[j])
+            most = wp.max(most, off - far * unit[j])
+        return most > wp.float64(0.0)
 
     @wp.func
     def clamped(chain: Chain, q: vecm) -> vecm:
@@ -387,6 +174,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
         singular: wp.array2d(dtype=wp.int32),  # [n_problems, max_solutions]
         n_exist: wp.array(dtype=wp.int32),  # [n_problems], solutions inside the limits
         n_branches: wp.array(dtype=wp.int32),  # [n_problems], solutions whatever the limits
+        n_beside: wp.array(dtype=wp.int32),  # [n_problems], solutions just outside the limits
         least_cost: wp.array(dtype=wp.float64),  # [n_problems], of the best one without solutions
     ):
         _structure = wp.static(structure)
@@ -402,24 +190,64 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
         # A first pass over candidates without limits; a second, where it found nothing inside
         # them, for the nearest configuration inside.
         beyond = int(0)
+        # Bits of the branches that are far from singular.
+        regular = int(0)
         while valid and slot < candidates.shape[1]:
-            if misses[problem, slot] <= refinement.slack:
-                start = read(problem, slot, candidates)
-                if far_outside(chain, refinement, nearest_turns(wide, start, problem, seed)):
+            starts = LaneAngles()
+            slots = LaneSlots()
+            taken = int(0)
+            while slot < candidates.shape[1] and taken < wp.static(lanes):
+                if misses[problem, slot] <= refinement.slack:
+                    for j in range(n):
+                        starts[j, taken] = candidates[problem, slot, j]
+                    slots[taken] = slot
+                    taken += 1
+                slot += 1
+            far = LaneNumbers()
+            fine = LaneNumbers()
+            safe = LaneNumbers()  # far from singular
+            if taken > 0:
+                lane = int(0)
+                while lane < wp.static(lanes):
+                    q = vecm()
+                    for j in range(n):
+                        q[j] = starts[j, lane]
+                    q = least_outside(chain, nearest_turns(wide, q, problem, seed))
+                    for j in range(n):
+                        starts[j, lane] = q[j]
+                    is_fine, is_regular = examine(chain, refinement, q, R_t, p_t)
+                    is_far = far_outside(chain, refinement, refinement.margin, q)
+                    far[lane] = wp.where(is_far, wp.float64(1.0), wp.float64(0.0))
+                    fine[lane] = wp.where(is_fine, wp.float64(1.0), wp.float64(0.0))
+                    safe[lane] = wp.where(is_regular, wp.float64(1.0), wp.float64(0.0))
+                    lane += 1
+            lane = int(0)
+            while lane < taken:
+                q = vecm()
+                for j in range(n):
+                    q[j] = starts[j, lane]
+                solves = fine[lane] > wp.float64(0.0)
+                if far[lane] > wp.float64(0.0):
                     beyond += 1
-                else:
+                    solves = False
+                elif not solves:
                     q, _cost, solves = polish(
-                        chain, refinement, start, R_t, p_t, refinement.steps, False
+                        chain, refinement, q, R_t, p_t, refinement.steps, False
                     )
-                    if solves and is_new(q, problem, branches, refinement, candidates):
-                        # Places up to this one have been read.
-                        for j in range(n):
-                            change = candidates[problem, branches, j]
-                            candidates[problem, slot, j] = change
-                            candidates[problem, branches, j] = q[j]
-                        misses[problem, slot] = misses[problem, branches]
-                        branches += 1
-            slot += 1
+                    q = nearest_turns(wide, q, problem, seed)
+                    safe[lane] = wp.float64(0.0)
+                if solves and is_new(q, problem, branches, refinement, candidates):
+                    # Places up to this one have been read.
+                    place = slots[lane]
+                    for j in range(n):
+                        change = candidates[problem, branches, j]
+                        candidates[problem, place, j] = change
+                        candidates[problem, branches, j] = q[j]
+                    misses[problem, place] = misses[problem, branches]
+                    if safe[lane] > wp.float64(0.0) and branches < 31:
+                        regular = regular | (1 << branches)
+                    branches += 1
+                lane += 1
         # Where two branches of nearby exact axes meet, those of the arm itself may lie farther
         # apart than both candidates: walk along the weakest direction to look for the twin.
         branch = int(0)
@@ -438,7 +266,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
                     and branches < candidates.shape[1]
                     and is_new(twin, problem, branches, refinement, candidates)
                 ):
-                    twin = without_turns(twin)
+                    twin = nearest_turns(wide, twin, problem, seed)
                     for j in range(n):
                         candidates[problem, branches, j] = twin[j]
                     branches += 1
@@ -447,7 +275,6 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
         branch = int(0)
         while branch < branches:
             q = read(problem, branch, candidates)
-            q = nearest_turns(wide, q, problem, seed)
             off = outside(chain, q)
             fits = off <= wp.float64(0.0)
             if off > wp.float64(0.0) and off <= refinement.at_limit:
@@ -498,8 +325,27 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
             if refinement.least_error != 0:
                 best, best_cost, solves = polish(chain, refinement, best, R_t, p_t, 400, True)
             count = insert(best, 0, problem, 0, seed, solutions, distances, branch_of)
+            regular = 0
             if not solves:
                 count = 0
+        beside = int(0)
+        branch = int(0)
+        if refinement.least_error != 0 or refinement.beside == wp.float64(0.0):
+            branch = int(branches)
+        while branch < branches and count + beside < distances.shape[1]:
+            q = read(problem, branch, candidates)
+            far_out = far_outside(chain, refinement, refinement.beside, q)
+            if outside(chain, q) > refinement.at_limit and not far_out:
+                place = count + beside
+                distance = wp.float64(0.0)
+                for j in range(n):
+                    change = q[j] - seed[problem, j]
+                    distance += change * change
+                    solutions[problem, place, j] = q[j]
+                distances[problem, place] = distance
+                beside += 1
+            branch += 1
+        n_beside[problem] = beside
         written = int(0)
         if valid:
             written = wp.min(wp.max(count, 1), solutions.shape[1])
@@ -510,14 +356,19 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int) -> wp.Kernel:
         for k in range(shown):
             flag = int(0)
             x = vecm()
-            if k < written:
+            known = k < written and branch_of[problem, k] < 31
+            if known:
+                known = (regular >> branch_of[problem, k]) & 1 == 1
+            if k < written and not known:
                 x, value = weakest_direction(chain, refinement, read(problem, k, solutions))
                 x = wp.normalize(wp.cw_mul(x, units(refinement)))
                 if value < refinement.singular_value:
                     flag = 1
-            singular[problem, k] = flag
-            for j in range(n):
-                directions[problem, k, j] = x[j] * wp.float64(flag)
+            # Directions are zero where there is no mark.
+            if flag == 1 or singular[problem, k] == 1:
+                singular[problem, k] = flag
+                for j in range(n):
+                    directions[problem, k, j] = x[j] * wp.float64(flag)
         n_exist[problem] = count
         n_branches[problem] = branches + beyond
         least_cost[problem] = best_cost

@@ -20,13 +20,8 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
-from ros_ik.solvers.analytic.candidates import mat33
-from ros_ik.solvers.analytic.candidates import mat63
 from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
-from ros_ik.solvers.analytic.candidates import side_of
 from ros_ik.solvers.analytic.candidates import tool_motion
-from ros_ik.solvers.analytic.candidates import vec6
-from ros_ik.solvers.analytic.candidates import wrist_angles
 from ros_ik.solvers.analytic.circles import carry_angle
 from ros_ik.solvers.analytic.circles import circle_roots
 from ros_ik.solvers.analytic.circles import line_roots
@@ -42,6 +37,11 @@ from ros_ik.solvers.analytic.circles import vec5
 from ros_ik.solvers.analytic.circles import with_either_eliminated
 from ros_ik.solvers.analytic.circles import within_half_turn
 from ros_ik.solvers.analytic.structure import RIGHT_ANGLE
+from ros_ik.solvers.analytic.structure_functions import mat33
+from ros_ik.solvers.analytic.structure_functions import mat63
+from ros_ik.solvers.analytic.structure_functions import side_of
+from ros_ik.solvers.analytic.structure_functions import vec6
+from ros_ik.solvers.analytic.structure_functions import wrist_angles
 
 # Damping of the slides where they are not independent.
 _DAMPING = 1e-14

@@ -25,12 +25,14 @@ from ros_ik.solvers.analytic.form import free_axes
 from ros_ik.solvers.analytic.form import recognised
 from ros_ik.solvers.analytic.form import without_form
 from ros_ik.solvers.analytic.general import GENERAL_CANDIDATES
+from ros_ik.solvers.analytic.lanes import lanes_on
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.result import checked_settings
 from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.stage import SolutionStage
 from ros_ik.solvers.analytic.stage import StageArrays
 from ros_ik.solvers.analytic.structure import ClosedFormFamily
+from ros_ik.solvers.analytic.verify import SOLUTION_LANES
 from ros_ik.solvers.analytic.verify import verify_kernel
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.pose_ik.setup import checked_rows
@@ -161,7 +163,7 @@ class ClosedFormIK:
         problem = self._poses.array, self._seeds.array
         self._stage.launch(*problem, self._arrays, least_error=self._least_error)
         wp.launch(
-            verify_kernel(),
+            verify_kernel(lanes_on(self._device, SOLUTION_LANES)),
             dim=self.n_problems,
             inputs=[
                 self._tree.arrays, self._placement, *problem, self._arrays.solutions,

@@ -15,12 +15,14 @@ from ros_ik.model.conventions.rotations import quaternion_from_matrix
 from ros_ik.solvers.analytic.candidates import axes_struct
 from ros_ik.solvers.analytic.candidates import candidates_kernel
 from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
+from ros_ik.solvers.analytic.candidates import PAIR_LANES
 from ros_ik.solvers.analytic.completion import Completion
 from ros_ik.solvers.analytic.completion_kernels import gather_kernel
 from ros_ik.solvers.analytic.completion_kernels import spread_kernel
 from ros_ik.solvers.analytic.general import GENERAL_CANDIDATES
 from ros_ik.solvers.analytic.general import GeneralCandidates
 from ros_ik.solvers.analytic.general import NEARLY_REAL
+from ros_ik.solvers.analytic.lanes import lanes_on
 from ros_ik.solvers.analytic.slide_candidates import slide_axes_struct
 from ros_ik.solvers.analytic.slide_candidates import slide_candidates_kernel
 from ros_ik.solvers.analytic.structure import Axes
@@ -223,7 +225,8 @@ def _kernel_of(chart: Chart | SlideChart, device: wp.DeviceLike) -> tuple[wp.Ker
     arrays = axes_struct()()
     arrays.signs = wp.vec3d(*chart.signs)
     kernel = candidates_kernel(
-        chart.family, chart.split, chart.row, chart.backwards, chart.wrapped
+        chart.family, chart.split, chart.row, chart.backwards, chart.wrapped,
+        lanes_on(device, PAIR_LANES),
     )
     return kernel, arrays
 

@@ -13,8 +13,10 @@ import warp as wp
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.solvers.analytic.completion import Completion
 from ros_ik.solvers.analytic.form import ClosedForm
+from ros_ik.solvers.analytic.lanes import lanes_on
+from ros_ik.solvers.analytic.polish import refinement_struct
+from ros_ik.solvers.analytic.refine import CANDIDATE_LANES
 from ros_ik.solvers.analytic.refine import refine_kernel
-from ros_ik.solvers.analytic.refine import refinement_struct
 from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.sources import candidate_source
 from ros_ik.solvers.analytic.structure import joint_axes
@@ -42,6 +44,7 @@ class StageArrays:
         singular: 1 where a solution is singular, [n, s].
         n_exist: Solutions inside the limits, [n].
         n_branches: Solutions whatever the limits, [n].
+        n_beside: Solutions just outside the limits, in the places after the others, [n].
         least_cost: Cost of the first place where there is no solution, [n]; inf where nothing
             was looked for.
     """
@@ -53,6 +56,7 @@ class StageArrays:
     singular: Any
     n_exist: Any
     n_branches: Any
+    n_beside: Any
     least_cost: Any
 
     @classmethod
@@ -68,6 +72,7 @@ class StageArrays:
             'singular': ((n, places), wp.int32),
             'n_exist': ((n,), wp.int32),
             'n_branches': ((n,), wp.int32),
+            'n_beside': ((n,), wp.int32),
             'least_cost': ((n,), wp.float64),
         }
         for name, (shape, kind) in shapes.items():
@@ -105,6 +110,7 @@ class SolutionStage:
         all_turns: bool,
         device: wp.DeviceLike,
         sparse: bool = False,
+        beside: float = 0.0,
     ) -> None:
         """Compile and allocate.
 
@@ -119,10 +125,14 @@ class SolutionStage:
             device: Warp device.
             sparse: Leave places without a solution as they are; otherwise those of singular
                 solutions get zeros.
+            beside: By how much solutions that are kept may be outside the limits [rad, reaches].
         """
         self._device, self._slides, self._free_turns = device, chain.slides, len(free)
+        self._lanes = lanes_on(device, CANDIDATE_LANES)
         reach = joint_axes(chain).reach
-        margin = _MARGIN if form.exact else _MARGIN + _MARGIN_FACTOR * form.deviation**0.5
+        margin = beside + _MARGIN
+        if not form.exact:
+            margin += _MARGIN_FACTOR * form.deviation**0.5
         far = margin * np.where(chain.slides, reach, 1.0)
         self.source = candidate_source(
             made, form.exact, n_problems, device, (chain.lower - far, chain.upper + far)
@@ -137,6 +147,7 @@ class SolutionStage:
         refinement.free_axis = wp.vec3d(*(free[0] if len(free) == 1 else np.zeros(3)))
         refinement.slack = self.source.slack
         refinement.margin = margin
+        refinement.beside = beside
         refinement.separation = settings.separation
         refinement.singular_value = settings.singular_value
         if not form.exact:
@@ -157,7 +168,7 @@ class SolutionStage:
         self._refinement.least_error = int(least_error)
         self.source.launch([poses, seeds], bounded=not least_error)
         wp.launch(
-            refine_kernel(self._slides, self._free_turns),
+            refine_kernel(self._slides, self._free_turns, self._lanes),
             dim=poses.shape[0],
             inputs=[*self._chains, self._refinement, poses, seeds],
             outputs=[self.source.candidates, self.source.misses, *out.all()],

@@ -14,17 +14,24 @@ from ros_ik.solvers.pose_ik.placement import placement_functions
 from ros_ik.solvers.pose_ik.placement import placement_struct
 from ros_ik.solvers.status import SolveStatus
 
+# Solutions that are verified side by side on a CPU.
+SOLUTION_LANES = 8
+
 
 @no_type_check
 @functools.cache
-def verify_kernel() -> wp.Kernel:
-    """Build the kernel; it is the same for every robot."""
+def verify_kernel(lanes: int) -> wp.Kernel:
+    """Build the kernel; it is the same for every robot.
+
+    Args:
+        lanes: Solutions that are verified side by side.
+    """
     Placement = placement_struct()
     Tree = tree_struct(wp.float64)
     unit_pose = unit_pose_function(wp.float64)
-    functions = placement_functions()
-    tool_error, write_configuration = functions.tool_error, functions.write_configuration
-    within_limits, unsolved = functions.within_limits, functions.unsolved
+    functions = placement_functions(lanes)
+    tool_errors, write_configuration = functions.tool_errors, functions.write_configuration
+    within_limits, unsolved = functions.within_limits, placement_functions().unsolved
 
     @compiled_kernel()
     def verify(
@@ -50,25 +57,40 @@ def verify_kernel() -> wp.Kernel:
             code = wp.static(int(SolveStatus.NON_FINITE_INPUT))
             for k in range(placement.base.shape[0]):
                 joint_q[start, k] = placement.base[k]
-        for k in range(room):
-            out = start + k
-            if k >= wp.max(count, 1):
-                for c in range(joint_q.shape[1]):
-                    joint_q[out, c] = joint_q[start, c]
-                position_error[problem, k] = position_error[problem, 0]
-                rotation_error[problem, k] = rotation_error[problem, 0]
-            else:
+        written = wp.max(count, 1)
+        k = int(0)
+        while k < written and valid:
+            write_configuration(placement, start + k, problem, k, solutions, joint_q)
+            k += 1
+        first = int(0)
+        while first < written:
+            distances, angles, insides = tool_errors(
+                tree, placement, start + first, joint_q, pose
+            )
+            lane = int(0)
+            while lane < wp.static(lanes) and first + lane < written:
+                k = first + lane
                 moved = wp.float64(wp.inf)
                 turned = wp.float64(wp.inf)
                 inside = bool(False)
                 if valid:
-                    write_configuration(placement, out, problem, k, solutions, joint_q)
-                    moved, turned, inside = tool_error(tree, placement, out, joint_q, pose)
-                inside = inside and within_limits(placement, out, joint_q)
+                    moved = distances[lane]
+                    turned = angles[lane]
+                    inside = insides[lane] > wp.float64(0.0)
+                inside = inside and within_limits(placement, start + k, joint_q)
                 if k < count and not inside:
                     code = wp.static(int(SolveStatus.NUMERICAL_FAILURE))
                 position_error[problem, k] = moved
                 rotation_error[problem, k] = turned
+                lane += 1
+            first += wp.static(lanes)
+        k = written
+        while k < room:
+            for c in range(joint_q.shape[1]):
+                joint_q[start + k, c] = joint_q[start, c]
+            position_error[problem, k] = position_error[problem, 0]
+            rotation_error[problem, k] = rotation_error[problem, 0]
+            k += 1
         if valid and count == 0:
             code = unsolved(tree, placement, start, joint_q, pose)
             if n_branches[problem] > 0:

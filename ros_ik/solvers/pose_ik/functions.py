@@ -242,8 +242,9 @@ def chain_functions(
                 count = wp.round((seed[problem, variable[i]] - value) / turn)
                 count = wp.min(count, wp.floor((high - value) / turn))
                 count = wp.max(count, wp.ceil((low - value) / turn))
-                if wp.isfinite(turn):
-                    nearest[variable[i]] = value + count * turn
+                # A joint that its variable does not move has no turn.
+                turned = wp.abs(turn) < scalar(wp.inf)
+                nearest[variable[i]] = wp.where(turned, value + count * turn, value)
         return nearest
 
     return SimpleNamespace(

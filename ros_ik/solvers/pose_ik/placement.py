@@ -14,6 +14,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.forward import joint_transform_function
+from ros_ik.kinematics.spatial import arctangent
 from ros_ik.kinematics.spatial import sincos_function
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import tree_struct
@@ -61,10 +62,15 @@ def placement_struct() -> Any:
 
 @no_type_check
 @functools.cache
-def placement_functions() -> SimpleNamespace:
+def placement_functions(lanes: int = 1) -> SimpleNamespace:
     """Build the functions; they are the same for every robot.
 
+    Args:
+        lanes: Configurations side by side in ``tool_errors``.
+
     Returns:
+        ``tool_errors(tree, placement, first, joint_q, target) -> distances, angles, insides``, of
+        the rows from a first one,
         ``tool_error(tree, placement, row, joint_q, target) -> distance, angle, inside``, of what
         is not free, and whether the tolerances hold,
         ``write_configuration(placement, out, row, slot, solutions, joint_q)``,
@@ -73,6 +79,8 @@ def placement_functions() -> SimpleNamespace:
     """
     Placement = placement_struct()
     Tree = tree_struct(wp.float64)
+    LaneNumbers = wp.types.vector(lanes, wp.float64)
+    LanePoses = wp.types.matrix((7, lanes), wp.float64)
     joint_transform = joint_transform_function(wp.float64)
     sincos = sincos_function(wp.float64)
     rotation_log = spatial_functions(wp.float64).rotation_log
@@ -80,24 +88,66 @@ def placement_functions() -> SimpleNamespace:
     is_inside, counted = bound.is_inside, bound.counted
 
     @wp.func
-    def tool_pose(
-        tree: Tree, placement: Placement, row: int, joint_q: wp.array2d(dtype=wp.float64)
-    ) -> wp.transformd:
-        pose = wp.transform_identity(dtype=wp.float64)
+    def tool_poses(
+        tree: Tree, placement: Placement, first: int, joint_q: wp.array2d(dtype=wp.float64)
+    ) -> LanePoses:
+        """Poses of the tool in the configurations of some rows; those past the end repeat it."""
+        poses = LanePoses()
+        last = joint_q.shape[0] - 1
+        lane = int(0)
+        while lane < wp.static(lanes):
+            poses[6, lane] = wp.float64(1.0)
+            lane += 1
         for k in range(placement.path.shape[0]):
             joint = placement.path[k]
-            pose = pose * placement.before[k]
+            before = placement.before[k]
             if tree.joint_type[joint] == wp.static(int(JointType.REVOLUTE)):
                 # The usual kind, without the calls of ``joint_transform``.
-                half = sincos(wp.float64(0.5) * joint_q[row, tree.joint_q_start[joint]])
-                axis = tree.joint_axis[tree.joint_qd_start[joint]] * half[0]
-                turn = wp.quatd(axis[0], axis[1], axis[2], half[1])
-                pose = wp.transformd(
-                    wp.transform_get_translation(pose), wp.transform_get_rotation(pose) * turn
-                )
+                start = tree.joint_q_start[joint]
+                axis = tree.joint_axis[tree.joint_qd_start[joint]]
+                angles = LaneNumbers()
+                lane = int(0)
+                while lane < wp.static(lanes):
+                    angles[lane] = joint_q[wp.min(first + lane, last), start]
+                    lane += 1
+                offset = wp.transform_get_translation(before)
+                tilt = wp.transform_get_rotation(before)
+                lane = int(0)
+                while lane < wp.static(lanes):
+                    half = sincos(wp.float64(0.5) * angles[lane])
+                    side = axis * half[0]
+                    q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
+                    step = wp.quat_rotate(q, offset)
+                    q = q * tilt * wp.quatd(side[0], side[1], side[2], half[1])
+                    for i in range(3):
+                        poses[i, lane] += step[i]
+                    for i in range(4):
+                        poses[3 + i, lane] = q[i]
+                    lane += 1
             else:
-                pose = pose * joint_transform(tree, joint, row, joint_q)
-        return pose * placement.tool
+                lane = int(0)
+                while lane < wp.static(lanes):
+                    row = wp.min(first + lane, last)
+                    q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
+                    place = wp.vec3d(poses[0, lane], poses[1, lane], poses[2, lane])
+                    pose = wp.transformd(place, q)
+                    pose = pose * before * joint_transform(tree, joint, row, joint_q)
+                    for i in range(7):
+                        poses[i, lane] = pose[i]
+                    lane += 1
+        offset = wp.transform_get_translation(placement.tool)
+        tilt = wp.transform_get_rotation(placement.tool)
+        lane = int(0)
+        while lane < wp.static(lanes):
+            q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
+            step = wp.quat_rotate(q, offset)
+            q = q * tilt
+            for i in range(3):
+                poses[i, lane] += step[i]
+            for i in range(4):
+                poses[3 + i, lane] = q[i]
+            lane += 1
+        return poses
 
     @wp.func
     def angle_between(placement: Placement, pose: wp.transformd, target: wp.transformd):
@@ -107,6 +157,72 @@ def placement_functions() -> SimpleNamespace:
         return wp.atan2(wp.length(wp.cross(is_at, goal)), wp.dot(is_at, goal))
 
     @wp.func
+    def error_by_axis(placement: Placement, pose: wp.transformd, target: wp.transformd):
+        """Distance, angle and whether they are inside, of bounds by axis or with a free turn."""
+        moved = wp.transform_get_translation(target) - wp.transform_get_translation(pose)
+        is_at, goal = wp.transform_get_rotation(pose), wp.transform_get_rotation(target)
+        inside = bool(True)
+        angle = wp.float64(0.0)
+        if placement.free_turns == 0:
+            turned = rotation_log(goal * wp.quat_inverse(is_at))
+            bounds = placement.bounds
+            frame = goal
+            if bounds.in_tool == 1:
+                frame = is_at
+            moved = wp.quat_rotate_inv(frame, moved)
+            turned = wp.quat_rotate_inv(frame, turned)
+            inside = is_inside(moved, bounds.position) and is_inside(turned, bounds.rotation)
+            moved = counted(moved, bounds.position_zone)
+            turned = counted(turned, bounds.rotation_zone)
+            angle = wp.length(turned)
+        elif placement.free_turns == 1:
+            angle = angle_between(placement, pose, target)
+        return wp.length(moved), angle, inside
+
+    @wp.func
+    def tool_errors(
+        tree: Tree,
+        placement: Placement,
+        first: int,
+        joint_q: wp.array2d(dtype=wp.float64),
+        target: wp.transformd,
+    ):
+        poses = tool_poses(tree, placement, first, joint_q)
+        distances = LaneNumbers()
+        angles = LaneNumbers()
+        insides = LaneNumbers()
+        to = wp.transform_get_translation(target)
+        goal = wp.transform_get_rotation(target)
+        whole = placement.by_axis == 0 and placement.free_turns == 0
+        lane = int(0)
+        last = wp.where(whole, wp.static(lanes), 0)
+        while lane < last:
+            q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
+            turn = goal * wp.quat_inverse(q)
+            sine = wp.length(wp.vec3d(turn[0], turn[1], turn[2]))
+            place = wp.vec3d(poses[0, lane], poses[1, lane], poses[2, lane])
+            distances[lane] = wp.length(to - place)
+            angles[lane] = wp.float64(2.0) * arctangent(sine, wp.abs(turn[3]))
+            insides[lane] = wp.float64(1.0)
+            lane += 1
+        while lane < wp.static(lanes):
+            q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
+            place = wp.vec3d(poses[0, lane], poses[1, lane], poses[2, lane])
+            pose = wp.transformd(place, q)
+            distance, angle, inside = error_by_axis(placement, pose, target)
+            distances[lane] = distance
+            angles[lane] = angle
+            insides[lane] = wp.where(inside, wp.float64(1.0), wp.float64(0.0))
+            lane += 1
+        lane = int(0)
+        while lane < wp.static(lanes):
+            near = distances[lane] <= placement.position_tolerance
+            near = near and angles[lane] <= placement.rotation_tolerance
+            insides[lane] = wp.where(near, insides[lane], wp.float64(0.0))
+            lane += 1
+        return distances, angles, insides
+
+    @wp.func
     def tool_error(
         tree: Tree,
         placement: Placement,
@@ -114,30 +230,8 @@ def placement_functions() -> SimpleNamespace:
         joint_q: wp.array2d(dtype=wp.float64),
         target: wp.transformd,
     ):
-        pose = tool_pose(tree, placement, row, joint_q)
-        moved = wp.transform_get_translation(target) - wp.transform_get_translation(pose)
-        is_at, goal = wp.transform_get_rotation(pose), wp.transform_get_rotation(target)
-        inside = bool(True)
-        angle = wp.float64(0.0)
-        if placement.free_turns == 0:
-            turned = rotation_log(goal * wp.quat_inverse(is_at))
-            if placement.by_axis == 1:
-                bounds = placement.bounds
-                frame = goal
-                if bounds.in_tool == 1:
-                    frame = is_at
-                moved = wp.quat_rotate_inv(frame, moved)
-                turned = wp.quat_rotate_inv(frame, turned)
-                inside = is_inside(moved, bounds.position) and is_inside(turned, bounds.rotation)
-                moved = counted(moved, bounds.position_zone)
-                turned = counted(turned, bounds.rotation_zone)
-            angle = wp.length(turned)
-        elif placement.free_turns == 1:
-            angle = angle_between(placement, pose, target)
-        distance = wp.length(moved)
-        inside = inside and distance <= placement.position_tolerance
-        inside = inside and angle <= placement.rotation_tolerance
-        return distance, angle, inside
+        distances, angles, insides = tool_errors(tree, placement, row, joint_q, target)
+        return distances[0], angles[0], insides[0] > wp.float64(0.0)
 
     @wp.func
     def write_followers(placement: Placement, out: int, joint_q: wp.array2d(dtype=wp.float64)):
@@ -216,6 +310,6 @@ def placement_functions() -> SimpleNamespace:
         return code
 
     return SimpleNamespace(
-        tool_error=tool_error, write_configuration=write_configuration,
+        tool_errors=tool_errors, tool_error=tool_error, write_configuration=write_configuration,
         within_limits=within_limits, unsolved=unsolved,
     )  # fmt: skip

@@ -23,8 +23,9 @@ def small_system_functions(scalar: type, m: int) -> SimpleNamespace:
         m: Number of unknowns.
 
     Returns:
-        ``solve_all(H, g, damping) -> x`` and ``solve_free(H, g, damping, fixed, d) -> x``. What is
-        not positive definite gives numbers of no use, not finite ones as a rule.
+        ``solve_all(H, g, damping) -> x``, ``solve_free(H, g, damping, fixed, d) -> x`` and
+        ``determinant(H) -> det``. What is not positive definite gives numbers of no use, not
+        finite ones as a rule.
     """
     vecm, matmm = wp.types.vector(m, scalar), wp.types.matrix((m, m), scalar)
     zero, one, last = scalar(0.0), scalar(1.0), m - 1
@@ -75,4 +76,24 @@ def small_system_functions(scalar: type, m: int) -> SimpleNamespace:
                 rhs[i] = d[i] * (one + damping)
         return solve_all(A, rhs, damping)
 
-    return SimpleNamespace(solve_all=solve_all, solve_free=solve_free)
+    @wp.func
+    def determinant(H: matmm) -> scalar:
+        """Return the determinant of H, the product of the pivots, from its lower triangle."""
+        L = matmm()
+        scaled = matmm()  # L D
+        inverse = vecm()  # of D
+        det = one
+        for i in range(m):
+            pivot = H[i, i]
+            for j in range(i):
+                s = H[i, j]
+                for k in range(j):
+                    s -= scaled[i, k] * L[j, k]
+                scaled[i, j] = s
+                L[i, j] = s * inverse[j]
+                pivot -= s * L[i, j]
+            inverse[i] = one / pivot
+            det *= pivot
+        return det
+
+    return SimpleNamespace(solve_all=solve_all, solve_free=solve_free, determinant=determinant)

@@ -1,0 +1,343 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel that searches for the solution of seven joints that is nearest to a seed.
+
+The solutions of a pose form curves in the space of the joints. Along the unit tangent v of one the
+squared distance to the seed c changes by 2 (q - c) . v, which is zero at its minima; a secant
+method finds them. The joints are followed, not the redundant one: a curve has no corner where two
+branches of the closed form meet, and the redundant joint turns back there. Each step d solves
+
+    J d = e,  w . d = s,  as  (J^T J + w w^T) d = J^T e + s w
+
+with e what is left of the pose and w the tangent of the step before; w is the axis of a joint that
+stands at its limit, which is where the curve ends.
+"""
+
+import functools
+from typing import no_type_check
+import zlib
+
+import warp as wp
+
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.solvers.analytic.redundant_kernels import redundancy_struct
+from ros_ik.solvers.pose_ik.functions import chain_functions
+from ros_ik.solvers.pose_ik.functions import chain_struct
+from ros_ik.solvers.pose_ik.kernel import unit_pose_function
+from ros_ik.solvers.qp.small_system import small_system_functions
+
+# Curves that are followed from their nearest samples, half of them from samples inside the limits.
+# Samples nearer than this to each other in the joint that differs most are of one [rad or m].
+_CURVES, _APART = 16, 0.4
+# Squared distance that a radian outside the limits counts as in the choice of samples.
+_OUTSIDE = 20.0
+# Longest step [rad or m], and the least curvature of the distance that a step counts with.
+_LONGEST, _FLATTEST = 0.3, 0.1
+# Error up to which a pose is on the curve [lengths, rad]; one more Newton step has all digits.
+_NEAR = 1e-6
+# Most steps, and the step that ends the search: the distance is flat at its minimum.
+_STEPS, _LAST = 100, 1e-6
+# Steps after which a search that has not come to its curve is given up.
+_LOST = 8
+# Most Newton steps that end the search.
+_FINAL = 5
+# Damping where a curve crosses itself, over the trace of J^T J.
+_RIDGE = 1e-15
+
+
+@no_type_check
+@functools.cache
+def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
+    """Build the kernel for arms of seven joints that slide or turn alike.
+
+    It writes the solution that is nearest to the seed of those that the samples lead to.
+    """
+    n = len(slides)
+    structure = zlib.crc32(repr(slides).encode()) & 0x7FFFFFFF
+    functions = chain_functions(wp.float64, slides, tuple(range(n)), True)
+    forward, normal_equations = functions.forward, functions.normal_equations
+    struct = chain_struct(wp.float64)
+    Chain, vec3, vecm = struct.Chain, struct.vec3, functions.vecm
+    solve_all = small_system_functions(wp.float64, n).solve_all
+    unit_pose = unit_pose_function(wp.float64)
+    Redundancy = redundancy_struct()
+    lanes = wp.types.vector(_CURVES, wp.float64)
+    LaneJoints = wp.types.matrix((n, _CURVES), wp.float64)
+    one, zero, nowhere = wp.float64(1.0), wp.float64(0.0), wp.float64(wp.inf)
+
+    @wp.func
+    def correction_and_tangent(
+        chain: Chain, q: vecm, w: vecm, R_t: wp.mat33d, p_t: vec3, length: wp.float64
+    ):
+        """Return the step to the pose at right angles to w, the tangent, and the error."""
+        _structure = wp.static(structure)
+        axes, pivots, R, p = forward(chain, q)
+        e_p = p_t - p
+        E = R_t * wp.transpose(R)
+        e_r = wp.float64(0.5) * vec3(E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1])
+        H, g = normal_equations(chain, axes, pivots, p, e_p, e_r, one, length)
+        damping = wp.float64(wp.static(_RIDGE)) * wp.trace(H)
+        for i in range(n):
+            for j in range(i, -1, -1):
+                H[i, j] += w[i] * w[j]
+        error = wp.length_sq(e_p) + length * length * wp.length_sq(e_r)
+        tangent = solve_all(H, w, damping)
+        return solve_all(H, g, damping), tangent / wp.length(tangent), error
+
+    @wp.func
+    def first_direction() -> vecm:
+        x = vecm()
+        for j in range(n):
+            x[j] = one + wp.float64(0.3) * wp.float64(j)
+        return x
+
+    @wp.func
+    def outside(q: vecm, lower: vecm, upper: vecm) -> wp.float64:
+        most = zero
+        for j in range(n):
+            most = wp.max(most, wp.max(lower[j] - q[j], q[j] - upper[j]))
+        return most
+
+    @wp.func
+    def clamped(q: vecm, lower: vecm, upper: vecm):
+        """Return q inside the limits, and the axis of the joint that was furthest outside."""
+        inside = vecm()
+        furthest = zero
+        for j in range(n):
+            inside[j] = wp.clamp(q[j], lower[j], upper[j])
+            furthest = wp.max(furthest, wp.abs(q[j] - inside[j]))
+        beyond = vecm()
+        for j in range(n):
+            off = wp.abs(q[j] - inside[j])
+            beyond[j] = wp.where(off > zero and off == furthest, one, zero)
+        return inside, beyond
+
+    @wp.func
+    def moved_within(start: vecm, v: vecm, way: wp.float64, lower: vecm, upper: vecm):
+        """Move along v as far as the limits let it; return where to, the next w, and how far."""
+        q = start
+        room = wp.abs(way)
+        blocked = -one
+        for j in range(n):
+            left = wp.where(way * v[j] > zero, upper[j] - q[j], q[j] - lower[j])
+            left /= wp.max(wp.abs(v[j]), wp.float64(1.0e-300))
+            blocked = wp.where(left < room, wp.float64(j), blocked)
+            room = wp.min(left, room)
+        moved = wp.where(way < zero, -room, room)
+        w = vecm()
+        for j in range(n):
+            held = wp.where(blocked == wp.float64(j), one, zero)
+            w[j] = wp.where(blocked < zero, v[j], held)
+            q[j] = wp.clamp(q[j] + moved * v[j], lower[j], upper[j])
+        return q, w, moved
+
+    @compiled_kernel(max_unroll=16)
+    def nearest_values(
+        chain: Chain,
+        redundancy: Redundancy,
+        length: wp.float64,  # [m], weight of a radian
+        tolerance: wp.float64,  # [m, length], of the solution
+        known: int,  # 1 where the nearest one so far is there
+        target: wp.array(dtype=wp.transformd),  # [n], of the tool in the world
+        seed: wp.array2d(dtype=wp.float64),  # [n, 7]
+        values: wp.array(dtype=wp.float64),  # [rows]
+        solutions: wp.array3d(dtype=wp.float64),  # [rows, places, 6]
+        distances: wp.array2d(dtype=wp.float64),  # [rows, places], squares
+        n_exist: wp.array(dtype=wp.int32),  # [rows]
+        n_beside: wp.array(dtype=wp.int32),  # [rows], just outside the limits, after the others
+        best: wp.array(dtype=wp.float64),  # [n], values of the nearest solutions
+        nearest_solutions: wp.array3d(dtype=wp.float64),  # [n, places, 6], in the first place
+        nearest_distances: wp.array2d(dtype=wp.float64),  # [n, places]
+        found: wp.array(dtype=wp.int32),  # [n], 1 where there is one
+    ):
+        _structure = wp.static(structure)
+        problem = wp.tid()
+        count = seed.shape[0]
+        pose, valid = unit_pose(problem, target, seed)
+        R_t = wp.quat_to_matrix(wp.transform_get_rotation(pose))
+        p_t = wp.transform_get_translation(pose)
+        center = vecm()
+        lower = vecm()
+        upper = vecm()
+        for j in range(n):
+            center[j] = seed[problem, j]
+            lower[j] = chain.lower[j]
+            upper[j] = chain.upper[j]
+        q_of = LaneJoints()
+        nearest = lanes()
+        lane = int(0)
+        while lane < wp.static(_CURVES):
+            nearest[lane] = nowhere
+            lane += 1
+        # The nearest samples of different curves.
+        half = wp.static(_CURVES // 2)
+        last = wp.vec2i(0, half)
+        row = int(problem)
+        while valid and row < values.shape[0]:
+            change = values[row] - center[redundancy.place]
+            k = int(0)
+            while k < wp.min(n_exist[row] + n_beside[row], distances.shape[1]):
+                side = wp.where(k < n_exist[row], 0, 1)
+                distance = distances[row, k] + change * change
+                q = vecm()
+                if distance < nearest[last[side]]:
+                    for j in range(n):
+                        if j == redundancy.place:
+                            q[j] = values[row]
+                        else:
+                            other = j - wp.where(j > redundancy.place, 1, 0)
+                            q[j] = solutions[row, k, other]
+                    # Of a curve outside the limits the sample where it enters them is wanted.
+                    if side == 1:
+                        distance += wp.float64(wp.static(_OUTSIDE)) * outside(q, lower, upper)
+                if distance < nearest[last[side]]:
+                    to = int(last[side])
+                    lane = int(0)
+                    while lane < half:
+                        apart = zero
+                        for j in range(n):
+                            apart = wp.max(apart, wp.abs(q[j] - q_of[j, side * half + lane]))
+                        if (
+                            apart < wp.float64(wp.static(_APART))
+                            and nearest[side * half + lane] < nowhere
+                        ):
+                            to = side * half + lane
+                        lane += 1
+                    if distance < nearest[to]:
+                        nearest[to] = distance
+                        for j in range(n):
+                            q_of[j, to] = q[j]
+                    worst = int(side * half)
+                    lane = int(1)
+                    while lane < half:
+                        if nearest[side * half + lane] > nearest[worst]:
+                            worst = side * half + lane
+                        lane += 1
+                    last[side] = worst
+                k += 1
+            row += count
+        start = first_direction()
+        base_of = LaneJoints()
+        w_of = LaneJoints()
+        tangent_of = LaneJoints()
+        square_of = lanes()
+        slope_of = lanes()
+        way_of = lanes()
+        lane = int(0)
+        while lane < wp.static(_CURVES):
+            square_of[lane] = nowhere
+            for j in range(n):
+                w_of[j, lane] = start[j]
+            lane += 1
+        step = int(0)
+        while step < wp.static(_STEPS):
+            lane = int(0)
+            while lane < wp.static(_CURVES):
+                q = vecm()
+                w = vecm()
+                v = vecm()
+                base = vecm()
+                for j in range(n):
+                    q[j] = q_of[j, lane]
+                    w[j] = w_of[j, lane]
+                    v[j] = tangent_of[j, lane]
+                    base[j] = base_of[j, lane]
+                way = way_of[lane]
+                back, tangent, error = correction_and_tangent(chain, q, w, R_t, p_t, length)
+                tangent = tangent * wp.where(wp.dot(tangent, v) < zero, -one, one)
+                q, beyond = clamped(q + back, lower, upper)
+                square = wp.length_sq(q - center)
+                slope = wp.dot(q - center, tangent)
+                bend = (slope - slope_of[lane]) / wp.where(way == zero, one, way)
+                bend = wp.where(way == zero, one, wp.max(bend, wp.float64(wp.static(_FLATTEST))))
+                longest = wp.float64(wp.static(_LONGEST))
+                is_inside = wp.length_sq(beyond) == zero
+                near = wp.float64(wp.static(_NEAR)) * length
+                on_curve = is_inside and error <= near * near
+                most_back = wp.max(wp.max(back), -wp.min(back))
+                # A step that leads away or off the curve is taken again, a quarter as long.
+                again = most_back > wp.float64(0.5) * wp.abs(way) + wp.float64(1.0e-3)
+                rounding = wp.float64(1.0e-12) * square
+                again = again or (on_curve and square - rounding > square_of[lane])
+                again = again and square_of[lane] < nowhere
+                arrived = on_curve and not again
+                way = wp.where(again, wp.float64(0.25) * way, way)
+                way = wp.where(arrived, wp.clamp(-slope / bend, -longest, longest), way)
+                for j in range(n):
+                    base[j] = wp.where(arrived, q[j], base[j])
+                    v[j] = wp.where(arrived, tangent[j], v[j])
+                square_of[lane] = wp.where(arrived, square, square_of[lane])
+                slope_of[lane] = wp.where(arrived, slope, slope_of[lane])
+                ahead, w_ahead, way_ahead = moved_within(base, v, way, lower, upper)
+                # A joint that the correction takes beyond its limit stays there.
+                w = wp.where(is_inside, w, beyond)
+                if again or arrived:
+                    q = ahead
+                    w = w_ahead
+                    way = way_ahead
+                way_of[lane] = way
+                for j in range(n):
+                    base_of[j, lane] = base[j]
+                    w_of[j, lane] = w[j]
+                    tangent_of[j, lane] = v[j]
+                    q_of[j, lane] = q[j]
+                lane += 1
+            step += 1
+            most = zero
+            lane = int(0)
+            while lane < wp.static(_CURVES):
+                if step == wp.static(_LOST) and square_of[lane] == nowhere:
+                    nearest[lane] = nowhere
+                if nearest[lane] < nowhere:
+                    most = wp.max(most, wp.abs(way_of[lane]))
+                lane += 1
+            if most < wp.float64(wp.static(_LAST)):
+                step = wp.static(_STEPS)
+        # To the last digits, and which of them is the nearest.
+        step = int(0)
+        while step < wp.static(_FINAL):
+            lane = int(0)
+            while lane < wp.static(_CURVES):
+                q = vecm()
+                w = vecm()
+                for j in range(n):
+                    q[j] = base_of[j, lane]
+                    w[j] = w_of[j, lane]
+                back, _tangent, error = correction_and_tangent(chain, q, w, R_t, p_t, length)
+                is_solved = square_of[lane] < nowhere and nearest[lane] < nowhere
+                is_solved = is_solved and error <= tolerance * tolerance
+                way_of[lane] = wp.where(is_solved, wp.length_sq(q - center), nowhere)
+                following, beyond = clamped(q + back, lower, upper)
+                w = wp.where(wp.length_sq(beyond) > zero, beyond, w)
+                for j in range(n):
+                    w_of[j, lane] = w[j]
+                    base_of[j, lane] = wp.where(is_solved, q[j], following[j])
+                lane += 1
+            step += 1
+        at = int(0)
+        lane = int(1)
+        while lane < wp.static(_CURVES):
+            if way_of[lane] < way_of[at]:
+                at = lane
+            lane += 1
+        before = nowhere
+        if known != 0 and found[problem] == 1:
+            change = best[problem] - center[redundancy.place]
+            before = nearest_distances[problem, 0] + change * change
+        if way_of[at] < before:
+            value = zero
+            for j in range(n):
+                if j == redundancy.place:
+                    value = base_of[j, at]
+                else:
+                    other = j - wp.where(j > redundancy.place, 1, 0)
+                    nearest_solutions[problem, 0, other] = base_of[j, at]
+            change = value - center[redundancy.place]
+            best[problem] = value
+            nearest_distances[problem, 0] = way_of[at] - change * change
+            found[problem] = 1
+        elif before == nowhere:
+            best[problem] = wp.float64(wp.nan)
+            found[problem] = 0
+
+    return nearest_values

@@ -1,0 +1,282 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Warp functions that polish a configuration, and that tell how near to singular it is.
+
+Candidates come from axes that were made exact; they are polished on the chain as it is, by the
+Levenberg-Marquardt steps of the search (``pose_ik.functions``), which converge quadratically.
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import Any
+from typing import no_type_check
+import zlib
+
+import warp as wp
+
+from ros_ik.solvers.pose_ik.functions import chain_functions
+from ros_ik.solvers.pose_ik.functions import chain_struct
+from ros_ik.solvers.pose_ik.functions import rotation_error_function
+from ros_ik.solvers.qp.small_system import small_system_functions
+
+# Part of the tolerances within which a candidate needs no polishing.
+_FINE = 1e-2
+# Bound of the least singular value above which a candidate is regular, over the value below which
+# it is singular: what moves it by less than a limit of its own cannot make it so.
+_MARGIN = 10.0
+# Longest step of a joint in one iteration [rad].
+_LONGEST_STEP = 0.5
+# Growth in a step of inverse iteration below which the least singular value is above 0.003 even if
+# the start has a share of 1e-3 of its direction only.
+_REGULAR = 1e2
+# Damping of the direction in which a singular configuration can move, over the trace of J^T J.
+_RIDGE = 1e-15
+
+
+@no_type_check
+@functools.cache
+def refinement_struct() -> Any:
+    """Return the struct of what is asked of solutions."""
+
+    @wp.struct
+    class Refinement:
+        position_tolerance: wp.float64  # [m], of a solution
+        rotation_tolerance: wp.float64  # [rad]
+        length: wp.float64  # [m], weight of a radian
+        reach: wp.float64  # [m], by which a slide moves for what counts as a radian
+        free_axis: wp.vec3d  # in the tool, of the turn that does not matter
+        slack: wp.float64  # largest miss of a candidate that is polished
+        margin: wp.float64  # [rad, reaches], a candidate further outside the limits is not
+        beside: wp.float64  # [rad, reaches], a solution this far outside the limits is kept apart
+        separation: wp.float64  # [rad, reaches], between solutions that count as two
+        singular_value: wp.float64  # below it a configuration is singular
+        fold_value: wp.float64  # below it a solution may have an unseen twin; 0 for exact axes
+        at_limit: wp.float64  # [rad, m], a solution this far outside a limit is pulled to it
+        steps: int  # of polishing
+        least_error: int  # 1: without a solution, look for a configuration of least error
+        sparse: int  # 1: flags and directions of solutions only are written
+        all_turns: int  # 1: each turn that the limits allow, 0: that nearest to the seed
+
+    return Refinement
+
+
+@no_type_check
+@functools.cache
+def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespace:
+    """Build the functions of one configuration.
+
+    Steps and weakest directions are those of joints that are measured in radians and in reaches
+    of the arm, whether slides move by metres or by millimetres.
+
+    Args:
+        slides: Whether each joint slides.
+        free_turns: Turns of the tool that do not matter: 0, 1 (about ``free_axis``) or 3.
+    """
+    n = len(slides)
+    has_slides, slide = any(slides), wp.types.vector(n, wp.int32)(*slides)
+    structure = zlib.crc32(repr((slides, free_turns)).encode()) & 0x7FFFFFFF
+    functions = chain_functions(wp.float64, slides, tuple(range(n)), True)
+    forward, normal_equations = functions.forward, functions.normal_equations
+    box_step, vecm = functions.box_step, functions.vecm
+    struct = chain_struct(wp.float64)
+    Chain, vec3, mat33 = struct.Chain, struct.vec3, struct.mat33
+    matmm, matn3 = wp.types.matrix((n, n), wp.float64), wp.types.matrix((n, 3), wp.float64)
+    rotation_error = rotation_error_function(wp.float64)
+    system = small_system_functions(wp.float64, n)
+    solve_all, determinant = system.solve_all, system.determinant
+    Refinement = refinement_struct()
+    one, zero = wp.float64(1.0), wp.float64(0.0)
+
+    @wp.func
+    def turn_left(refinement: Refinement, R: mat33, R_t: mat33) -> vec3:
+        """Rotation vector of the turn from R to R_t that matters, in world axes."""
+        _structure = wp.static(structure)
+        if wp.static(free_turns == 3):
+            return vec3()
+        if wp.static(free_turns == 1):
+            a = R * refinement.free_axis
+            b = R_t * refinement.free_axis
+            normal = wp.cross(a, b)
+            sine = wp.length(normal)
+            if sine > wp.float64(0.0):
+                return normal * (wp.atan2(sine, wp.dot(a, b)) / sine)
+            if wp.dot(a, b) > wp.float64(0.0):
+                return vec3()
+        return rotation_error(R, R_t)
+
+    @wp.func
+    def units(refinement: Refinement) -> vecm:
+        """Motion of each joint that counts as one radian."""
+        unit = vecm()
+        for j in range(n):
+            unit[j] = one
+            if slide[j] == 1:
+                unit[j] = refinement.reach
+        return unit
+
+    @wp.func
+    def equations(
+        chain: Chain, refinement: Refinement, axes: matn3, pivots: matn3, R: mat33, p: vec3,
+        e_p: vec3, e_r: vec3,
+    ):  # fmt: skip
+        """Return the normal equations, the lower triangle, of the errors that matter."""
+        L = refinement.length
+        if wp.static(free_turns == 3):
+            L = zero
+        H, g = normal_equations(chain, axes, pivots, p, e_p, e_r, one, L)
+        if wp.static(free_turns == 1):
+            a = R * refinement.free_axis
+            along = vecm()
+            for i in range(n):
+                if slide[i] == 0:
+                    along[i] = L * wp.dot(vec3(axes[i, 0], axes[i, 1], axes[i, 2]), a)
+            for i in range(n):
+                for j in range(i, -1, -1):
+                    H[i, j] -= along[i] * along[j]
+        if wp.static(has_slides):
+            unit = units(refinement)
+            for i in range(n):
+                g[i] *= unit[i]
+                for j in range(i, -1, -1):
+                    H[i, j] *= unit[i] * unit[j]
+        return H, g
+
+    @wp.func
+    def polish(
+        chain: Chain, refinement: Refinement, start: vecm, R_t: mat33, p_t: vec3, steps: int,
+        bounded: bool,
+    ):  # fmt: skip
+        """Return the best of some iterations, its cost, and whether it solves the pose.
+
+        Iterations end where rounding does, a thousandth of the tolerances. ``bounded`` keeps
+        the joints inside their limits, where the start is.
+        """
+        unit = units(refinement)
+        q = start
+        best = start
+        best_cost = wp.float64(wp.inf)
+        H = matmm()
+        g = vecm()
+        solves = bool(False)
+        stalled = int(0)
+        # A pose inside reach is met at once or not: each step is taken, even one that leads away.
+        # The nearest to a pose outside is crept up to, by steps that lead nearer.
+        progress = wp.where(bounded, wp.float64(0.999999), wp.float64(0.25))
+        caution = wp.float64(0.1)
+        step = int(0)
+        while step <= steps:
+            axes, pivots, R, p = forward(chain, q)
+            e_p = p_t - p
+            e_r = turn_left(refinement, R, R_t)
+            off = wp.length(e_p)
+            turn = wp.length(e_r)
+            L = refinement.length
+            cost = wp.float64(0.5) * (off * off + L * L * turn * turn)
+            stalled += 1
+            nearer = cost < best_cost
+            if nearer:
+                if cost < progress * best_cost:
+                    stalled = 0
+                caution = wp.max(wp.float64(0.5) * caution, wp.float64(0.01))
+                best = q
+                best_cost = cost
+                solves = off <= refinement.position_tolerance
+                solves = solves and turn <= refinement.rotation_tolerance
+            else:
+                caution *= wp.float64(4.0)
+            fine = off <= wp.float64(0.001) * refinement.position_tolerance
+            fine = fine and turn <= wp.float64(0.001) * refinement.rotation_tolerance
+            # Rounding ends the progress of a solution; others may cross a slow stretch.
+            if fine or step == steps or (solves and stalled > 1) or stalled > 8:
+                step = steps
+            else:
+                if nearer or not bounded:
+                    H, g = equations(chain, refinement, axes, pivots, R, p, e_p, e_r)
+                damping = wp.float64(0.1) * cost
+                if bounded:
+                    damping = caution * best_cost
+                damping += wp.float64(wp.static(_RIDGE)) * wp.trace(H)
+                d = vecm()
+                if bounded:
+                    q = best
+                    low = vecm()
+                    high = vecm()
+                    for j in range(n):
+                        low[j] = (chain.lower[j] - best[j]) / unit[j]
+                        high[j] = (chain.upper[j] - best[j]) / unit[j]
+                    d = box_step(H, g, damping, low, high)
+                else:
+                    d = solve_all(H, g, damping)
+                longest = wp.max(wp.max(d), -wp.min(d))
+                if longest > wp.float64(wp.static(_LONGEST_STEP)):
+                    d *= wp.float64(wp.static(_LONGEST_STEP)) / longest
+                q += wp.cw_mul(d, unit)
+                if bounded:
+                    for j in range(n):
+                        q[j] = wp.clamp(q[j], chain.lower[j], chain.upper[j])
+            step += 1
+        return best, best_cost, solves
+
+    @wp.func
+    def chord(refinement: Refinement, R: mat33, R_t: mat33) -> wp.float64:
+        """Square of twice the sine of half the turn from R to R_t that matters."""
+        square = zero
+        if wp.static(free_turns == 0):
+            for i in range(3):
+                for j in range(3):
+                    change = R_t[i, j] - R[i, j]
+                    square += wp.float64(0.5) * change * change
+        if wp.static(free_turns == 1):
+            square = wp.length_sq(R_t * refinement.free_axis - R * refinement.free_axis)
+        return square
+
+    @wp.func
+    def examine(chain: Chain, refinement: Refinement, q: vecm, R_t: mat33, p_t: vec3):
+        """Return whether q needs no polishing, and whether it is far from singular."""
+        axes, pivots, R, p = forward(chain, q)
+        H, g = equations(chain, refinement, axes, pivots, R, p, vec3(), vec3())
+        # The least of numbers of known sum and product is no less than this.
+        least = determinant(H)
+        for i in range(n):
+            if i > 0:
+                least *= wp.float64(wp.static(n - 1.0)) / wp.trace(H)
+        margin = wp.float64(wp.static(_MARGIN)) * refinement.singular_value * refinement.length
+        near = wp.float64(wp.static(_FINE)) * refinement.position_tolerance
+        close = wp.float64(wp.static(_FINE)) * refinement.rotation_tolerance
+        fine = wp.length_sq(p_t - p) <= near * near and chord(refinement, R, R_t) <= close * close
+        return fine, least > margin * margin
+
+    @wp.func
+    def weakest_direction(chain: Chain, refinement: Refinement, q: vecm):
+        """Return the unit motion that moves the tool least, and its singular value over L.
+
+        The motion is measured in ``units``.
+        Of configurations far from singular both are those of one step of inverse iteration.
+        """
+        axes, pivots, R, p = forward(chain, q)
+        H, g = equations(chain, refinement, axes, pivots, R, p, vec3(), vec3())
+        length = refinement.length
+        damping = wp.float64(wp.static(_RIDGE)) * wp.trace(H)
+        x = vecm()
+        for j in range(n):
+            x[j] = one + wp.float64(0.3) * wp.float64(j)
+        before = wp.length(x)
+        x = solve_all(H, x, damping)
+        grown = wp.length(x)
+        x /= grown
+        if grown > wp.float64(wp.static(_REGULAR)) * before / (length * length):
+            for _ in range(2):
+                x = wp.normalize(solve_all(H, x, damping))
+        # solve_all reads the lower triangle; H is filled there only.
+        energy = zero
+        for i in range(n):
+            energy += H[i, i] * x[i] * x[i]
+            for j in range(i):
+                energy += wp.float64(2.0) * H[i, j] * x[i] * x[j]
+        return x, wp.sqrt(wp.max(energy, zero)) / length
+
+    return SimpleNamespace(
+        polish=polish, examine=examine, weakest_direction=weakest_direction,
+        nearest_turns=functions.nearest_turns, units=units, vecm=vecm, Chain=Chain,
+        Refinement=Refinement,
+    )  # fmt: skip
