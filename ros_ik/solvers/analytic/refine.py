@@ -190,8 +190,9 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
         # A first pass over candidates without limits; a second, where it found nothing inside
         # them, for the nearest configuration inside.
         beyond = int(0)
-        # Bits of the branches that are far from singular.
+        # Bits of the branches that are far from singular, and of those inside the limits.
         regular = int(0)
+        allowed = int(0)
         while valid and slot < candidates.shape[1]:
             starts = LaneAngles()
             slots = LaneSlots()
@@ -206,6 +207,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
             far = LaneNumbers()
             fine = LaneNumbers()
             safe = LaneNumbers()  # far from singular
+            off_of = LaneNumbers()  # outside the limits
             if taken > 0:
                 lane = int(0)
                 while lane < wp.static(lanes):
@@ -220,6 +222,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
                     far[lane] = wp.where(is_far, wp.float64(1.0), wp.float64(0.0))
                     fine[lane] = wp.where(is_fine, wp.float64(1.0), wp.float64(0.0))
                     safe[lane] = wp.where(is_regular, wp.float64(1.0), wp.float64(0.0))
+                    off_of[lane] = outside(chain, q)
                     lane += 1
             lane = int(0)
             while lane < taken:
@@ -236,6 +239,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
                     )
                     q = nearest_turns(wide, q, problem, seed)
                     safe[lane] = wp.float64(0.0)
+                    off_of[lane] = outside(chain, q)
                 if solves and is_new(q, problem, branches, refinement, candidates):
                     # Places up to this one have been read.
                     place = slots[lane]
@@ -246,6 +250,8 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
                     misses[problem, place] = misses[problem, branches]
                     if safe[lane] > wp.float64(0.0) and branches < 31:
                         regular = regular | (1 << branches)
+                    if off_of[lane] <= wp.float64(0.0) and branches < 31:
+                        allowed = allowed | (1 << branches)
                     branches += 1
                 lane += 1
         # Where two branches of nearby exact axes meet, those of the arm itself may lie farther
@@ -275,7 +281,9 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
         branch = int(0)
         while branch < branches:
             q = read(problem, branch, candidates)
-            off = outside(chain, q)
+            off = wp.float64(0.0)
+            if branch >= 31 or (allowed >> branch) & 1 == 0:
+                off = outside(chain, q)
             fits = off <= wp.float64(0.0)
             if off > wp.float64(0.0) and off <= refinement.at_limit:
                 q, _cost, fits = polish(
