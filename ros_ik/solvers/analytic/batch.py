@@ -92,9 +92,9 @@ def all_solutions(
             otherwise the turn nearest to the seed. Joints without limits have that one.
         redundant_values: Of the redundant joint of seven. A count: that many values over its
             limits, or over a turn about the seed where they allow more, the seed's own first; the
-            nearest solution is then searched for between them, and poses that none of them solves
-            are searched for by :class:`ChainIK`. 1: the seed's own value, and that search where
-            it has no solution. An array [k]: these values [rad] and no other.
+            nearest solution is then searched for along the curves that they lie on, and poses that
+            none of them solves are searched for by :class:`ChainIK`. 1: the seed's own value, and
+            that search where it has no solution. An array [k]: these values [rad] and no other.
         order: 'distance': solutions nearest to the seed first; 'manipulability': those first whose
             manipulability (Yoshikawa 1985) is largest, the volume of the tool's velocities for
             joint velocities on the unit ball. Of seven joints at the values of the redundant one.

@@ -132,7 +132,7 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
         return q, w, moved
 
     @compiled_kernel(max_unroll=16)
-    def nearest_values(
+    def nearest_solution(
         chain: Chain,
         redundancy: Redundancy,
         length: wp.float64,  # [m], weight of a radian
@@ -340,4 +340,4 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
             best[problem] = wp.float64(wp.nan)
             found[problem] = 0
 
-    return nearest_values
+    return nearest_solution
