@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""What the joints allow one frame: how fast it may near a singularity, and how it accelerates.
+"""Mobility of one frame: how fast its joints let it near a singularity, and how it accelerates.
 
 What a frame is asked for along its path is what its joints can do. Asked for more, some joints
 would lag behind the others: the frame would leave its path, brake too late, and swing about its
@@ -27,7 +27,7 @@ _HELD_BACK = 0.5
 
 @dataclasses.dataclass(frozen=True)
 class MeasuredChain:
-    """What was measured of the chain of a frame; views that each measurement renews.
+    """Measurement of the chain of a frame; views that each measurement renews.
 
     Attributes:
         found: What :mod:`ros_ik.servo.step.conditioning_kernel` finds of a frame [FOUND].

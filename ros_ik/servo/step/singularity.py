@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""How well the joints move the frames of tasks: near a singularity one direction takes long steps.
+"""Conditioning of the frames of tasks: near a singularity one direction takes long steps.
 
 Where the least singular value sigma of the weighted Jacobian of a frame (see
 :mod:`ros_ik.servo.step.conditioning_kernel`) is below a threshold s, the cost of a step has
