@@ -27,7 +27,7 @@ from ros_ik_interfaces.srv import SetMode
 pytestmark = pytest.mark.dds
 BASE = 'panda_link0'
 # A pose that the arm has, and on the direct way to which from home a joint meets its limit.
-BEHIND_A_LIMIT = (0.018792, 0.127701, 0.94352, 0.215914, 0.61983, 0.501669, 0.563489)
+BEHIND_A_LIMIT = (0.298942, 0.477375, 0.260517, -0.150558, 0.652797, 0.052756, -0.740544)
 
 
 @pytest.fixture

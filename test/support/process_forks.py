@@ -8,6 +8,7 @@ runs nothing of what it has made.
 """
 
 import atexit
+import ctypes
 import faulthandler
 import gc
 import importlib
@@ -137,8 +138,20 @@ def _code(pid):
     return os.waitstatus_to_exitcode(status) if ended else None
 
 
+def _skip_destructors():
+    """Let the process end without what its libraries do at the end of the one that loaded them.
+
+    That of lttng-ust cancels threads which a fork does not have: it may crash.
+    """
+    libc = ctypes.CDLL(None)
+    # Called in the opposite order, with the exit code as the first argument.
+    for function in (libc._exit, libc.fcloseall):
+        libc.on_exit(ctypes.cast(function, ctypes.c_void_p), None)
+
+
 def _become(question, log):
     """Make this fork what a new process of a program is."""
+    _skip_destructors()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for stream in (1, 2):
         os.dup2(log, stream)

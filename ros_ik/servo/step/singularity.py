@@ -139,6 +139,11 @@ class Conditioning:
         for frame in self.frames:
             frame.acceleration_scale = scale
 
+    def continue_from(self, other: 'Conditioning') -> None:
+        """Go on as the measurement of the same robot with the same settings would."""
+        for frame, before in zip(self.frames, other.frames, strict=True):
+            frame.slows = before.slows
+
     def sigma(self) -> np.ndarray:
         """Return sigma of each task [m/rad], inf where it has too few joints to tell."""
         return np.where(self._is_told, self._found.host[:, 0], np.inf)
@@ -160,6 +165,8 @@ class Conditioning:
         Args:
             active: Which tasks count, [n_tasks].
         """
+        for task, frame in enumerate(self.frames):
+            frame.slows = frame.slows and any(active[task : task + 1])
         if self._most == 0.0 or not any(active):
             return _UNDAMPED
         square, slows, worst, least = 0.0, False, 0, math.inf

@@ -243,6 +243,7 @@ class StepSolver:
         self._step_before[:] = other._step_before
         if self._acceleration_limit.scale != other._acceleration_limit.scale:
             self._scale_acceleration(other._acceleration_limit.scale)
+        self.ahead.conditioning.continue_from(other.ahead.conditioning)
         self._stops.continue_from(other._stops)
         self.diff.continue_from(other.diff)
         if self._velocity_limit.scale != other._velocity_limit.scale:
