@@ -18,6 +18,7 @@ from support.ik_problems import to_warp
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics import eval_fk
 from ros_ik.objectives import IKObjective
 from ros_ik.objectives import IKObjectiveJointLimit
 from ros_ik.objectives import IKObjectivePose
@@ -62,7 +63,8 @@ class Height(IKObjective):
 
     def init_buffers(self, model, jacobian_mode=None):
         self.set_ups += 1
-        self.target = wp.full(self.n_batch, self.height, dtype=float, device=self.device)
+        heights = np.broadcast_to(self.height, self.n_batch).astype(np.float32)
+        self.target = wp.array(heights, dtype=float, device=self.device)
 
     def compute_residuals(self, body_q, joint_q, model, residuals, start_idx, problem_idx=None):
         wp.launch(
@@ -137,6 +139,48 @@ def test_an_objective_with_buffers_per_row_goes_from_solver_to_solver(problems, 
         assert solvers[which]._backend._evaluation.is_current
     # Three when they were made, one for each change of hands: 2 to 0, 0 to 1, and so on.
     assert objectives[1].set_ups == 3 + 5
+
+
+@wp.kernel
+def _height_of_problem_kernel(
+    body_q: wp.array2d(dtype=wp.transform),
+    link: int,
+    target: wp.array(dtype=float),  # [n_problems]
+    problem: wp.array(dtype=wp.int32),
+    start: int,
+    residuals: wp.array2d(dtype=float),
+):
+    row = wp.tid()
+    height = wp.transform_get_translation(body_q[row, link])[2]
+    residuals[row, start] = target[problem[row]] - height
+
+
+class HeightOfProblem(Height):
+    """The same, with a height for each problem."""
+
+    def compute_residuals(self, body_q, joint_q, model, residuals, start_idx, problem_idx=None):
+        wp.launch(
+            _height_of_problem_kernel, dim=body_q.shape[0],
+            inputs=[body_q, self.link, self.target, problem_idx, start_idx], outputs=[residuals],
+            device=self.device,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize('use_graph', [True, False])
+@pytest.mark.parametrize('optimizer', ['lm', 'lbfgs'])
+def test_rows_of_an_objective_are_those_of_the_batch_in_a_line_search_too(
+    problems, optimizer, use_graph
+):
+    heights = np.random.default_rng(3).uniform(0.2, 0.7, N).astype(np.float32)
+    found = []
+    for kind in (Height, HeightOfProblem):
+        objective = kind(problems.link, heights)
+        options = {'optimizer': optimizer, 'use_graph': use_graph}
+        found.append(solve(IKSolver(problems.model, N, [objective], **options), problems.seeds))
+    np.testing.assert_array_equal(*found)
+    links = np.zeros((N, problems.model.body_count, 7), dtype=np.float32)
+    eval_fk(problems.model, found[0], links)
+    np.testing.assert_allclose(links[:, problems.link, 2], heights, atol=2e-3)
 
 
 def test_an_objective_is_set_up_once_for_solvers_that_need_the_same(problems):

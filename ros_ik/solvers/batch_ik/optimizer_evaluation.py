@@ -251,9 +251,13 @@ class Evaluation:
             self._objectives, self._offsets, maps, self._analytic, strict=True
         ):
             before = 0 if tape is None else len(tape.launches)
-            objective.compute_residuals(
-                body_q, joint_q, self._model, residuals, offset, problem_idx=rows
-            )
+            # A line search has several rows for each of the batch.
+            times = body_q.shape[0] // self.n_batch if _knows_rows(objective) else 1
+            for arrays in _interleaved(times, body_q, joint_q, residuals, rows):
+                poses, coords, out, problems = arrays
+                objective.compute_residuals(
+                    poses, coords, self._model, out, offset, problem_idx=problems
+                )
             if tape is not None and not analytic and len(tape.launches) == before:
                 _check_zero(objective, residuals, offset)
 
@@ -322,6 +326,18 @@ class Evaluation:
         objective.init_buffers(model=self._model, jacobian_mode=mode)
         note_written(objective, before)
         owners.kept = Snapshot(objective)
+
+
+def _knows_rows(objective: Any) -> bool:
+    """Return whether an objective may have data for each row of its batch."""
+    return isinstance(objective, IKObjective) and not objective.serves_any_rows
+
+
+def _interleaved(times: int, *arrays: wp.array) -> list[tuple[wp.array, ...]]:
+    """Return arrays in ``times`` parts, each with one row in so many."""
+    if times == 1:
+        return [arrays]
+    return [tuple(array[first::times] for array in arrays) for first in range(times)]
 
 
 def _check_zero(objective: Any, residuals: wp.array, offset: int) -> None:
