@@ -130,8 +130,8 @@ def test_joystick(session):
         joy.axes = [1.0]
         session.wait_for(lambda: 'too few axes' in example.text(), 'word', example)
         session.interrupt(example)
-    # The publisher stays: the executor may have taken the timer's last call already.
     client.node.destroy_timer(timer)
+    client.node.destroy_publisher(publisher)
 
 
 def test_a_spacemouse_turns_the_tool_too(session):
@@ -147,8 +147,8 @@ def test_a_spacemouse_turns_the_tool_too(session):
         joy.axes = [0.0] * 6
         client.wait_for_rest()
         session.interrupt(example)
-    # The publisher stays: the executor may have taken the timer's last call already.
     client.node.destroy_timer(timer)
+    client.node.destroy_publisher(publisher)
 
 
 def angle(pose, other):

@@ -76,6 +76,16 @@ class _ClientNode(Node):
     It raises a SystemError for callbacks that take the message's information (rclpy 9.1).
     """
 
+    def create_timer(self, period, callback, **options):
+        """Create a timer that is silent once it is destroyed.
+
+        The executor may have taken its next call already.
+        """
+        timer = super().create_timer(
+            period, lambda: timer in self.timers and callback(), **options
+        )
+        return timer
+
     @property
     def subscriptions(self):
         """Return the subscriptions that an executor is to serve."""
