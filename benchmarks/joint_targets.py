@@ -25,6 +25,7 @@ from benchmarks.robots import load_robot
 from benchmarks.table import our_versions
 from benchmarks.table import row
 from benchmarks.table import Side
+from benchmarks.ticked_servo import motion_limits
 
 ROBOT, ACCELERATION = 'ur5', 5.0  # rad/s^2, of every joint
 # Six joints somewhere else [rad].
@@ -60,13 +61,8 @@ def jerk_limits(ratio: float, mode: str = 'strict') -> dict[str, object]:
         ratio: Jerk limits as a multiple of the acceleration limits per second [1/s].
         mode: ``limits.jerk``.
     """
-    values: dict[str, object] = {'limits__jerk': mode}
-    for name in load_robot(ROBOT).joints:
-        values[f'joint_limits__{name}__has_acceleration_limits'] = True
-        values[f'joint_limits__{name}__max_acceleration'] = ACCELERATION
-        values[f'joint_limits__{name}__has_jerk_limits'] = True
-        values[f'joint_limits__{name}__max_jerk'] = ratio * ACCELERATION
-    return values
+    joints = load_robot(ROBOT).joints
+    return {'limits__jerk': mode, **motion_limits(joints, ACCELERATION, ratio)}
 
 
 def cases(quick: bool) -> list[Case]:

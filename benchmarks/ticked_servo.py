@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A servo with a robot that does exactly what it is told, and a clock that the caller moves."""
 
+from collections.abc import Iterable
 import dataclasses
 import functools
 
@@ -22,6 +23,25 @@ from ros_ik.settings import read_settings
 def robot_model(name: str) -> Model:
     """Return the model of a robot of the demo."""
     return Model.from_urdf(find_robot(name).urdf_path.read_text(), device='cpu')
+
+
+def motion_limits(
+    joints: Iterable[str], acceleration: float, ratio: float = 0.0
+) -> dict[str, object]:
+    """Return parameters that limit acceleration and jerk of joints, with __ for a dot.
+
+    Args:
+        joints: Names of the joints.
+        acceleration: Acceleration limit of each [rad/s^2].
+        ratio: Jerk limits as a multiple of it per second [1/s], 0 for none.
+    """
+    values: dict[str, object] = {}
+    for name in joints:
+        values[f'joint_limits__{name}__has_acceleration_limits'] = True
+        values[f'joint_limits__{name}__max_acceleration'] = acceleration
+        values[f'joint_limits__{name}__has_jerk_limits'] = ratio > 0.0
+        values[f'joint_limits__{name}__max_jerk'] = ratio * acceleration
+    return values
 
 
 class TickedServo:

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from support.servo_rig import Rig
 
+from benchmarks.robots import load_robot
+from benchmarks.ticked_servo import motion_limits
+
 ROBOTS = ('panda', 'ur5')
 SEEDS = 24
 
@@ -27,12 +30,7 @@ def make_rig(rng):
         'ee__max_angular_acceleration': spread(rng, 1.0, 20.0),
         'target_filter_tau': float(rng.choice([0.0, 0.1])),
     }
-    names = Rig(robot).robot.group.joint_names
-    for name in names:
-        values[f'joint_limits__{name}__has_acceleration_limits'] = True
-        values[f'joint_limits__{name}__max_acceleration'] = acceleration
-        values[f'joint_limits__{name}__has_jerk_limits'] = ratio > 0.0
-        values[f'joint_limits__{name}__max_jerk'] = ratio * acceleration
+    values |= motion_limits(load_robot(robot).joints, acceleration, ratio)
     if ratio:
         values['limits__jerk'] = str(rng.choice(['soft', 'strict']))
     return Rig(robot, **values), 12.0 / ratio if ratio else 0.0

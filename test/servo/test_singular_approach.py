@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from support.servo_rig import Rig
 
+from benchmarks.robots import load_robot
+from benchmarks.ticked_servo import motion_limits
 from ros_ik.servo.motion.singular_approach import SingularDirection
 from ros_ik.servo.motion.singular_approach import slowed_approach
 
@@ -16,14 +18,7 @@ UP, FORWARD = (0.0, 0.0, 1.0), (0.94, 0.28, 0.19)
 
 def make_rig(robot, acceleration, ratio, **values):
     """Return a robot with acceleration limits, and jerk limits ``ratio`` times these or none."""
-    names = Rig(robot).robot.group.joint_names
-    for name in names:
-        values[f'joint_limits__{name}__has_acceleration_limits'] = True
-        values[f'joint_limits__{name}__max_acceleration'] = acceleration
-        if ratio:
-            values[f'joint_limits__{name}__has_jerk_limits'] = True
-            values[f'joint_limits__{name}__max_jerk'] = ratio * acceleration
-    return Rig(robot, **values)
+    return Rig(robot, **motion_limits(load_robot(robot).joints, acceleration, ratio), **values)
 
 
 def swing(rig, kind, direction):

@@ -35,7 +35,7 @@ _LEAST_SQUARE = 1e-10
 _POWER_STEPS = 6
 # Square of the damping of what joints need for an acceleration of the frame [(m/rad)^2].
 _DAMPING_SQUARE = 2.5e-3
-# What is found of a frame: sigma, d sigma / dq . w, the largest acceleration along w, the largest
+# Numbers found of a frame: sigma, d sigma / dq . w, the largest acceleration along w, the largest
 # lengths of the linear and of the angular part of what a joint needs, and u.
 FOUND = 11
 
@@ -51,10 +51,17 @@ def conditioning_kernel() -> wp.Kernel:
     damping_square = wp.constant(_DAMPING_SQUARE)
 
     @wp.func
-    def placed(pose: transform, back: wp.quatd, frame: vec3, axis: vec3, point: vec3):
-        """Axis of a joint, and the arm from it to the frame."""
-        arm = frame - wp.transform_point(pose, point)
-        return wp.quat_rotate(back, wp.transform_vector(pose, axis)), wp.quat_rotate(back, arm)
+    def joint_motion(
+        pose: transform, back: wp.quatd, frame: vec3, axis: vec3, point: vec3, slides: int
+    ):
+        """Angular and linear motion of the frame with a joint, and the arm to the frame."""
+        angular = wp.quat_rotate(back, wp.transform_vector(pose, axis))
+        arm = wp.quat_rotate(back, frame - wp.transform_point(pose, point))
+        linear = wp.cross(angular, arm)
+        if slides != 0:
+            linear = angular
+            angular = vec3()
+        return angular, linear, arm
 
     @wp.func
     def weighted(
@@ -94,11 +101,9 @@ def conditioning_kernel() -> wp.Kernel:
                 A[row, row] = wp.float64(1.0)
                 B[row, row] = wp.float64(1.0)
         for k in range(chain_start[task], chain_start[task + 1]):
-            angular, arm = placed(body_q[child[k]], back, frame, axis[k], point[k])
-            linear = wp.cross(angular, arm)
-            if slides[k] != 0:
-                linear = angular
-                angular = vec3()
+            angular, linear, _arm = joint_motion(
+                body_q[child[k]], back, frame, axis[k], point[k], slides[k]
+            )
             column = weighted(weight, task, linear, angular)
             A += wp.outer(column, column)
             B += relative[k] * relative[k] * wp.outer(column, column)
@@ -127,13 +132,13 @@ def conditioning_kernel() -> wp.Kernel:
         speed, speed_change = vec3(), vec3()
         rate, rate_change = vec3(), vec3()
         for k in range(chain_start[task], chain_start[task + 1]):
-            angular, arm = placed(body_q[child[k]], back, frame, axis[k], point[k])
+            angular, linear, arm = joint_motion(
+                body_q[child[k]], back, frame, axis[k], point[k], slides[k]
+            )
             turning = wp.cross(rate, angular)
-            linear = wp.cross(angular, arm)
             change = wp.cross(turning, arm) - wp.cross(angular, speed - wp.cross(rate, arm))
             if slides[k] != 0:
-                linear, change = angular, turning
-                angular, turning = vec3(), vec3()
+                change = wp.cross(rate, linear)
             column = weighted(weight, task, linear, angular)
             demand[k] = vector()
             if acceleration[k] > wp.float64(0.0):

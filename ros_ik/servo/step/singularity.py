@@ -139,6 +139,11 @@ class Conditioning:
         for frame in self.frames:
             frame.acceleration_scale = scale
 
+    def choose(self, active: Sequence[bool]) -> None:
+        """Say which tasks count from now on, [n_tasks]: the others slow no step."""
+        for frame, counts in zip(self.frames, active, strict=True):
+            frame.slows = frame.slows and counts
+
     def continue_from(self, other: 'Conditioning') -> None:
         """Go on as the measurement of the same robot with the same settings would."""
         for frame, before in zip(self.frames, other.frames, strict=True):
@@ -165,8 +170,6 @@ class Conditioning:
         Args:
             active: Which tasks count, [n_tasks].
         """
-        for task, frame in enumerate(self.frames):
-            frame.slows = frame.slows and any(active[task : task + 1])
         if self._most == 0.0 or not any(active):
             return _UNDAMPED
         square, slows, worst, least = 0.0, False, 0, math.inf

@@ -69,7 +69,7 @@ class TwistMotion:
         achieved: tuple[np.ndarray, np.ndarray],
         wanted: tuple[np.ndarray, np.ndarray],
         axes: tuple[np.ndarray, np.ndarray],
-        bounds: Callable[[tuple[Vector, Vector]], tuple[ApproachLimits, ApproachLimits]],
+        limits_along: Callable[[tuple[Vector, Vector]], tuple[ApproachLimits, ApproachLimits]],
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the displacement of this tick, [m] and [rad]. Pairs are linear and angular.
 
@@ -78,7 +78,7 @@ class TwistMotion:
             achieved: Displacement in the tick before.
             wanted: Commanded velocity.
             axes: 1.0 for axes that count, 0.0 for those that are free.
-            bounds: Returns the bounds on a motion along ways [m] and [rad].
+            limits_along: Returns the bounds on a motion along ways [m] and [rad].
         """
         dt = self._dt
         if self._reference is None:
@@ -91,7 +91,7 @@ class TwistMotion:
                 _leashed(behind[1] * axes[1], self.velocity[1] * dt, _LEASH[1]),
             )
         goal = (wanted[0] * axes[0], wanted[1] * axes[1])
-        limits = bounds(
+        limits = limits_along(
             (
                 tuple((lead[0] + (goal[0] - self.velocity[0]) * dt).tolist()),
                 tuple((lead[1] + (goal[1] - self.velocity[1]) * dt).tolist()),
