@@ -27,6 +27,7 @@ ROOMS = {
     ],
     'objectives': ['interface', 'base', 'recording', 'jacobian', '.'],
     'solvers/step': ['tasks', 'quadratic_program', 'checks', '.'],
+    'solvers/analytic': ['structure', 'candidates', 'refinement', 'redundancy', '.'],
     'demo': ['robots', 'controller', 'processes', 'scenario', 'report', '.'],
     'viewer': ['robot', 'gui', 'scene', 'obstacles', 'client', '.'],
     'servo': ['interface', 'robot', 'motion', 'state', 'step', 'targets', 'reports', '.'],
@@ -131,7 +132,17 @@ def folder_imports(package):
 
 
 @pytest.mark.parametrize(
-    'package', ['model/building', 'objectives', 'solvers/step', 'node', 'servo', 'demo', 'viewer']
+    'package',
+    [
+        'model/building',
+        'objectives',
+        'solvers/step',
+        'solvers/analytic',
+        'node',
+        'servo',
+        'demo',
+        'viewer',
+    ],
 )
 def test_the_picture_of_the_folders_is_that_of_their_imports(package):
     text = (ROOT / 'docs' / 'architecture.md').read_text()

@@ -21,8 +21,8 @@ from pathlib import Path
 import warp as wp
 
 from benchmarks.process import ROOT
-from ros_ik.solvers.analytic.form import ClosedFormFamily
-from ros_ik.solvers.analytic.structure import Split
+from ros_ik.solvers.analytic.structure.form import ClosedFormFamily
+from ros_ik.solvers.analytic.structure.structure import Split
 from ros_ik.solvers.step.quadratic_program.small_active_set import MOST_VARIABLES
 
 PACKAGE = ROOT / 'ros_ik'

@@ -8,15 +8,15 @@ from ros_ik.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from ros_ik.solvers.analytic.batch import all_solutions
-    from ros_ik.solvers.analytic.form import closed_form
-    from ros_ik.solvers.analytic.form import ClosedForm
     from ros_ik.solvers.analytic.intervals import redundant_intervals
     from ros_ik.solvers.analytic.redundant import RedundantClosedFormIK
     from ros_ik.solvers.analytic.result import AllSolutions
     from ros_ik.solvers.analytic.result import ClosedFormSettings
     from ros_ik.solvers.analytic.solver import ClosedFormIK
-    from ros_ik.solvers.analytic.structure import ClosedFormFamily
-    from ros_ik.solvers.analytic.structure import StructureTolerances
+    from ros_ik.solvers.analytic.structure.form import closed_form
+    from ros_ik.solvers.analytic.structure.form import ClosedForm
+    from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
+    from ros_ik.solvers.analytic.structure.structure import StructureTolerances
     from ros_ik.solvers.batch_ik.enums import IKOptimizer
     from ros_ik.solvers.batch_ik.enums import IKSampler
     from ros_ik.solvers.batch_ik.lbfgs import IKOptimizerLBFGS

@@ -18,11 +18,11 @@ from ros_ik import ClosedFormSettings
 from ros_ik import inverse_kinematics
 from ros_ik import SolveStatus
 from ros_ik.errors import ArgumentError
-from ros_ik.solvers.analytic.completion import completions
-from ros_ik.solvers.analytic.completion import tool_jacobians
-from ros_ik.solvers.analytic.structure import ClosedFormFamily as Family
-from ros_ik.solvers.analytic.structure import joint_axes
-from ros_ik.solvers.analytic.structure import StructureTolerances
+from ros_ik.solvers.analytic.structure.completion import completions
+from ros_ik.solvers.analytic.structure.completion import tool_jacobians
+from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily as Family
+from ros_ik.solvers.analytic.structure.structure import joint_axes
+from ros_ik.solvers.analytic.structure.structure import StructureTolerances
 
 # Random chains of each number of joints; `make stress` takes a thousand.
 CHAINS = int(os.environ.get('CLOSED_FORM_ARMS', '1'))

@@ -19,7 +19,7 @@ from ros_ik import ClosedFormIK
 from ros_ik import inverse_kinematics
 from ros_ik import SolveStatus
 from ros_ik.errors import ArgumentError
-from ros_ik.solvers.analytic.structure import ClosedFormFamily
+from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
 
 # What a solution is held to [m, rad], and the rounding of the oracle on top.
 TOLERANCE, ROUNDING = 1e-10, 1e-13

@@ -14,7 +14,7 @@ from support.robots import ALL_URDFS
 from support.robots import load
 
 from ros_ik import ClosedFormIK
-from ros_ik.solvers.analytic.structure import joint_axes
+from ros_ik.solvers.analytic.structure.structure import joint_axes
 
 EAIK = pytest.importorskip(
     'eaik.pybindings.EAIK', reason='eaik (pip install --no-deps eaik), the oracle, is missing'

@@ -12,7 +12,7 @@ from ros_ik import all_solutions
 from ros_ik import inverse_kinematics
 from ros_ik import SolveStatus
 from ros_ik.errors import ArgumentError
-from ros_ik.solvers.analytic.structure import ClosedFormFamily as Family
+from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily as Family
 
 # Joints from the base to the tool, P slides and R turns; joints whose axes meet.
 WRISTS = [f'{kinds}RRR' for kinds in ('RRP', 'RPR', 'PRR', 'RPP', 'PRP', 'PPR')]

@@ -14,8 +14,8 @@ from support.robots import load
 from ros_ik import closed_form
 from ros_ik import Model
 from ros_ik.errors import ArgumentError
-from ros_ik.solvers.analytic.structure import ClosedFormFamily as Family
-from ros_ik.solvers.analytic.structure import StructureTolerances
+from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily as Family
+from ros_ik.solvers.analytic.structure.structure import StructureTolerances
 
 # A pair of parallel or meeting axes that leaves a quadratic equation instead of a quartic.
 QUARTIC = {

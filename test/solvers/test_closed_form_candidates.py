@@ -10,10 +10,10 @@ from support.axis_arms import STRUCTURES
 from support.chain_judge import ChainJudge
 import warp as wp
 
-from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
-from ros_ik.solvers.analytic.form import recognised
-from ros_ik.solvers.analytic.sources import candidate_source
-from ros_ik.solvers.analytic.structure import StructureTolerances
+from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
+from ros_ik.solvers.analytic.candidates.sources import candidate_source
+from ros_ik.solvers.analytic.structure.form import recognised
+from ros_ik.solvers.analytic.structure.structure import StructureTolerances
 
 N = 12
 WRIST, SHOULDER = (3, 4, 5), (0, 1, 2)

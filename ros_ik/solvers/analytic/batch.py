@@ -15,9 +15,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.numbers import host_array
-from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
-from ros_ik.solvers.analytic.form import closed_form
-from ros_ik.solvers.analytic.form import without_form
+from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.redundant import checked_values
 from ros_ik.solvers.analytic.redundant import RedundantClosedFormIK
 from ros_ik.solvers.analytic.result import AllSolutions
@@ -28,6 +26,8 @@ from ros_ik.solvers.analytic.selection import collision_free
 from ros_ik.solvers.analytic.selection import first_places
 from ros_ik.solvers.analytic.selection import most_manipulable
 from ros_ik.solvers.analytic.solver import ClosedFormIK
+from ros_ik.solvers.analytic.structure.form import closed_form
+from ros_ik.solvers.analytic.structure.form import without_form
 from ros_ik.solvers.model_cache import Cached
 from ros_ik.solvers.pose_ik.batch_result import batches
 from ros_ik.solvers.pose_ik.setup import seed_rows

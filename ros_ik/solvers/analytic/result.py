@@ -11,7 +11,7 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
-from ros_ik.solvers.analytic.structure import StructureTolerances
+from ros_ik.solvers.analytic.structure.structure import StructureTolerances
 from ros_ik.solvers.pose_ik.batch_result import BatchResult
 
 

@@ -14,11 +14,11 @@ import warp as wp
 from ros_ik.kinematics.collision.collisions import CollisionChecker
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
-from ros_ik.solvers.analytic.completion import tool_jacobians
-from ros_ik.solvers.analytic.form import folded_chain
-from ros_ik.solvers.analytic.form import free_axes
 from ros_ik.solvers.analytic.result import AllSolutions
-from ros_ik.solvers.analytic.structure import joint_axes
+from ros_ik.solvers.analytic.structure.completion import tool_jacobians
+from ros_ik.solvers.analytic.structure.form import folded_chain
+from ros_ik.solvers.analytic.structure.form import free_axes
+from ros_ik.solvers.analytic.structure.structure import joint_axes
 from ros_ik.solvers.pose_ik.pairs import chain_pairs
 from ros_ik.solvers.pose_ik.search import ChainProblem
 from ros_ik.solvers.status import SolveStatus

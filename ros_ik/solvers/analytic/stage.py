@@ -11,15 +11,15 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.serial_chain import SerialChain
-from ros_ik.solvers.analytic.completion import Completion
-from ros_ik.solvers.analytic.form import ClosedForm
-from ros_ik.solvers.analytic.lanes import lanes_on
-from ros_ik.solvers.analytic.polish import refinement_struct
-from ros_ik.solvers.analytic.refine import CANDIDATE_LANES
-from ros_ik.solvers.analytic.refine import refine_kernel
+from ros_ik.solvers.analytic.candidates.lanes import lanes_on
+from ros_ik.solvers.analytic.candidates.sources import candidate_source
+from ros_ik.solvers.analytic.refinement.polish import refinement_struct
+from ros_ik.solvers.analytic.refinement.refine import CANDIDATE_LANES
+from ros_ik.solvers.analytic.refinement.refine import refine_kernel
 from ros_ik.solvers.analytic.result import ClosedFormSettings
-from ros_ik.solvers.analytic.sources import candidate_source
-from ros_ik.solvers.analytic.structure import joint_axes
+from ros_ik.solvers.analytic.structure.completion import Completion
+from ros_ik.solvers.analytic.structure.form import ClosedForm
+from ros_ik.solvers.analytic.structure.structure import joint_axes
 from ros_ik.solvers.pose_ik.setup import make_chain
 
 # Branches that meet for an exact structure are about the root of the deviation apart for one that

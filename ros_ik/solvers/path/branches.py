@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.kinematics.serial_chain import SerialChain
-from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
-from ros_ik.solvers.analytic.form import ClosedForm
+from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.redundant import RedundantClosedFormIK
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.solver import ClosedFormIK
+from ros_ik.solvers.analytic.structure.form import ClosedForm
 from ros_ik.solvers.path.motion_check import MotionCheck
 from ros_ik.solvers.status import SolveStatus
 

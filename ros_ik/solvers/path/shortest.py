@@ -12,8 +12,8 @@ import numpy as np
 from ros_ik.kinematics.evaluate import eval_jacobian
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
-from ros_ik.solvers.analytic.form import ClosedForm
-from ros_ik.solvers.analytic.form import folded_chain
+from ros_ik.solvers.analytic.structure.form import ClosedForm
+from ros_ik.solvers.analytic.structure.form import folded_chain
 from ros_ik.solvers.path.branches import Branches
 from ros_ik.solvers.path.branches import Layer
 from ros_ik.solvers.path.layered_graph import LayeredGraph

@@ -14,7 +14,7 @@ from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.model.conventions import poses as pose_math
 from ros_ik.numbers import check_bounded
 from ros_ik.numbers import real_array
-from ros_ik.solvers.analytic.form import closed_form
+from ros_ik.solvers.analytic.structure.form import closed_form
 from ros_ik.solvers.path.followed import followed_path
 from ros_ik.solvers.path.problem import PathProblem
 from ros_ik.solvers.path.problem import PathResult

@@ -20,8 +20,8 @@ from ros_ik.model.conventions.poses import pose_rows
 from ros_ik.numbers import host_array
 from ros_ik.numbers import real_array
 from ros_ik.solvers.analytic.batch import all_solutions
-from ros_ik.solvers.analytic.form import closed_form
-from ros_ik.solvers.analytic.form import folded_chain
+from ros_ik.solvers.analytic.structure.form import closed_form
+from ros_ik.solvers.analytic.structure.form import folded_chain
 from ros_ik.solvers.model_cache import Cached
 from ros_ik.solvers.pose_ik.batch_result import batches
 from ros_ik.solvers.pose_ik.choice import best_of

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.model import Model
-from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
-from ros_ik.solvers.analytic.form import closed_form
-from ros_ik.solvers.analytic.form import folded_chain
+from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.result import AllSolutions
 from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.selection import chain_checker
 from ros_ik.solvers.analytic.selection import collision_free
 from ros_ik.solvers.analytic.selection import separated
 from ros_ik.solvers.analytic.solver import ClosedFormIK
-from ros_ik.solvers.analytic.structure import ClosedFormFamily
+from ros_ik.solvers.analytic.structure.form import closed_form
+from ros_ik.solvers.analytic.structure.form import folded_chain
+from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
 from ros_ik.solvers.pose_ik.result import ChainIKResult
 from ros_ik.solvers.pose_ik.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.result import checked_chain_settings

@@ -12,23 +12,23 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.model.conventions.rotations import quaternion_from_matrix
-from ros_ik.solvers.analytic.candidates import axes_struct
-from ros_ik.solvers.analytic.candidates import candidates_kernel
-from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
-from ros_ik.solvers.analytic.candidates import PAIR_LANES
-from ros_ik.solvers.analytic.completion import Completion
-from ros_ik.solvers.analytic.completion_kernels import gather_kernel
-from ros_ik.solvers.analytic.completion_kernels import spread_kernel
-from ros_ik.solvers.analytic.general import GENERAL_CANDIDATES
-from ros_ik.solvers.analytic.general import GeneralCandidates
-from ros_ik.solvers.analytic.general import NEARLY_REAL
-from ros_ik.solvers.analytic.lanes import lanes_on
-from ros_ik.solvers.analytic.slide_candidates import slide_axes_struct
-from ros_ik.solvers.analytic.slide_candidates import slide_candidates_kernel
-from ros_ik.solvers.analytic.structure import Axes
-from ros_ik.solvers.analytic.structure import Chart
-from ros_ik.solvers.analytic.structure import ClosedFormFamily
-from ros_ik.solvers.analytic.structure import SlideChart
+from ros_ik.solvers.analytic.candidates.candidates import axes_struct
+from ros_ik.solvers.analytic.candidates.candidates import candidates_kernel
+from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
+from ros_ik.solvers.analytic.candidates.candidates import PAIR_LANES
+from ros_ik.solvers.analytic.candidates.completion_kernels import gather_kernel
+from ros_ik.solvers.analytic.candidates.completion_kernels import spread_kernel
+from ros_ik.solvers.analytic.candidates.general import GENERAL_CANDIDATES
+from ros_ik.solvers.analytic.candidates.general import GeneralCandidates
+from ros_ik.solvers.analytic.candidates.general import NEARLY_REAL
+from ros_ik.solvers.analytic.candidates.lanes import lanes_on
+from ros_ik.solvers.analytic.candidates.slide_candidates import slide_axes_struct
+from ros_ik.solvers.analytic.candidates.slide_candidates import slide_candidates_kernel
+from ros_ik.solvers.analytic.structure.completion import Completion
+from ros_ik.solvers.analytic.structure.structure import Axes
+from ros_ik.solvers.analytic.structure.structure import Chart
+from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
+from ros_ik.solvers.analytic.structure.structure import SlideChart
 
 # Equations of an exact structure miss a root of their own by the rounding of some hundred
 # operations; those of a structure that nearly fits by a multiple of the root of its deviation, as

@@ -18,12 +18,12 @@ import dataclasses
 import numpy as np
 
 from ros_ik.model.conventions.poses import rotate
-from ros_ik.solvers.analytic.elimination import angles
-from ros_ik.solvers.analytic.elimination import eliminate
-from ros_ik.solvers.analytic.elimination import null_vectors
-from ros_ik.solvers.analytic.elimination import roots
-from ros_ik.solvers.analytic.elimination import turned
-from ros_ik.solvers.analytic.structure import Axes
+from ros_ik.solvers.analytic.structure.elimination import angles
+from ros_ik.solvers.analytic.structure.elimination import eliminate
+from ros_ik.solvers.analytic.structure.elimination import null_vectors
+from ros_ik.solvers.analytic.structure.elimination import roots
+from ros_ik.solvers.analytic.structure.elimination import turned
+from ros_ik.solvers.analytic.structure.structure import Axes
 
 # Candidates of a pose: two null vectors for each of 16 roots, in up to four charts, or in two
 # charts for each of two targets beside a pose where no chart works.

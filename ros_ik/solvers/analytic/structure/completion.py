@@ -21,15 +21,15 @@ import dataclasses
 
 import numpy as np
 
-from ros_ik.solvers.analytic.elimination import turned
-from ros_ik.solvers.analytic.structure import Axes
-from ros_ik.solvers.analytic.structure import best_chart
-from ros_ik.solvers.analytic.structure import best_slide_chart
-from ros_ik.solvers.analytic.structure import Chart
-from ros_ik.solvers.analytic.structure import chart_rank
-from ros_ik.solvers.analytic.structure import meeting_point
-from ros_ik.solvers.analytic.structure import SlideChart
-from ros_ik.solvers.analytic.structure import StructureTolerances
+from ros_ik.solvers.analytic.structure.elimination import turned
+from ros_ik.solvers.analytic.structure.structure import Axes
+from ros_ik.solvers.analytic.structure.structure import best_chart
+from ros_ik.solvers.analytic.structure.structure import best_slide_chart
+from ros_ik.solvers.analytic.structure.structure import Chart
+from ros_ik.solvers.analytic.structure.structure import chart_rank
+from ros_ik.solvers.analytic.structure.structure import meeting_point
+from ros_ik.solvers.analytic.structure.structure import SlideChart
+from ros_ik.solvers.analytic.structure.structure import StructureTolerances
 
 _JOINTS = 6
 # Random configurations at which a chain is judged.

@@ -23,15 +23,15 @@ from typing import no_type_check
 
 import warp as wp
 
-from ros_ik.solvers.analytic.circles import across
-from ros_ik.solvers.analytic.circles import carry_angle
-from ros_ik.solvers.analytic.circles import direction_roots
-from ros_ik.solvers.analytic.circles import line_roots
-from ros_ik.solvers.analytic.circles import mat22
-from ros_ik.solvers.analytic.circles import slope
-from ros_ik.solvers.analytic.circles import turned
-from ros_ik.solvers.analytic.circles import vec2
-from ros_ik.solvers.analytic.circles import vec3
+from ros_ik.solvers.analytic.candidates.circles import across
+from ros_ik.solvers.analytic.candidates.circles import carry_angle
+from ros_ik.solvers.analytic.candidates.circles import direction_roots
+from ros_ik.solvers.analytic.candidates.circles import line_roots
+from ros_ik.solvers.analytic.candidates.circles import mat22
+from ros_ik.solvers.analytic.candidates.circles import slope
+from ros_ik.solvers.analytic.candidates.circles import turned
+from ros_ik.solvers.analytic.candidates.circles import vec2
+from ros_ik.solvers.analytic.candidates.circles import vec3
 
 # Most Newton steps on a double root: each halves its error, 1e-8 at first.
 _SHARPENING = 30

@@ -18,13 +18,13 @@ from ros_ik.model import Model
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
-from ros_ik.solvers.analytic.completion import Completion
-from ros_ik.solvers.analytic.completion import completions
-from ros_ik.solvers.analytic.completion import idle_joint
-from ros_ik.solvers.analytic.structure import ClosedFormFamily
-from ros_ik.solvers.analytic.structure import joint_axes
-from ros_ik.solvers.analytic.structure import Split
-from ros_ik.solvers.analytic.structure import StructureTolerances
+from ros_ik.solvers.analytic.structure.completion import Completion
+from ros_ik.solvers.analytic.structure.completion import completions
+from ros_ik.solvers.analytic.structure.completion import idle_joint
+from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
+from ros_ik.solvers.analytic.structure.structure import joint_axes
+from ros_ik.solvers.analytic.structure.structure import Split
+from ros_ik.solvers.analytic.structure.structure import StructureTolerances
 from ros_ik.solvers.model_cache import Cached
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ import zlib
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
-from ros_ik.solvers.analytic.redundant_kernels import redundancy_struct
+from ros_ik.solvers.analytic.redundancy.redundant_kernels import redundancy_struct
 from ros_ik.solvers.pose_ik.functions import chain_functions
 from ros_ik.solvers.pose_ik.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernel import unit_pose_function

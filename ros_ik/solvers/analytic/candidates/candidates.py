@@ -14,19 +14,19 @@ import zlib
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
-from ros_ik.solvers.analytic.circles import mat22
-from ros_ik.solvers.analytic.circles import one_then_other
-from ros_ik.solvers.analytic.circles import swapped
-from ros_ik.solvers.analytic.circles import vec2
-from ros_ik.solvers.analytic.circles import vec3
-from ros_ik.solvers.analytic.circles import with_either_eliminated
-from ros_ik.solvers.analytic.circles import within_half_turn
-from ros_ik.solvers.analytic.structure import ClosedFormFamily
-from ros_ik.solvers.analytic.structure import Split
-from ros_ik.solvers.analytic.structure_functions import mat63
-from ros_ik.solvers.analytic.structure_functions import PARALLEL
-from ros_ik.solvers.analytic.structure_functions import SPHERICAL
-from ros_ik.solvers.analytic.structure_functions import vec6
+from ros_ik.solvers.analytic.candidates.circles import mat22
+from ros_ik.solvers.analytic.candidates.circles import one_then_other
+from ros_ik.solvers.analytic.candidates.circles import swapped
+from ros_ik.solvers.analytic.candidates.circles import vec2
+from ros_ik.solvers.analytic.candidates.circles import vec3
+from ros_ik.solvers.analytic.candidates.circles import with_either_eliminated
+from ros_ik.solvers.analytic.candidates.circles import within_half_turn
+from ros_ik.solvers.analytic.candidates.structure_functions import mat63
+from ros_ik.solvers.analytic.candidates.structure_functions import PARALLEL
+from ros_ik.solvers.analytic.candidates.structure_functions import SPHERICAL
+from ros_ik.solvers.analytic.candidates.structure_functions import vec6
+from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
+from ros_ik.solvers.analytic.structure.structure import Split
 
 # Pairs (x, y) that are finished side by side on a CPU; most poses have as many, none has more than
 # twice as many.

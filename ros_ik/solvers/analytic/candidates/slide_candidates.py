@@ -20,28 +20,28 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
-from ros_ik.solvers.analytic.candidates import MAX_CANDIDATES
-from ros_ik.solvers.analytic.candidates import tool_motion
-from ros_ik.solvers.analytic.circles import carry_angle
-from ros_ik.solvers.analytic.circles import circle_roots
-from ros_ik.solvers.analytic.circles import line_roots
-from ros_ik.solvers.analytic.circles import mat22
-from ros_ik.solvers.analytic.circles import one_then_other
-from ros_ik.solvers.analytic.circles import Pairs
-from ros_ik.solvers.analytic.circles import slope
-from ros_ik.solvers.analytic.circles import swapped
-from ros_ik.solvers.analytic.circles import turned
-from ros_ik.solvers.analytic.circles import vec2
-from ros_ik.solvers.analytic.circles import vec3
-from ros_ik.solvers.analytic.circles import vec5
-from ros_ik.solvers.analytic.circles import with_either_eliminated
-from ros_ik.solvers.analytic.circles import within_half_turn
-from ros_ik.solvers.analytic.structure import RIGHT_ANGLE
-from ros_ik.solvers.analytic.structure_functions import mat33
-from ros_ik.solvers.analytic.structure_functions import mat63
-from ros_ik.solvers.analytic.structure_functions import side_of
-from ros_ik.solvers.analytic.structure_functions import vec6
-from ros_ik.solvers.analytic.structure_functions import wrist_angles
+from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
+from ros_ik.solvers.analytic.candidates.candidates import tool_motion
+from ros_ik.solvers.analytic.candidates.circles import carry_angle
+from ros_ik.solvers.analytic.candidates.circles import circle_roots
+from ros_ik.solvers.analytic.candidates.circles import line_roots
+from ros_ik.solvers.analytic.candidates.circles import mat22
+from ros_ik.solvers.analytic.candidates.circles import one_then_other
+from ros_ik.solvers.analytic.candidates.circles import Pairs
+from ros_ik.solvers.analytic.candidates.circles import slope
+from ros_ik.solvers.analytic.candidates.circles import swapped
+from ros_ik.solvers.analytic.candidates.circles import turned
+from ros_ik.solvers.analytic.candidates.circles import vec2
+from ros_ik.solvers.analytic.candidates.circles import vec3
+from ros_ik.solvers.analytic.candidates.circles import vec5
+from ros_ik.solvers.analytic.candidates.circles import with_either_eliminated
+from ros_ik.solvers.analytic.candidates.circles import within_half_turn
+from ros_ik.solvers.analytic.candidates.structure_functions import mat33
+from ros_ik.solvers.analytic.candidates.structure_functions import mat63
+from ros_ik.solvers.analytic.candidates.structure_functions import side_of
+from ros_ik.solvers.analytic.candidates.structure_functions import vec6
+from ros_ik.solvers.analytic.candidates.structure_functions import wrist_angles
+from ros_ik.solvers.analytic.structure.structure import RIGHT_ANGLE
 
 # Damping of the slides where they are not independent.
 _DAMPING = 1e-14
