@@ -106,7 +106,9 @@ class Model(ModelFields):
         Args:
             text: The URDF document (what ``robot_description`` holds), or the path of its file as
                 a ``pathlib.Path``. A string is never taken for a path: it may come from anywhere.
-            srdf: The SRDF, for groups and disabled collision pairs; a document or a path as well.
+            srdf: The SRDF, for groups and disabled collision pairs: the document, or the path of
+                its file as a ``pathlib.Path``. Where ``text`` is a path, a string that names a
+                file is taken for one too.
             package_paths: Folders in which ``package://`` meshes are looked up; meshes outside
                 them are not read. The kinematics need none.
             device: Warp device; None for the current one.

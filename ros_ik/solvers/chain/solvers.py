@@ -26,7 +26,8 @@ from ros_ik.solvers.chain.ik_chain import IkChain
 class _ChainSolver:
     """Base of the two solvers; see them.
 
-    The numbers given to the constructor are attributes, which may be set between solves.
+    The numbers given to the constructor are attributes, which may be set between solves; the next
+    solve checks them.
 
     Attributes:
         status: :class:`SolveStatus` codes of the last solve, int32 with the leading dimensions of
@@ -64,7 +65,7 @@ class _ChainSolver:
             positions of its seed inside the limits, 0 in the place of what is no number.
 
         Raises:
-            ArgumentError: Shapes that do not fit.
+            ArgumentError: Shapes that do not fit, or an attribute out of range.
         """
         if not isinstance(ik_model, IkChain):
             raise ArgumentError(f'ik_model must be an IkChain, got {type(ik_model).__name__}')
