@@ -99,6 +99,12 @@ def test_planted_configurations_of_random_chains_are_found(n, free):
         assert judge.is_found(result, q).all()
 
 
+@pytest.mark.parametrize('free', ['', 'x', 'z'])
+def test_every_chain_of_one_joint_has_a_closed_form(free):
+    refused = [seed for seed in range(40) if chain(1, seed, free).form.reason]
+    assert not refused
+
+
 @pytest.mark.parametrize(
     'n, parallel, meeting',
     [

@@ -38,6 +38,9 @@ _TRIALS = 24
 _LEAST_RANK = 1e-8
 # Least share of it that six joints keep of that of the chain itself, in the median.
 _LEAST_KEPT = 1e-2
+# Most sets of locked axes that are drawn for one template until one keeps it. Of one joint, whose
+# six joints are as regular at every configuration, a draw fails for two chains in five.
+_DRAWS = 16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,9 +60,7 @@ class Completion:
     chart: Chart | SlideChart | None
 
 
-def completions(
-    axes: Axes, free: np.ndarray, tolerances: StructureTolerances
-) -> list[Completion]:
+def completions(axes: Axes, free: np.ndarray, tolerances: StructureTolerances) -> list[Completion]:
     """Complete a chain to six joints.
 
     Args:
@@ -74,6 +75,7 @@ def completions(
     """
     count = _JOINTS - len(axes.directions) - len(free)
     own = _regularity(axes, free, np.arange(len(axes.directions)))
+    least = _LEAST_KEPT * own
     templates = [(make, at_base) for at_base in (False, True) for make in _TEMPLATES]
     if not any(axes.slides):
         templates = [(make, at_base) for make, at_base in templates if make is not _slides]
@@ -81,23 +83,21 @@ def completions(
         templates = [(_general, False)]
     ranked = []
     for k, (make, at_base) in enumerate(templates):
-        tried = _completed(axes, free, tolerances, make, at_base, 0)
-        if tried is None or tried[1] < _LEAST_KEPT * own:
+        tried = _completed(axes, free, tolerances, make, at_base, least, 0)
+        if tried is None or (tried.completion.chart is None and any(axes.slides)):
             continue
-        if tried[0].chart is None and any(axes.slides):
-            continue
-        rank = chart_rank(tried[0].chart, tolerances)
-        ranked.append((*rank, -tried[1], k, tried[0]))
+        rank = chart_rank(tried.completion.chart, tolerances)
+        ranked.append((*rank, -tried.regularity, k, tried))
         if not any(rank):
             # Exact, with square roots alone, in the order of the chain.
             break
     if not ranked:
         return []
     *_, k, best = min(ranked, key=lambda row: row[:-1])
-    if count == 0 or best.chart is None:
-        return [best]
-    other = _completed(axes, free, tolerances, *templates[k], 1)
-    return [best] if other is None else [best, other[0]]
+    if count == 0 or best.completion.chart is None:
+        return [best.completion]
+    other = _completed(axes, free, tolerances, *templates[k], least, best.draw + 1)
+    return [best.completion] if other is None else [best.completion, other.completion]
 
 
 def idle_joint(axes: Axes, free: np.ndarray) -> tuple[bool, int | None]:
@@ -249,15 +249,68 @@ def _across(axis: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.array([first, np.cross(axis, first)])
 
 
+@dataclasses.dataclass(frozen=True)
+class _Tried:
+    """Completion by one template.
+
+    Attributes:
+        completion: The six joints.
+        regularity: Least singular value of their Jacobian over the largest, in the median.
+        draw: Number of the draw of their locked axes.
+    """
+
+    completion: Completion
+    regularity: float
+    draw: int
+
+
 def _completed(
     axes: Axes,
     free: np.ndarray,
     tolerances: StructureTolerances,
     make: Callable[[_Place, int, np.random.Generator], _Lines | None],
     at_base: bool,
+    least: float,
+    first_draw: int,
+) -> _Tried | None:
+    """Return the first completion by one template that is regular enough.
+
+    Args:
+        axes: Axes of the chain.
+        free: Axes of the tool about which it may turn as it likes, shape [f, 3].
+        tolerances: Deviations up to which axes count as parallel or as meeting.
+        make: The template.
+        at_base: Whether the locked axes stand before the first joint, not behind the last.
+        least: Least regularity.
+        first_draw: Number of the draw to begin with.
+
+    Returns:
+        The completion; None where the template does not fit, or no draw of its locked axes is
+        regular enough.
+    """
+    for draw in range(first_draw, first_draw + _DRAWS):
+        made = _with_locked_axes(axes, free, tolerances, make, at_base, draw)
+        if made is None:
+            return None
+        six, real, locked = made
+        regularity = _regularity(six, np.zeros((0, 3)), np.setdiff1d(np.arange(_JOINTS), locked))
+        if regularity >= least:
+            find = best_slide_chart if any(six.slides) else best_chart
+            return _Tried(Completion(six, real, locked, find(six, tolerances)), regularity, draw)
+        if not len(locked):
+            return None
+    return None
+
+
+def _with_locked_axes(
+    axes: Axes,
+    free: np.ndarray,
+    tolerances: StructureTolerances,
+    make: Callable[[_Place, int, np.random.Generator], _Lines | None],
+    at_base: bool,
     draw: int,
-) -> tuple[Completion, float] | None:
-    """Return the completion by one template and its regularity; None where it does not fit."""
+) -> tuple[Axes, np.ndarray, np.ndarray] | None:
+    """Return six axes, the places of the chain's own and those of the locked ones."""
     n, f = len(axes.directions), len(free)
     count = _JOINTS - n - f
     end = axes.tool[:3, 3]
@@ -290,10 +343,7 @@ def _completed(
         axes.reach * longer,
         tuple(np.append(np.insert(axes.slides, [first] * count, sliding), [False] * f).tolist()),
     )  # fmt: skip
-    moving = np.setdiff1d(np.arange(_JOINTS), locked)
-    regular = _regularity(six, np.zeros((0, 3)), moving)
-    find = best_slide_chart if any(six.slides) else best_chart
-    return Completion(six, real, locked, find(six, tolerances)), regular
+    return six, real, locked
 
 
 def _regularity(axes: Axes, free: np.ndarray, moving: np.ndarray) -> float:
