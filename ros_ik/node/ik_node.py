@@ -68,6 +68,7 @@ from ros_ik.settings import SettingsError
 _POLL_NANOSECONDS, _START_PERIOD = 50_000_000, 0.01
 _STATISTICS_PERIOD = 0.5
 _REST_TIMEOUT = 0.8
+_NO_REST = 'the command was not at rest in time; the last trajectory that was sent ends at rest'
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
@@ -157,7 +158,8 @@ class IkNode(GuardedNode, StreamNode):
         self._source.end(timeout=0.0)
         self._planning.release(in_order=False)
         self._actions.end('the node shuts down')
-        self._loop.finish()
+        if not self._loop.finish():
+            self.get_logger().warning(_NO_REST)
         self._end_bond()
         self._drops.log()
         self._markers.end()

@@ -69,3 +69,23 @@ def test_the_next_process_starts_where_the_last_one_left_the_robot(tmp_path):
             motion.assert_at_rest()
             motion.assert_within(panda_ranges())
         assert 'Traceback' not in client.processes.text('node')
+
+
+def test_a_controller_that_stands_still_does_not_hold_up_the_end(tmp_path):
+    with ros_rig(tmp_path) as client:
+        client.robot = HeldRobot(client)
+        client.describe(panda_urdf())
+        topic = 'ros_ik/joint_trajectory'
+        client.processes.start(
+            'standing', 'ros_ik.demo.mock_robot', remaps=['joint_states:=none'],
+            command_topic=topic,
+        )  # fmt: skip
+        client.wait_for(lambda: client.node.count_subscribers(topic) == 2, 'two controllers')
+        start_and_move(client, 2.0)
+        client.processes.signal('standing', signal.SIGSTOP)
+        client.spin(0.2)
+        client.processes.signal('node', signal.SIGINT)
+        assert client.processes.wait('node', 2.0) == 0, client.processes.text('node')
+        client.wait_for_silence()
+        motion_of(client).assert_at_rest()
+        assert 'Traceback' not in client.processes.text('node')

@@ -113,7 +113,10 @@ def test_nobody_waits_at_the_gate_after_the_last_tick(loop):
 def test_each_tick_that_fails_ends_velocities_at_once(servo, period):
     failures = []
     # What else ends them runs in ticks that do not fail.
-    publishers = SimpleNamespace(stop_velocities=lambda: failures.append(loop._failures))
+    publishers = SimpleNamespace(
+        stop_velocities=lambda: failures.append(loop._failures),
+        wait_for_all_acked=lambda: None,
+    )
     inbox = Inbox.empty()
     inbox.settings.put(servo.settings)
     inbox.streams.put(SimpleNamespace(read=lambda now: 1 / 0))

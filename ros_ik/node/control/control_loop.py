@@ -17,6 +17,7 @@ from ros_ik.node.control.publishing import empty_output
 from ros_ik.node.control.publishing import StatusPublisher
 from ros_ik.node.control.statistics import TickStatistics
 from ros_ik.node.control.status_message import NodeState
+from ros_ik.node.control.status_timer import StatusTimer
 from ros_ik.node.execution.realtime import PauseCollector
 from ros_ik.node.execution.realtime import schedule_thread
 from ros_ik.node.execution.realtime import wake_promptly
@@ -157,7 +158,8 @@ class ControlLoop:
         self._seen: Command | None = None
         self._finishing = False
         self._was_active = False
-        self._last_status = self._reported = -math.inf
+        self._status_timer = StatusTimer()
+        self._reported = -math.inf
         self._window_missed = self._window_ticks = 0
         self._many_missed = False
         self._collector = PauseCollector()
@@ -180,10 +182,18 @@ class ControlLoop:
         """Return whether a tick has seen the latest command and left the robot at rest."""
         return self._resting and self._seen is self.inbox.command.get()
 
-    def finish(self) -> None:
-        """Come to rest, send the last point and end the thread; returns when it has ended."""
+    def finish(self) -> bool:
+        """Come to rest, send the last point and end the thread.
+
+        Returns:
+            Whether the command came to rest. Each trajectory that was sent ends at rest.
+        """
         self._finishing = True
         self._thread.join(_REST_TIME + 0.2)
+        publishers = self._publishers.get()
+        if publishers is not None:
+            publishers.wait_for_all_acked()
+        return self._resting
 
     def _run(self) -> None:
         wake_promptly()
@@ -260,7 +270,8 @@ class ControlLoop:
             self._applied = settings
         measurement = controlled.measurement.get()
         publishers = self._publishers.get()
-        is_due = self._is_status_due(started, command.active, servo.settings)
+        status_period = _status_period(servo.settings) if command.active else _WAITING_PERIOD
+        is_due = self._status_timer.is_due(started, status_period, servo.settings.period)
         sends_poses = is_due and publishers is not None and publishers.wants_poses()
         is_read = sends_poses or (is_due and self._status.is_heard())
         servo.reports = is_read or started - self._reported >= _REPORT_PERIOD
@@ -284,7 +295,7 @@ class ControlLoop:
             not command.active or command.replacing or not output.publish
         )
         if is_due:
-            self._last_status = started
+            self._status_timer.note(started, status_period)
             if publishers is not None and sends_poses:
                 publishers.publish_poses(output, controlled.templates, now)
             base = controlled.templates.base_frame
@@ -306,16 +317,10 @@ class ControlLoop:
         output.publish = False
         return output
 
-    def _is_status_due(self, started: float, active: bool, settings: Settings) -> bool:
-        rate = settings.status_rate
-        period = (1.0 / rate if rate > 0.0 else 0.0) if active else _WAITING_PERIOD
-        # Half a tick early rather than a whole one late.
-        return started - self._last_status >= period - 0.5 * settings.period
-
     def _report_waiting(self, started: float) -> None:
-        if started - self._last_status < _WAITING_PERIOD:
+        if not self._status_timer.is_due(started, _WAITING_PERIOD):
             return
-        self._last_status = started
+        self._status_timer.note(started, _WAITING_PERIOD)
         waiting = self.inbox.waiting.get()
         output = self._idle_output
         output.code, output.text = waiting.code, waiting.text
@@ -337,8 +342,8 @@ class ControlLoop:
         self.output = self._idle_output
         self._idle_output.code, self._idle_output.text = StatusCode.SOLVER_FAILED, self.fault
         self._idle_output.waiting_for = ()
-        if self._failures == 1 or started - self._last_status >= _WAITING_PERIOD:
-            self._last_status = started
+        if self._failures == 1 or self._status_timer.is_due(started, _WAITING_PERIOD):
+            self._status_timer.note(started)
             self._publish(self._idle_output, controlled.generation, started, '')
 
     def _publish(
@@ -363,6 +368,11 @@ class ControlLoop:
         if self._window_ticks >= _MISSED_WINDOW:
             self._many_missed = self._window_missed > _MISSED_PART * _MISSED_WINDOW
             self._window_missed = self._window_ticks = 0
+
+
+def _status_period(settings: Settings) -> float:
+    """Return the time between two statuses [s]; 0 for one at each tick."""
+    return 1.0 / settings.status_rate if settings.status_rate > 0.0 else 0.0
 
 
 def _say_no_clock(output: ServoOutput) -> None:

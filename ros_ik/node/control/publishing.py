@@ -8,9 +8,11 @@ Commands, which go out at every tick, are filled into their bytes: see ``cdr_tem
 from __future__ import annotations
 
 from collections.abc import Sequence
+import time
 
 from geometry_msgs.msg import PoseStamped
 import numpy as np
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
@@ -34,6 +36,9 @@ from ros_ik.servo import TaskReport
 from ros_ik.servo import trajectory_layout
 from ros_ik.settings import Settings
 from ros_ik_interfaces.msg import IkStatus
+
+# Longest wait for controllers to acknowledge the last command [s].
+_ACKNOWLEDGEMENT_TIME = 0.1
 
 
 class CommandPublishers:
@@ -85,6 +90,16 @@ class CommandPublishers:
             if isinstance(template, VelocityMessage) and template.stop():
                 publisher.publish(template.serialized.to_bytes())
 
+    def wait_for_all_acked(self) -> None:
+        """Wait for a moment until every reliable subscriber has acknowledged the last command.
+
+        What is lost on its way is sent again only as long as the publisher exists.
+        """
+        give_up = time.monotonic() + _ACKNOWLEDGEMENT_TIME
+        for publisher in self._commands:
+            left = max(0.0, give_up - time.monotonic())
+            publisher.wait_for_all_acked(Duration(seconds=left))
+
     def wants_poses(self) -> bool:
         """Return whether somebody listens to the measured poses."""
         return any([publisher.get_subscription_count() for publisher in self._poses])
@@ -102,6 +117,7 @@ class CommandPublishers:
     def destroy(self) -> None:
         """Remove the publishers from the node; nothing that moves by velocities goes on."""
         self.stop_velocities()
+        self.wait_for_all_acked()
         for publisher in (*self._commands, *self._poses, self._state):
             self._node.destroy_publisher(publisher)
 
