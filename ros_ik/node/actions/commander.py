@@ -99,6 +99,11 @@ class Commander:
         return self._loop.output
 
     @property
+    def ticks(self) -> int:
+        """Number of ticks since the node was activated."""
+        return self._loop.statistics.ticks
+
+    @property
     def servo(self) -> Servo:
         """The servo that runs.
 

@@ -17,14 +17,15 @@ _SPEED = 0.5
 # How far from where it should be a joint may be before the target waits for it [rad or m], and
 # when the end counts as reached [rad or m].
 _LAG, _ARRIVED = 0.05, 1e-3
-# Time without progress after which the way counts as blocked [s].
+# Time of ticks without progress after which the way counts as blocked [s].
 _PATIENCE = 1.0
 
 
 class JointWay:
     """One way from the commanded configuration to another one.
 
-    All joints arrive together, so that what is gone along is the way that was looked at.
+    All joints arrive together, so that what is gone along is the way that was looked at. Time is
+    that of the ticks made: on a busy machine the robot moves as many periods as there were ticks.
 
     Attributes:
         is_blocked: Whether something holds the robot on the way.
@@ -40,8 +41,9 @@ class JointWay:
         self._velocity, self._acceleration = robot.velocity[dofs], robot.acceleration[dofs]
         self._start = commander.output.joint_q[self._coords]
         self._way = np.asarray(goal, dtype=float) - self._start
-        self._part, self._seen = 0.0, commander.now()
-        self._moved = self._seen
+        self._part, self._seen, self._ticks = 0.0, commander.now(), commander.ticks
+        self._place, self._standing = self._start, 0.0
+        self._aim = self._start
         self.is_blocked = False
 
     def target(self, now: float) -> JointTarget | None:
@@ -50,13 +52,19 @@ class JointWay:
         way, position = self._way, self._commander.output.joint_q[self._coords]
         speed = _SPEED * settings.limits_velocity_scale * self._velocity
         duration = max(float((np.abs(way) / speed).max()), 1e-9)
-        elapsed, self._seen = now - self._seen, now
-        error = np.abs(self._start + self._part * way - position).max()
+        elapsed = self._elapsed(now, settings.period)
+        place = self._start + self._part * way
+        # Anywhere up to the target is on the way: a robot that is looked at late has gone there.
+        nearest = np.clip(position, np.minimum(place, self._aim), np.maximum(place, self._aim))
+        error = np.abs(position - nearest).max()
         if self._part >= 1.0 and error < _ARRIVED:
             return None
+        self._standing += elapsed
+        if np.abs(position - self._place).max() > _ARRIVED:
+            self._place, self._standing = position, 0.0
         if error < _LAG and self._part < 1.0:
-            self._part, self._moved = min(1.0, self._part + elapsed / duration), now
-        if now - self._moved > _PATIENCE:
+            self._part, self._standing = min(1.0, self._part + elapsed / duration), 0.0
+        if self._standing > _PATIENCE:
             self.is_blocked = True
             return None
         ahead = braking_distance(
@@ -66,6 +74,13 @@ class JointWay:
         )
         place = self._start + self._part * way
         to_go = (1.0 - self._part) * np.abs(way)
-        place += np.sign(way) * np.minimum(np.abs(ahead), to_go)
-        target = self._commander.reader.joints(self._names, place.tolist(), now, lasting=True)
+        self._aim = place + np.sign(way) * np.minimum(np.abs(ahead), to_go)
+        target = self._commander.reader.joints(self._names, self._aim.tolist(), now, lasting=True)
         return target if isinstance(target, JointTarget) else None
+
+    def _elapsed(self, now: float, period: float) -> float:
+        """Return the time of the ticks made since the last call [s]."""
+        before, ticks = self._seen, self._ticks
+        self._seen, self._ticks = now, self._commander.ticks
+        # Ticks are counted anew from an activation on, and go on while a simulation stands still.
+        return min(now - before, max(0, self._ticks - ticks) * period)

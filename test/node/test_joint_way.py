@@ -1,0 +1,85 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A way of the joints: followed to its end however busy the machine is, given up where blocked."""
+
+import types
+
+import numpy as np
+import pytest
+from support.servo_rig import Rig
+
+from ros_ik.node.actions.joint_way import JointWay
+
+ARM = [f'panda_joint{k}' for k in range(1, 8)]
+CHANGE = np.array([1.2, 0.3, -0.6, 0.4, -1.0, 0.3, 1.5])
+
+
+class Followed:
+    """A way from where a Panda stands, which is looked at now and then."""
+
+    def __init__(self, **settings):
+        self.rig = Rig('panda', **settings)
+        self.start = self.rig.q[self.rig.robot.coords].copy()
+        self.rig.aim(self.rig.pose())
+        output = self.rig.tick(5)
+        self.rig.quiet()
+        self.rig.change(poses=(None,))
+        self.commander = types.SimpleNamespace(
+            now=lambda: self.rig.now, ticks=0, servo=self.rig.servo, settings=self.rig.settings,
+            reader=self.rig.reader, output=output,
+        )  # fmt: skip
+        self.way = JointWay(self.commander, ARM, (self.start + CHANGE).tolist())
+
+    def look(self):
+        """Give the next target; return whether the way goes on."""
+        target = self.way.target(self.rig.now)
+        self.rig.change(joints=target)
+        return target is not None
+
+    def tick(self, count):
+        for _ in range(count):
+            self.commander.output = self.rig.tick()
+            self.commander.ticks += 1
+
+    def off_the_way(self):
+        """Return the distance [rad] of the joints from the straight way."""
+        gone = self.rig.q[self.rig.robot.coords] - self.start
+        return np.linalg.norm(gone - (gone @ CHANGE) / (CHANGE @ CHANGE) * CHANGE)
+
+    def left(self):
+        return np.abs(self.start + CHANGE - self.rig.q[self.rig.robot.coords]).max()
+
+
+@pytest.mark.parametrize('late', ['ticks', 'looks', 'both'])
+def test_the_end_is_reached_on_a_busy_machine(late):
+    followed, rng = Followed(), np.random.default_rng(0)
+    looks = 0
+    worst = 0.0
+    while followed.look():
+        looks += 1
+        assert looks < 2000
+        worst = max(worst, followed.off_the_way())
+        followed.tick(int(rng.integers(1, 150)) if late in ('looks', 'both') else 2)
+        if late in ('ticks', 'both'):
+            # Time in which no tick was made.
+            followed.rig.now += float(rng.uniform(0.0, 3.0))
+    assert not followed.way.is_blocked
+    assert followed.left() < 1.1e-3
+    assert worst < 0.05
+    followed.rig.assert_within_limits()
+
+
+def test_a_way_is_given_up_where_the_robot_is_held():
+    followed = Followed()
+    for _ in range(20):
+        assert followed.look()
+        followed.tick(2)
+    assert followed.left() > 0.5
+    followed.rig.change(paused=True)
+    ticks = 0
+    while followed.look():
+        ticks += 2
+        followed.tick(2)
+    assert followed.way.is_blocked
+    # A second of ticks after it has come to rest.
+    assert 100 <= ticks <= 160
