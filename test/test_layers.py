@@ -12,9 +12,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LAYERS = [
-    'lazy_names', 'errors', 'numbers', 'settings', 'model', 'kinematics', 'objectives', 'limits',
-    'barriers', 'solvers', 'servo', 'planning', 'node', 'demo', 'viewer', 'programs',
-    'setup_assistant',
+    'lazy_names', 'errors', 'numbers', 'state_machine', 'settings', 'model', 'kinematics',
+    'objectives', 'limits', 'barriers', 'solvers', 'servo', 'planning', 'node', 'demo', 'viewer',
+    'programs', 'setup_assistant',
 ]  # fmt: skip
 # Folders inside a folder, in the same order; '.' stands for the files beside them.
 ROOMS = {

@@ -25,7 +25,7 @@ from ros_ik.node.actions.commander import Commander
 from ros_ik.node.actions.node_actions import Actions
 from ros_ik.node.bond import ManagerBond
 from ros_ik.node.bond import missing_bond
-from ros_ik.node.control.control_loop import Controlled
+from ros_ik.node.configured import Configured
 from ros_ik.node.control.control_loop import ControlLoop
 from ros_ik.node.control.control_loop import Inbox
 from ros_ik.node.control.control_loop import Waiting
@@ -37,18 +37,19 @@ from ros_ik.node.execution.realtime import schedule_thread
 from ros_ik.node.execution.schedule import RosTimeSchedule
 from ros_ik.node.execution.schedule import SteadySchedule
 from ros_ik.node.markers.marker_client import Markers
+from ros_ik.node.model_loading.build_log import log_built
 from ros_ik.node.model_loading.model_builder import Built
-from ros_ik.node.model_loading.model_builder import Job
 from ros_ik.node.model_loading.model_source import ModelSource
 from ros_ik.node.model_loading.srdf_lines import SrdfLines
-from ros_ik.node.model_loading.srdf_lines import touching_sentences
+from ros_ik.node.node_stage import NODE_TRANSITIONS
+from ros_ik.node.node_stage import NodeEvent
+from ros_ik.node.node_stage import NodeStage
 from ros_ik.node.parameter_services import BoundedParameterServices
 from ros_ik.node.parameters import NodeParameters
 from ros_ik.node.reports.reporter import Reminder
 from ros_ik.node.reports.reporter import Reporter
 from ros_ik.node.services.moveit_package import missing_package
 from ros_ik.node.services.planner_client import PlannerServices
-from ros_ik.node.subscribers.inputs import Inputs
 from ros_ik.node.subscribers.transforms import ResolvedFrame
 from ros_ik.node.subscribers.transforms import UnresolvedFrame
 from ros_ik.node.transport.mailbox import Mailbox
@@ -63,6 +64,7 @@ from ros_ik.servo.robot.controlled_robot import check_per_joint
 from ros_ik.settings import read_settings
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
+from ros_ik.state_machine import StateMachine
 
 # How often the other threads are looked after, and while the node starts [ns, s].
 _POLL_NANOSECONDS, _START_PERIOD = 50_000_000, 0.01
@@ -82,12 +84,11 @@ class IkNode(GuardedNode, StreamNode):
         self._drops = Drops(self)
         self._inbox = Inbox.empty()
         self._outlets: Mailbox[CommandPublishers | None] = Mailbox(None)
-        self._inputs: Inputs | None = None
-        self._servo: Servo | None = None
-        self._built: Servo | None = None
-        self._job: Job
+        self._machine = StateMachine(NodeStage.WAITING, NODE_TRANSITIONS)
+        # What the node is configured with next, while it is ready.
+        self._built: Built | None = None
+        self._configured: Configured | None = None
         self._generation = 0
-        self._active = False
         self._bond: ManagerBond | None = None
         # Why the servo before was given up, until the node is active again.
         self._failure = ''
@@ -125,6 +126,17 @@ class IkNode(GuardedNode, StreamNode):
         for sentence in self._loop.start(settings.rt_priority, settings.rt_cpu):
             self.get_logger().warning(sentence)
         self._priority_beside = max(0, settings.rt_priority - 1)
+
+    @property
+    def stage(self) -> NodeStage:
+        """Stage of the node."""
+        return self._machine.state
+
+    @property
+    def _servo(self) -> Servo | None:
+        """The servo that runs."""
+        controlled = self._inbox.controlled.get()
+        return None if controlled is None else controlled.servo
 
     def schedule_executor(self, thread: threading.Thread) -> None:
         """Give the thread that spins this node its priority, just below the control thread.
@@ -185,31 +197,34 @@ class IkNode(GuardedNode, StreamNode):
                 self._on_built(built)
         if self._built is None:
             return self._refuse(self._source.error or f'no robot_description within {timeout:g} s')
-        self._outlets.put(CommandPublishers(self, settings))
-        self._inputs = Inputs(self, settings, self._inbox, self._loop_now, self._drops)
-        self._take_over(self._built)
+        self._configured = Configured(
+            self, settings, self._inbox, self._outlets, self._loop_now, self._drops
+        )
+        built, self._built = self._built, None
+        self._machine.handle(NodeEvent.CONFIGURE)
+        self._take_over(self._configured, built)
         return _SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let the servo move; it waits for joint states and targets by itself."""
-        if self._servo is None:
+        configured, settings = self._configured, self._given.settings
+        if self.stage is not NodeStage.INACTIVE or configured is None or settings is None:
             self.get_logger().error('cannot activate: there is no model to run')
             return _FAILURE
-        self._active = True
+        self._machine.handle(NodeEvent.ACTIVATE)
         if self._failure:
             self._note_failure('')
-        self._inputs.activate(True)  # type: ignore[union-attr]
-        period = self._given.settings.bond_heartbeat_period  # type: ignore[union-attr]
+        configured.inputs.activate(True)
+        period = settings.bond_heartbeat_period
         if period > 0.0:
             self._bond = ManagerBond(self, period)
         return _SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Come to rest."""
-        self._active = False
+        self._machine.handle(NodeEvent.DEACTIVATE)
         self._actions.abort('the node is deactivated')
-        self._inputs.activate(False)  # type: ignore[union-attr]
-        self._await_rest()
+        self._let_rest()
         self._end_bond()
         return _SUCCESS
 
@@ -224,10 +239,9 @@ class IkNode(GuardedNode, StreamNode):
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Come to rest and give up everything."""
         self._autostart = False
+        self._machine.handle(NodeEvent.SHUT_DOWN)
         self._actions.abort('the node shuts down')
-        if self._inputs is not None:
-            self._inputs.activate(False)
-            self._await_rest()
+        self._let_rest()
         # A model that is ready, or gets ready yet, is of no use any more.
         self._source.end(timeout=0.0)
         self._built = None
@@ -237,9 +251,9 @@ class IkNode(GuardedNode, StreamNode):
 
     def _find(self, frame_id: str, stamp: Time) -> ResolvedFrame | UnresolvedFrame:
         """Return where the frame of a goal is."""
-        if self._inputs is None:
+        if self._configured is None:
             return UnresolvedFrame(Rejection.NOT_READY, 'the node is not configured')
-        return self._inputs.transforms.find(frame_id, stamp)
+        return self._configured.inputs.transforms.find(frame_id, stamp)
 
     def _make_loop(self, settings: Settings) -> ControlLoop:
         self._inbox.settings.put(self._given.settings)
@@ -284,10 +298,11 @@ class IkNode(GuardedNode, StreamNode):
 
     def _on_settings(self, settings: Settings) -> str:
         """Take over changed parameters, or say why they do not fit the model."""
-        if self._servo is not None:
+        servo = self._servo
+        if servo is not None:
             try:
-                check_per_joint(settings, self._servo.robot.group)
-                check_center(settings, self._servo.robot.model)
+                check_per_joint(settings, servo.robot.group)
+                check_center(settings, servo.robot.model)
             except SettingsError as error:
                 return str(error)
         self._inbox.settings.put(settings)
@@ -308,12 +323,13 @@ class IkNode(GuardedNode, StreamNode):
                 'ignored a new robot description: on_description_change is ignore'
             )
             return False
-        elif settings.on_description_change == 'deactivate' and self._active:
+        elif settings.on_description_change == 'deactivate' and self.stage is NodeStage.ACTIVE:
             self.trigger_deactivate()
         return True
 
     def _say_building(self) -> None:
         self._built = None
+        self._machine.handle(NodeEvent.BUILDING)
         self._say_waiting(StatusCode.WARMING_UP, 'building the model')
 
     def _on_progress(self, text: str) -> None:
@@ -331,8 +347,8 @@ class IkNode(GuardedNode, StreamNode):
         failed = self._loop.failed
         if failed is not None and failed is self._inbox.controlled.get():
             self._give_up(self._loop.output.text)
-        if self._source.rest_requested() and self._inputs is not None:
-            self._inputs.change(replacing=True)
+        if self._source.rest_requested() and self._configured is not None:
+            self._configured.inputs.change(replacing=True)
         built = self._source.collect()
         if built is not None:
             self._on_built(built)
@@ -340,11 +356,13 @@ class IkNode(GuardedNode, StreamNode):
             self._advance_autostart()
         elif self._poll_timer.timer_period_ns != _POLL_NANOSECONDS:
             self._poll_timer.timer_period_ns = _POLL_NANOSECONDS
-        if self._servo is not None:
-            self._planning.poll(self._measurement.get(), self._inbox.command.get().obstacles)
+        controlled = self._inbox.controlled.get()
+        if controlled is not None:
+            obstacles = self._inbox.command.get().obstacles
+            self._planning.poll(controlled.measurement.get(), obstacles)
         self._drops.log()
         self._reporter.log()
-        if self._servo is None:
+        if controlled is None:
             code = self._inbox.waiting.get().code
             if self._reminder.remind(code, time.monotonic()) and not self._source.has_description:
                 self._source.listen_again()
@@ -366,8 +384,10 @@ class IkNode(GuardedNode, StreamNode):
         self._say_waiting(StatusCode.SOLVER_FAILED, reason)
         self._note_failure(reason)
         self._inbox.controlled.put(None)
-        self._servo, self._reporter.generation = None, 0
-        if self._active:
+        self._reporter.generation = 0
+        was_active = self.stage is NodeStage.ACTIVE
+        self._machine.handle(NodeEvent.GIVE_UP)
+        if was_active:
             self.trigger_deactivate()
         if may_build:
             self._source.begin()
@@ -380,62 +400,49 @@ class IkNode(GuardedNode, StreamNode):
     def _on_built(self, built: Built) -> None:
         """Take over a new servo, or keep the one there is and say why."""
         if built.servo is None:
-            self._reporter.problem = built.error
-            self._inbox.notice.put(
-                f'robot description refused: {built.error}' if self._servo else ''
-            )
-            self.get_logger().error(f'robot description refused: {built.error}')
-            if self._servo is None:
-                code = StatusCode.SOLVER_FAILED if self._failure else StatusCode.INVALID
-                self._say_waiting(code, f'no model: {built.error}', 'robot_description')
-            if self._inputs is not None:
-                self._inputs.change(replacing=False)
+            self._refuse_description(built.error)
             return
         self._note_failure(self._failure)
-        self._job = built.job
-        self.get_logger().info(self._source.builder.progress.summary())
-        for sentence in built.warnings:
-            self.get_logger().warning(sentence)
-        warnings = built.servo.robot.model.warnings
-        if warnings:
-            self.get_logger().warning(
-                f'robot description: passed over {len(warnings)} things, the first: {warnings[0]}'
-            )
-        for sentence in built.servo.robot.shapes.warnings:
-            self.get_logger().warning(f'collision shapes: {sentence}')
-        for sentence in touching_sentences(built.servo):
-            self.get_logger().info(sentence)
-        if self._inputs is None:
-            self._built = built.servo
+        summary = self._source.builder.progress.summary()
+        log_built(self.get_logger(), built, built.servo, summary)
+        if self._configured is None:
+            self._built = built
+            self._machine.handle(NodeEvent.BUILT)
             self._say_waiting(StatusCode.WARMING_UP, 'a model is ready; waiting to be configured')
             return
         before = self._servo
-        self._take_over(built.servo)
+        self._machine.handle(NodeEvent.REPLACE)
+        self._take_over(self._configured, built)
         if (
             before is not None
             and before.robot.group.joint_names != built.servo.robot.group.joint_names
         ):
             self.get_logger().warning('the controlled joints changed: going to inactive')
-            if self._active:
+            if self.stage is NodeStage.ACTIVE:
                 self.trigger_deactivate()
 
-    def _take_over(self, servo: Servo) -> None:
+    def _refuse_description(self, error: str) -> None:
+        """Keep the servo there is, if there is one, and say why."""
+        self._reporter.problem = error
+        has_servo = self._servo is not None
+        self._inbox.notice.put(f'robot description refused: {error}' if has_servo else '')
+        self.get_logger().error(f'robot description refused: {error}')
+        if not has_servo:
+            code = StatusCode.SOLVER_FAILED if self._failure else StatusCode.INVALID
+            self._say_waiting(code, f'no model: {error}', 'robot_description')
+        if self._configured is not None:
+            self._configured.inputs.change(replacing=False)
+
+    def _take_over(self, configured: Configured, built: Built) -> None:
         """Run another servo from the next tick on."""
+        servo, job = built.servo, built.job
+        assert servo is not None  # a result without one is refused
         self._generation += 1
         self._reporter.generation = self._generation
-        self._servo, self._built = servo, None
-        publishers = self._outlets.get()
-        templates = publishers.templates(servo)  # type: ignore[union-attr]
-        # The targets of the old robot go first, the command to move comes last.
-        self._measurement = self._inputs.take_over(servo)  # type: ignore[union-attr]
-        self._markers.take_over(servo, self._job.urdf, self._job.srdf)
-        jumps = self._inputs.jump_counter(servo)  # type: ignore[union-attr]
-        self._inbox.controlled.put(
-            Controlled(servo, templates, self._generation, self._measurement, jumps)
-        )
-        self._inputs.change(replacing=False)  # type: ignore[union-attr]
+        self._markers.take_over(servo, job.urdf, job.srdf)
+        configured.take_over(servo, self._generation)
         settings = self._given.settings or servo.settings
-        self._planning.take_over(self._job.urdf, self._job.srdf, settings, self._generation)
+        self._planning.take_over(job.urdf, job.srdf, settings, self._generation)
         names = ', '.join(servo.robot.group.joint_names)
         self.get_logger().info(
             f'model {self._generation}: {servo.robot.group.n_variables} joints: {names}'
@@ -443,21 +450,23 @@ class IkNode(GuardedNode, StreamNode):
 
     def _release(self) -> None:
         """Give up the model, the topics and the services."""
-        self._active = False
+        self._machine.handle(NodeEvent.RELEASE)
         self._end_bond()
         self._note_failure('')
         self._inbox.controlled.put(None)
-        self._servo = None
         self._planning.release(in_order=True)
         self._reporter.generation = 0
-        if self._inputs is not None:
-            self._inputs.destroy()
-            self._inputs = None
-        publishers = self._outlets.get()
-        self._outlets.put(None)
-        self._await_rest()
-        if publishers is not None:
-            publishers.destroy()
+        configured, self._configured = self._configured, None
+        if configured is None:
+            self._await_rest()
+        else:
+            configured.destroy(self._await_rest)
+
+    def _let_rest(self) -> None:
+        """Have the servo come to rest, and wait for that."""
+        if self._configured is not None:
+            self._configured.inputs.activate(False)
+            self._await_rest()
 
     def _end_bond(self) -> None:
         """Tell the lifecycle manager, where there is a bond, that it ends in order."""
@@ -472,9 +481,8 @@ class IkNode(GuardedNode, StreamNode):
 
     def _advance_autostart(self) -> None:
         """Configure once a model is there, activate once joint states are; then it is done."""
-        if self._inputs is None:
-            if self._built is not None:
-                self.trigger_configure()
+        if self.stage is NodeStage.READY:
+            self.trigger_configure()
         elif (
             self._loop.output.code != StatusCode.WAITING_FOR_JOINT_STATES
             and self._has_fresh_states()
@@ -483,8 +491,9 @@ class IkNode(GuardedNode, StreamNode):
             self.trigger_activate()
 
     def _has_fresh_states(self) -> bool:
-        servo = self._servo
-        if servo is None:
+        controlled = self._inbox.controlled.get()
+        if controlled is None:
             return False
-        received = self._measurement.get().received[servo.robot.needed_coords]
+        servo, measurement = controlled.servo, controlled.measurement.get()
+        received = measurement.received[servo.robot.needed_coords]
         return bool((self._loop_now() - received <= servo.settings.joint_state_timeout).all())

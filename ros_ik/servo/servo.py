@@ -30,11 +30,14 @@ from ros_ik.servo.reports.tick_reports import DampingReport
 from ros_ik.servo.reports.tick_reports import report_measured
 from ros_ik.servo.reports.tick_reports import report_targets
 from ros_ik.servo.robot.controlled_robot import resolve_robot
-from ros_ik.servo.state.following_error import Following
 from ros_ik.servo.state.following_error import FollowingError
+from ros_ik.servo.state.following_state import Following
 from ros_ik.servo.state.hold_reasons import hold_reason
 from ros_ik.servo.state.hold_reasons import HoldReason
 from ros_ik.servo.state.motion_start import MotionStarts
+from ros_ik.servo.state.servo_state import SERVO_TRANSITIONS
+from ros_ik.servo.state.servo_state import ServoEvent
+from ros_ik.servo.state.servo_state import ServoState
 from ros_ik.servo.step.link_poses import LinkPoses
 from ros_ik.servo.step.step_solver import StepSolver
 from ros_ik.servo.targets.events import Events
@@ -46,6 +49,10 @@ from ros_ik.servo.targets.target_selection import Choice
 from ros_ik.servo.targets.target_selection import Goals
 from ros_ik.settings import Settings
 from ros_ik.solvers import SolveStatus
+from ros_ik.state_machine import StateMachine
+
+# A hold that no reason of its own has: targets were dropped in motion.
+_COMING_TO_REST = HoldReason(StatusCode.OK, 'coming to rest', True)
 
 
 class Servo:
@@ -104,12 +111,17 @@ class Servo:
         self._obstacles: tuple[Obstacle, ...] = ()
         self._step = np.zeros(model.joint_dof_count)
         self._next_step = np.zeros(model.joint_dof_count)
-        self._reason: HoldReason | None = None
+        # Why the command braked last; braking goes on for it where no other reason is left.
+        self._reason = _COMING_TO_REST
         self._motion_start = ''
         # True in the tick in which a motion begins with a robot that moves.
         self._starts_moving = False
-        # Whether tracking may go on from the command, and whether the command may be repeated.
-        self._synchronised = self._has_command = False
+        self._machine = StateMachine(ServoState.IDLE, SERVO_TRANSITIONS)
+
+    @property
+    def state(self) -> ServoState:
+        """State after the last tick."""
+        return self._machine.state
 
     @property
     def moving(self) -> bool:
@@ -148,15 +160,17 @@ class Servo:
         Returns:
             The command to send, or silence, and what to report.
         """
-        if self._reason is None or not self.moving:
+        if self.state is ServoState.TRACKING or not self.moving:
             # A stop that has begun goes on as it began.
             self._solver.settle(self.joint_q, self._step)
         self._starts_moving = False
         self._notice_events(now, command)
-        if not self._synchronised and not self.moving:
+        if not (self.state.resumes or self.moving):
             self._starts.observe(now, measurement)
         self._take_obstacles(measurement, command)
-        self.following.observe(now, measurement, self.joint_q, self._synchronised, not self.moving)
+        self.following.observe(
+            now, measurement, self.joint_q, self.state.resumes, not self.moving
+        )
         reason = hold_reason(
             self.robot, self.settings.joint_state_timeout, self.following, now, measurement,
             command,
@@ -167,9 +181,10 @@ class Servo:
             reason = self.goals.missing(now, command.mode, choice, self._events)
             if reason is not None and self._starts_moving:
                 # A robot that others move is left to them.
-                self._step[:], self._synchronised = 0.0, False
+                self._step[:] = 0.0
+                self._machine.handle(ServoEvent.DETACH)
                 self._solver.rest()
-        if reason is None and not self._synchronised:
+        if reason is None and not self.state.resumes:
             if self.moving:
                 # Braking from before: the measured state is taken over at rest.
                 reason = self._reason
@@ -197,27 +212,25 @@ class Servo:
         self._starts.command.forget()
         self._report.forget()
         self.goals.rest()
-        self._synchronised = self._has_command = False
+        self._machine.handle(ServoEvent.FAIL)
 
     def _notice_events(self, now: float, command: Command) -> None:
         self._events.notice(now, command)
         if self._events.activated:
-            self._has_command = False
+            self._machine.handle(ServoEvent.ACTIVATE)
         if self._events.forgets_command:
             self._starts.command.forget()
         if self._events.drops_targets:
             self.following.forget()
             self.goals.drop(self._events.forgotten)
-            self._synchronised = False
-            if self._reason is None:
-                self._reason = HoldReason(StatusCode.OK, 'coming to rest', True)
+            self._machine.handle(ServoEvent.DETACH)
 
     def _take_obstacles(self, measurement: Measurement, command: Command) -> None:
         """Take over changed obstacles, once it is known where the links are."""
         if command.obstacles is self._obstacles:
             return
         joint_q = self.joint_q
-        if not self._synchronised and not self.moving:
+        if not (self.state.resumes or self.moving):
             measured = self._measured(measurement, joint_q)
             if measured is None:
                 return
@@ -233,7 +246,7 @@ class Servo:
         goals.withdraw(command)
         goals.accept_twists(command)
         has_new_joints = goals.has_new_joints(command)
-        if (poses or center or has_new_joints) and not self._synchronised and not self.moving:
+        if (poses or center or has_new_joints) and not (self.state.resumes or self.moving):
             self._synchronise(now, measurement)
         if goals.accept_joints(command):
             # Joints that are no longer named stay where they are now.
@@ -262,7 +275,7 @@ class Servo:
         self.following.restart(now, measurement, self.joint_q)
         self._report.forget()
         self.goals.rest()
-        self._synchronised = self._has_command = True
+        self._machine.handle(ServoEvent.BEGIN)
 
     def _set_posture(self) -> None:
         """Renew the posture: the configured one, or the configuration now."""
@@ -272,7 +285,8 @@ class Servo:
 
     def _track(self, now: float, measurement: Measurement, choice: Choice) -> ServoOutput:
         """Make one step towards the targets."""
-        self._reason = None
+        self._machine.handle(ServoEvent.TRACK)
+        self._reason = _COMING_TO_REST
         self._halt.end()
         self._starts.command.move()
         if self._has_others and measurement is not self._followed:
@@ -376,28 +390,38 @@ class Servo:
         if returns:
             self._halt.aim(self.following.place)
         if self.moving or returns:
-            self._synchronised = self._synchronised and not reason.resynchronise
-            output = self._brake(
-                reason.code, reason.text, may_return=reason.may_return, returns=returns
-            )
+            output = self._brake_for(reason, reason.may_return, returns)
         else:
-            self._halt.end()
-            self._solver.rest()
-            self._starts.command.rest(now, self.joint_q)
-            if reason.waiting_for:
-                self._starts.command.forget()
-            self._starts.command.observe(now, measurement.joint_q)
-            idle = self.settings.publish_when_idle and reason.may_repeat
-            if idle and not self._has_command:
-                self._synchronise(now, measurement)
-            self._has_command = idle
-            self._synchronised = self._synchronised and idle and not reason.resynchronise
-            if self.moving:
-                output = self._brake(reason.code, reason.text, may_return=False)
-            else:
-                output = self._output(reason.code, reason.text, publish=idle)
+            output = self._rest(now, reason, measurement)
         output.waiting_for = reason.waiting_for
         return output
+
+    def _brake_for(self, reason: HoldReason, may_return: bool, returns: bool) -> ServoOutput:
+        """Make one step towards rest for a reason."""
+        if reason.resynchronise:
+            self._machine.handle(ServoEvent.DETACH)
+        self._machine.handle(ServoEvent.BRAKE)
+        return self._brake(reason.code, reason.text, may_return=may_return, returns=returns)
+
+    def _rest(self, now: float, reason: HoldReason, measurement: Measurement) -> ServoOutput:
+        """Repeat the command at rest, or be silent."""
+        self._halt.end()
+        self._solver.rest()
+        self._starts.command.rest(now, self.joint_q)
+        if reason.waiting_for:
+            self._starts.command.forget()
+        self._starts.command.observe(now, measurement.joint_q)
+        if not (self.settings.publish_when_idle and reason.may_repeat):
+            self._machine.handle(ServoEvent.SILENCE)
+            return self._output(reason.code, reason.text, publish=False)
+        if not self.state.repeats:
+            self._synchronise(now, measurement)
+            if self.moving:
+                return self._brake_for(reason, may_return=False, returns=False)
+        if reason.resynchronise:
+            self._machine.handle(ServoEvent.DETACH)
+        self._machine.handle(ServoEvent.REPEAT)
+        return self._output(reason.code, reason.text, publish=True)
 
     def _brake(
         self, code: StatusCode, text: str, *, may_return: bool = True, returns: bool = False

@@ -8,9 +8,14 @@ import abc
 from typing import Any
 
 from ros_ik.node.actions.action_server import End
+from ros_ik.node.actions.action_server import Outcome
 from ros_ik.node.actions.commander import ComingToRest
 from ros_ik.node.actions.commander import Commander
+from ros_ik.node.actions.goal_state import GOAL_TRANSITIONS
+from ros_ik.node.actions.goal_state import GoalEvent
+from ros_ik.node.actions.goal_state import GoalState
 from ros_ik.servo import Mode
+from ros_ik.state_machine import StateMachine
 
 # How long a robot stays within the tolerances before it counts as arrived [s].
 SETTLING = 0.1
@@ -26,6 +31,7 @@ class ActionMotion(abc.ABC):
 
     modes: tuple[Mode, ...]
     place: str
+    _resting: ComingToRest
 
     def __init__(self, commander: Commander) -> None:
         """Note how things stand.
@@ -37,10 +43,16 @@ class ActionMotion(abc.ABC):
         self._commander = commander
         self._situation = commander.situation()
         self._target: Any = None
-        self._resting: ComingToRest | None = None
+        self._machine = StateMachine(GoalState.READY, GOAL_TRANSITIONS)
+
+    @property
+    def state(self) -> GoalState:
+        """State of the goal."""
+        return self._machine.state
 
     def begin(self) -> None:
         """Take the place of every other target."""
+        self._machine.handle(GoalEvent.BEGIN)
         self._others = self._competitors()
         self._begin(self._commander.now())
 
@@ -50,7 +62,13 @@ class ActionMotion(abc.ABC):
         if reason:
             return self.abort(reason)
         self._look(now)
-        return self._come_to_rest(now) if canceled else self._advance(now)
+        if not canceled:
+            return self._advance(now)
+        if self.state is not GoalState.CANCELING:
+            self._machine.handle(GoalEvent.CANCEL)
+            self._resting = ComingToRest(self._commander)
+            self._withdraw()
+        return self._canceled() if self._resting.done(now) else None
 
     @abc.abstractmethod
     def abort(self, reason: str) -> End:
@@ -86,16 +104,16 @@ class ActionMotion(abc.ABC):
 
     def _replaced(self) -> str:
         """Return who has taken over, '' for nobody."""
-        held = None if self._resting is not None else self._target
+        held = None if self.state is GoalState.CANCELING else self._target
         if self._present() is not held:
             return f'a newer {self.place} has taken over'
         return self._commander.newcomer(self._others, self._competitors())
 
-    def _come_to_rest(self, now: float) -> End | None:
-        if self._resting is None:
-            self._resting = ComingToRest(self._commander)
-            self._withdraw()
-        return self._canceled() if self._resting.done(now) else None
+    def _finish(self, outcome: Outcome, result: Any) -> End:
+        """Return the end of the goal, which leaves its place without a target."""
+        self._withdraw()
+        self._machine.handle(GoalEvent.END)
+        return End(outcome, result)
 
     def _withdraw(self) -> None:
         """Leave the place without a target: the servo decelerates, within its limits."""

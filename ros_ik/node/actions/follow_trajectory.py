@@ -172,5 +172,5 @@ class FollowTrajectoryMotion(ActionMotion):
         return self._end(Outcome.CANCELED, FollowJointTrajectory.Result.SUCCESSFUL, 'cancelled')
 
     def _end(self, outcome: Outcome, code: int, text: str) -> End:
-        self._withdraw()
-        return End(outcome, FollowJointTrajectory.Result(error_code=code, error_string=text))
+        result = FollowJointTrajectory.Result(error_code=code, error_string=text)
+        return self._finish(outcome, result)

@@ -20,6 +20,8 @@ from ros_ik.node.actions.action_server import End
 from ros_ik.node.actions.action_server import GoalError
 from ros_ik.node.actions.action_server import Outcome
 from ros_ik.node.actions.commander import Commander
+from ros_ik.node.actions.goal_state import GoalEvent
+from ros_ik.node.actions.goal_state import GoalState
 from ros_ik.node.actions.joint_way import JointWay
 from ros_ik.node.subscribers.refusals import why_frame
 from ros_ik.node.subscribers.refusals import why_numbers
@@ -50,8 +52,9 @@ class MoveToPoseMotion(ActionMotion):
 
     modes = (Mode.AUTO, Mode.POSE)
     place = 'target of the task'
+    # The way of the joints that the goal takes instead of its pose, None for none.
     _way: JointWay | None = None
-    _question: int | None = None
+    _question: int
 
     def __init__(self, commander: Commander, goal: MoveToPose.Goal) -> None:
         """Check the goal.
@@ -73,7 +76,6 @@ class MoveToPoseMotion(ActionMotion):
         self._target = self._pose = self._read(goal)
         self._started = self._within_since = self._aimed = commander.now()
         self._may_change = goal.allow_reconfiguration
-        self._asked_at = 0.0
         self._changes: list[str] = []
         self._errors = self._measure(task)
         self._check_jump()
@@ -97,11 +99,12 @@ class MoveToPoseMotion(ActionMotion):
 
     def abort(self, reason: str) -> End:
         """Withdraw the target, unless another one has taken its place."""
-        self._withdraw()
-        return End(Outcome.ABORTED, self._result(False, reason))
+        return self._finish(Outcome.ABORTED, self._result(False, reason))
 
     def _begin(self, now: float) -> None:
         self._put(self._target)
+        if not self._may_change:
+            self._machine.handle(GoalEvent.PERSIST)
 
     def _look(self, now: float) -> None:
         self._errors = self._measure(self._commander.settings.tasks[self._task])
@@ -110,14 +113,13 @@ class MoveToPoseMotion(ActionMotion):
         if self._way is not None or not self._is_within():
             self._within_since = now
         elif now - self._within_since >= SETTLING:
-            self._withdraw()
-            return End(Outcome.SUCCEEDED, self._result(True, '; '.join(self._changes)))
+            return self._finish(Outcome.SUCCEEDED, self._result(True, '; '.join(self._changes)))
         if now - self._started > self._timeout:
             parts = (self._commander.output.text, *self._changes)
             return self.abort(f'not reached within {self._timeout:g} s: {"; ".join(parts)}')
         if self._way is not None:
             self._follow_way(self._way, now)
-        elif self._may_change:
+        elif self.state is not GoalState.PERSISTING:
             self._seek_way(now)
         return None
 
@@ -125,30 +127,35 @@ class MoveToPoseMotion(ActionMotion):
         """Ask for another configuration where the robot rests short of the target."""
         commander = self._commander
         rests = commander.output.code == StatusCode.STATIONARY and now - self._aimed > _STALE
-        if not rests:
-            self._question = None
+        if self.state is GoalState.SEARCHING and rests:
+            self._read_answer(now)
+        elif self.state is GoalState.SEARCHING:
+            self._machine.handle(GoalEvent.RESUME)
+        elif not rests:
             return
-        if self._question is None:
-            if commander.command.mode is not Mode.AUTO:
-                self._give_up(f'mode {commander.command.mode.name} has no joint targets')
-            elif len(self._changes) >= _MOST_CHANGES:
-                self._give_up('no further change of configuration is tried')
-            else:
-                start = commander.output.joint_q[commander.servo.robot.coords]
-                self._asked_at = now
-                self._question = commander.planner.ask(
-                    self._task, self._pose.pose, start, self._tolerances, _SEARCH_TIME
-                )
-            return
-        found = commander.planner.answer(self._question)
+        elif commander.command.mode is not Mode.AUTO:
+            self._give_up(f'mode {commander.command.mode.name} has no joint targets')
+        elif len(self._changes) >= _MOST_CHANGES:
+            self._give_up('no further change of configuration is tried')
+        else:
+            self._machine.handle(GoalEvent.SEARCH)
+            start = commander.output.joint_q[commander.servo.robot.coords]
+            self._asked_at = now
+            self._question = commander.planner.ask(
+                self._task, self._pose.pose, start, self._tolerances, _SEARCH_TIME
+            )
+
+    def _read_answer(self, now: float) -> None:
+        """Go where the planner says, once it has answered."""
+        found = self._commander.planner.answer(self._question)
         if found is None:
             if now - self._asked_at > 1.5 * _SEARCH_TIME:
                 self._give_up('no answer to the search for another configuration')
         elif found.message:
             self._give_up(found.message)
         else:
-            self._question = None
-            self._go(JointWay(commander, found.joint_names, found.positions), now)
+            self._machine.handle(GoalEvent.DETOUR)
+            self._go(JointWay(self._commander, found.joint_names, found.positions), now)
 
     def _go(self, way: JointWay, now: float) -> None:
         """Leave the pose for a way of the joints."""
@@ -168,6 +175,7 @@ class MoveToPoseMotion(ActionMotion):
             return
         if way.is_blocked:
             self._changes[-1] = 'a change of configuration was blocked on its way'
+        self._machine.handle(GoalEvent.RESUME)
         self._withdraw()
         self._way, self._aimed = None, now
         robot, pose = self._commander.servo.robot, self._pose.pose.tolist()
@@ -180,7 +188,7 @@ class MoveToPoseMotion(ActionMotion):
 
     def _give_up(self, reason: str) -> None:
         """Change no configuration any more; the target stays, for what holds it may go."""
-        self._may_change, self._question = False, None
+        self._machine.handle(GoalEvent.PERSIST)
         self._changes.append(reason)
 
     def _read(self, goal: MoveToPose.Goal) -> PoseTarget:
@@ -256,7 +264,7 @@ class MoveToPoseMotion(ActionMotion):
         self._commander.put_pose(self._task, target)
 
     def _canceled(self) -> End:
-        return End(Outcome.CANCELED, self._result(False, 'cancelled'))
+        return self._finish(Outcome.CANCELED, self._result(False, 'cancelled'))
 
     def _result(self, reached: bool, message: str) -> MoveToPose.Result:
         return MoveToPose.Result(

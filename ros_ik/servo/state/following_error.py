@@ -11,17 +11,20 @@ would get too far ahead comes to rest and goes back too.
 from __future__ import annotations
 
 import collections
-import enum
 import math
 
 import numpy as np
 
 from ros_ik.servo.interface.command import Measurement
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.state.following_state import Following
+from ros_ik.servo.state.following_state import FOLLOWING_TRANSITIONS
+from ros_ik.servo.state.following_state import FollowingEvent
 from ros_ik.servo.state.lead_limit import CALM
 from ros_ik.servo.state.lead_limit import LeadLimit
 from ros_ik.servo.state.standing import StandingJoints
 from ros_ik.settings import Settings
+from ros_ik.state_machine import StateMachine
 
 # A joint has moved where it is this far from where it stood; encoders tremble by less [rad].
 _MOVED = 8e-4
@@ -42,19 +45,10 @@ _MOST_COMMANDS = 12
 _ARRIVED = 1e-9
 
 
-class Following(enum.Enum):
-    """State of the command."""
-
-    TRACKS = 0
-    HALTS = 1
-    RETURNS = 2
-
-
 class FollowingError:
     """Compares command and measurement of the controlled joints; owned by the control thread.
 
     Attributes:
-        state: Whether the command tracks targets, comes to rest, or returns to the robot.
         place: Positions to which it returns [n_variables].
     """
 
@@ -63,7 +57,7 @@ class FollowingError:
         self._coords, self._names = robot.coords, robot.group.joint_names
         self._lead = LeadLimit(robot, settings)
         count = len(self._names)
-        self.state = Following.TRACKS
+        self._machine = StateMachine(Following.UNKNOWN, FOLLOWING_TRANSITIONS)
         self.place = np.zeros(count)
         self._unknown = np.full(count, np.nan)
         # Joints that have not followed and not moved since, and those that halt the command.
@@ -72,7 +66,6 @@ class FollowingError:
         # not, and must not be followed down.
         self._settled = np.ones(count, dtype=bool)
         self._tried = 0.0
-        self._has_command = False
         self.apply(settings)
 
     def apply(self, settings: Settings) -> None:
@@ -90,9 +83,17 @@ class FollowingError:
         self._away = np.minimum(_AWAY * self._lead.unit, self._lead.floor)
 
     @property
+    def state(self) -> Following:
+        """State of the command."""
+        return self._machine.state
+
+    @property
     def holds(self) -> bool:
         """True if targets have to wait."""
-        return self.state is not Following.TRACKS
+        return self.state in (Following.HALTS, Following.RETURNS)
+    @property
+    def _is_known(self) -> bool:
+        return self.state is not Following.UNKNOWN
 
     @property
     def culprits(self) -> str:
@@ -103,7 +104,7 @@ class FollowingError:
     def slowed_by(self) -> str:
         """Name of the joint that slows the command or has to show that it follows, '' for none."""
         joint = self._lead.joint
-        if joint < 0 and self._has_command and self._doubted.any():
+        if joint < 0 and self._is_known and self._doubted.any():
             ahead = self._joint_q[self._coords] - self._measurement.joint_q[self._coords]
             joint = int(np.argmax(np.abs(ahead) / self._lead.trial))
             if abs(ahead[joint]) < 0.5 * self._lead.trial[joint]:
@@ -112,8 +113,7 @@ class FollowingError:
 
     def forget(self) -> None:
         """Forget the command and what is known of the joints."""
-        self._has_command = False
-        self.state = Following.TRACKS
+        self._machine.handle(FollowingEvent.FORGET)
         self._lead.joint = -1
         self._doubt(np.zeros_like(self._doubted), 0.0)
         self._settled[:] = True
@@ -126,7 +126,7 @@ class FollowingError:
             measurement: The measured state.
             joint_q: Commanded coordinates [joint_coord_count].
         """
-        self._has_command = True
+        self._machine.handle(FollowingEvent.RESTART)
         self._now, self._measurement, self._joint_q = now, measurement, joint_q
         self._looked, self._calm_until, self._age = -math.inf, -math.inf, 0.0
         self._measured, self._commanded = measurement.joint_q[self._coords], joint_q[self._coords]
@@ -150,7 +150,7 @@ class FollowingError:
                 where it is.
             still: Whether the command is at rest.
         """
-        if not self._has_command:
+        if not self._is_known:
             return
         age = abs(now - float(measurement.received[self._coords].min()))
         if age > self._timeout:
@@ -169,7 +169,7 @@ class FollowingError:
         Returns:
             Measured less commanded positions [n_variables], rad or m; NaN without a command.
         """
-        if not self._has_command:
+        if not self._is_known:
             return self._unknown
         measured = self._measurement.joint_q[self._coords]
         last = self._joint_q[self._coords]
@@ -184,7 +184,7 @@ class FollowingError:
             last: The step before it.
             acceleration: Acceleration limits of the controlled joints [rad/s^2 or m/s^2].
         """
-        if not (self._is_on and self._has_command) or self._now < self._calm_until:
+        if not (self._is_on and self._is_known) or self._now < self._calm_until:
             self._lead.joint = -1
             return False
         ahead = self._joint_q[self._coords] - self._measurement.joint_q[self._coords]
@@ -245,10 +245,10 @@ class FollowingError:
         elif not stands.all() and now - self._rested < _LONGEST_WAIT:
             pass
         elif self.state is Following.HALTS:
-            self.state, self.place = Following.RETURNS, self._measured.copy()
-            self._rested = now
+            self._machine.handle(FollowingEvent.REST)
+            self.place, self._rested = self._measured.copy(), now
         elif self._has_returned(now):
-            self.state = Following.TRACKS
+            self._machine.handle(FollowingEvent.ARRIVE)
             self._tried = now
             self._doubt(self._doubted | self._accused, now)
             self._settled[:] = False
@@ -256,7 +256,8 @@ class FollowingError:
 
     def _halt(self, joints: np.ndarray) -> None:
         """Let the command come to rest because of some joints."""
-        self.state, self._accused = Following.HALTS, joints
+        self._machine.handle(FollowingEvent.STALL)
+        self._accused = joints
         self._calm_until = -math.inf
         self._rested = self._looked
 

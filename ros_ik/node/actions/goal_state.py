@@ -1,0 +1,60 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""States of an action's goal; docs/architecture.md has the picture of the table."""
+
+from __future__ import annotations
+
+import enum
+
+
+class GoalState(enum.Enum):
+    """State of a goal."""
+
+    # It was checked, and its client does not know yet that it is accepted.
+    READY = enum.auto()
+    # The servo has the target of the goal.
+    PURSUING = enum.auto()
+    # The robot rests short of the target; the planner looks for another configuration.
+    SEARCHING = enum.auto()
+    # The joints go to that configuration.
+    DETOURING = enum.auto()
+    # The servo has the target, and no other configuration is looked for any more.
+    PERSISTING = enum.auto()
+    # The client wants it to end: the target is withdrawn, and the robot comes to rest.
+    CANCELING = enum.auto()
+    # It has a result.
+    ENDED = enum.auto()
+
+
+class GoalEvent(enum.Enum):
+    """Cause of a change of state."""
+
+    # The goal is accepted.
+    BEGIN = enum.auto()
+    # The planner is asked for another configuration.
+    SEARCH = enum.auto()
+    # The planner has found one.
+    DETOUR = enum.auto()
+    # The target counts again: the robot moves by itself, or its joints have gone their way.
+    RESUME = enum.auto()
+    # No other configuration is to be looked for.
+    PERSIST = enum.auto()
+    # The client wants the goal to end.
+    CANCEL = enum.auto()
+    # The goal succeeds, fails or has come to rest.
+    END = enum.auto()
+
+
+_S, _E = GoalState, GoalEvent
+_ENDS = {_E.CANCEL: _S.CANCELING, _E.END: _S.ENDED}
+GOAL_TRANSITIONS = {
+    _S.READY: {_E.BEGIN: _S.PURSUING},
+    _S.PURSUING: {_E.SEARCH: _S.SEARCHING, _E.PERSIST: _S.PERSISTING, **_ENDS},
+    _S.SEARCHING: {
+        _E.DETOUR: _S.DETOURING, _E.RESUME: _S.PURSUING, _E.PERSIST: _S.PERSISTING, **_ENDS,
+    },
+    _S.DETOURING: {_E.RESUME: _S.PURSUING, **_ENDS},
+    _S.PERSISTING: {**_ENDS},
+    _S.CANCELING: {_E.END: _S.ENDED},
+    _S.ENDED: {_E.END: _S.ENDED},
+}  # fmt: skip

@@ -1,0 +1,74 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Topics and services that a node has from configuration to cleanup."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ros_ik.node.control.control_loop import Controlled
+from ros_ik.node.control.control_loop import Inbox
+from ros_ik.node.control.publishing import CommandPublishers
+from ros_ik.node.subscribers.inputs import Inputs
+from ros_ik.node.transport.mailbox import Mailbox
+from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.polled_subscription import StreamNode
+from ros_ik.servo import Servo
+from ros_ik.settings import Settings
+
+
+class Configured:
+    """Publishers and inputs of a node, for one servo after the other.
+
+    Attributes:
+        inputs: Subscriptions and services.
+    """
+
+    def __init__(
+        self,
+        node: StreamNode,
+        settings: Settings,
+        inbox: Inbox,
+        outlets: Mailbox[CommandPublishers | None],
+        now: Callable[[], float],
+        drops: Drops,
+    ) -> None:
+        """Create topics and services.
+
+        Args:
+            node: The node.
+            settings: Settings in force.
+            inbox: What the control loop reads.
+            outlets: Where the control loop finds the publishers.
+            now: Clock of the servo [s].
+            drops: Counts what is of no use.
+        """
+        self._inbox, self._outlets = inbox, outlets
+        self._publishers = CommandPublishers(node, settings)
+        try:
+            self.inputs = Inputs(node, settings, inbox, now, drops)
+        except Exception:
+            self._publishers.destroy()
+            raise
+        outlets.put(self._publishers)
+
+    def take_over(self, servo: Servo, generation: int) -> None:
+        """Have the control loop run another servo from its next tick on.
+
+        Args:
+            servo: The servo.
+            generation: Number of models taken over, with this one.
+        """
+        templates = self._publishers.templates(servo)
+        # The targets of the old robot go first, the command to move comes last.
+        measurement = self.inputs.take_over(servo)
+        jumps = self.inputs.jump_counter(servo)
+        self._inbox.controlled.put(Controlled(servo, templates, generation, measurement, jumps))
+        self.inputs.change(replacing=False)
+
+    def destroy(self, await_rest: Callable[[], None]) -> None:
+        """Remove topics and services from the node, the publishers after ``await_rest``."""
+        self.inputs.destroy()
+        self._outlets.put(None)
+        await_rest()
+        self._publishers.destroy()

@@ -1,0 +1,34 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Lines of the log about a model that was built."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ros_ik.node.model_loading.model_builder import Built
+from ros_ik.node.model_loading.srdf_lines import touching_sentences
+from ros_ik.servo import Servo
+
+
+def log_built(logger: Any, built: Built, servo: Servo, summary: str) -> None:
+    """Log what a person should know of a new servo.
+
+    Args:
+        logger: Logger of the node.
+        built: Result of the build.
+        servo: Its servo.
+        summary: How long the parts of the build took.
+    """
+    logger.info(summary)
+    for sentence in built.warnings:
+        logger.warning(sentence)
+    warnings = servo.robot.model.warnings
+    if warnings:
+        logger.warning(
+            f'robot description: passed over {len(warnings)} things, the first: {warnings[0]}'
+        )
+    for sentence in servo.robot.shapes.warnings:
+        logger.warning(f'collision shapes: {sentence}')
+    for sentence in touching_sentences(servo):
+        logger.info(sentence)

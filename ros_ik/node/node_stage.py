@@ -1,0 +1,72 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Stages of the node: its lifecycle state, and which model it has.
+
+docs/architecture.md has the picture of the table.
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+class NodeStage(enum.Enum):
+    """Stage between two callbacks."""
+
+    # Unconfigured, without a model: none was heard yet, it is being built, or it was refused.
+    WAITING = enum.auto()
+    # Unconfigured, with a model to configure with.
+    READY = enum.auto()
+    # Configured: a servo runs, and targets do not count.
+    INACTIVE = enum.auto()
+    # Targets count.
+    ACTIVE = enum.auto()
+    # Configured, but the servo was given up, as its ticks failed.
+    FAILED = enum.auto()
+    # Nothing begins any more.
+    SHUT_DOWN = enum.auto()
+
+
+class NodeEvent(enum.Enum):
+    """Cause of a change of stage."""
+
+    # A model was built.
+    BUILT = enum.auto()
+    # A model is being built, and one that is ready is of no use any more.
+    BUILDING = enum.auto()
+    CONFIGURE = enum.auto()
+    ACTIVATE = enum.auto()
+    DEACTIVATE = enum.auto()
+    # A model that was built while the node is configured is taken over.
+    REPLACE = enum.auto()
+    # The servo is given up.
+    GIVE_UP = enum.auto()
+    # The node is cleaned up, or a transition failed: model and topics are given up.
+    RELEASE = enum.auto()
+    SHUT_DOWN = enum.auto()
+
+
+_S, _E = NodeStage, NodeEvent
+NODE_TRANSITIONS = {
+    _S.WAITING: {
+        _E.BUILT: _S.READY, _E.SHUT_DOWN: _S.SHUT_DOWN,
+        _E.BUILDING: _S.WAITING, _E.RELEASE: _S.WAITING,
+    },
+    _S.READY: {
+        _E.CONFIGURE: _S.INACTIVE, _E.BUILDING: _S.WAITING, _E.SHUT_DOWN: _S.SHUT_DOWN,
+        _E.RELEASE: _S.READY,
+    },
+    _S.INACTIVE: {
+        _E.ACTIVATE: _S.ACTIVE, _E.GIVE_UP: _S.FAILED, _E.RELEASE: _S.WAITING,
+        _E.SHUT_DOWN: _S.SHUT_DOWN, _E.REPLACE: _S.INACTIVE,
+    },
+    _S.ACTIVE: {
+        _E.DEACTIVATE: _S.INACTIVE, _E.GIVE_UP: _S.FAILED, _E.RELEASE: _S.WAITING,
+        _E.SHUT_DOWN: _S.SHUT_DOWN, _E.REPLACE: _S.ACTIVE,
+    },
+    _S.FAILED: {
+        _E.REPLACE: _S.INACTIVE, _E.RELEASE: _S.WAITING, _E.SHUT_DOWN: _S.SHUT_DOWN,
+        _E.DEACTIVATE: _S.FAILED, _E.BUILDING: _S.FAILED,
+    },
+    _S.SHUT_DOWN: {_E.RELEASE: _S.SHUT_DOWN},
+}  # fmt: skip

@@ -1,0 +1,102 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""States of the servo: whether it moves towards targets, and what its last command is good for.
+
+docs/architecture.md has the picture of the table.
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+class ServoState(enum.Enum):
+    """State between two ticks.
+
+    A state at rest may still have its last braking step to make, and one that brakes may have made
+    it: whether the command moves is a matter of numbers, see ``Servo.moving``.
+    """
+
+    # At rest and silent; the next motion begins where the controller holds the robot.
+    IDLE = enum.auto()
+    # The command follows targets, each step from the last command.
+    TRACKING = enum.auto()
+    # Comes to rest; tracking may go on from the command at any time.
+    BRAKING = enum.auto()
+    # Comes to rest; its command may be repeated there, and tracking begins anew.
+    STOPPING = enum.auto()
+    # Comes to rest; its command counts for nothing there.
+    ENDING = enum.auto()
+    # At rest, and the command is repeated; tracking may go on from it.
+    HOLDING = enum.auto()
+    # At rest, and the command is repeated; tracking begins anew.
+    PARKED = enum.auto()
+
+    @property
+    def resumes(self) -> bool:
+        """True if tracking may go on from the last command."""
+        return self in _RESUMES
+
+    @property
+    def repeats(self) -> bool:
+        """True if the command may be repeated at rest."""
+        return self not in _FORGETS
+
+
+_RESUMES = frozenset({ServoState.TRACKING, ServoState.BRAKING, ServoState.HOLDING})
+_FORGETS = frozenset({ServoState.IDLE, ServoState.ENDING})
+
+
+class ServoEvent(enum.Enum):
+    """Cause of a change of state."""
+
+    # A motion begins where the controller holds the robot.
+    BEGIN = enum.auto()
+    # A step towards targets is made.
+    TRACK = enum.auto()
+    # From now on tracking may not go on from the command: targets were dropped, or the reason to
+    # hold says so.
+    DETACH = enum.auto()
+    # The servo was activated: another controller may hold the robot since.
+    ACTIVATE = enum.auto()
+    # A step towards rest is made.
+    BRAKE = enum.auto()
+    # The command at rest is repeated.
+    REPEAT = enum.auto()
+    # Nothing is sent at rest.
+    SILENCE = enum.auto()
+    # A tick failed, and nobody knows where the robot came to rest.
+    FAIL = enum.auto()
+
+
+_S, _E = ServoState, ServoEvent
+SERVO_TRANSITIONS = {
+    _S.IDLE: {
+        _E.BEGIN: _S.TRACKING, _E.BRAKE: _S.ENDING,
+        _E.DETACH: _S.IDLE, _E.ACTIVATE: _S.IDLE, _E.SILENCE: _S.IDLE, _E.FAIL: _S.IDLE,
+    },
+    _S.TRACKING: {
+        _E.DETACH: _S.STOPPING, _E.BRAKE: _S.BRAKING, _E.REPEAT: _S.HOLDING,
+        _E.SILENCE: _S.IDLE, _E.FAIL: _S.IDLE, _E.TRACK: _S.TRACKING,
+    },
+    _S.BRAKING: {
+        _E.TRACK: _S.TRACKING, _E.DETACH: _S.STOPPING, _E.REPEAT: _S.HOLDING,
+        _E.SILENCE: _S.IDLE, _E.FAIL: _S.IDLE, _E.BRAKE: _S.BRAKING,
+    },
+    _S.STOPPING: {
+        _E.BEGIN: _S.TRACKING, _E.ACTIVATE: _S.ENDING, _E.REPEAT: _S.PARKED,
+        _E.SILENCE: _S.IDLE, _E.FAIL: _S.IDLE, _E.BRAKE: _S.STOPPING, _E.DETACH: _S.STOPPING,
+    },
+    _S.ENDING: {
+        _E.BEGIN: _S.TRACKING, _E.SILENCE: _S.IDLE, _E.FAIL: _S.IDLE,
+        _E.BRAKE: _S.ENDING, _E.DETACH: _S.ENDING, _E.ACTIVATE: _S.ENDING,
+    },
+    _S.HOLDING: {
+        _E.TRACK: _S.TRACKING, _E.DETACH: _S.PARKED, _E.SILENCE: _S.IDLE, _E.FAIL: _S.IDLE,
+        _E.REPEAT: _S.HOLDING,
+    },
+    _S.PARKED: {
+        _E.BEGIN: _S.TRACKING, _E.BRAKE: _S.STOPPING, _E.ACTIVATE: _S.IDLE, _E.SILENCE: _S.IDLE,
+        _E.FAIL: _S.IDLE, _E.REPEAT: _S.PARKED, _E.DETACH: _S.PARKED,
+    },
+}  # fmt: skip

@@ -1,0 +1,161 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Every transition between the stages of the node, which runs in this process."""
+
+import time
+
+import pytest
+import rclpy
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from support.ros_processes import reserved_domain
+from support.ros_rig import ARM
+from support.ros_rig import LATCHED
+from support.ros_rig import LONG
+from support.ros_rig import panda_urdf
+from support.state_machines import record_transitions
+from support.state_machines import transitions
+
+from ros_ik.node.execution.executor import make_executor
+from ros_ik.node.ik_node import IkNode
+from ros_ik.node.node_stage import NODE_TRANSITIONS
+from ros_ik.node.node_stage import NodeStage
+from ros_ik.node.subscribers.inputs import Inputs
+from ros_ik.servo import Servo
+
+pytestmark = pytest.mark.dds
+
+
+class Rig:
+    """A node, and a publisher of its robot description and joint states."""
+
+    def __init__(self, domain):
+        parameters = {'frame_tasks': "['ee']", 'ee.frame': 'panda_hand_tcp', 'autostart': 'false'}
+        words = [word for name, value in parameters.items() for word in ('-p', f'{name}:={value}')]
+        rclpy.init(args=['--ros-args', *words], domain_id=domain)
+        self._executor = make_executor(rclpy.get_default_context())
+        self._beside = Node('beside', use_global_arguments=False)
+        self._description = self._beside.create_publisher(String, 'robot_description', LATCHED)
+        self._states = self._beside.create_publisher(JointState, 'joint_states', 10)
+        self._version = 0
+        self.start()
+
+    def start(self):
+        """Start a node, after the end of the one before."""
+        self.node = IkNode()
+        self._executor.add_node(self.node)
+
+    def describe(self):
+        """Publish the robot description once more, which counts as a new one."""
+        self._version += 1
+        self._description.publish(String(data=panda_urdf() + '\n' * self._version))
+
+    def reach(self, stage, met=lambda: True):
+        """Serve the node until it is in a stage and a condition is met."""
+        give_up = time.monotonic() + LONG
+        while self.node.stage is not stage or not met():
+            assert time.monotonic() < give_up, f'{stage} was not reached from {self.node.stage}'
+            now = self._beside.get_clock().now().to_msg()
+            state = JointState(name=list(ARM), position=[0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8])
+            state.header.stamp = now
+            self._states.publish(state)
+            for _ in range(5):
+                self._executor.spin_once(timeout_sec=0.005)
+
+    def get_ready(self):
+        """Have a model built for the node."""
+        self.describe()
+        self.reach(NodeStage.READY)
+
+    def replace(self):
+        """Have another model built and taken over while the node is configured."""
+        before = self.node._servo
+        self.describe()
+        self.reach(self.node.stage, lambda: self.node._servo not in (before, None))
+
+    def fail(self, monkeypatch):
+        """Let ticks fail until the servo is given up; the next one works."""
+        with monkeypatch.context() as patch:
+            patch.setattr(Servo, 'step', None)
+            self.reach(NodeStage.FAILED)
+
+    def end(self):
+        """End the node."""
+        self.node.finish()
+        self.node._source.end(timeout=LONG)
+        self._executor.remove_node(self.node)
+        self.node.destroy_node()
+
+    def leave(self):
+        """End everything."""
+        self.end()
+        self._executor.shutdown()
+        self._beside.destroy_node()
+        rclpy.try_shutdown()
+
+
+@pytest.fixture
+def rig():
+    with reserved_domain() as domain:
+        rig = Rig(domain)
+        yield rig
+        rig.leave()
+
+
+def test_every_transition_of_the_node_is_made(rig, monkeypatch):
+    made = record_transitions(monkeypatch)
+    with monkeypatch.context() as patch:
+        patch.setattr(rig.node._source, 'wait', None)
+        rig.node.trigger_configure()
+    rig.get_ready()
+    rig.describe()
+    rig.reach(NodeStage.WAITING)
+    rig.reach(NodeStage.READY)
+    with monkeypatch.context() as patch:
+        patch.setattr('ros_ik.node.ik_node.Configured', None)
+        rig.node.trigger_configure()
+    assert rig.node.stage is NodeStage.READY
+    rig.node.trigger_configure()
+    assert rig.node.stage is NodeStage.INACTIVE
+    rig.replace()
+    rig.node.trigger_activate()
+    assert rig.node.stage is NodeStage.ACTIVE
+    rig.replace()
+    rig.node.trigger_deactivate()
+    assert rig.node.stage is NodeStage.INACTIVE
+    rig.node.trigger_activate()
+    # Ticks fail in motion, and again before the node was active once more.
+    rig.fail(monkeypatch)
+    rig.reach(NodeStage.INACTIVE)
+    rig.fail(monkeypatch)
+    rig.describe()
+    rig.reach(NodeStage.INACTIVE)
+    rig.fail(monkeypatch)
+    rig.node.trigger_cleanup()
+    rig.reach(NodeStage.READY)
+    rig.node.trigger_configure()
+    rig.node.trigger_cleanup()
+    rig.reach(NodeStage.READY)
+    rig.node.trigger_configure()
+    with monkeypatch.context() as patch:
+        patch.setattr(Inputs, 'activate', None)
+        rig.node.trigger_activate()
+    assert rig.node.stage is NodeStage.WAITING
+    rig.node.trigger_shutdown()
+    assert rig.node.stage is NodeStage.SHUT_DOWN
+    for reached in (NodeStage.READY, NodeStage.INACTIVE, NodeStage.ACTIVE, NodeStage.FAILED):
+        rig.end()
+        rig.start()
+        rig.get_ready()
+        if reached is not NodeStage.READY:
+            rig.node.trigger_configure()
+        if reached is NodeStage.ACTIVE:
+            rig.node.trigger_activate()
+        if reached is NodeStage.FAILED:
+            rig.fail(monkeypatch)
+        assert rig.node.stage is reached
+        rig.node.trigger_shutdown()
+        assert rig.node.stage is NodeStage.SHUT_DOWN
+    stages = {one for one in made if isinstance(one[0], NodeStage)}
+    assert stages == transitions(NODE_TRANSITIONS)

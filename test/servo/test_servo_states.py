@@ -1,0 +1,273 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Every transition of the states of the servo, and of the command beside the robot."""
+
+import numpy as np
+import pytest
+from support.servo_rig import Rig
+from support.simulated_drives import Loop
+from support.simulated_drives import NO_BARRIERS
+from support.state_machines import record_transitions
+from support.state_machines import transitions
+
+from ros_ik.servo.state.following_state import Following
+from ros_ik.servo.state.following_state import FOLLOWING_TRANSITIONS
+from ros_ik.servo.state.servo_state import SERVO_TRANSITIONS
+from ros_ik.servo.state.servo_state import ServoState
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Return the transitions that the test has made."""
+    return record_transitions(monkeypatch)
+
+
+def reach(rig, state):
+    """Tick until the servo is in a state."""
+    for _ in range(300):
+        if rig.servo.state is state:
+            return
+        rig.tick()
+    raise AssertionError(f'{state} was not reached from {rig.servo.state}')
+
+
+def move(rig):
+    """Bring the servo to full motion towards a target."""
+    rig.quiet()
+    rig.aim(rig.moved((0.0, 0.3 if rig.pose()[1] < 0.0 else -0.3, 0.0)))
+    reach(rig, ServoState.TRACKING)
+    rig.tick(15)
+    assert rig.servo.moving
+
+
+def arrive(rig):
+    """Track a target where the robot is, at rest."""
+    rig.quiet()
+    names = rig.robot.group.joint_names
+    rig.aim_joints(**dict(zip(names, rig.q[rig.robot.coords], strict=True)))
+    reach(rig, ServoState.TRACKING)
+    rig.tick(100)
+    assert not rig.servo.moving
+
+
+def brake(rig):
+    """Lose the target in motion."""
+    move(rig)
+    rig.quiet()
+    reach(rig, ServoState.BRAKING)
+
+
+def pause(rig):
+    rig.change(paused=True)
+    rig.tick(2)
+
+
+def resume(rig):
+    rig.change(paused=False)
+    rig.tick()
+
+
+def switch(rig, active):
+    rig.change(active=active)
+    rig.tick()
+
+
+def silent(rig):
+    """Walk through the states of a servo that is silent at rest."""
+    brake(rig)
+    rig.aim(rig.moved((0.0, 0.1, 0.0)))
+    reach(rig, ServoState.TRACKING)
+    brake(rig)
+    reach(rig, ServoState.IDLE)
+    arrive(rig)
+    rig.quiet()
+    reach(rig, ServoState.IDLE)
+    move(rig)
+    pause(rig)
+    assert rig.servo.state is ServoState.STOPPING
+    reach(rig, ServoState.IDLE)
+    resume(rig)
+    brake(rig)
+    pause(rig)
+    assert rig.servo.state is ServoState.STOPPING
+    resume(rig)
+    # Targets go on while it stops: tracking begins anew at rest.
+    move(rig)
+    rig.command = rig.command.with_reset()
+    rig.tick()
+    assert rig.servo.state is ServoState.STOPPING
+    reach(rig, ServoState.TRACKING)
+    for ends in (True, False):
+        move(rig)
+        if ends:
+            rig.quiet()
+        for _ in range(2):
+            switch(rig, False)
+            switch(rig, True)
+            assert rig.servo.state is ServoState.ENDING
+        reach(rig, ServoState.IDLE if ends else ServoState.TRACKING)
+
+
+def failing(rig):
+    """Let a tick fail in each state of a servo that is silent at rest."""
+    rig.servo.interrupt()
+    move(rig)
+    rig.servo.interrupt()
+    brake(rig)
+    rig.servo.interrupt()
+    move(rig)
+    pause(rig)
+    rig.servo.interrupt()
+    resume(rig)
+    move(rig)
+    switch(rig, False)
+    switch(rig, True)
+    rig.servo.interrupt()
+    rig.servo.interrupt()
+    assert rig.servo.state is ServoState.IDLE
+
+
+def repeating(rig):
+    """Walk through the states of a servo that repeats its command at rest."""
+    brake(rig)
+    reach(rig, ServoState.HOLDING)
+    rig.tick()
+    move(rig)
+    arrive(rig)
+    rig.quiet()
+    reach(rig, ServoState.HOLDING)
+    pause(rig)
+    assert rig.servo.state is ServoState.PARKED
+    resume(rig)
+    assert rig.servo.state is ServoState.PARKED
+    move(rig)
+    pause(rig)
+    reach(rig, ServoState.PARKED)
+    switch(rig, False)
+    assert rig.servo.state is ServoState.IDLE
+    switch(rig, True)
+    # A stop is repeated while the servo is inactive too, until it is activated.
+    rig.command = rig.command.with_stop()
+    reach(rig, ServoState.PARKED)
+    switch(rig, False)
+    assert rig.servo.state is ServoState.PARKED
+    switch(rig, True)
+    rig.command = rig.command.with_reset()
+    resume(rig)
+    move(rig)
+    rig.quiet()
+    reach(rig, ServoState.HOLDING)
+    rig.received = rig.now - 10.0
+    rig.tick()
+    assert rig.servo.state is ServoState.IDLE
+    rig.received = None
+    move(rig)
+    rig.quiet()
+    reach(rig, ServoState.HOLDING)
+    rig.servo.interrupt()
+    move(rig)
+    pause(rig)
+    reach(rig, ServoState.PARKED)
+    rig.servo.interrupt()
+    assert rig.servo.state is ServoState.IDLE
+
+
+def following(loop):
+    """Return the state of the command beside the robot."""
+    return loop.rig.servo.following.state
+
+
+def tick_until(loop, *states):
+    """Let the robot run until the command or the servo is in a state."""
+    for _ in range(2000):
+        if following(loop) in states or loop.rig.servo.state in states:
+            return
+        loop.tick()
+    raise AssertionError(f'none of {states} was reached from {following(loop)}')
+
+
+def stall(loop):
+    """Freeze the robot in motion, and wait for the command to halt."""
+    loop.rig.aim(loop.rig.moved((0.0, 0.3 if loop.rig.pose()[1] < 0.0 else -0.3, 0.0)))
+    tick_until(loop, Following.TRACKS)
+    loop.tick(seconds=0.3)
+    loop.drives.frozen = True
+    tick_until(loop, Following.HALTS)
+
+
+def push(loop):
+    """Stall, and move the robot by hand until its command is at rest."""
+    stall(loop)
+    for _ in range(50):
+        loop.drives.q[loop.coords] += 0.003
+        loop.tick()
+    assert following(loop) is Following.HALTS and loop.rig.servo.state is ServoState.IDLE
+
+
+def release(loop):
+    """Let the robot follow again."""
+    loop.drives.frozen = False
+    loop.tick(seconds=1.5)
+
+
+def not_following(loop):
+    """Walk through the states of a command that the robot does not follow."""
+    stall(loop)
+    tick_until(loop, Following.RETURNS)
+    tick_until(loop, Following.TRACKS)
+    release(loop)
+    loop.rig.quiet()
+    tick_until(loop, ServoState.IDLE)
+    stall(loop)
+    loop.rig.command = loop.rig.command.with_reset()
+    loop.tick()
+    assert following(loop) is Following.UNKNOWN
+    release(loop)
+    stall(loop)
+    tick_until(loop, Following.RETURNS)
+    loop.rig.command = loop.rig.command.with_reset()
+    loop.tick()
+    assert following(loop) is Following.UNKNOWN
+    release(loop)
+    # The robot is moved by hand, and the command waits for it to stand.
+    push(loop)
+    loop.rig.quiet()
+    tick_until(loop, ServoState.ENDING)
+    assert following(loop) is Following.RETURNS
+    tick_until(loop, ServoState.IDLE)
+    release(loop)
+    # Meanwhile it is told to repeat its command.
+    push(loop)
+    loop.rig.set(publish_when_idle=True)
+    loop.tick()
+    assert following(loop) is Following.HALTS
+    tick_until(loop, ServoState.PARKED)
+    # It goes back to a robot that moves on once more.
+    loop.drives.q[loop.coords] += 0.01
+    tick_until(loop, Following.RETURNS)
+    loop.tick()
+    assert loop.rig.servo.state is ServoState.STOPPING
+
+
+def test_every_transition_of_the_servo_is_made(made):
+    rig = Rig(activate=True, **NO_BARRIERS)
+    silent(rig)
+    failing(rig)
+    repeating(Rig(publish_when_idle=True, **NO_BARRIERS))
+    not_following(Loop())
+    for table in (SERVO_TRANSITIONS, FOLLOWING_TRANSITIONS):
+        kind = type(next(iter(table)))
+        assert {one for one in made if isinstance(one[0], kind)} == transitions(table)
+
+
+def test_a_state_says_what_the_command_is_good_for():
+    rig = Rig(publish_when_idle=True, **NO_BARRIERS)
+    brake(rig)
+    reach(rig, ServoState.HOLDING)
+    assert rig.servo.state.resumes and rig.servo.state.repeats
+    held = rig.published[-1].joint_q
+    pause(rig)
+    assert rig.servo.state.repeats and not rig.servo.state.resumes
+    np.testing.assert_array_equal(rig.published[-1].joint_q, held)
+    switch(rig, False)
+    assert not rig.servo.state.repeats and not rig.outputs[-1].publish
