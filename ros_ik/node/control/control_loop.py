@@ -10,6 +10,8 @@ import math
 import threading
 import time
 
+from ros_ik.node.control.deadline_monitor import DeadlineMonitor
+from ros_ik.node.control.deadline_monitor import MISSED_PART
 from ros_ik.node.control.jump_counter import JumpCounter
 from ros_ik.node.control.publishing import CommandPublishers
 from ros_ik.node.control.publishing import CommandTemplates
@@ -38,8 +40,6 @@ from ros_ik.solvers.graph import recorded_graphs
 _WAITING_PERIOD = 0.1
 # Age of what the servo reports where nobody listens, for diagnostics, markers and actions [s].
 _REPORT_PERIOD = 0.02
-# Part of missed deadlines in a window of this many ticks that is worth a status code.
-_MISSED_PART, _MISSED_WINDOW = 0.1, 100
 # Ticks in a row that raise before a servo is given up.
 _MOST_FAILURES = 5
 # Time to come to rest at shutdown [s]; the whole shutdown has one second.
@@ -160,8 +160,7 @@ class ControlLoop:
         self._was_active = False
         self._status_timer = StatusTimer()
         self._reported = -math.inf
-        self._window_missed = self._window_ticks = 0
-        self._many_missed = False
+        self._deadlines = DeadlineMonitor()
         self._collector = PauseCollector()
         self._thread = threading.Thread(target=self._run, name='control', daemon=True)
 
@@ -211,7 +210,9 @@ class ControlLoop:
             pause = self._schedule.pause()
             if not self.gate.open(pause):
                 self._collector.collect_within(pause)
-            self._count_missed(self._schedule.wait())
+            missed = self._schedule.wait()
+            self.statistics.miss(missed)
+            self._deadlines.add(missed)
         self._stop_velocities()
         self.gate.open(math.inf)
 
@@ -229,8 +230,7 @@ class ControlLoop:
         command = dataclasses.replace(latest, active=False) if self._finishing else latest
         if command.active and not self._was_active:
             self.statistics.reset()
-            self._window_missed = self._window_ticks = 0
-            self._many_missed = False
+            self._deadlines.reset()
         self._was_active = command.active
         controlled = self.inbox.controlled.get()
         if controlled is None:
@@ -286,9 +286,9 @@ class ControlLoop:
             publishers.publish_command(output, controlled.templates, now)
         else:
             self._stop_velocities()
-        if self._many_missed and output.code == StatusCode.OK:
+        if self._deadlines.many_missed and output.code == StatusCode.OK:
             output.code = StatusCode.DEADLINE_MISSED
-            output.text += f'; more than {_MISSED_PART:.0%} of the deadlines were missed'
+            output.text += f'; more than {MISSED_PART:.0%} of the deadlines were missed'
         self.output = output
         # Set after publishing: whoever waits for rest finds the last point sent.
         self._resting = output.still and (
@@ -360,14 +360,6 @@ class ControlLoop:
         state = NodeState(output.waiting_for, generation, notice, base, unmeasured)
         tick_ms = 1e3 * (time.perf_counter() - started)
         self._status.publish(output, state, self.statistics, tick_ms, self._ros_nanoseconds())
-
-    def _count_missed(self, missed: int) -> None:
-        self.statistics.miss(missed)
-        self._window_missed += missed
-        self._window_ticks += 1
-        if self._window_ticks >= _MISSED_WINDOW:
-            self._many_missed = self._window_missed > _MISSED_PART * _MISSED_WINDOW
-            self._window_missed = self._window_ticks = 0
 
 
 def _status_period(settings: Settings) -> float:
