@@ -126,7 +126,7 @@ class Servo:
     @property
     def moving(self) -> bool:
         """True if the command is not at rest."""
-        return bool(np.count_nonzero(self._step)) or self._solver.turns(self._step)
+        return bool(np.count_nonzero(self._step)) or self._solver.limits.turns(self._step)
 
     def apply(self, settings: Settings) -> None:
         """Take over changed settings; the next tick uses them.
@@ -162,7 +162,7 @@ class Servo:
         """
         if self.state is ServoState.TRACKING or not self.moving:
             # A stop that has begun goes on as it began.
-            self._solver.settle(self.joint_q, self._step)
+            self._solver.limits.settle(self.joint_q, self._step)
         self._starts_moving = False
         self._notice_events(now, command)
         if not (self.state.resumes or self.moving):
@@ -183,7 +183,7 @@ class Servo:
                 # A robot that others move is left to them.
                 self._step[:] = 0.0
                 self._machine.handle(ServoEvent.DETACH)
-                self._solver.rest()
+                self._solver.limits.rest()
         if reason is None and not self.state.resumes:
             if self.moving:
                 # Braking from before: the measured state is taken over at rest.
@@ -206,7 +206,7 @@ class Servo:
         The next motion starts from the measured state.
         """
         self._step[:] = 0.0
-        self._solver.rest()
+        self._solver.limits.rest()
         self._halt.end()
         self.following.forget()
         self._starts.command.forget()
@@ -257,7 +257,7 @@ class Servo:
     def _synchronise(self, now: float, measurement: Measurement) -> None:
         """Begin a motion where the controller holds the robot, with its velocity."""
         known = np.isfinite(measurement.received)
-        start = self._starts.find(now, measurement, self._solver.acceleration)
+        start = self._starts.find(now, measurement, self._solver.limits.acceleration)
         measured = measurement.joint_q.copy()
         if start.positions is None:
             known &= self._not_commanded
@@ -267,7 +267,7 @@ class Servo:
         self._motion_start = start.source
         self.robot.group.write_steps(start.steps, self._step)
         self._starts_moving = self.moving
-        self._solver.begin(self._step)
+        self._solver.limits.begin(self._step)
         if self._has_mimics:
             self.joint_q = self.robot.model.apply_mimic(self.joint_q)
         self._held[:] = self.joint_q
@@ -312,15 +312,15 @@ class Servo:
             )
         if not status.ok:
             return self._brake(StatusCode.SOLVER_FAILED, status.message)
-        slowed = self.following.limit(self._next_step, self._step, solver.acceleration)
-        if slowed and solver.is_strict:
-            solver.confine(self.joint_q, self._next_step, self._step)
+        slowed = self.following.limit(self._next_step, self._step, solver.limits.acceleration)
+        if slowed and solver.limits.is_strict:
+            solver.limits.confine(self.joint_q, self._next_step, self._step)
         cut = solver.enforce_stopping(self.joint_q, self._next_step, self._step)
         after = solver.ahead.advance(self.joint_q, self._next_step)
-        fault = solver.fault(self.joint_q, self._next_step, after)
+        fault = solver.limits.fault(self.joint_q, self._next_step, after)
         if fault:
             return self._brake(StatusCode.SOLVER_FAILED, fault)
-        solver.take(self._step)
+        solver.limits.take(self._step)
         joint_q, self.joint_q = self.joint_q, after
         self._step, self._next_step = self._next_step, self._step
         output = self._output(StatusCode.OK, 'tracking', publish=True)
@@ -342,7 +342,7 @@ class Servo:
             self._report.update(output, joint_q, after, wanted, achieved, cut)
             if not self.goals.choice.joints:
                 self._acceleration_report.update(
-                    output, now, self._step, self._next_step, solver.acceleration,
+                    output, now, self._step, self._next_step, solver.limits.acceleration,
                     solver.ahead.conditioning.held_back_by(choice.active),
                 )  # fmt: skip
         else:
@@ -406,7 +406,7 @@ class Servo:
     def _rest(self, now: float, reason: HoldReason, measurement: Measurement) -> ServoOutput:
         """Repeat the command at rest, or be silent."""
         self._halt.end()
-        self._solver.rest()
+        self._solver.limits.rest()
         self._starts.command.rest(now, self.joint_q)
         if reason.waiting_for:
             self._starts.command.forget()
@@ -440,7 +440,7 @@ class Servo:
                 self._halt.block()
             self._room.confine(self.joint_q, self._step)
             self.joint_q = self._solver.ahead.advance(self.joint_q, self._step)
-        self._solver.take(last)
+        self._solver.limits.take(last)
         self.goals.rest()
         self._report.forget()
         return self._output(code, text, publish=True)
@@ -449,15 +449,15 @@ class Servo:
         """Return the step of each controlled joint in a halt; see :meth:`Halt.step`."""
         robot, dofs, solver = self.robot, self.robot.group.variable_dof, self._solver
         position = self.joint_q[robot.coords]
-        if solver.is_strict:
+        if solver.limits.is_strict:
             way = self._halt.way(position, returns=returns)
             nowhere = np.full(len(dofs), np.nan)
-            return solver.aim(self.joint_q, self._step, nowhere if way is None else way)
+            return solver.limits.aim(self.joint_q, self._step, nowhere if way is None else way)
         return self._halt.step(
             self._step[dofs],
             position,
             robot.velocity[dofs] * self.settings.limits_velocity_scale,
-            solver.acceleration,
+            solver.limits.acceleration,
             self.settings.period,
             returns=returns,
         )

@@ -106,7 +106,7 @@ class BarrierReport:
             self._name(output, values, row)
             self._say(output, halted)
             return
-        joint = self._solver.bound_joint(after)
+        joint = self._solver.limits.bound_joint(after)
         if joint:
             output.code, output.text = StatusCode.JOINT_BOUND, f'joint {joint} rests at its limit'
 

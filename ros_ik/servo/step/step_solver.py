@@ -17,22 +17,13 @@ import numpy as np
 import warp as wp
 
 from ros_ik.barriers import CollisionBarrier
-from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
-from ros_ik.limits import AccelerationLimit
-from ros_ik.limits import JerkLimit
-from ros_ik.limits import Limit
-from ros_ik.limits import MotionLimit
-from ros_ik.limits import PositionLimit
-from ros_ik.limits import VelocityLimit
 from ros_ik.objectives import IKObjectiveCenterOfMass
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.servo.interface.command import Obstacle
 from ros_ik.servo.motion.center_of_mass import has_mass
 from ros_ik.servo.motion.pose_math import quat_from_rpy
-from ros_ik.servo.motion.position_stop_check import can_stop
-from ros_ik.servo.motion.viable_steps import ViableSteps
 from ros_ik.servo.robot.barriers import apply_settings
 from ros_ik.servo.robot.barriers import collision_margin
 from ros_ik.servo.robot.barriers import COLLISION_RANGE
@@ -42,6 +33,7 @@ from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.robot.obstacle_scene import ObstacleScene
 from ros_ik.servo.step.barrier_stop_check import StopCheck
 from ros_ik.servo.step.commanded_state import StepAhead
+from ros_ik.servo.step.limits_in_force import LimitsInForce
 from ros_ik.servo.step.singularity import Damping
 from ros_ik.settings import Settings
 from ros_ik.settings import TaskSettings
@@ -53,10 +45,6 @@ from ros_ik.solvers import Task
 # The posture closes 1/e of its gap in this time [s]: slow beside the tasks, so that its pull is
 # far below their accuracy.
 _POSTURE_TIME = 1.0
-# Rounding that the check of a step forgives [rad or m].
-_ROUNDING = 1e-9
-# Part of a limit that is rounding.
-_RELATIVE_ROUNDING = 1e-6
 # What margins and gains of barriers come from, and what weights of tasks and damping do.
 _BARRIERS = operator.attrgetter(
     'barriers_self_collision_margin', 'barriers_self_collision_gain', 'barriers_world_margin',
@@ -73,8 +61,7 @@ class StepSolver:
     Attributes:
         diff: The solver.
         ahead: Where its steps lead.
-        acceleration: Acceleration limit of each variable of the group, scaled [rad/s^2 or m/s^2].
-        is_strict: Whether limits of jerk hold always.
+        limits: The limits of the joints.
         barriers: The barriers.
         scene: What the robot is made of and the obstacles; None where nothing is watched.
         barrier_rows: Index of the barrier of each barrier value.
@@ -127,28 +114,6 @@ class StepSolver:
             else None
         )
         self._center_tasks = [Task(self._center)] if self._center is not None else []
-        margin = robot.position_margin(settings)
-        self._acceleration_limit = AccelerationLimit(robot.acceleration, position_margin=margin)
-        self._velocity_limit = VelocityLimit(robot.velocity, scale=settings.limits_velocity_scale)
-        self._step_before = np.zeros(model.joint_dof_count)
-        self._position_limit = PositionLimit(margin=margin)
-        self._motion_limit: MotionLimit | None = None
-        self._jerk_limit: JerkLimit | MotionLimit | None = None
-        self._limits: tuple[Limit, ...] = (
-            self._position_limit, self._velocity_limit, self._acceleration_limit,
-        )  # fmt: skip
-        if settings.limits_jerk == 'strict':
-            self._jerk_limit = self._motion_limit = MotionLimit(
-                robot.velocity, robot.acceleration, robot.jerk, position_margin=margin
-            )
-            # Positions and velocities are held by it, which alone knows how.
-            self._limits = self._acceleration_limit, self._motion_limit
-        elif np.isfinite(robot.jerk).any():
-            self._jerk_limit = JerkLimit(robot.jerk, velocity=robot.velocity)
-            self._limits += (self._jerk_limit,)
-        self._viable = (
-            ViableSteps(robot, settings.period) if self._jerk_limit is not None else None
-        )
         self.scene = scene or make_scene(robot, settings)
         self.barriers = make_barriers(robot, settings, self.scene)
         counts = [barrier.row_count for barrier in self.barriers]
@@ -162,14 +127,6 @@ class StepSolver:
             [COLLISION_RANGE if isinstance(b, CollisionBarrier) else np.inf for b in rows]
         )
         self._row_margin = np.array([barrier.margin for barrier in rows])
-        self._dof_coord = dof_coordinates(model)
-        self._moving = np.flatnonzero((group.dof_variable >= 0) & (self._dof_coord >= 0))
-        self._moving_coords = self._dof_coord[self._moving]
-        # What steps and coordinates are compared with before they leave.
-        self._lowest = robot.lower[self._moving] - _ROUNDING
-        self._highest = robot.upper[self._moving] + _ROUNDING
-        self._size, self._after = np.zeros((2, len(self._moving)))
-        self._room = np.zeros((3, len(self._moving)))
         # The tasks of the two programs: without the centre of mass, and with it.
         self._tasks = (
             (*self._pose_tasks, self._joint_task),
@@ -177,83 +134,28 @@ class StepSolver:
         )
         self._active: tuple[bool, ...] = ()
         self._joint_mode = self._center_active = False
-        self._keep_margin(margin)
-        scale = settings.limits_acceleration_scale
-        jerk = None if self._motion_limit is None else robot.jerk
-        self._stops = StopCheck(self.diff, self.barriers, robot.acceleration * scale, jerk)
-        self._scale_acceleration(scale)
+        self._stops = StopCheck(
+            self.diff,
+            self.barriers,
+            robot.acceleration * settings.limits_acceleration_scale,
+            robot.jerk if settings.limits_jerk == 'strict' else None,
+        )
+        self.limits = LimitsInForce(robot, settings, self._stops, self.ahead.conditioning)
         self._take_over(settings, None)
-        self._largest_change = robot.jerk * settings.period**3 * (1.0 + _RELATIVE_ROUNDING)
         self._warm_up(neutral)
 
     def apply(self, settings: Settings) -> None:
-        """Take over settings; stricter limits wait for :meth:`settle`."""
+        """Take over settings; stricter limits wait for :meth:`LimitsInForce.settle`."""
+        self.limits.apply(settings)
         self._take_over(settings, self._settings)
-
-    @property
-    def is_strict(self) -> bool:
-        """True where limits of jerk hold in every motion and every stop."""
-        return self._motion_limit is not None
-
-    @property
-    def has_jerk_limits(self) -> bool:
-        """True where any joint has a limit of jerk, which :meth:`aim` keeps."""
-        return self._viable is not None
-
-    @property
-    def is_settled(self) -> bool:
-        """True if every setting is in force: stricter limits have to wait in motion."""
-        settings = self._settings
-        return (
-            self._acceleration_limit.scale == settings.limits_acceleration_scale
-            and self._velocity_limit.scale == settings.limits_velocity_scale
-            and self._margin is self._wanted_margin
-        )
-
-    def settle(self, joint_q: np.ndarray, last_step: np.ndarray) -> None:
-        """Take over limits that had to wait, as far as the robot can stop in time with them.
-
-        Where limits of jerk are strict they wait for rest.
-
-        Args:
-            joint_q: Commanded coordinates [joint_coord_count].
-            last_step: The step that led there [joint_dof_count].
-        """
-        if self.is_settled or (self._motion_limit is not None and last_step.any()):
-            return
-        settings = self._settings
-        scale, before = settings.limits_acceleration_scale, self._acceleration_limit.scale
-        if not last_step.any():
-            self._stops.set_deceleration(self._robot.acceleration * max(scale, before))
-            self._stops.rest()
-        if scale > before and self._stops.brakes_with(self._robot.acceleration * scale):
-            self._scale_acceleration(scale)
-        elif scale < before and self._can_stop_with(scale, self._margin, joint_q, last_step):
-            self._scale_acceleration(scale)
-        if self._margin is not self._wanted_margin and self._can_stop_with(
-            self._acceleration_limit.scale, self._wanted_margin, joint_q, last_step
-        ):
-            self._keep_margin(self._wanted_margin)
-        if not last_step.any():
-            self._scale_velocity(settings.limits_velocity_scale)
 
     def continue_from(self, other: StepSolver) -> None:
         """Go on as the solver of the same robot with the same settings would."""
         self.choose(other._active, other._joint_mode, other._center_active)
-        self._step_before[:] = other._step_before
-        if self._acceleration_limit.scale != other._acceleration_limit.scale:
-            self._scale_acceleration(other._acceleration_limit.scale)
+        self.limits.continue_from(other.limits)
         self.ahead.conditioning.continue_from(other.ahead.conditioning)
         self._stops.continue_from(other._stops)
         self.diff.continue_from(other.diff)
-        if self._velocity_limit.scale != other._velocity_limit.scale:
-            self._scale_velocity(other._velocity_limit.scale)
-        if not np.array_equal(self._margin, other._margin):
-            self._keep_margin(other._margin)
-
-    def begin(self, step: np.ndarray) -> None:
-        """Begin a motion at a constant velocity, of which ``step`` is the way of a tick."""
-        self._step_before[:] = step
 
     def choose(self, active: tuple[bool, ...], joint_mode: bool, center: bool = False) -> None:
         """Say which pose tasks count, and the centre of mass, or that the joint task does."""
@@ -298,12 +200,7 @@ class StepSolver:
             last_step: The step before [joint_dof_count].
             step: Output [joint_dof_count].
         """
-        self._acceleration_limit.set_last_displacement(last_step)
-        if self._jerk_limit is not None:
-            self._jerk_limit.set_last_displacements(last_step, self._step_before)
-        wanted = self._settings.limits_velocity_scale
-        if self._motion_limit is None and self._velocity_limit.scale > wanted:
-            self._scale_velocity(max(wanted, self._velocity_limit.scale - self._scale_loss()))
+        self.limits.follow(last_step)
         return self._solve(joint_q, step)
 
     def set_obstacles(self, obstacles: tuple[Obstacle, ...], body_q: np.ndarray) -> None:
@@ -327,58 +224,8 @@ class StepSolver:
             last_step: The step before.
         """
         return self._settings.barriers_recheck and self._stops.cut(
-            joint_q, step, last_step, self._step_before
+            joint_q, step, last_step, self.limits.before
         )
-
-    def take(self, last_step: np.ndarray) -> None:
-        """Note that a step is taken after ``last_step`` [joint_dof_count]."""
-        self._step_before[:] = last_step
-
-    def rest(self) -> None:
-        """Note that the robot has rested for a tick."""
-        self._step_before[:] = 0.0
-
-    def turns(self, step: np.ndarray) -> bool:
-        """Return whether strict limits of jerk do not permit to rest after a step that is zero.
-
-        Args:
-            step: The step taken last [joint_dof_count].
-        """
-        if self._motion_limit is None:
-            return False
-        return bool((np.abs(step - self._step_before) > self._largest_change).any())
-
-    def aim(
-        self,
-        joint_q: np.ndarray,
-        last_step: np.ndarray,
-        way: np.ndarray,
-        pace: np.ndarray | float = 0.0,
-    ) -> np.ndarray:
-        """Return the steps of the controlled joints that limits of jerk permit.
-
-        Args:
-            joint_q: Commanded coordinates [joint_coord_count].
-            last_step: The step before [joint_dof_count].
-            way: See :meth:`ViableSteps.aim`.
-            pace: See :meth:`ViableSteps.aim`.
-        """
-        steps = last_step, self._step_before
-        return self._viable.aim(joint_q, steps, way, pace)  # type: ignore[union-attr]
-
-    def confine(self, joint_q: np.ndarray, step: np.ndarray, last_step: np.ndarray) -> None:
-        """Move a step to the nearest one that strict limits of jerk permit.
-
-        Args:
-            joint_q: Commanded coordinates [joint_coord_count].
-            step: The step [joint_dof_count], changed in place.
-            last_step: The step before.
-        """
-        group = self._robot.group
-        steps, joints = (last_step, self._step_before), step[group.variable_dof]
-        joints = self._viable.confine(joint_q, steps, joints)  # type: ignore[union-attr]
-        driven = group.dof_variable >= 0
-        step[driven] = group.dof_scale[driven] * joints[group.dof_variable[driven]]
 
     def barrier_values(self, joint_q: np.ndarray) -> np.ndarray:
         """Return the value of each barrier row [m], without margins."""
@@ -403,38 +250,6 @@ class StepSolver:
         """Return what the value of a row lacks to a distance [m]."""
         return collision_margin(self.barriers[self.barrier_rows[row]], self._settings)
 
-    def fault(self, joint_q: np.ndarray, step: np.ndarray, next_q: np.ndarray) -> str:
-        """Return what is wrong with a step, '' for nothing: the last check before it leaves.
-
-        A joint outside its limits may move inwards.
-        """
-        moving, coords = self._moving, self._moving_coords
-        size, after, room = self._size, self._after, self._room
-        np.abs(step.take(moving, out=size, mode='clip'), out=size)
-        next_q.take(coords, out=after, mode='clip')
-        np.subtract(self._longest, size, out=room[0])
-        np.subtract(after, self._lowest, out=room[1])
-        np.subtract(self._highest, after, out=room[2])
-        if np.minimum.reduce(room, axis=None) >= 0.0:
-            return ''
-        q, fast = joint_q[coords], size > self._longest
-        below = (after < self._lowest) & (after < q)
-        above = (after > self._highest) & (after > q)
-        wrong = fast | below | above
-        if not wrong.any():
-            return ''
-        dof = int(moving[np.argmax(wrong)])
-        limit = 'velocity' if fast[np.argmax(wrong)] else 'position'
-        return f'the step would break the {limit} limit of degree of freedom {dof}'
-
-    def bound_joint(self, joint_q: np.ndarray) -> str:
-        """Return the name of a controlled joint that rests at its limit, '' for none."""
-        lowest, highest = self._inner_bounds
-        q = joint_q[self._robot.coords]
-        room = np.minimum(q - lowest, highest - q)
-        least = int(room.argmin())
-        return self._robot.group.joint_names[least] if room[least] < 1e-6 else ''
-
     def _pose_objective(self, index: int, settings: TaskSettings) -> IKObjectivePose:
         return IKObjectivePose(
             self._robot.task_links[index],
@@ -448,7 +263,7 @@ class StepSolver:
         return self.diff.solve_ik(  # type: ignore[return-value]
             joint_q,
             self._tasks[self._center_active],
-            self._limits,
+            self.limits.of_program,
             self.barriers,
             step,
             self._settings.solver_regularization + self._damping,
@@ -459,25 +274,10 @@ class StepSolver:
         self._settings = settings
         if before is None or settings.solver_max_iterations != before.solver_max_iterations:
             self.diff.set_max_iterations(settings.solver_max_iterations)
-        if before is None or settings.limits_position_margin != before.limits_position_margin:
-            margin = self._robot.position_margin(settings)
-            self._wanted_margin = margin
-            if (margin <= self._margin).all():
-                self._keep_margin(margin)
         if before is None or _BARRIERS(settings) != _BARRIERS(before):
             apply_settings(self.barriers, self.scene, settings)
             gains = np.array([barrier.gain for barrier in self.barriers])
             self._row_gain = gains[self.barrier_rows]
-        scale = settings.limits_acceleration_scale
-        if scale >= self._acceleration_limit.scale and not self.is_strict:
-            # Motion may count on harder braking as soon as the check of stops does.
-            self._stops.set_deceleration(self._robot.acceleration * scale)
-        if not settings.barriers_recheck:
-            self._stops.rest()
-        speed = max(settings.limits_velocity_scale, self._velocity_limit.scale)
-        if before is None or speed != self._velocity_limit.scale:
-            self._scale_velocity(speed)
-        self._scale_motion()
         if before is None or settings.solver_damping != before.solver_damping:
             for task in (*self._pose_tasks, *self._center_tasks):
                 task.damping = settings.solver_damping
@@ -486,53 +286,6 @@ class StepSolver:
                 objective.set_link_offset(link_offset(task_settings))
             self.ahead.apply(settings)
             self._set_weights()
-
-    def _can_stop_with(
-        self, scale: float, margin: np.ndarray, joint_q: np.ndarray, last_step: np.ndarray
-    ) -> bool:
-        """Return whether the robot can stop with a scale of accelerations before a margin."""
-        acceleration, dt = self._robot.acceleration * scale, self._settings.period
-        return can_stop(self._robot, joint_q, last_step, acceleration, margin, dt)
-
-    def _keep_margin(self, margin: np.ndarray) -> None:
-        """Keep a distance from the position limits [joint_dof_count] from now on."""
-        self._margin = self._wanted_margin = margin
-        self._position_limit.set_margin(margin)
-        for limit in self._motion_limits():
-            limit.set_position_margin(margin)
-        self._acceleration_limit.set_position_margin(margin)
-        robot, dofs = self._robot, self._robot.group.variable_dof
-        self._inner_bounds = robot.lower[dofs] + margin[dofs], robot.upper[dofs] - margin[dofs]
-
-    def _scale_acceleration(self, scale: float) -> None:
-        self._acceleration_limit.scale = scale
-        self.acceleration = scale * self._robot.group.variable_limits(self._robot.acceleration)
-        self._stops.set_deceleration(self._robot.acceleration * scale)
-        self.ahead.conditioning.scale_acceleration(scale)
-        self._scale_motion()
-
-    def _scale_motion(self) -> None:
-        """Give limits on motions their scales; a lower speed is come down to as jerks permit."""
-        for limit in self._motion_limits():
-            limit.set_scales(self._settings.limits_velocity_scale, self._acceleration_limit.scale)
-
-    def _motion_limits(self) -> list[MotionLimit]:
-        """Return the limits on motions: that of the program, and that of what it is asked for."""
-        asked = self._viable.limit if self._viable is not None else None
-        return [limit for limit in (self._motion_limit, asked) if limit is not None]
-
-    def _scale_velocity(self, scale: float) -> None:
-        self._velocity_limit.scale = scale
-        step = self._robot.velocity * scale * self._settings.period
-        self._longest = step[self._moving] + _ROUNDING
-
-    def _scale_loss(self) -> float:
-        """Return how far the scale may fall in a tick, so that no joint brakes too hard."""
-        dofs = self._robot.group.variable_dof
-        velocity = self._robot.velocity[dofs]
-        limited = np.isfinite(velocity) & (velocity > 0.0)
-        loss = self.acceleration[limited] * self._settings.period / velocity[limited]
-        return float(np.min(loss, initial=1.0))
 
     def _set_weights(self) -> None:
         settings = self._settings

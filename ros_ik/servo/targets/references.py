@@ -93,17 +93,17 @@ def set_joint_references(
     target = posture.copy()
 
     def towards(way: np.ndarray, pace: np.ndarray) -> np.ndarray:
-        if solver.has_jerk_limits:
-            return solver.aim(joint_q, last_step, way, pace)
-        step = joint_step(way, speed, solver.acceleration, settings.period)
+        if solver.limits.has_jerk_limits:
+            return solver.limits.aim(joint_q, last_step, way, pace)
+        step = joint_step(way, speed, solver.limits.acceleration, settings.period)
         return np.where(np.isnan(way), pace, step)
 
     if isinstance(goals.joints, JointVelocityTarget):
         velocities = goals.joints.velocities
-        step = goals.jog.step(q, velocities, speed, solver.acceleration, towards) - q
+        step = goals.jog.step(q, velocities, speed, solver.limits.acceleration, towards) - q
     else:
         way = goals.joint_way(q)
-        if solver.has_jerk_limits:
+        if solver.limits.has_jerk_limits:
             # Joints without a target are held by the posture, to which they need room as well.
             way = np.where(np.isnan(way), posture[coords] - q, way)
         step = towards(way, np.full_like(way, np.nan))

@@ -97,7 +97,7 @@ class LookAhead:
             return None
         solver.enforce_stopping(joint_q, step, self._last)
         after = solver.ahead.advance(joint_q, step)
-        if solver.fault(joint_q, step, after):
+        if solver.limits.fault(joint_q, step, after):
             return None
-        solver.take(self._last)
+        solver.limits.take(self._last)
         return after

@@ -1,0 +1,317 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Limits of the joints in force; those of the settings once the robot can stop in time with them.
+
+A robot in motion may not be able to keep limits that have just become stricter. So they wait,
+until :meth:`LimitsInForce.settle` finds that it can; looser ones are in force at once. Without
+strict limits of jerk a lower scale of velocities does not wait: speeds fall by what joints can
+brake in a tick.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.limits import AccelerationLimit
+from ros_ik.limits import JerkLimit
+from ros_ik.limits import Limit
+from ros_ik.limits import MotionLimit
+from ros_ik.limits import PositionLimit
+from ros_ik.limits import VelocityLimit
+from ros_ik.servo.motion.position_stop_check import can_stop
+from ros_ik.servo.motion.viable_steps import ViableSteps
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.step.barrier_stop_check import StopCheck
+from ros_ik.servo.step.singularity import Conditioning
+from ros_ik.settings import Settings
+
+# Rounding that the check of a step forgives [rad or m].
+_ROUNDING = 1e-9
+# Part of a limit that is rounding.
+_RELATIVE_ROUNDING = 1e-6
+
+
+class LimitsInForce:
+    """Limits of positions, velocities, accelerations and jerks, and the steps that they look at.
+
+    Attributes:
+        of_program: The limits of the quadratic program.
+        acceleration: Acceleration limit of each variable of the group, scaled [rad/s^2 or m/s^2].
+        before: The step before the last one [joint_dof_count], for limits of jerk.
+    """
+
+    def __init__(
+        self,
+        robot: ControlledRobot,
+        settings: Settings,
+        stops: StopCheck,
+        conditioning: Conditioning,
+    ) -> None:
+        """Set up the limits with the settings in force.
+
+        Args:
+            robot: The robot.
+            settings: The settings.
+            stops: The check of stops, which brakes as these limits permit.
+            conditioning: What slows frames near singularities, by these limits.
+        """
+        self._robot, self._settings = robot, settings
+        self._stops, self._conditioning = stops, conditioning
+        margin = robot.position_margin(settings)
+        self._acceleration_limit = AccelerationLimit(robot.acceleration, position_margin=margin)
+        self._velocity_limit = VelocityLimit(robot.velocity, scale=settings.limits_velocity_scale)
+        self._position_limit = PositionLimit(margin=margin)
+        self._motion_limit: MotionLimit | None = None
+        self._jerk_limit: JerkLimit | MotionLimit | None = None
+        self.of_program: tuple[Limit, ...] = (
+            self._position_limit, self._velocity_limit, self._acceleration_limit,
+        )  # fmt: skip
+        if settings.limits_jerk == 'strict':
+            self._jerk_limit = self._motion_limit = MotionLimit(
+                robot.velocity, robot.acceleration, robot.jerk, position_margin=margin
+            )
+            # Positions and velocities are held by it, which alone knows how.
+            self.of_program = self._acceleration_limit, self._motion_limit
+        elif np.isfinite(robot.jerk).any():
+            self._jerk_limit = JerkLimit(robot.jerk, velocity=robot.velocity)
+            self.of_program += (self._jerk_limit,)
+        self._viable = (
+            ViableSteps(robot, settings.period) if self._jerk_limit is not None else None
+        )
+        self.before = np.zeros(robot.model.joint_dof_count)
+        coords = dof_coordinates(robot.model)
+        self._moving = np.flatnonzero((robot.group.dof_variable >= 0) & (coords >= 0))
+        self._moving_coords = coords[self._moving]
+        # What steps and coordinates are compared with before they leave.
+        self._lowest = robot.lower[self._moving] - _ROUNDING
+        self._highest = robot.upper[self._moving] + _ROUNDING
+        self._size, self._after = np.zeros((2, len(self._moving)))
+        self._room = np.zeros((3, len(self._moving)))
+        self._largest_change = robot.jerk * settings.period**3 * (1.0 + _RELATIVE_ROUNDING)
+        self._keep_margin(margin)
+        self._scale_acceleration(settings.limits_acceleration_scale)
+        self._scale_velocity(settings.limits_velocity_scale)
+        if not settings.barriers_recheck:
+            stops.rest()
+
+    @property
+    def is_strict(self) -> bool:
+        """True where limits of jerk hold in every motion and every stop."""
+        return self._motion_limit is not None
+
+    @property
+    def has_jerk_limits(self) -> bool:
+        """True where any joint has a limit of jerk, which :meth:`aim` keeps."""
+        return self._viable is not None
+
+    @property
+    def is_settled(self) -> bool:
+        """True if every setting is in force."""
+        settings = self._settings
+        return (
+            self._acceleration_limit.scale == settings.limits_acceleration_scale
+            and self._velocity_limit.scale == settings.limits_velocity_scale
+            and self._margin is self._wanted_margin
+        )
+
+    def apply(self, settings: Settings) -> None:
+        """Take over settings; stricter limits wait for :meth:`settle`."""
+        before, self._settings = self._settings, settings
+        if settings.limits_position_margin != before.limits_position_margin:
+            margin = self._robot.position_margin(settings)
+            self._wanted_margin = margin
+            if (margin <= self._margin).all():
+                self._keep_margin(margin)
+        scale = settings.limits_acceleration_scale
+        if scale >= self._acceleration_limit.scale and not self.is_strict:
+            # Motion may count on harder braking as soon as the check of stops does.
+            self._stops.set_deceleration(self._robot.acceleration * scale)
+        if not settings.barriers_recheck:
+            self._stops.rest()
+        speed = max(settings.limits_velocity_scale, self._velocity_limit.scale)
+        if speed != self._velocity_limit.scale:
+            self._scale_velocity(speed)
+        self._scale_motion()
+
+    def settle(self, joint_q: np.ndarray, last_step: np.ndarray) -> None:
+        """Take over limits that had to wait, as far as the robot can stop in time with them.
+
+        Where limits of jerk are strict they wait for rest.
+
+        Args:
+            joint_q: Commanded coordinates [joint_coord_count].
+            last_step: The step that led there [joint_dof_count].
+        """
+        if self.is_settled or (self.is_strict and last_step.any()):
+            return
+        settings = self._settings
+        scale, before = settings.limits_acceleration_scale, self._acceleration_limit.scale
+        if not last_step.any():
+            self._stops.set_deceleration(self._robot.acceleration * max(scale, before))
+            self._stops.rest()
+        if scale > before and self._stops.brakes_with(self._robot.acceleration * scale):
+            self._scale_acceleration(scale)
+        elif scale < before and self._can_stop_with(scale, self._margin, joint_q, last_step):
+            self._scale_acceleration(scale)
+        if self._margin is not self._wanted_margin and self._can_stop_with(
+            self._acceleration_limit.scale, self._wanted_margin, joint_q, last_step
+        ):
+            self._keep_margin(self._wanted_margin)
+        if not last_step.any():
+            self._scale_velocity(settings.limits_velocity_scale)
+
+    def continue_from(self, other: LimitsInForce) -> None:
+        """Go on as the limits of the same robot with the same settings would."""
+        self.before[:] = other.before
+        if self._acceleration_limit.scale != other._acceleration_limit.scale:
+            self._scale_acceleration(other._acceleration_limit.scale)
+        if self._velocity_limit.scale != other._velocity_limit.scale:
+            self._scale_velocity(other._velocity_limit.scale)
+        if not np.array_equal(self._margin, other._margin):
+            self._keep_margin(other._margin)
+
+    def follow(self, last_step: np.ndarray) -> None:
+        """Prepare for the step after ``last_step`` [joint_dof_count]."""
+        self._acceleration_limit.set_last_displacement(last_step)
+        if self._jerk_limit is not None:
+            self._jerk_limit.set_last_displacements(last_step, self.before)
+        wanted = self._settings.limits_velocity_scale
+        if not self.is_strict and self._velocity_limit.scale > wanted:
+            self._scale_velocity(max(wanted, self._velocity_limit.scale - self._scale_loss()))
+
+    def begin(self, step: np.ndarray) -> None:
+        """Begin a motion at a constant velocity, of which ``step`` is the way of a tick."""
+        self.before[:] = step
+
+    def take(self, last_step: np.ndarray) -> None:
+        """Note that a step is taken after ``last_step`` [joint_dof_count]."""
+        self.before[:] = last_step
+
+    def rest(self) -> None:
+        """Note that the robot has rested for a tick."""
+        self.before[:] = 0.0
+
+    def turns(self, step: np.ndarray) -> bool:
+        """Return whether strict limits of jerk do not permit to rest after a step that is zero.
+
+        Args:
+            step: The step taken last [joint_dof_count].
+        """
+        return self.is_strict and bool((np.abs(step - self.before) > self._largest_change).any())
+
+    def aim(
+        self,
+        joint_q: np.ndarray,
+        last_step: np.ndarray,
+        way: np.ndarray,
+        pace: np.ndarray | float = 0.0,
+    ) -> np.ndarray:
+        """Return the steps of the controlled joints that limits of jerk permit.
+
+        Args:
+            joint_q: Commanded coordinates [joint_coord_count].
+            last_step: The step before [joint_dof_count].
+            way: See :meth:`ViableSteps.aim`.
+            pace: See :meth:`ViableSteps.aim`.
+        """
+        steps = last_step, self.before
+        return self._viable.aim(joint_q, steps, way, pace)  # type: ignore[union-attr]
+
+    def confine(self, joint_q: np.ndarray, step: np.ndarray, last_step: np.ndarray) -> None:
+        """Move a step to the nearest one that strict limits of jerk permit.
+
+        Args:
+            joint_q: Commanded coordinates [joint_coord_count].
+            step: The step [joint_dof_count], changed in place.
+            last_step: The step before.
+        """
+        group = self._robot.group
+        steps, joints = (last_step, self.before), step[group.variable_dof]
+        joints = self._viable.confine(joint_q, steps, joints)  # type: ignore[union-attr]
+        driven = group.dof_variable >= 0
+        step[driven] = group.dof_scale[driven] * joints[group.dof_variable[driven]]
+
+    def fault(self, joint_q: np.ndarray, step: np.ndarray, next_q: np.ndarray) -> str:
+        """Return what is wrong with a step, '' for nothing: the last check before it leaves.
+
+        A joint outside its limits may move inwards.
+
+        Args:
+            joint_q: Commanded coordinates [joint_coord_count].
+            step: The step [joint_dof_count].
+            next_q: Coordinates after it.
+        """
+        moving, coords = self._moving, self._moving_coords
+        size, after, room = self._size, self._after, self._room
+        np.abs(step.take(moving, out=size, mode='clip'), out=size)
+        next_q.take(coords, out=after, mode='clip')
+        np.subtract(self._longest, size, out=room[0])
+        np.subtract(after, self._lowest, out=room[1])
+        np.subtract(self._highest, after, out=room[2])
+        if np.minimum.reduce(room, axis=None) >= 0.0:
+            return ''
+        q, fast = joint_q[coords], size > self._longest
+        below = (after < self._lowest) & (after < q)
+        above = (after > self._highest) & (after > q)
+        wrong = fast | below | above
+        if not wrong.any():
+            return ''
+        dof = int(moving[np.argmax(wrong)])
+        limit = 'velocity' if fast[np.argmax(wrong)] else 'position'
+        return f'the step would break the {limit} limit of degree of freedom {dof}'
+
+    def bound_joint(self, joint_q: np.ndarray) -> str:
+        """Return the name of a controlled joint that rests at its limit, '' for none."""
+        lowest, highest = self._inner_bounds
+        q = joint_q[self._robot.coords]
+        room = np.minimum(q - lowest, highest - q)
+        least = int(room.argmin())
+        return self._robot.group.joint_names[least] if room[least] < 1e-6 else ''
+
+    def _can_stop_with(
+        self, scale: float, margin: np.ndarray, joint_q: np.ndarray, last_step: np.ndarray
+    ) -> bool:
+        """Return whether the robot can stop with a scale of accelerations before a margin."""
+        acceleration, dt = self._robot.acceleration * scale, self._settings.period
+        return can_stop(self._robot, joint_q, last_step, acceleration, margin, dt)
+
+    def _keep_margin(self, margin: np.ndarray) -> None:
+        """Keep a distance from the position limits [joint_dof_count] from now on."""
+        self._margin = self._wanted_margin = margin
+        self._position_limit.set_margin(margin)
+        for limit in self._motion_limits():
+            limit.set_position_margin(margin)
+        self._acceleration_limit.set_position_margin(margin)
+        robot, dofs = self._robot, self._robot.group.variable_dof
+        self._inner_bounds = robot.lower[dofs] + margin[dofs], robot.upper[dofs] - margin[dofs]
+
+    def _scale_acceleration(self, scale: float) -> None:
+        self._acceleration_limit.scale = scale
+        self.acceleration = scale * self._robot.group.variable_limits(self._robot.acceleration)
+        self._stops.set_deceleration(self._robot.acceleration * scale)
+        self._conditioning.scale_acceleration(scale)
+        self._scale_motion()
+
+    def _scale_motion(self) -> None:
+        """Give limits on motions their scales; a lower speed is come down to as jerks permit."""
+        for limit in self._motion_limits():
+            limit.set_scales(self._settings.limits_velocity_scale, self._acceleration_limit.scale)
+
+    def _motion_limits(self) -> list[MotionLimit]:
+        """Return the limits on motions: that of the program, and that of what it is asked for."""
+        asked = self._viable.limit if self._viable is not None else None
+        return [limit for limit in (self._motion_limit, asked) if limit is not None]
+
+    def _scale_velocity(self, scale: float) -> None:
+        self._velocity_limit.scale = scale
+        step = self._robot.velocity * scale * self._settings.period
+        self._longest = step[self._moving] + _ROUNDING
+
+    def _scale_loss(self) -> float:
+        """Return how far the scale may fall in a tick, so that no joint brakes too hard."""
+        dofs = self._robot.group.variable_dof
+        velocity = self._robot.velocity[dofs]
+        limited = np.isfinite(velocity) & (velocity > 0.0)
+        loss = self.acceleration[limited] * self._settings.period / velocity[limited]
+        return float(np.min(loss, initial=1.0))
