@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kinematics of a batch of configurations in one call, for scripts and planners.
 
-These functions allocate; a control loop uses the launch functions beside them instead.
+These functions allocate; a control loop uses the launch functions beside them instead. Arrays are
+computed into and read where they lie, of whatever library they are. Inside a ``wp.Tape`` gradients
+pass through Warp arrays that require them.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
@@ -24,32 +25,33 @@ from ros_ik.kinematics.runtime.batch_arrays import batch_output
 from ros_ik.kinematics.runtime.batch_arrays import copy_back
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.kinematics.tree import KinematicTree
 
 
-def eval_fk(model: Any, joint_q: np.ndarray | wp.array, body_q: np.ndarray | wp.array) -> None:
+def eval_fk(model: Any, joint_q: Any, body_q: Any) -> None:
     """Compute the pose of every link.
 
     Args:
         model: A :class:`Model`, or any object with Newton's joint arrays.
         joint_q: Coordinates, shape [n, joint_coord_count], float32 or float64.
         body_q: Output, written in place: poses in the world, as a Warp array [n, body_count] of
-            transforms, or NumPy [n, body_count, 7], x y z qx qy qz qw; same precision.
+            transforms, or plain numbers [n, body_count, 7], x y z qx qy qz qw; same precision.
 
     Raises:
-        ArgumentError: A wrong shape or type, naming the argument.
+        ArgumentError: A wrong shape, type or device, naming the argument.
     """
     checked_model(model)
     coordinates, scalar = batch_input('joint_q', joint_q, model.joint_coord_count, model.device)
     n = coordinates.shape[0]
     transform = spatial_functions(scalar).transform
     poses = batch_output('body_q', body_q, (n, model.body_count), transform, model.device)
-    launch_forward_kinematics(kinematic_tree(model, scalar), coordinates, poses)
+    launch_forward_kinematics(
+        kinematic_tree(model, scalar), coordinates, poses, differentiable=coordinates.requires_grad
+    )
     copy_back(poses, body_q)
 
 
-def eval_jacobian(
-    model: Any, joint_q: np.ndarray | wp.array, link_index: int, jacobian: np.ndarray | wp.array
-) -> None:
+def eval_jacobian(model: Any, joint_q: Any, link_index: int, jacobian: Any) -> None:
     """Compute the Jacobian of a link's origin.
 
     Args:
@@ -60,22 +62,38 @@ def eval_jacobian(
             rows first, in world axes at the link's origin.
 
     Raises:
-        ArgumentError: A wrong shape or type, naming the argument, or an unknown link.
+        ArgumentError: A wrong shape, type or device, naming the argument, or an unknown link.
     """
     checked_model(model)
     link_index = checked_link('link_index', link_index)
     coordinates, scalar = batch_input('joint_q', joint_q, model.joint_coord_count, model.device)
     n, device = coordinates.shape[0], model.device
-    types = spatial_functions(scalar)
     if link_index < 0:
         raise ArgumentError(f'link_index must name a link of the model, got {link_index}')
     chain = wp.array(link_dofs(model, link_index), dtype=wp.int32, device=device)
     result = batch_output('jacobian', jacobian, (n, 6, model.joint_dof_count), scalar, device)
-    body_q = wp.zeros((n, model.body_count), dtype=types.transform, device=device)
-    joint_S_s = wp.zeros((n, model.joint_dof_count), dtype=types.twist, device=device)
-    tree = kinematic_tree(model, scalar)
-    launch_forward_kinematics(tree, coordinates, body_q)
-    launch_motion_subspace(tree, coordinates, body_q, joint_S_s)
+    body_q, joint_S_s = link_motions(kinematic_tree(model, scalar), coordinates)
     result.zero_()
-    launch_frame_jacobian(body_q, joint_S_s, link_index, chain, result)
+    launch_frame_jacobian(
+        body_q, joint_S_s, link_index, chain, result, differentiable=coordinates.requires_grad
+    )
     copy_back(result, jacobian)
+
+
+def link_motions(tree: KinematicTree, joint_q: wp.array) -> tuple[wp.array, wp.array]:
+    """Compute link poses [n, body_count] and motion subspaces [n, joint_dof_count].
+
+    Args:
+        tree: The tree.
+        joint_q: Coordinates, in the type of the tree; gradients pass where they require them.
+    """
+    types, n, grad = spatial_functions(tree.scalar), joint_q.shape[0], joint_q.requires_grad
+
+    def zeros(width: int, dtype: type) -> wp.array:
+        return wp.zeros((n, width), dtype=dtype, device=tree.device, requires_grad=grad)
+
+    body_q = zeros(tree.body_count, types.transform)
+    joint_S_s = zeros(tree.joint_dof_count, types.twist)
+    launch_forward_kinematics(tree, joint_q, body_q, differentiable=grad)
+    launch_motion_subspace(tree, joint_q, body_q, joint_S_s, differentiable=grad)
+    return body_q, joint_S_s

@@ -16,11 +16,11 @@ from ros_ik.kinematics.spatial import spatial_functions
 
 @no_type_check
 @functools.cache
-def _frame_jacobian_kernel(scalar: type) -> wp.Kernel:
+def _frame_jacobian_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
     types = spatial_functions(scalar)
     transform, twist, point_velocity = types.transform, types.twist, types.point_velocity
 
-    @compiled_kernel()
+    @compiled_kernel(differentiable=differentiable)
     def frame_jacobian(
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
@@ -42,7 +42,13 @@ def _frame_jacobian_kernel(scalar: type) -> wp.Kernel:
 
 
 def launch_frame_jacobian(
-    body_q: wp.array, joint_S_s: wp.array, link_index: int, chain_dof: wp.array, jacobian: wp.array
+    body_q: wp.array,
+    joint_S_s: wp.array,
+    link_index: int,
+    chain_dof: wp.array,
+    jacobian: wp.array,
+    *,
+    differentiable: bool = False,
 ) -> None:
     """Write the columns of the degrees of freedom that move a link; the others are zero already.
 
@@ -52,9 +58,10 @@ def launch_frame_jacobian(
         link_index: The link.
         chain_dof: Degrees of freedom that move it, shape [n_chain].
         jacobian: Output, shape [n, 6, joint_dof_count].
+        differentiable: Use the kernel with a backward pass, for a ``wp.Tape``.
     """
     wp.launch(
-        _frame_jacobian_kernel(jacobian.dtype),
+        _frame_jacobian_kernel(jacobian.dtype, differentiable),
         dim=body_q.shape[0],
         inputs=[body_q, joint_S_s, link_index, chain_dof],
         outputs=[jacobian],

@@ -47,14 +47,18 @@ def move_links_function(scalar: type) -> wp.Function:
         linear = tree.joint_dof_dim[joint, 0]
         pivot = wp.transform_get_translation(anchor)
         rotation = wp.transform_get_rotation(anchor)
-        for k in range(linear):
-            axis = wp.quat_rotate(rotation, tree.joint_axis[dof + k])
-            joint_S_s[row, dof + k] = slide_twist(axis)
-            pivot += axis * joint_q[row, q + k]
-        for k in range(linear, linear + tree.joint_dof_dim[joint, 1]):
-            local = tree.joint_axis[dof + k]
-            joint_S_s[row, dof + k] = axis_twist(wp.quat_rotate(rotation, local), pivot)
-            rotation = rotation * wp.quat_from_axis_angle(local, joint_q[row, q + k])
+        # Loops of fixed length unroll: a backward pass through others is wrong in Warp.
+        for k in range(3):
+            if k < linear:
+                axis = wp.quat_rotate(rotation, tree.joint_axis[dof + k])
+                joint_S_s[row, dof + k] = slide_twist(axis)
+                pivot += axis * joint_q[row, q + k]
+        for k in range(3):
+            if k < tree.joint_dof_dim[joint, 1]:
+                angular = linear + k
+                local = tree.joint_axis[dof + angular]
+                joint_S_s[row, dof + angular] = axis_twist(wp.quat_rotate(rotation, local), pivot)
+                rotation = rotation * wp.quat_from_axis_angle(local, joint_q[row, q + angular])
 
     @wp.func
     def move_links(
@@ -100,13 +104,13 @@ def move_links_function(scalar: type) -> wp.Function:
 
 @no_type_check
 @functools.cache
-def _motion_subspace_kernel(scalar: type) -> wp.Kernel:
+def _motion_subspace_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
     types = spatial_functions(scalar)
     transform, twist = types.transform, types.twist
     move_links = move_links_function(scalar)
     Tree = tree_struct(scalar)
 
-    @compiled_kernel()
+    @compiled_kernel(differentiable=differentiable)
     def motion_subspace(
         tree: Tree,
         joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
@@ -119,7 +123,12 @@ def _motion_subspace_kernel(scalar: type) -> wp.Kernel:
 
 
 def launch_motion_subspace(
-    tree: KinematicTree, joint_q: wp.array, body_q: wp.array, joint_S_s: wp.array
+    tree: KinematicTree,
+    joint_q: wp.array,
+    body_q: wp.array,
+    joint_S_s: wp.array,
+    *,
+    differentiable: bool = False,
 ) -> None:
     """Compute motion subspaces; allocates nothing, so a graph can capture it.
 
@@ -128,9 +137,10 @@ def launch_motion_subspace(
         joint_q: Coordinates, shape [n, joint_coord_count], in the type of the tree.
         body_q: Link poses at ``joint_q``, shape [n, body_count].
         joint_S_s: Output: twists, shape [n, joint_dof_count].
+        differentiable: Use the kernel with a backward pass, for a ``wp.Tape``.
     """
     wp.launch(
-        _motion_subspace_kernel(tree.scalar),
+        _motion_subspace_kernel(tree.scalar, differentiable),
         dim=joint_q.shape[0],
         inputs=[tree.arrays, joint_q, body_q],
         outputs=[joint_S_s],

@@ -126,13 +126,13 @@ def _center_of_mass_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
 
 @no_type_check
 @functools.cache
-def _center_of_mass_jacobian_kernel(scalar: type) -> wp.Kernel:
+def _center_of_mass_jacobian_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
     types = spatial_functions(scalar)
     transform, twist = types.transform, types.twist
     functions = center_of_mass_functions(scalar)
     MassArrays, velocity_of = functions.MassArrays, functions.center_of_mass_velocity
 
-    @compiled_kernel()
+    @compiled_kernel(differentiable=differentiable)
     def compute_center_of_mass_jacobian(
         masses: MassArrays,
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
@@ -217,7 +217,12 @@ def launch_center_of_mass(
 
 
 def launch_center_of_mass_jacobian(
-    masses: MassDistribution, body_q: wp.array, joint_S_s: wp.array, jacobian: wp.array
+    masses: MassDistribution,
+    body_q: wp.array,
+    joint_S_s: wp.array,
+    jacobian: wp.array,
+    *,
+    differentiable: bool = False,
 ) -> None:
     """Compute Jacobians of the centre of mass; allocates nothing, so a graph can capture it.
 
@@ -226,9 +231,10 @@ def launch_center_of_mass_jacobian(
         body_q: Link poses in the world, shape [n, body_count], in the type of ``masses``.
         joint_S_s: Motion subspaces, shape [n, joint_dof_count].
         jacobian: Output, every entry written: d com / d q, shape [n, 3, joint_dof_count].
+        differentiable: Use the kernel with a backward pass, for a ``wp.Tape``.
     """
     wp.launch(
-        _center_of_mass_jacobian_kernel(masses.scalar),
+        _center_of_mass_jacobian_kernel(masses.scalar, differentiable),
         dim=(body_q.shape[0], masses.joint_dof_count),
         inputs=[masses.arrays, body_q, joint_S_s],
         outputs=[jacobian],

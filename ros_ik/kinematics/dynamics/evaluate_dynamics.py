@@ -3,7 +3,7 @@
 """Centre of mass, inertia matrix and bias force of a batch of configurations in one call.
 
 For scripts and planners, as ``evaluate``: these functions allocate; a control loop uses the launch
-functions instead.
+functions instead. Gradients pass through :func:`eval_com`, not through the other two.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from ros_ik.kinematics.dynamics.center_of_mass import mass_distribution
 from ros_ik.kinematics.dynamics.inertia_matrix import body_inertias
 from ros_ik.kinematics.dynamics.inertia_matrix import inertia_matrix_workspace
 from ros_ik.kinematics.dynamics.inertia_matrix import launch_inertia_matrix
-from ros_ik.kinematics.forward import launch_forward_kinematics
-from ros_ik.kinematics.motion_subspace import launch_motion_subspace
+from ros_ik.kinematics.evaluate import link_motions
 from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import batch_output
@@ -42,13 +41,14 @@ class _Configurations:
     n: int
     body_q: wp.array
     joint_S_s: wp.array
+    differentiable: bool
 
 
 def eval_com(
     model: Any,
-    joint_q: np.ndarray | wp.array,
-    com: np.ndarray | wp.array | None = None,
-    jacobian: np.ndarray | wp.array | None = None,
+    joint_q: Any,
+    com: Any = None,
+    jacobian: Any = None,
     *,
     bodies: Sequence[int] | np.ndarray | None = None,
 ) -> None:
@@ -57,33 +57,33 @@ def eval_com(
     Args:
         model: A :class:`Model`, or any object with Newton's joint and body arrays.
         joint_q: Coordinates, shape [n, joint_coord_count], float32 or float64.
-        com: Output, written in place: centre of mass in the world [m], NumPy [n, 3] or a Warp
-            array of vec3 [n], same precision; None when not wanted.
+        com: Output, written in place: centre of mass in the world [m], plain numbers [n, 3]
+            or a Warp array of vec3 [n], same precision; None when not wanted.
         jacobian: Output, written in place: d com / d q over the degrees of freedom, shape
             [n, 3, joint_dof_count], same precision; None when not wanted.
         bodies: The bodies that count; None for all.
 
     Raises:
-        ArgumentError: A wrong shape or type, naming the argument, an unknown body, or bodies
-            without mass.
+        ArgumentError: A wrong shape, type or device, naming the argument, an unknown body, or
+            bodies without mass.
     """
     at = _evaluate(model, joint_q)
     scalar = at.tree.scalar
     masses = mass_distribution(model, scalar, bodies)
     if com is not None:
         result = batch_output('com', com, (at.n,), spatial_functions(scalar).vec3, model.device)
-        launch_center_of_mass(masses, at.body_q, result)
+        launch_center_of_mass(masses, at.body_q, result, differentiable=at.differentiable)
         copy_back(result, com)
     if jacobian is not None:
         shape = (at.n, 3, model.joint_dof_count)
         result = batch_output('jacobian', jacobian, shape, scalar, model.device)
-        launch_center_of_mass_jacobian(masses, at.body_q, at.joint_S_s, result)
+        launch_center_of_mass_jacobian(
+            masses, at.body_q, at.joint_S_s, result, differentiable=at.differentiable
+        )
         copy_back(result, jacobian)
 
 
-def eval_mass_matrix(
-    model: Any, joint_q: np.ndarray | wp.array, inertia_matrix: np.ndarray | wp.array
-) -> None:
+def eval_mass_matrix(model: Any, joint_q: Any, inertia_matrix: Any) -> None:
     """Compute the joint-space inertia matrix, of the links alone, without ``joint_armature``.
 
     Args:
@@ -94,7 +94,7 @@ def eval_mass_matrix(
             of their own.
 
     Raises:
-        ArgumentError: A wrong shape or type, naming the argument.
+        ArgumentError: A wrong shape, type or device, naming the argument.
     """
     at = _evaluate(model, joint_q)
     shape = (at.n, model.joint_dof_count, model.joint_dof_count)
@@ -107,9 +107,9 @@ def eval_mass_matrix(
 
 def eval_bias_force(
     model: Any,
-    joint_q: np.ndarray | wp.array,
-    joint_qd: np.ndarray | wp.array,
-    bias_force: np.ndarray | wp.array,
+    joint_q: Any,
+    joint_qd: Any,
+    bias_force: Any,
 ) -> None:
     """Compute the joint forces that hold zero acceleration: C(q, qd) qd + g(q).
 
@@ -123,7 +123,7 @@ def eval_bias_force(
             [n, joint_dof_count], same precision. Mimic joints count as joints of their own.
 
     Raises:
-        ArgumentError: A wrong shape or type, naming the argument.
+        ArgumentError: A wrong shape, type or device, naming the argument.
     """
     at = _evaluate(model, joint_q)
     shape, scalar = (at.n, model.joint_dof_count), at.tree.scalar
@@ -144,14 +144,12 @@ def eval_bias_force(
     copy_back(result, bias_force)
 
 
-def _evaluate(model: Any, joint_q: np.ndarray | wp.array) -> _Configurations:
+def _evaluate(model: Any, joint_q: Any) -> _Configurations:
     """Compute link poses and motion subspaces."""
     checked_model(model)
     coordinates, scalar = batch_input('joint_q', joint_q, model.joint_coord_count, model.device)
-    n, device, types = coordinates.shape[0], model.device, spatial_functions(scalar)
     tree = kinematic_tree(model, scalar)
-    body_q = wp.zeros((n, model.body_count), dtype=types.transform, device=device)
-    joint_S_s = wp.zeros((n, model.joint_dof_count), dtype=types.twist, device=device)
-    launch_forward_kinematics(tree, coordinates, body_q)
-    launch_motion_subspace(tree, coordinates, body_q, joint_S_s)
-    return _Configurations(tree, n, body_q, joint_S_s)
+    body_q, joint_S_s = link_motions(tree, coordinates)
+    return _Configurations(
+        tree, coordinates.shape[0], body_q, joint_S_s, bool(coordinates.requires_grad)
+    )

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy or Warp arrays that a caller hands to a function of a batch: checked, as Warp arrays."""
+"""Arrays that a caller hands to a function of a batch: checked, as Warp arrays of their memory."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.array_exchange import check_device
+from ros_ik.kinematics.runtime.array_exchange import check_writable
+from ros_ik.kinematics.runtime.array_exchange import exchanged
+from ros_ik.kinematics.runtime.array_exchange import host_view
+from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 
 _SCALARS = {np.dtype(np.float32): wp.float32, np.dtype(np.float64): wp.float64}
 
 
 def batch_input(
     name: str,
-    given: np.ndarray | wp.array,
+    given: Any,
     columns: int,
     device: wp.DeviceLike,
     *,
@@ -27,16 +32,18 @@ def batch_input(
 
     Args:
         name: What to call it in an error.
-        given: The array, float32 or float64.
+        given: The array, float32 or float64, of any library; one on the host is copied to a GPU.
         columns: Its second dimension.
-        device: Device of the result where a NumPy array was given.
+        device: Device of the result.
         n: Its first dimension; None for any.
         scalar: The precision it must have; None for either.
 
     Raises:
-        ArgumentError: Another shape or type.
+        ArgumentError: Another shape, type or GPU.
     """
-    if not isinstance(given, wp.array):
+    if is_exchanged(given):
+        given = exchanged(name, given)
+    else:
         try:
             given = np.asarray(given)
         except ValueError as error:
@@ -50,42 +57,42 @@ def batch_input(
     if len(shape) != 2 or shape[1] != columns or n not in (None, shape[0]):
         rows = 'n' if n is None else n
         raise ArgumentError(f'{name} must have shape [{rows}, {columns}], got {list(shape)}')
-    if isinstance(given, wp.array):
-        return given, found
-    return wp.array(given, dtype=found, device=device), found
+    return _on_device(name, given, found, wp.get_device(device)), found
 
 
 def batch_output(
-    name: str,
-    given: np.ndarray | wp.array,
-    shape: tuple[int, ...],
-    dtype: Any,
-    device: wp.DeviceLike,
+    name: str, given: Any, shape: tuple[int, ...], dtype: Any, device: wp.DeviceLike
 ) -> wp.array:
-    """Return the Warp array to compute into: the given one, or one beside a NumPy array.
+    """Return the Warp array to compute into: the memory of the given one where that can be.
 
     Args:
         name: What to call it in an error.
-        given: Where the caller wants the result.
+        given: Where the caller wants the result, an array of any library.
         shape: The shape it must have as a Warp array of ``dtype``.
-        dtype: Warp type of its elements; the components of a vector are the last dimension of a
-            NumPy array.
+        dtype: Warp type of its elements; the components of a vector are the last dimension of an
+            array of plain numbers.
         device: Device to compute on.
 
     Raises:
-        ArgumentError: Another shape or type.
+        ArgumentError: Another shape or type, another device than that or, for NumPy, the host; or
+            an array that is read-only.
     """
-    if isinstance(given, wp.array):
-        view = _as_type(given, shape, dtype)
+    target: Any = wp.get_device(device)
+    check_writable(name, given)
+    if is_exchanged(given):
+        array = exchanged(name, given)
+        view = _as_type(array, shape, dtype)
         if view is None:
             raise ArgumentError(
                 f'{name} must have shape {list(shape)} of {dtype.__name__}, got '
-                f'{list(given.shape)} of {_type_name(given.dtype)}'
+                f'{list(array.shape)} of {_type_name(array.dtype)}'
             )
+        check_device(name, view, target)
         return view
     if not isinstance(given, np.ndarray):
         raise ArgumentError(
-            f'{name} must be a NumPy or Warp array to write into, got {type(given).__name__}'
+            f'{name} must be a NumPy or Warp array to write into, or one of another library, got '
+            f'{type(given).__name__}'
         )
     scalar = getattr(dtype, '_wp_scalar_type_', dtype)
     components = () if scalar is dtype else (dtype._length_,)
@@ -94,13 +101,28 @@ def batch_output(
             f'{name} must have shape {[*shape, *components]} of {scalar.__name__}, got '
             f'{list(given.shape)} of {given.dtype}'
         )
-    return wp.zeros(shape, dtype=dtype, device=device)
+    memory = host_view(given, scalar) if target.is_cpu else None
+    view = None if memory is None else _as_type(memory, shape, dtype)
+    return wp.zeros(shape, dtype=dtype, device=target) if view is None else view
 
 
-def copy_back(result: wp.array, given: np.ndarray | wp.array) -> None:
-    """Bring the result to a caller that gave a NumPy array."""
-    if not isinstance(given, wp.array):
+def copy_back(result: wp.array, given: Any) -> None:
+    """Bring the result to a caller whose array could not be computed into."""
+    if isinstance(given, np.ndarray) and result.ptr != given.__array_interface__['data'][0]:
         given[...] = result.numpy()
+
+
+def _on_device(
+    name: str, given: np.ndarray | wp.array, scalar: type, device: wp.Device
+) -> wp.array:
+    """Return an array on a device; what lies there already is not copied."""
+    if isinstance(given, np.ndarray):
+        view = host_view(given, scalar) if device.is_cpu else None
+        return wp.array(given, dtype=scalar, device=device) if view is None else view
+    if wp.get_device(given.device).is_cpu and device.is_cuda:
+        return given.to(device)
+    check_device(name, given, device)
+    return given
 
 
 def _as_type(given: wp.array, shape: tuple[int, ...], dtype: Any) -> wp.array | None:
@@ -136,9 +158,11 @@ def _as_type(given: wp.array, shape: tuple[int, ...], dtype: Any) -> wp.array | 
         strides = strides[:-1]
     elif components and scalar is dtype:
         strides = (*strides, size)
+    grad = _as_type(given.grad, shape, dtype) if given.grad is not None else None
     view = wp.array(
-        ptr=given.ptr, dtype=dtype, shape=shape, strides=strides, device=given.device, copy=False
-    )
+        ptr=given.ptr, dtype=dtype, shape=shape, strides=strides, device=given.device, copy=False,
+        grad=grad, requires_grad=grad is not None,
+    )  # fmt: skip
     view._source = given  # type: ignore[attr-defined]  # its memory lives as long as the view
     return view
 

@@ -1,0 +1,146 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of other libraries as Warp arrays of the same memory, and the way back.
+
+DLPack and ``__cuda_array_interface__`` carry them. On a GPU both sides go by the current streams:
+what is given has been written once Warp's current stream of the device gets to it, and what is
+returned has been written once the current stream of the other library gets to it.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+
+
+def is_exchanged(given: Any) -> bool:
+    """Return whether a value is an array of Warp or of a library other than NumPy."""
+    if isinstance(given, wp.array):
+        return True
+    if isinstance(given, np.ndarray | np.generic):
+        return False
+    return hasattr(given, '__dlpack__') or hasattr(given, '__cuda_array_interface__')
+
+
+def exchanged(name: str, given: Any) -> wp.array:
+    """Return an array for which :func:`is_exchanged` holds as a Warp array of the same memory.
+
+    Args:
+        name: What to call it in an error.
+        given: The array.
+
+    Raises:
+        ArgumentError: The library does not hand it over, such as a PyTorch tensor that requires a
+            gradient; or its type is none of Warp's.
+    """
+    if isinstance(given, wp.array):
+        return given
+    view: Any
+    try:
+        if hasattr(given, '__dlpack__'):
+            view = wp.from_dlpack(given)
+        else:
+            view = wp.array(given, copy=False)
+            _wait_for(given.__cuda_array_interface__.get('stream'), view.device)
+    except Exception as error:  # of another library, of any kind
+        raise ArgumentError(f'{name} cannot be read as an array: {error}') from error
+    view._source = given  # its memory lives as long as the view
+    return view  # type: ignore[no-any-return]
+
+
+def host_view(given: np.ndarray, dtype: Any) -> wp.array | None:
+    """Return a NumPy array as a Warp array of the same memory on the CPU.
+
+    Args:
+        given: The array.
+        dtype: Warp type of its numbers.
+
+    Returns:
+        None where Warp cannot use its memory as it lies there.
+    """
+    size = given.itemsize
+    if not given.dtype.isnative or any(step < 0 or step % size for step in given.strides):
+        return None
+    view: Any = wp.array(
+        ptr=given.__array_interface__['data'][0], dtype=dtype, shape=given.shape,
+        strides=given.strides, device='cpu', copy=False,
+    )  # fmt: skip
+    view._source = given
+    return view  # type: ignore[no-any-return]
+
+
+def check_device(name: str, given: wp.array, device: wp.Device) -> None:
+    """Check that an array is on the device that it is used on.
+
+    Raises:
+        ArgumentError: It is not.
+    """
+    if given.device != device:
+        raise ArgumentError(f'{name} must be on {device}, got an array on {given.device}')
+
+
+def check_writable(name: str, given: Any) -> None:
+    """Check that an array may be written to.
+
+    Raises:
+        ArgumentError: It is read-only, as every array of JAX.
+    """
+    is_jax = type(given).__module__.partition('.')[0] in ('jax', 'jaxlib')
+    if is_jax or (isinstance(given, np.ndarray) and not given.flags.writeable):
+        raise ArgumentError(f'{name} cannot be written to, got a read-only {type(given).__name__}')
+
+
+def namespace_of(given: Any) -> ModuleType:
+    """Return the module whose arrays answer to an array, by its ``from_dlpack``.
+
+    Returns:
+        The array namespace of other libraries, NumPy for everything else, Warp's arrays included.
+    """
+    if not isinstance(given, wp.array) and is_exchanged(given):
+        if hasattr(given, '__array_namespace__'):
+            return given.__array_namespace__()  # type: ignore[no-any-return]
+        module = sys.modules.get(type(given).__module__.partition('.')[0])
+        if module is not None and hasattr(module, 'from_dlpack'):
+            return module
+        return wp
+    return np
+
+
+def checked_namespace(namespace: Any, given: Any) -> ModuleType:
+    """Return a module that makes arrays, that of an array for None.
+
+    Raises:
+        ArgumentError: Something without ``from_dlpack``.
+    """
+    if namespace is None:
+        return namespace_of(given)
+    if not hasattr(namespace, 'from_dlpack'):
+        raise ArgumentError(
+            'xp must be a module of arrays with from_dlpack, such as numpy, warp, torch or '
+            f'jax.numpy, got {namespace!r}'
+        )
+    return namespace  # type: ignore[no-any-return]
+
+
+def in_namespace(result: wp.array, namespace: ModuleType) -> Any:
+    """Return a Warp array as an array of a library, of the same memory.
+
+    For NumPy the content of an array on a GPU is copied to the host.
+    """
+    if namespace is wp:
+        return result
+    if namespace is np:
+        return result.numpy()
+    return namespace.from_dlpack(result)
+
+
+def _wait_for(stream: int | None, device: wp.Device) -> None:
+    """Let the current stream of a device wait for what was enqueued on another."""
+    if stream is not None and device.is_cuda:
+        device.stream.wait_stream(wp.Stream(device, cuda_stream=stream))
