@@ -39,6 +39,10 @@ class Commander:
     def command(self):
         return self.rig.command
 
+    @property
+    def ticks(self):
+        return len(self.rig.outputs)
+
     def now(self):
         return self.rig.now
 
