@@ -343,7 +343,7 @@ class Servo:
             if not self.goals.choice.joints:
                 self._acceleration_report.update(
                     output, now, self._step, self._next_step, solver.limits.acceleration,
-                    solver.ahead.conditioning.held_back_by(choice.active),
+                    solver.ahead.conditioning.demand.held_back_by(),
                 )  # fmt: skip
         else:
             self._report.repeat(output)

@@ -27,7 +27,8 @@ CENTER_OF_MASS = (
     ),
     Parameter(
         'com.max_linear_acceleration', 'double', 0.5,
-        'Acceleration of the centre of mass towards its target and braking before it.',
+        'Acceleration of the centre of mass towards its target and braking before it, where the '
+        'joints have it along the path.',
         unit='m/s^2', minimum=0.0, exclusive_minimum=True,
     ),
     Parameter(

@@ -6,10 +6,10 @@ import functools
 
 import numpy as np
 import pytest
-from support.robots import ALL_URDFS
+from support.humanoid import standing
+from support.humanoid import TALOS
 from support.robots import PinocchioRobot
 from support.robots import urdf_text
-from support.servo_rig import Rig
 
 from benchmarks.ticked_servo import robot_model
 from ros_ik.servo import Mode
@@ -17,26 +17,6 @@ from ros_ik.servo import Rejection
 from ros_ik.servo import StatusCode
 
 pytestmark = pytest.mark.oracle
-
-(TALOS,) = (str(path) for path in ALL_URDFS if path.stem == 'talos_full_v2')
-# On its legs, knees bent, arms beside the body.
-STANCE = {
-    f'{part}_{side}_{joint}_joint': position * (1.0 if side == 'left' else mirrored)
-    for side in ('left', 'right')
-    for part, joint, position, mirrored in (
-        ('leg', 3, -0.4, 1.0), ('leg', 4, 0.8, 1.0), ('leg', 5, -0.4, 1.0),
-        ('arm', 2, 0.3, -1.0), ('arm', 4, -1.0, 1.0),
-    )
-}  # fmt: skip
-
-
-def standing(**values):
-    """Return TALOS on its left foot, whose right foot is the frame task."""
-    given = {
-        'base_frame': 'left_sole_link', 'ee__frame': 'right_sole_link',
-        'com__weight': 1.0, **values,
-    }  # fmt: skip
-    return Rig(TALOS, home=STANCE, **given)
 
 
 @functools.cache

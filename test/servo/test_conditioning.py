@@ -115,9 +115,9 @@ def test_a_frame_gets_the_part_of_an_acceleration_that_its_joints_have(robot):
             x[3 * kind : 3 * kind + 3] = value
             right = np.concatenate([(judge.weights * x)[judge.rows], np.zeros(len(judge.dofs))])
             needed += np.abs(np.linalg.lstsq(damped, right)[0]) / largest
-        frame = judge.ahead.conditioning.frames[0]
+        frame = judge.ahead.conditioning.demand.frames[0]
         frame.acceleration_scale = 0.5
-        part = frame.acceleration_part(*wished)
+        part = frame.part(*wished)
         assert part == pytest.approx(min(1.0, 0.5 * 0.7 / needed.max()), rel=1e-6)
         name = judge.rig.robot.group.joint_names[int(needed.argmax())] if part < 0.5 else None
         joint = frame.held_back_by

@@ -53,9 +53,10 @@ def center_of_mass_functions(scalar: type) -> SimpleNamespace:
 
     Returns:
         The struct ``MassArrays`` and the functions
-        ``center_of_mass(masses, row, body_q) -> vec3`` [m] and
+        ``center_of_mass(masses, row, body_q) -> vec3`` [m],
         ``center_of_mass_velocity(masses, row, dof, body_q, joint_S_s) -> vec3``, the column of
-        the Jacobian of one degree of freedom.
+        the Jacobian of one degree of freedom, and
+        ``moved_mass_velocity(masses, row, dof, body_q, S) -> vec3``, the same with its twist S.
     """
     types = spatial_functions(scalar)
     vec3, transform, twist, point_velocity = (
@@ -82,6 +83,17 @@ def center_of_mass_functions(scalar: type) -> SimpleNamespace:
         return center
 
     @wp.func
+    def moved_mass_velocity(
+        masses: MassArrays, row: int, dof: int, body_q: wp.array2d(dtype=transform), S: twist
+    ) -> vec3:
+        velocity = vec3()
+        for entry in range(masses.moved_start[dof], masses.moved_start[dof + 1]):
+            k = masses.moved[entry]
+            point = wp.transform_point(body_q[row, masses.body[k]], masses.com[k])
+            velocity += masses.fraction[k] * point_velocity(S, point)
+        return velocity
+
+    @wp.func
     def center_of_mass_velocity(
         masses: MassArrays,
         row: int,
@@ -89,18 +101,13 @@ def center_of_mass_functions(scalar: type) -> SimpleNamespace:
         body_q: wp.array2d(dtype=transform),
         joint_S_s: wp.array2d(dtype=twist),
     ) -> vec3:
-        velocity = vec3()
-        S = joint_S_s[row, dof]
-        for entry in range(masses.moved_start[dof], masses.moved_start[dof + 1]):
-            k = masses.moved[entry]
-            point = wp.transform_point(body_q[row, masses.body[k]], masses.com[k])
-            velocity += masses.fraction[k] * point_velocity(S, point)
-        return velocity
+        return moved_mass_velocity(masses, row, dof, body_q, joint_S_s[row, dof])
 
     return SimpleNamespace(
         MassArrays=MassArrays,
         center_of_mass=center_of_mass,
         center_of_mass_velocity=center_of_mass_velocity,
+        moved_mass_velocity=moved_mass_velocity,
     )
 
 

@@ -20,6 +20,7 @@ from ros_ik.kinematics.integrate import integrate_kernel
 from ros_ik.kinematics.stepping.step_tree import place_links_kernel
 from ros_ik.kinematics.stepping.stop_path import place_stops_kernel
 from ros_ik.servo.step.conditioning_kernel import conditioning_kernel
+from ros_ik.servo.step.demand_kernel import demand_kernel
 from ros_ik.settings import Settings
 from ros_ik.solvers.step.checks.stopping_check import stopping_kernels
 from ros_ik.solvers.step.quadratic_program.solve import solve_step_kernel
@@ -31,6 +32,7 @@ def kernels_ahead(settings: Settings) -> tuple[list[wp.Kernel], list[wp.Kernel]]
     here = [solve_step_kernel(), evaluate_step_kernel()]
     beside = [
         conditioning_kernel(),
+        demand_kernel(),
         forward_kernel(wp.float64, False),
         integrate_kernel(wp.float64, False),
         place_links_kernel(),

@@ -7,6 +7,7 @@ Positions are those in the base frame: of a robot on its legs that is the foot i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import copy
 import math
 
@@ -20,6 +21,7 @@ from ros_ik.servo.motion.approach import Approach
 from ros_ik.servo.motion.pose_math import length
 from ros_ik.servo.motion.pose_math import quat_conjugate
 from ros_ik.servo.motion.pose_math import quat_rotate
+from ros_ik.servo.motion.pose_math import Vector
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.settings import Settings
@@ -127,16 +129,24 @@ class CenterTracker:
         self.remaining = length(left)
         return left
 
-    def reference(self, body_q: np.ndarray) -> tuple[np.ndarray, float]:
+    def reference(
+        self,
+        body_q: np.ndarray,
+        limits_along: Callable[[ApproachLimits, Vector, Vector], ApproachLimits],
+    ) -> tuple[np.ndarray, float]:
         """Return the position to reach in this tick, and how much nearer it lies [m].
 
         Args:
             body_q: Link poses at the commanded configuration [body_count, 7].
+            limits_along: Returns the bounds that the joints can keep of bounds on a motion, for
+                what is left [m] and the displacement in the tick before [m].
         """
-        left = self.measure(body_q)
-        moved = np.zeros(3) if self._before is None else self.position - self._before
+        left: Vector = tuple(self.measure(body_q).tolist())
+        before = self.position if self._before is None else self._before
+        moved: Vector = tuple((self.position - before).tolist())
         self._before = self.position
-        step = np.array(self._approach.step(left.tolist(), moved.tolist(), self._limits))
+        limits = limits_along(self._limits, left, moved)
+        step = np.array(self._approach.step(left, moved, limits))
         return self.position + step, length(step)
 
     def report(self, body_q: np.ndarray, active: bool) -> CenterReport:

@@ -69,6 +69,16 @@ class ApproachLimits:
         shortest = self.acceleration * dt * dt
         return float_scaled(way, self.acceleration / (float_length(way) + shortest))
 
+    def likely_acceleration(self, way: Vector, speed: float, time: float) -> float:
+        """Return the acceleration that a motion is likely to need, no more than the bound.
+
+        Args:
+            way: What is left, three numbers [m or rad].
+            speed: Speed now [m/s or rad/s].
+            time: Time in which the way is made or the speed is lost [s].
+        """
+        return min(self.acceleration, (float_length(way) / time + speed) / time)
+
     def changes(self, dt: float) -> tuple[float, float]:
         """Return the largest change of a displacement per tick, and the largest change of it."""
         loss = self.acceleration * dt * dt

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import warp as wp
 
@@ -74,6 +76,11 @@ class StepAhead:
             self._place()
         return self.poses
 
+    def choose(self, active: Sequence[bool], center: bool) -> None:
+        """Say what counts from now on; see :meth:`Conditioning.choose`."""
+        self.conditioning.choose(active, center)
+        self._place()
+
     def apply(self, settings: Settings) -> None:
         """Take over settings."""
         self.conditioning.apply(settings)
@@ -96,5 +103,5 @@ class StepAhead:
 
     def _record_poses(self) -> None:
         launch_forward_kinematics(self._tree, self._next_q.array, self._body_q.array)
-        self.conditioning.record(self._body_q.array[0])
+        self.conditioning.record(self._body_q.array)
         self._body_q.download()

@@ -12,13 +12,7 @@ With its singular vectors u (of the frame) and w (of the joints),
 
     d sigma / dq . w = u^T W dJ/dt w,    dJ/dt at the velocities w
 
-which is the acceleration of the frame at these velocities, where no joint accelerates. For an
-acceleration x of the frame the joints need
-
-    S^2 (W J)^T (W J S^2 J^T W + e)^-1 W x
-
-where S are their limits of acceleration, to the largest of them, so that those which may do more
-have more to do, and e keeps what they need near a singularity finite.
+which is the acceleration of the frame at these velocities, where no joint accelerates.
 """
 
 import functools
@@ -33,11 +27,8 @@ from ros_ik.objectives.jacobian.gram import gram_functions
 # Added to the squares of the singular values: sigma below its root is not told apart from zero.
 _LEAST_SQUARE = 1e-10
 _POWER_STEPS = 6
-# Square of the damping of what joints need for an acceleration of the frame [(m/rad)^2].
-_DAMPING_SQUARE = 2.5e-3
-# Numbers found of a frame: sigma, d sigma / dq . w, the largest acceleration along w, the largest
-# lengths of the linear and of the angular part of what a joint needs, and u.
-FOUND = 11
+# Numbers found of a frame: sigma, d sigma / dq . w, the largest acceleration along w, and u.
+FOUND = 9
 
 
 @no_type_check
@@ -48,7 +39,6 @@ def conditioning_kernel() -> wp.Kernel:
     vec3, transform = types.vec3, types.transform
     matrix, vector, inverse = gram.matrix, gram.vector, gram.inverse
     least_square, power_steps = wp.constant(_LEAST_SQUARE), wp.constant(_POWER_STEPS)
-    damping_square = wp.constant(_DAMPING_SQUARE)
 
     @wp.func
     def joint_motion(
@@ -85,29 +75,24 @@ def conditioning_kernel() -> wp.Kernel:
         point: wp.array(dtype=vec3),  # [chains], on the axis, in the child
         slides: wp.array(dtype=wp.int32),  # [chains]
         acceleration: wp.array(dtype=wp.float64),  # [chains], limits
-        relative: wp.array(dtype=wp.float64),  # [chains], limits to the largest of the chain
         # out
         found: wp.array2d(dtype=wp.float64),  # [n_tasks, FOUND]
-        demand: wp.array(dtype=vector),  # [chains], part of its limit, per m/s^2 or rad/s^2
+        column: wp.array(dtype=vector),  # [chains], weighted motion of the frame with the joint
     ):
         task = wp.tid()
         frame = wp.transform_point(body_q[task_link[task, 0]], offset[task])
         back = wp.quat_inverse(wp.transform_get_rotation(body_q[task_link[task, 1]]))
-        A, B = matrix(), matrix()
+        A = matrix()
         for row in range(6):
             A[row, row] = wp.float64(least_square)
-            B[row, row] = wp.float64(damping_square)
             if weight[task, row] == wp.float64(0.0):
                 A[row, row] = wp.float64(1.0)
-                B[row, row] = wp.float64(1.0)
         for k in range(chain_start[task], chain_start[task + 1]):
             angular, linear, _arm = joint_motion(
                 body_q[child[k]], back, frame, axis[k], point[k], slides[k]
             )
-            column = weighted(weight, task, linear, angular)
-            A += wp.outer(column, column)
-            B += relative[k] * relative[k] * wp.outer(column, column)
-        share = inverse(B)
+            column[k] = weighted(weight, task, linear, angular)
+            A += wp.outer(column[k], column[k])
         M = inverse(A)
         M = M * M  # two steps at a time
         worst = int(0)
@@ -123,12 +108,11 @@ def conditioning_kernel() -> wp.Kernel:
             direction = direction / length
         found[task, 0] = wp.pow(length, wp.float64(-0.25))
         for row in range(6):
-            found[task, 5 + row] = direction[row]
+            found[task, 3 + row] = direction[row]
 
         # sigma w, and the acceleration of the frame at these velocities, joint by joint outwards.
         squared = wp.float64(0.0)
         largest = wp.float64(wp.inf)
-        most_linear, most_angular = wp.float64(0.0), wp.float64(0.0)
         speed, speed_change = vec3(), vec3()
         rate, rate_change = vec3(), vec3()
         for k in range(chain_start[task], chain_start[task + 1]):
@@ -139,18 +123,7 @@ def conditioning_kernel() -> wp.Kernel:
             change = wp.cross(turning, arm) - wp.cross(angular, speed - wp.cross(rate, arm))
             if slides[k] != 0:
                 change = wp.cross(rate, linear)
-            column = weighted(weight, task, linear, angular)
-            demand[k] = vector()
-            if acceleration[k] > wp.float64(0.0):
-                needed = share * column * (relative[k] * relative[k] / acceleration[k])
-                for row in range(6):
-                    needed[row] *= weight[task, row]
-                demand[k] = needed
-                linear_part = wp.vec3d(needed[0], needed[1], needed[2])
-                angular_part = wp.vec3d(needed[3], needed[4], needed[5])
-                most_linear = wp.max(most_linear, wp.length(linear_part))
-                most_angular = wp.max(most_angular, wp.length(angular_part))
-            w = wp.dot(direction, column)
+            w = wp.dot(direction, column[k])
             squared += w * w
             if w != wp.float64(0.0):
                 largest = wp.min(largest, acceleration[k] / wp.abs(w))
@@ -165,7 +138,5 @@ def conditioning_kernel() -> wp.Kernel:
             change_of_lost = wp.dot(direction, weighted(weight, task, speed_change, rate_change))
             found[task, 1] = change_of_lost / squared
             found[task, 2] = largest * wp.sqrt(squared)
-        found[task, 3] = most_linear
-        found[task, 4] = most_angular
 
     return least_singular_values

@@ -290,7 +290,7 @@ class LimitsInForce:
         self._acceleration_limit.scale = scale
         self.acceleration = scale * self._robot.group.variable_limits(self._robot.acceleration)
         self._stops.set_deceleration(self._robot.acceleration * scale)
-        self._conditioning.scale_acceleration(scale)
+        self._conditioning.demand.scale_acceleration(scale)
         self._scale_motion()
 
     def _scale_motion(self) -> None:

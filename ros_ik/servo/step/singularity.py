@@ -17,18 +17,15 @@ import math
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.chain import link_dofs
-from ros_ik.kinematics.chain import relative_chain
-from ros_ik.kinematics.dynamics.center_of_mass import precise_array
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.objectives.jacobian.gram import gram_functions
-from ros_ik.servo.motion.pose_math import quat_rotate
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.conditioning_kernel import conditioning_kernel
 from ros_ik.servo.step.conditioning_kernel import FOUND
 from ros_ik.servo.step.frame_mobility import FrameMobility
-from ros_ik.servo.step.frame_mobility import MeasuredChain
+from ros_ik.servo.step.joint_demand import JointDemand
+from ros_ik.servo.step.place_joints import frame_joints
+from ros_ik.servo.step.place_joints import joint_axes
 from ros_ik.settings import Settings
 
 
@@ -57,64 +54,41 @@ class Conditioning:
 
     Attributes:
         frames: What the joints allow the frame of each task.
+        demand: What accelerations of the frames and of the centre of mass need of the joints.
     """
 
     def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
         """Find the controlled joints that move each frame as seen from its reference link."""
         model, tasks = robot.model, len(robot.task_links)
         device = wp.get_device(model.device)
-        chains = [_chain(robot, task) for task in range(tasks)]
-        joints = np.concatenate([joints for joints, _ in chains])
-        signs = np.concatenate([signs for _, signs in chains])
-        self._counts = np.array([len(joints) for joints, _ in chains])
-        poses = precise_array(model, 'joint_X_c').reshape(-1, 7)[joints]
-        dofs = model.joint_qd_start.numpy()[joints]
-        axes = precise_array(model, 'joint_axis').reshape(-1, 3)[dofs]
-        turned = [quat_rotate(pose[3:], axis) for pose, axis in zip(poses, axes, strict=True)]
+        chains = [frame_joints(robot, task) for task in range(tasks)]
+        joints, dofs, signs = (
+            np.concatenate([getattr(chain, name) for chain in chains])
+            for name in ('joints', 'dofs', 'signs')
+        )
+        self._counts = np.array([len(chain) for chain in chains])
         vec3 = spatial_functions(wp.float64).vec3
 
         def indices(values: np.ndarray) -> wp.array:
             return wp.array(values.astype(np.int32), dtype=wp.int32, device=device)
 
         links = np.array([robot.task_links, robot.task_references]).T
-        limits = robot.acceleration[dofs]
         self._constant = [
-            indices(np.concatenate([[0], np.cumsum(self._counts)])),
-            indices(model.joint_child.numpy()[joints]),
-            wp.array(np.reshape(turned, (-1, 3)) * signs[:, None], dtype=vec3, device=device),
-            wp.array(poses[:, :3], dtype=vec3, device=device),
-            indices(model.joint_dof_dim.numpy().reshape(-1, 2)[joints, 0] == 1),
-            wp.array(limits, dtype=wp.float64, device=device),
-            wp.array(self._relative(limits), dtype=wp.float64, device=device),
+            indices(np.cumsum([0, *self._counts])),
+            *joint_axes(robot, joints, dofs, signs),
+            wp.array(robot.acceleration[dofs], dtype=wp.float64, device=device),
         ]
         self._links = indices(links)
         self._offset = HostBuffer((tasks,), vec3, device)
         self._weight = HostBuffer((tasks, 6), wp.float64, device)
         self._found = HostBuffer((tasks, FOUND), wp.float64, device)
-        self._demand = HostBuffer((len(dofs),), gram_functions(6).vector, device)
-        ends = np.cumsum(self._counts)
+        self.demand = JointDemand(robot, chains, self._weight, settings.period)
         self.frames = [
-            FrameMobility(
-                MeasuredChain(
-                    self._found.host[task],
-                    self._demand.host[end - count : end],
-                    robot.group.dof_variable[dofs[end - count : end]],
-                ),
-                robot.ramp,
-                settings.period,
-            )
-            for task, (end, count) in enumerate(zip(ends, self._counts, strict=True))
+            FrameMobility(found, demand, robot.ramp, settings.period)
+            for found, demand in zip(self._found.host, self.demand.frames, strict=True)
         ]
-        self.scale_acceleration(settings.limits_acceleration_scale)
+        self.demand.scale_acceleration(settings.limits_acceleration_scale)
         self.apply(settings)
-
-    def _relative(self, limits: np.ndarray) -> np.ndarray:
-        """Return limits to the largest of each chain, 1 where there is none."""
-        parts = np.split(limits, np.cumsum(self._counts)[:-1])
-        largest = [np.full(len(part), part.max(initial=0.0)) for part in parts]
-        with np.errstate(invalid='ignore', divide='ignore'):
-            relative = limits / np.concatenate(largest)
-        return np.where(np.isinf(limits), 1.0, np.nan_to_num(relative))
 
     def apply(self, settings: Settings) -> None:
         """Take over settings."""
@@ -134,35 +108,26 @@ class Conditioning:
         ):
             frame.weights, frame.is_damped = weights, told and self._most > 0.0
 
-    def scale_acceleration(self, scale: float) -> None:
-        """Say which part of the acceleration limits is in force [1]."""
-        for frame in self.frames:
-            frame.acceleration_scale = scale
+    def choose(self, active: Sequence[bool], center: bool) -> None:
+        """Say which tasks count from the next measurement on, and whether the centre of mass.
 
-    def choose(self, active: Sequence[bool]) -> None:
-        """Say which tasks count from now on, [n_tasks]: the others slow no step."""
+        Args:
+            active: Which tasks, [n_tasks]; the others slow no step.
+            center: Whether the centre of mass counts beside them.
+        """
         for frame, counts in zip(self.frames, active, strict=True):
             frame.slows = frame.slows and counts
+        self.demand.choose(active, center)
 
     def continue_from(self, other: 'Conditioning') -> None:
         """Go on as the measurement of the same robot with the same settings would."""
         for frame, before in zip(self.frames, other.frames, strict=True):
             frame.slows = before.slows
+        self.demand.continue_from(other.demand)
 
     def sigma(self) -> np.ndarray:
         """Return sigma of each task [m/rad], inf where it has too few joints to tell."""
         return np.where(self._is_told, self._found.host[:, 0], np.inf)
-
-    def held_back_by(self, active: Sequence[bool]) -> list[int]:
-        """Return the indices of the controlled joints whose acceleration limits slow a frame.
-
-        Args:
-            active: Which tasks count, [n_tasks].
-        """
-        found = [
-            frame.held_back_by for frame, counts in zip(self.frames, active, strict=True) if counts
-        ]
-        return [joint for joint in found if joint >= 0]
 
     def damping(self, active: Sequence[bool]) -> Damping:
         """Return how a step from the poses that were launched last is to be damped.
@@ -186,7 +151,7 @@ class Conditioning:
         """Launch the measurement; allocates nothing, so a graph can capture it.
 
         Args:
-            body_q: Link poses on the device [body_count].
+            body_q: Link poses on the device [1, body_count].
         """
         for buffer in (self._offset, self._weight):
             buffer.upload()
@@ -194,26 +159,11 @@ class Conditioning:
             conditioning_kernel(),
             dim=len(self._counts),
             inputs=[
-                body_q, self._links, self._offset.array, self._weight.array, *self._constant,
+                body_q[0], self._links, self._offset.array, self._weight.array, *self._constant,
             ],
-            outputs=[self._found.array, self._demand.array],
+            outputs=[self._found.array, self.demand.column],
             device=self._found.array.device,
         )  # fmt: skip
-        for buffer in (self._found, self._demand):
-            buffer.download()
+        self._found.download()
+        self.demand.record(body_q)
 
-
-def _chain(robot: ControlledRobot, task: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the controlled joints of one degree of freedom that move a frame, and their signs.
-
-    They come in their order on the way from the reference link to the frame.
-    """
-    model = robot.model
-    dofs, signs = relative_chain(model, robot.task_links[task], robot.task_references[task])
-    start, child = model.joint_qd_start.numpy(), model.joint_child.numpy()
-    joints = np.searchsorted(start, dofs, side='right') - 1
-    depth = np.array([len(link_dofs(model, child[joint])) for joint in joints], dtype=int)
-    order = np.argsort(signs * depth, kind='stable')
-    joints, dofs, signs = joints[order], dofs[order], signs[order]
-    moved = (robot.group.dof_variable[dofs] >= 0) & (start[joints + 1] - start[joints] == 1)
-    return joints[moved], np.array(signs, dtype=float)[moved]

@@ -161,7 +161,7 @@ class StepSolver:
         """Say which pose tasks count, and the centre of mass, or that the joint task does."""
         if (active, joint_mode, center) != (self._active, self._joint_mode, self._center_active):
             self._active, self._joint_mode, self._center_active = active, joint_mode, center
-            self.ahead.conditioning.choose([counts and not joint_mode for counts in active])
+            self.ahead.choose([counts and not joint_mode for counts in active], center)
             self._set_weights()
 
     def damp(self) -> Damping:

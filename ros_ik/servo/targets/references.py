@@ -52,14 +52,15 @@ def set_place_references(
         How much nearer the targets that is [m plus rad].
     """
     solver.set_joints(posture)
-    wanted, frames = 0.0, solver.ahead.conditioning.frames
+    wanted, conditioning = 0.0, solver.ahead.conditioning
     for index, tracker in enumerate(goals.trackers):
         if tracker.pursuit is not Pursuit.NONE:
-            pose, length = tracker.reference(poses, goals.now, frames[index])
+            pose, length = tracker.reference(poses, goals.now, conditioning.frames[index])
             solver.set_pose(index, pose)
             wanted += length
     if goals.choice.center:
-        position, length = goals.center.reference(poses)
+        limits_along = conditioning.demand.center.limits_of_point
+        position, length = goals.center.reference(poses, limits_along)
         solver.set_center(position)
         wanted += length
     return wanted

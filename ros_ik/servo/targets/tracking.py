@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 import copy
 import enum
-import functools
 import math
 
 import numpy as np
@@ -119,14 +118,15 @@ class TaskTracker:
         if not self._predicts:
             self._target.reset()
         self._rejects = rejects = settings.target_jump_policy == 'reject'
-        self._linear_limits = ApproachLimits(
+        linear = ApproachLimits(
             task.max_linear_speed, task.max_linear_acceleration, task.gain,
             math.inf if rejects else settings.max_target_step_linear, self._ramp,
         )  # fmt: skip
-        self._angular_limits = ApproachLimits(
+        angular = ApproachLimits(
             task.max_angular_speed, task.max_angular_acceleration, task.gain,
             math.inf if rejects else settings.max_target_step_angular, self._ramp,
         )  # fmt: skip
+        self._limits = linear, angular
 
     def drop(self, sequence: int) -> None:
         """Forget the targets and ignore those up to ``sequence``."""
@@ -302,19 +302,6 @@ class TaskTracker:
             body_q[self._reference].tolist(), body_q[self._link].tolist(), self._offset
         )
 
-    def _bounds(
-        self, ways: tuple[Vector, Vector], mobility: FrameMobility
-    ) -> tuple[ApproachLimits, ApproachLimits]:
-        """Return the bounds on a motion along ways [m] and [rad] that the joints can keep."""
-        linear, angular = self._linear_limits, self._angular_limits
-        part = mobility.acceleration_part(
-            linear.full_acceleration(ways[0], self._dt),
-            angular.full_acceleration(ways[1], self._dt),
-        )
-        if part == 1.0:
-            return linear, angular
-        return linear.with_acceleration(part), angular.with_acceleration(part)
-
     def _approach(
         self,
         left: tuple[Vector, Vector],
@@ -327,7 +314,7 @@ class TaskTracker:
         if self._aim is not self._goal:
             left = self._difference(self._aim)
             self.remaining = float_length(left[0]) + float_length(left[1])
-        linear, angular = self._bounds(left, mobility)
+        linear, angular = mobility.limits_along(self._limits, left, achieved)
         return (
             self._linear.step(left[0], achieved[0], linear),
             self._angular.step(left[1], achieved[1], angular),
@@ -338,7 +325,7 @@ class TaskTracker:
         if target.lasting:
             self._target.reset()
             return True
-        linear, angular = self._linear_limits, self._angular_limits
+        linear, angular = self._limits
         return self._target.add(
             goal, target.received, target.stamp, (linear.speed, angular.speed),
             (linear.acceleration, angular.acceleration),
@@ -352,7 +339,7 @@ class TaskTracker:
         here, self._aim = target.at(now), target.at(now + dt)
         ways = self._counted(float_difference(self._aim, here))
         left = self._difference(here)
-        limits = self._bounds(left, mobility)
+        limits = mobility.limits_along(self._limits, left, achieved)
         shifts = []
         for approach, way, difference, before, limit in zip(
             (self._linear, self._angular), ways, left, achieved, limits, strict=True
@@ -390,7 +377,7 @@ class TaskTracker:
             (np.array(achieved[0]), np.array(achieved[1])),
             (linear, angular),
             (np.array(self._linear_axes), np.array(self._angular_axes)),
-            functools.partial(self._bounds, mobility=mobility),
+            lambda ways: mobility.limits_along(self._limits, ways, achieved),
         )
         return tuple(shift.tolist()), tuple(rotation.tolist())
 

@@ -1,0 +1,272 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Acceleration that the joints have for each place that counts: frames and the centre of mass.
+
+What a place is asked for along its path is what its joints can do. Asked for more, some joints
+would lag behind the others: it would leave its path, brake too late, and swing about its target.
+Places share the joints: each leaves to the others what these are likely to need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import warp as wp
+
+from ros_ik.kinematics.chain import link_dofs
+from ros_ik.kinematics.dynamics.center_of_mass import center_of_mass_functions
+from ros_ik.kinematics.dynamics.center_of_mass import mass_distribution
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.servo.motion.center_of_mass import has_mass
+from ros_ik.servo.motion.pose_math import float_length
+from ros_ik.servo.motion.pose_math import Vector
+from ros_ik.servo.motion.pose_math import ZERO
+from ros_ik.servo.motion.ramped_approach import ApproachLimits
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.step.demand_kernel import demand_kernel
+from ros_ik.servo.step.place_joints import center_joints
+from ros_ik.servo.step.place_joints import joint_axes
+from ros_ik.servo.step.place_joints import PlaceJoints
+
+# Part of the acceleration limits that a path is planned with: the rest turns the joints about
+# each other, which a path needs too, and grows with its speed.
+_PLANNED = 0.7
+# Part of the acceleration asked for below which a joint holds the path back.
+_HELD_BACK = 0.5
+# Time in which a place is taken to close its gap or to lose its speed, for what others leave it:
+# one that rests at its target needs next to nothing [s].
+_LIKELY_TIME = 0.06
+# Part of the most that a place needs of a joint: a joint of which it needs less is shared less.
+_SHARED = 0.1
+
+
+class PlaceDemand:
+    """What the joints have for one place at the configuration measured last.
+
+    Attributes:
+        acceleration_scale: Part of the acceleration limits that is in force [1].
+        others: The other places that count.
+        expected: Linear and angular acceleration that it is likely to need [m/s^2], [rad/s^2].
+        held_back_by: Index of the controlled joint that holds its path back, -1 for none.
+    """
+
+    def __init__(self, demand: np.ndarray, most: np.ndarray, dt: float) -> None:
+        """Keep the measurement.
+
+        Args:
+            demand: Part of its acceleration limit that each controlled joint needs, per
+                acceleration of the place, linear first, [n_variables, 6]; renewed in place.
+            most: Greatest lengths of the linear and the angular parts of ``demand``, [2].
+            dt: Duration of a tick [s].
+        """
+        self._demand, self._most, self._dt = demand, most, dt
+        self.acceleration_scale, self.held_back_by = 1.0, -1
+        self.others: tuple[PlaceDemand, ...] = ()
+        self.expected = [0.0, 0.0]
+        # Columns of a linear and an angular acceleration, what these need, and a view of them.
+        self._wished, self._parts = np.zeros((6, 2)), np.zeros((len(demand), 2))
+        self._numbers = self._wished.reshape(-1)
+
+    def limits_along(
+        self,
+        limits: tuple[ApproachLimits, ApproachLimits],
+        ways: tuple[Vector, Vector],
+        achieved: tuple[Vector, Vector],
+    ) -> tuple[ApproachLimits, ApproachLimits]:
+        """Return the bounds on a motion that the joints can keep.
+
+        Args:
+            limits: Bounds on the linear and the angular motion.
+            ways: What is left, [m] and [rad], along the axes of the reference link.
+            achieved: Displacements in the tick before, [m] and [rad].
+        """
+        (linear, angular), dt = limits, self._dt
+        if self.others:
+            self._expect(0, linear, ways[0], achieved[0])
+            self._expect(1, angular, ways[1], achieved[1])
+        part = self.part(
+            linear.full_acceleration(ways[0], dt), angular.full_acceleration(ways[1], dt)
+        )
+        if part == 1.0:
+            return limits
+        return linear.with_acceleration(part), angular.with_acceleration(part)
+
+    def limits_of_point(
+        self, limits: ApproachLimits, way: Vector, achieved: Vector
+    ) -> ApproachLimits:
+        """Return the bounds of a place that is a point; the arguments are those above, linear."""
+        if self.others:
+            self._expect(0, limits, way, achieved)
+        part = self.part(limits.full_acceleration(way, self._dt), ZERO)
+        return limits if part == 1.0 else limits.with_acceleration(part)
+
+    def part(self, linear: Vector, angular: Vector) -> float:
+        """Return the part of accelerations that the joints have, in (0, 1].
+
+        Args:
+            linear: Linear acceleration asked for [m/s^2].
+            angular: Angular acceleration [rad/s^2]; both along the axes of the reference link.
+        """
+        self.held_back_by = -1
+        limit = _PLANNED * self.acceleration_scale
+        most_linear, most_angular = self._most.tolist()
+        most = most_linear * float_length(linear) + most_angular * float_length(angular)
+        for other in self.others:
+            most += other.most_expected()
+        if most <= limit:
+            return 1.0
+        numbers, parts = self._numbers, self._parts
+        numbers[0], numbers[2], numbers[4] = linear
+        numbers[7], numbers[9], numbers[11] = angular
+        np.dot(self._demand, self._wished, parts)
+        np.abs(parts, parts)
+        # They need not point the same way at the same time.
+        needed = parts[:, 0] + parts[:, 1]
+        if self.others:
+            self._share(needed)
+        joint = int(needed.argmax())
+        part = min(limit / max(float(needed[joint]), limit), 1.0)
+        if part < _HELD_BACK:
+            self.held_back_by = joint
+        return part
+
+    def most_expected(self) -> float:
+        """Return a bound on the part of its limit that any joint is likely to be needed for."""
+        (linear, angular), (most_linear, most_angular) = self.expected, self._most.tolist()
+        return linear * most_linear + angular * most_angular
+
+    def joints_expected(self) -> np.ndarray:
+        """Return the part of its limit that each joint is likely to be needed for, [n]."""
+        linear, angular = self.expected
+        squares = self._demand * self._demand
+        return linear * np.sqrt(squares[:, :3].sum(axis=1)) + angular * np.sqrt(
+            squares[:, 3:].sum(axis=1)
+        )
+
+    def _share(self, needed: np.ndarray) -> None:
+        """Add what the others are likely to need of joints that are needed [n], in place."""
+        largest = float(needed.max())
+        if largest > 0.0:
+            used = np.minimum(needed / (_SHARED * largest), 1.0)
+            for other in self.others:
+                needed += used * other.joints_expected()
+
+    def _expect(self, kind: int, limits: ApproachLimits, way: Vector, achieved: Vector) -> None:
+        """Say what acceleration the place is likely to need, linear (0) or angular (1)."""
+        speed = float_length(achieved) / self._dt
+        self.expected[kind] = limits.likely_acceleration(way, speed, _LIKELY_TIME)
+
+
+class JointDemand:
+    """Measures what every place of one robot needs of its joints; owned by the control thread.
+
+    Attributes:
+        frames: What the joints have for the frame of each task.
+        center: And for the centre of mass.
+    """
+
+    def __init__(
+        self, robot: ControlledRobot, chains: Sequence[PlaceJoints], weight: HostBuffer, dt: float
+    ) -> None:
+        """Begin with every frame and without the centre of mass.
+
+        Args:
+            robot: The robot.
+            chains: The joints that move the frame of each task.
+            weight: Weights of their axes, [n_tasks, 6], to the largest of a task.
+            dt: Duration of a tick [s].
+        """
+        model, group, device = robot.model, robot.group, wp.get_device(robot.model.device)
+        types, masses_of = spatial_functions(wp.float64), center_of_mass_functions(wp.float64)
+        mass = has_mass(model)
+        center = center_joints(robot)
+        places, variables, rows = len(chains) + 1, group.n_variables, 6 * (len(chains) + 1)
+        dofs = np.concatenate([chain.dofs for chain in (*chains, center)])
+        starts = np.cumsum([0, *map(len, chains), len(center)])
+        moves_base = np.isin(center.dofs, link_dofs(model, robot.base_link))
+
+        def indices(values: np.ndarray) -> wp.array:
+            return wp.array(values.astype(np.int32), dtype=wp.int32, device=device)
+
+        def numbers(values: np.ndarray) -> wp.array:
+            return wp.array(values, dtype=wp.float64, device=device)
+
+        self.column = wp.zeros(int(starts[-2]), dtype=types.twist, device=device)
+        self._counts = HostBuffer((places,), wp.int32, device)
+        self._weight = weight
+        self._chains = [
+            indices(starts), indices(group.dof_variable[dofs]), numbers(group.dof_scale[dofs]),
+            mass_distribution(model, wp.float64).arrays if mass else masses_of.MassArrays(),
+        ]  # fmt: skip
+        self._center = [
+            robot.base_link,
+            indices(center.dofs),
+            *joint_axes(robot, center.joints, center.dofs, center.signs),
+            indices(moves_base),
+            numbers(group.variable_limits(robot.acceleration)),
+        ]
+        self._scratch = [
+            wp.zeros(shape, dtype=kind, device=device)
+            for shape, kind in (
+                (rows, wp.int32), ((rows, variables), wp.float64), ((rows, rows), wp.float64),
+                (rows, wp.float64),
+            )
+        ]  # fmt: skip
+        self._demand = HostBuffer((places, variables), types.twist, device)
+        self._most = HostBuffer((places, 2), wp.float64, device)
+        *self.frames, self.center = (
+            PlaceDemand(demand, most, dt)
+            for demand, most in zip(self._demand.host, self._most.host, strict=True)
+        )
+        self.choose([True] * len(chains), False)
+
+    @property
+    def _places(self) -> list[PlaceDemand]:
+        return [*self.frames, self.center]
+
+    def scale_acceleration(self, scale: float) -> None:
+        """Say which part of the acceleration limits is in force [1]."""
+        for place in self._places:
+            place.acceleration_scale = scale
+
+    def choose(self, frames: Sequence[bool], center: bool) -> None:
+        """Say which frames [n_tasks] count from the next measurement on, and whether the mass."""
+        self._counts.host[:] = counts = [*frames, center]
+        chosen = [place for place, counts in zip(self._places, counts, strict=True) if counts]
+        for place in self._places:
+            place.others = tuple(other for other in chosen if other is not place)
+            place.expected = [0.0, 0.0]
+
+    def continue_from(self, other: JointDemand) -> None:
+        """Go on as the measurement of the same robot with the same settings would."""
+        for place, before in zip(self._places, other._places, strict=True):
+            place.expected = before.expected.copy()
+
+    def held_back_by(self) -> list[int]:
+        """Return the indices of the controlled joints whose limits slow a place that counts."""
+        places = zip(self._places, self._counts.host.tolist(), strict=True)
+        return [
+            place.held_back_by for place, counts in places if counts and place.held_back_by >= 0
+        ]
+
+    def record(self, body_q: wp.array) -> None:
+        """Launch the measurement after the columns; a graph can capture it.
+
+        Args:
+            body_q: Link poses on the device [1, body_count].
+        """
+        self._counts.upload()
+        wp.launch(
+            demand_kernel(),
+            dim=1,
+            inputs=[
+                self._counts.array, self._weight.array, self.column, *self._chains, body_q,
+                *self._center, *self._scratch,
+            ],
+            outputs=[self._demand.array, self._most.array],
+            device=self._most.array.device,
+        )  # fmt: skip
+        for buffer in (self._demand, self._most):
+            buffer.download()
