@@ -22,7 +22,7 @@ from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.barriers.pair_measurement import PairMeasurement
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import link_dofs
-from ros_ik.kinematics.collision.pair_functions import FAR
+from ros_ik.kinematics.collision.pairs.pair_functions import FAR
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.collision.convex_cores import collision_structs
-from ros_ik.kinematics.collision.gjk import shape_arrays
+from ros_ik.kinematics.collision.distance.convex_cores import collision_structs
+from ros_ik.kinematics.collision.distance.gjk import shape_arrays
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.joint_type import GeoType
@@ -72,7 +72,7 @@ class CollisionTable:
 
     Attributes:
         shapes: Struct of the shapes, that of
-            :func:`ros_ik.kinematics.collision.gjk.collision_structs`.
+            :func:`ros_ik.kinematics.collision.distance.gjk.collision_structs`.
         cores: The same arrays with radii of zero.
         center: Centres in the links, vec3 [m].
         axis: Half axes and normals in the links, vec3 [m].

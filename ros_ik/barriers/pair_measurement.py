@@ -11,9 +11,9 @@ import warp as wp
 
 from ros_ik.barriers.collision_table import CollisionRows
 from ros_ik.barriers.collision_table import CollisionTable
-from ros_ik.kinematics.collision.pair_functions import FAR
-from ros_ik.kinematics.collision.pair_functions import pair_structs
-from ros_ik.kinematics.collision.pair_kernels import pair_kernels
+from ros_ik.kinematics.collision.pairs.pair_functions import FAR
+from ros_ik.kinematics.collision.pairs.pair_functions import pair_structs
+from ros_ik.kinematics.collision.pairs.pair_kernels import pair_kernels
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.stepping.stop_path import PathCheck
 from ros_ik.model.conventions.joint_type import GeoType

@@ -19,10 +19,10 @@ import warp as wp
 from ros_ik.barriers.barrier import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import relative_chain
-from ros_ik.kinematics.collision.pair_sweep import arc_function
-from ros_ik.kinematics.collision.pair_sweep import ROUNDING
-from ros_ik.kinematics.collision.point_path import follow_point_kernel
-from ros_ik.kinematics.collision.point_path import point_in_function
+from ros_ik.kinematics.collision.pairs.pair_sweep import arc_function
+from ros_ik.kinematics.collision.pairs.pair_sweep import ROUNDING
+from ros_ik.kinematics.collision.pairs.point_path import follow_point_kernel
+from ros_ik.kinematics.collision.pairs.point_path import point_in_function
 from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.kinematics.runtime.arguments import checked_numbers
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel

@@ -16,7 +16,7 @@ from ros_ik.barriers.collision_barrier import CollisionBarrier
 from ros_ik.barriers.collision_pairs import always_close
 from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.collision.collision_arguments import checked_pair_table
+from ros_ik.kinematics.collision.checks.collision_arguments import checked_pair_table
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.model import Model
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ros_ik.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from ros_ik.kinematics.collision.collisions import always_colliding_pairs
-    from ros_ik.kinematics.collision.collisions import CollisionChecker
+    from ros_ik.kinematics.collision.checks.collisions import always_colliding_pairs
+    from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
     from ros_ik.kinematics.dynamics.evaluate_dynamics import eval_bias_force
     from ros_ik.kinematics.dynamics.evaluate_dynamics import eval_com
     from ros_ik.kinematics.dynamics.evaluate_dynamics import eval_mass_matrix

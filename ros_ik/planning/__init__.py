@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING
 from ros_ik.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from ros_ik.planning.budget import Budget
-    from ros_ik.planning.budget import RequestError
-    from ros_ik.planning.budget import UnmeasuredError
-    from ros_ik.planning.forward import solve_fk
-    from ros_ik.planning.inverse import IkAnswer
-    from ros_ik.planning.inverse import IkRequest
-    from ros_ik.planning.inverse import PoseCode
-    from ros_ik.planning.inverse import solve_ik
+    from ros_ik.planning.context.budget import Budget
+    from ros_ik.planning.context.budget import RequestError
+    from ros_ik.planning.context.budget import UnmeasuredError
+    from ros_ik.planning.context.planner import Planner
     from ros_ik.planning.optimal import OptimalAnswer
     from ros_ik.planning.optimal import solve_optimal
     from ros_ik.planning.optimal_request import CenterOfMassCost
     from ros_ik.planning.optimal_request import JointCost
     from ros_ik.planning.optimal_request import OptimalRequest
     from ros_ik.planning.optimal_request import PoseCost
-    from ros_ik.planning.planner import Planner
-    from ros_ik.planning.reconfiguration import Reconfiguration
-    from ros_ik.planning.reconfiguration import reconfigure
-    from ros_ik.planning.spline import Point
-    from ros_ik.planning.spline_limits import Violation
-    from ros_ik.planning.trajectory import check_trajectory
-    from ros_ik.planning.trajectory import TrajectoryReport
+    from ros_ik.planning.poses.forward import solve_fk
+    from ros_ik.planning.poses.inverse import IkAnswer
+    from ros_ik.planning.poses.inverse import IkRequest
+    from ros_ik.planning.poses.inverse import PoseCode
+    from ros_ik.planning.poses.inverse import solve_ik
+    from ros_ik.planning.poses.reconfiguration import Reconfiguration
+    from ros_ik.planning.poses.reconfiguration import reconfigure
+    from ros_ik.planning.trajectories.spline import Point
+    from ros_ik.planning.trajectories.spline_limits import Violation
+    from ros_ik.planning.trajectories.trajectory import check_trajectory
+    from ros_ik.planning.trajectories.trajectory import TrajectoryReport
 else:
     __getattr__, __dir__ = lazy_names(__name__, __file__)
 

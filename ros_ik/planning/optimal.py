@@ -9,14 +9,14 @@ import dataclasses
 import numpy as np
 
 from ros_ik.numbers import check_bounded
-from ros_ik.planning.budget import Budget
-from ros_ik.planning.budget import refusing
-from ros_ik.planning.budget import RequestError
+from ros_ik.planning.context.budget import Budget
+from ros_ik.planning.context.budget import refusing
+from ros_ik.planning.context.budget import RequestError
+from ros_ik.planning.context.planner import Planner
 from ros_ik.planning.optimal_request import make_command
 from ros_ik.planning.optimal_request import OptimalRequest
-from ros_ik.planning.planner import Planner
-from ros_ik.planning.spline import Point
-from ros_ik.planning.trajectory import check_trajectory
+from ros_ik.planning.trajectories.spline import Point
+from ros_ik.planning.trajectories.trajectory import check_trajectory
 from ros_ik.solvers import OptimalControlResult
 from ros_ik.solvers import StopReason
 

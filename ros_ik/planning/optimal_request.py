@@ -15,8 +15,8 @@ from ros_ik.errors import ArgumentError
 from ros_ik.model.conventions.poses import pose_fault
 from ros_ik.model.conventions.poses import unit_pose
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
-from ros_ik.planning.budget import RequestError
-from ros_ik.planning.planner import Planner
+from ros_ik.planning.context.budget import RequestError
+from ros_ik.planning.context.planner import Planner
 from ros_ik.solvers import CommandHeaderBuilder
 from ros_ik.solvers import OptimalControlCommand
 from ros_ik.solvers import OptimalControlCommandBuilder

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from ros_ik.solvers.path.problem import PathResult
     from ros_ik.solvers.path.solver import solve_path
     from ros_ik.solvers.pose_ik.batch import inverse_kinematics
-    from ros_ik.solvers.pose_ik.result import ChainIKResult
-    from ros_ik.solvers.pose_ik.result import ChainIKSettings
-    from ros_ik.solvers.pose_ik.result import GoalSetResult
+    from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
+    from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
+    from ros_ik.solvers.pose_ik.interface.result import GoalSetResult
     from ros_ik.solvers.pose_ik.solver import ChainIK
     from ros_ik.solvers.qp.dense_qp import DenseQP
     from ros_ik.solvers.status import SolveStatus

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.collision.collisions import CollisionChecker
+from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
 from ros_ik.model import ModelBuilder
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
 

@@ -20,8 +20,8 @@ from support.collision_oracle import robot_with_meshes
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.collision.collisions import always_colliding_pairs
-from ros_ik.kinematics.collision.collisions import CollisionChecker
+from ros_ik.kinematics.collision.checks.collisions import always_colliding_pairs
+from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
 from ros_ik.model import Model
 from ros_ik.model import ModelBuilder
 from ros_ik.model.conventions.rotations import matrix_from_quaternion

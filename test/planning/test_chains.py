@@ -11,8 +11,8 @@ from support.planning_rig import random_configurations
 
 from ros_ik.planning import IkRequest
 from ros_ik.planning import solve_ik
-from ros_ik.planning.chain_solver_cache import ChainSolvers
-from ros_ik.planning.chain_solver_cache import ChainTask
+from ros_ik.planning.context.chain_solver_cache import ChainSolvers
+from ros_ik.planning.context.chain_solver_cache import ChainTask
 from ros_ik.servo.motion.pose_math import IDENTITY
 from ros_ik.solvers import inverse_kinematics
 

@@ -19,7 +19,7 @@ from support.planning_rig import Twin
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.demo.robots import robot_data_path
-from ros_ik.kinematics.collision.collisions import CollisionChecker
+from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
 from ros_ik.planning import Budget
 from ros_ik.planning import IkRequest
 from ros_ik.planning import PoseCode

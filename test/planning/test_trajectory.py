@@ -18,9 +18,9 @@ from ros_ik.planning import Budget
 from ros_ik.planning import check_trajectory
 from ros_ik.planning import Point
 from ros_ik.planning import RequestError
-from ros_ik.planning.spline import make_spline
-from ros_ik.planning.spline_limits import first_limit_violation
-from ros_ik.planning.spline_limits import JointBounds
+from ros_ik.planning.trajectories.spline import make_spline
+from ros_ik.planning.trajectories.spline_limits import first_limit_violation
+from ros_ik.planning.trajectories.spline_limits import JointBounds
 
 ARM = tuple(f'panda_joint{k}' for k in range(1, 8))
 HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])

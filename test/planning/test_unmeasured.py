@@ -25,7 +25,7 @@ from ros_ik.planning import Point
 from ros_ik.planning import solve_ik
 from ros_ik.planning import solve_optimal
 from ros_ik.planning import UnmeasuredError
-from ros_ik.planning.multi_frame_ik import solve_together
+from ros_ik.planning.poses.multi_frame_ik import solve_together
 from ros_ik.settings import read_settings
 from ros_ik.solvers import inverse_kinematics
 

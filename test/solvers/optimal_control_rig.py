@@ -9,7 +9,7 @@ from support.robots import PinocchioRobot
 from support.robots import urdf_text
 
 from ros_ik.model import Model
-from ros_ik.solvers.optimal_control.command import OptimalControlCommandBuilder
+from ros_ik.solvers.optimal_control.commands.command import OptimalControlCommandBuilder
 from ros_ik.solvers.optimal_control.solver import OptimalControl
 
 DT = 0.01

@@ -19,8 +19,8 @@ from ros_ik.kinematics.spatial import arctangent
 from ros_ik.model import Model
 from ros_ik.solvers.analytic.batch import all_solutions
 from ros_ik.solvers.pose_ik.batch import inverse_kinematics
-from ros_ik.solvers.pose_ik.functions import sincos_function
-from ros_ik.solvers.pose_ik.result import ChainIKSettings
+from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
+from ros_ik.solvers.pose_ik.kernels.functions import sincos_function
 from ros_ik.solvers.pose_ik.solver import ChainIK
 from ros_ik.solvers.status import SolveStatus
 

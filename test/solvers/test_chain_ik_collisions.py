@@ -15,8 +15,8 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.errors import ModelError
 from ros_ik.kinematics import eval_fk
-from ros_ik.kinematics.collision.collisions import always_colliding_pairs
-from ros_ik.kinematics.collision.collisions import CollisionChecker
+from ros_ik.kinematics.collision.checks.collisions import always_colliding_pairs
+from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
 from ros_ik.model import Model
 from ros_ik.model import ModelBuilder
 from ros_ik.solvers import ChainIK
@@ -293,7 +293,7 @@ def test_batches_threads_and_blocks_give_solutions_of_the_same_kind(monkeypatch)
     model, link, _ = setting('tiago')
     n = 300
     # So that poses in collision go on in blocks of few.
-    monkeypatch.setattr('ros_ik.solvers.pose_ik.collisions._MOST_CANDIDATES', 33 * 20)
+    monkeypatch.setattr('ros_ik.solvers.pose_ik.search.collisions._MOST_CANDIDATES', 33 * 20)
     solvers = [
         ChainIK(model, link, n, check_collisions=True, n_threads=threads) for threads in (1, 3)
     ]

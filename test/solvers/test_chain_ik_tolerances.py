@@ -19,13 +19,13 @@ from ros_ik import inverse_kinematics
 from ros_ik import SolveStatus
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.serial_chain import serial_chain
-from ros_ik.solvers.pose_ik.axis_errors import axis_bounds_struct
-from ros_ik.solvers.pose_ik.axis_errors import axis_error_functions
-from ros_ik.solvers.pose_ik.functions import chain_functions
-from ros_ik.solvers.pose_ik.functions import chain_struct
-from ros_ik.solvers.pose_ik.setup import axis_bounds
-from ros_ik.solvers.pose_ik.setup import make_chain
-from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
+from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
+from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bounds_struct
+from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_error_functions
+from ros_ik.solvers.pose_ik.kernels.functions import chain_functions
+from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
+from ros_ik.solvers.pose_ik.search.setup import axis_bounds
+from ros_ik.solvers.pose_ik.search.setup import make_chain
 
 FREE = np.inf
 EXACT = 1e-3, 1e-2

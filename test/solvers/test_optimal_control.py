@@ -12,9 +12,9 @@ from support.robots import urdf_text
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
-from ros_ik.solvers.optimal_control.command import CommandHeaderBuilder
-from ros_ik.solvers.optimal_control.command import OptimalControlCommandBuilder
-from ros_ik.solvers.optimal_control.search import StopReason
+from ros_ik.solvers.optimal_control.commands.command import CommandHeaderBuilder
+from ros_ik.solvers.optimal_control.commands.command import OptimalControlCommandBuilder
+from ros_ik.solvers.optimal_control.least_cost.search import StopReason
 from ros_ik.solvers.optimal_control.solver import OptimalControl
 from ros_ik.solvers.optimal_control.solver import OptimalControlSettings
 from ros_ik.solvers.status import SolveStatus

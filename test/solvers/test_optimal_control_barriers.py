@@ -11,8 +11,8 @@ from support.robots import pin
 
 from ros_ik.barriers import PositionBarrier
 from ros_ik.errors import ArgumentError
-from ros_ik.solvers.optimal_control.command import OptimalControlCommandBuilder
-from ros_ik.solvers.optimal_control.search import StopReason
+from ros_ik.solvers.optimal_control.commands.command import OptimalControlCommandBuilder
+from ros_ik.solvers.optimal_control.least_cost.search import StopReason
 from ros_ik.solvers.optimal_control.solver import OptimalControl
 from ros_ik.solvers.status import SolveStatus
 

@@ -13,8 +13,8 @@ from support.robots import urdf_text
 
 from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
-from ros_ik.solvers.optimal_control.command import CommandHeaderBuilder
-from ros_ik.solvers.optimal_control.command import OptimalControlCommandBuilder
+from ros_ik.solvers.optimal_control.commands.command import CommandHeaderBuilder
+from ros_ik.solvers.optimal_control.commands.command import OptimalControlCommandBuilder
 
 I4 = np.eye(4)
 

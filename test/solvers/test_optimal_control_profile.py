@@ -5,16 +5,16 @@
 import numpy as np
 import pytest
 
-from ros_ik.solvers.optimal_control.profile import brake
-from ros_ik.solvers.optimal_control.profile import follow
-from ros_ik.solvers.optimal_control.profile import positions_of as rounded_positions
-from ros_ik.solvers.optimal_control.profile import reach
-from ros_ik.solvers.optimal_control.profile import rounded
-from ros_ik.solvers.optimal_control.spline import LEAST_RESTING
-from ros_ik.solvers.optimal_control.spline import natural_spline
-from ros_ik.solvers.optimal_control.spline import resting_spline
-from ros_ik.solvers.optimal_control.spline import spline_slopes
-from ros_ik.solvers.optimal_control.spline import spline_values
+from ros_ik.solvers.optimal_control.timing.profile import brake
+from ros_ik.solvers.optimal_control.timing.profile import follow
+from ros_ik.solvers.optimal_control.timing.profile import positions_of as rounded_positions
+from ros_ik.solvers.optimal_control.timing.profile import reach
+from ros_ik.solvers.optimal_control.timing.profile import rounded
+from ros_ik.solvers.optimal_control.timing.spline import LEAST_RESTING
+from ros_ik.solvers.optimal_control.timing.spline import natural_spline
+from ros_ik.solvers.optimal_control.timing.spline import resting_spline
+from ros_ik.solvers.optimal_control.timing.spline import spline_slopes
+from ros_ik.solvers.optimal_control.timing.spline import spline_values
 
 DT = 0.01
 # Rounding of sums over a few hundred ticks.

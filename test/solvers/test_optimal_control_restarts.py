@@ -10,7 +10,7 @@ from solvers.optimal_control_rig import ROBOTS
 from support.robots import pin
 
 from ros_ik.barriers import PositionBarrier
-from ros_ik.solvers.optimal_control.search import StopReason
+from ros_ik.solvers.optimal_control.least_cost.search import StopReason
 from ros_ik.solvers.optimal_control.solver import OptimalControl
 from ros_ik.solvers.optimal_control.solver import OptimalControlSettings
 from ros_ik.solvers.status import SolveStatus

@@ -20,8 +20,8 @@ from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.message_stats import Reason
 from ros_ik.planning import Point
 from ros_ik.planning import RequestError
-from ros_ik.planning.spline import make_spline
-from ros_ik.planning.spline import Spline
+from ros_ik.planning.trajectories.spline import make_spline
+from ros_ik.planning.trajectories.spline import Spline
 from ros_ik.servo import Rejection
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.settings import Settings

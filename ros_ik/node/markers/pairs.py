@@ -16,7 +16,7 @@ import warp as wp
 
 from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.barriers.pair_measurement import PairMeasurement
-from ros_ik.kinematics.collision.pair_points import pair_points_kernel
+from ros_ik.kinematics.collision.pairs.pair_points import pair_points_kernel
 from ros_ik.model.conventions import poses
 from ros_ik.node.markers.process_link import SeenObstacle
 from ros_ik.servo import Obstacle

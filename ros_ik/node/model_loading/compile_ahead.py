@@ -14,7 +14,7 @@ import threading
 
 import warp as wp
 
-from ros_ik.kinematics.collision.pair_kernels import pair_kernels
+from ros_ik.kinematics.collision.pairs.pair_kernels import pair_kernels
 from ros_ik.kinematics.forward import forward_kernel
 from ros_ik.kinematics.integrate import integrate_kernel
 from ros_ik.kinematics.stepping.step_tree import place_links_kernel

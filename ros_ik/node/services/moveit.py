@@ -26,9 +26,9 @@ from ros_ik.planning import PoseCode
 from ros_ik.planning import RequestError
 from ros_ik.planning import solve_ik
 from ros_ik.planning import UnmeasuredError
-from ros_ik.planning.budget import refusing
-from ros_ik.planning.multi_frame_ik import solve_together
-from ros_ik.planning.planner import Frame
+from ros_ik.planning.context.budget import refusing
+from ros_ik.planning.context.planner import Frame
+from ros_ik.planning.poses.multi_frame_ik import solve_together
 
 if HAS_MOVEIT:
     from moveit_msgs.msg import MoveItErrorCodes as Code

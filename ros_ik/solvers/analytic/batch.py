@@ -29,11 +29,11 @@ from ros_ik.solvers.analytic.solver import ClosedFormIK
 from ros_ik.solvers.analytic.structure.form import closed_form
 from ros_ik.solvers.analytic.structure.form import without_form
 from ros_ik.solvers.model_cache import Cached
-from ros_ik.solvers.pose_ik.batch_result import batches
-from ros_ik.solvers.pose_ik.setup import seed_rows
+from ros_ik.solvers.pose_ik.interface.batch_result import batches
+from ros_ik.solvers.pose_ik.search.setup import seed_rows
 
 if TYPE_CHECKING:
-    from ros_ik.kinematics.collision.collisions import CollisionChecker
+    from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
     from ros_ik.model import JointGroup
     from ros_ik.model import Model
 

@@ -12,7 +12,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.solvers.analytic.structure.structure import StructureTolerances
-from ros_ik.solvers.pose_ik.batch_result import BatchResult
+from ros_ik.solvers.pose_ik.interface.batch_result import BatchResult
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.collision.collisions import CollisionChecker
+from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.solvers.analytic.result import AllSolutions
@@ -19,8 +19,8 @@ from ros_ik.solvers.analytic.structure.completion import tool_jacobians
 from ros_ik.solvers.analytic.structure.form import folded_chain
 from ros_ik.solvers.analytic.structure.form import free_axes
 from ros_ik.solvers.analytic.structure.structure import joint_axes
-from ros_ik.solvers.pose_ik.pairs import chain_pairs
-from ros_ik.solvers.pose_ik.search import ChainProblem
+from ros_ik.solvers.pose_ik.search.pairs import chain_pairs
+from ros_ik.solvers.pose_ik.search.search import ChainProblem
 from ros_ik.solvers.status import SolveStatus
 
 if TYPE_CHECKING:

@@ -35,9 +35,9 @@ from ros_ik.solvers.analytic.structure.form import recognised
 from ros_ik.solvers.analytic.structure.form import without_form
 from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
 from ros_ik.solvers.graph import Graph
-from ros_ik.solvers.pose_ik.setup import checked_rows
-from ros_ik.solvers.pose_ik.setup import make_placement
-from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
+from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
+from ros_ik.solvers.pose_ik.search.setup import checked_rows
+from ros_ik.solvers.pose_ik.search.setup import make_placement
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup

@@ -20,7 +20,7 @@ from ros_ik.solvers.analytic.result import ClosedFormSettings
 from ros_ik.solvers.analytic.structure.completion import Completion
 from ros_ik.solvers.analytic.structure.form import ClosedForm
 from ros_ik.solvers.analytic.structure.structure import joint_axes
-from ros_ik.solvers.pose_ik.setup import make_chain
+from ros_ik.solvers.pose_ik.search.setup import make_chain
 
 # Branches that meet for an exact structure are about the root of the deviation apart for one that
 # nearly fits, and so is the least singular value there.

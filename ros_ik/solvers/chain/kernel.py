@@ -8,8 +8,8 @@ With adaptive damping (Nielsen, "Damping parameter in Marquardt's method", 1999)
 if it lowers the error; a step that does not raises the damping. With fixed damping every step
 counts, and the best configuration met is returned; where the steps get stuck elsewhere, or circle
 without coming closer, they go on from the best one with adaptive damping and whole steps. The
-curvature of the position counts where it would have predicted the last step better (as in
-:mod:`ros_ik.solvers.optimal_control.search`) and leaves the program convex: with a long error
+curvature of the position counts where it would have predicted the last step better and leaves the
+program convex, as in :mod:`ros_ik.solvers.optimal_control.least_cost.search`: with a long error
 Gauss-Newton alone creeps.
 """
 

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The weighted optimal-control command: its builder, its solver, what comes of it."""
 
-from ros_ik.solvers.optimal_control.command import CommandHeaderBuilder
-from ros_ik.solvers.optimal_control.command import OptimalControlCommandBuilder
+from ros_ik.solvers.optimal_control.commands.command import CommandHeaderBuilder
+from ros_ik.solvers.optimal_control.commands.command import OptimalControlCommandBuilder
+from ros_ik.solvers.optimal_control.commands.settings import OptimalControlSettings
+from ros_ik.solvers.optimal_control.commands.targets import OptimalControlCommand
+from ros_ik.solvers.optimal_control.least_cost.search import StopReason
 from ros_ik.solvers.optimal_control.result import OptimalControlFeedback
 from ros_ik.solvers.optimal_control.result import OptimalControlResult
-from ros_ik.solvers.optimal_control.search import StopReason
-from ros_ik.solvers.optimal_control.settings import OptimalControlSettings
 from ros_ik.solvers.optimal_control.solver import OptimalControl
-from ros_ik.solvers.optimal_control.targets import OptimalControlCommand
 
 __all__ = [
     'CommandHeaderBuilder',

@@ -11,16 +11,16 @@ import math
 import numpy as np
 
 from ros_ik.model import Model
-from ros_ik.solvers.optimal_control.costs import Costs
-from ros_ik.solvers.optimal_control.ends import Missed
-from ros_ik.solvers.optimal_control.limits import GroupLimits
-from ros_ik.solvers.optimal_control.limits import VariableLimits
-from ros_ik.solvers.optimal_control.motion import End
-from ros_ik.solvers.optimal_control.motion import Motion
-from ros_ik.solvers.optimal_control.reached import TargetError
-from ros_ik.solvers.optimal_control.search import SearchResult
-from ros_ik.solvers.optimal_control.search import StopReason
-from ros_ik.solvers.optimal_control.targets import OptimalControlCommand
+from ros_ik.solvers.optimal_control.commands.reached import TargetError
+from ros_ik.solvers.optimal_control.commands.targets import OptimalControlCommand
+from ros_ik.solvers.optimal_control.ends.ends import Missed
+from ros_ik.solvers.optimal_control.least_cost.costs import Costs
+from ros_ik.solvers.optimal_control.least_cost.search import SearchResult
+from ros_ik.solvers.optimal_control.least_cost.search import StopReason
+from ros_ik.solvers.optimal_control.timing.limits import GroupLimits
+from ros_ik.solvers.optimal_control.timing.limits import VariableLimits
+from ros_ik.solvers.optimal_control.timing.motion import End
+from ros_ik.solvers.optimal_control.timing.motion import Motion
 from ros_ik.solvers.status import SolveStatus
 
 _ROUNDING = 1e-9

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimal control: the motion to the configuration of least cost, inside limits and barriers.
 
-1. A search (:mod:`ros_ik.solvers.optimal_control.search`) moves from the start to the nearest
-   minimum of the command's cost inside position limits and barriers; ``stop_cost``,
+1. A search (:mod:`ros_ik.solvers.optimal_control.least_cost.search`) moves from the start to the
+   nearest minimum of the command's cost inside position limits and barriers; ``stop_cost``,
    ``min_delta_cost`` and ``patience`` end it. Where that is a local minimum, other ends come from
-   a batch of seeds (:mod:`ros_ik.solvers.optimal_control.ends`).
-2. The way there becomes a motion (:mod:`ros_ik.solvers.optimal_control.motion`): knots every dt
-   with a constant acceleration between them, from the present velocity to rest, within velocity
-   and acceleration limits, and free of the barriers at and between the knots.
+   a batch of seeds (:mod:`ros_ik.solvers.optimal_control.ends.ends`).
+2. The way there becomes a motion (:mod:`ros_ik.solvers.optimal_control.timing.motion`): knots
+   every dt with a constant acceleration between them, from the present velocity to rest, within
+   velocity and acceleration limits, and free of the barriers at and between the knots.
 
 rby1 solves a velocity program in each control tick instead and ends where it happens to be; here
 the end is known before the motion, so it is reached without overshoot.
@@ -31,30 +31,30 @@ from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.model.joint_group import checked_joint_group
 from ros_ik.solvers.graph_cache import GraphCache
-from ros_ik.solvers.optimal_control.arrays import SearchArrays
-from ros_ik.solvers.optimal_control.ends import EndSearch
-from ros_ik.solvers.optimal_control.ends import Missed
-from ros_ik.solvers.optimal_control.ends import RADII
-from ros_ik.solvers.optimal_control.held import HeldTargets
-from ros_ik.solvers.optimal_control.held import HeldWays
-from ros_ik.solvers.optimal_control.limits import GroupLimits
-from ros_ik.solvers.optimal_control.limits import VariableLimits
-from ros_ik.solvers.optimal_control.motion import End
-from ros_ik.solvers.optimal_control.motion import Motion
-from ros_ik.solvers.optimal_control.motion import MotionPlanner
-from ros_ik.solvers.optimal_control.problem import OptimalControlProblem
-from ros_ik.solvers.optimal_control.reached import TargetError
+from ros_ik.solvers.optimal_control.commands.reached import TargetError
+from ros_ik.solvers.optimal_control.commands.settings import OptimalControlSettings
+from ros_ik.solvers.optimal_control.commands.targets import check_joints
+from ros_ik.solvers.optimal_control.commands.targets import check_names
+from ros_ik.solvers.optimal_control.commands.targets import JointPositionTarget
+from ros_ik.solvers.optimal_control.commands.targets import OptimalControlCommand
+from ros_ik.solvers.optimal_control.commands.targets import structure_of
+from ros_ik.solvers.optimal_control.ends.ends import EndSearch
+from ros_ik.solvers.optimal_control.ends.ends import Missed
+from ros_ik.solvers.optimal_control.ends.ends import RADII
+from ros_ik.solvers.optimal_control.ends.held import HeldTargets
+from ros_ik.solvers.optimal_control.ends.held import HeldWays
+from ros_ik.solvers.optimal_control.least_cost.arrays import SearchArrays
+from ros_ik.solvers.optimal_control.least_cost.problem import OptimalControlProblem
+from ros_ik.solvers.optimal_control.least_cost.search import SearchResult
+from ros_ik.solvers.optimal_control.least_cost.search import StopReason
 from ros_ik.solvers.optimal_control.result import make_result
 from ros_ik.solvers.optimal_control.result import OptimalControlResult
 from ros_ik.solvers.optimal_control.result import refused
-from ros_ik.solvers.optimal_control.search import SearchResult
-from ros_ik.solvers.optimal_control.search import StopReason
-from ros_ik.solvers.optimal_control.settings import OptimalControlSettings
-from ros_ik.solvers.optimal_control.targets import check_joints
-from ros_ik.solvers.optimal_control.targets import check_names
-from ros_ik.solvers.optimal_control.targets import JointPositionTarget
-from ros_ik.solvers.optimal_control.targets import OptimalControlCommand
-from ros_ik.solvers.optimal_control.targets import structure_of
+from ros_ik.solvers.optimal_control.timing.limits import GroupLimits
+from ros_ik.solvers.optimal_control.timing.limits import VariableLimits
+from ros_ik.solvers.optimal_control.timing.motion import End
+from ros_ik.solvers.optimal_control.timing.motion import Motion
+from ros_ik.solvers.optimal_control.timing.motion import MotionPlanner
 from ros_ik.solvers.status import SolveStatus
 
 # Part of the tolerances up to which joints go straight although a target that holds moves.

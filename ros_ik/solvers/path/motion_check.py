@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.collision.collisions import CollisionChecker
+from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
 from ros_ik.model import Model
 
 # Largest change of a joint between two checks [rad or m], and configurations checked at a time.

@@ -24,8 +24,8 @@ from ros_ik.solvers.path.smoothing import smoothed
 from ros_ik.solvers.path.walk import LOCAL
 from ros_ik.solvers.path.walk import SHORT
 from ros_ik.solvers.path.walk import Walker
-from ros_ik.solvers.pose_ik.pairs import chain_pairs
-from ros_ik.solvers.pose_ik.search import ChainProblem
+from ros_ik.solvers.pose_ik.search.pairs import chain_pairs
+from ros_ik.solvers.pose_ik.search.search import ChainProblem
 from ros_ik.solvers.status import SolveStatus
 
 # A walk that ends this near to a solution has found it [rad or m]: it stops inside its tolerance.

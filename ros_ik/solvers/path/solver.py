@@ -19,7 +19,7 @@ from ros_ik.solvers.path.followed import followed_path
 from ros_ik.solvers.path.problem import PathProblem
 from ros_ik.solvers.path.problem import PathResult
 from ros_ik.solvers.path.shortest import shortest_path
-from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
+from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ros_ik.solvers.path.motion_check import MotionCheck
-from ros_ik.solvers.pose_ik.result import ChainIKSettings
+from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.solver import ChainIK
 from ros_ik.solvers.status import SolveStatus
 

@@ -23,20 +23,20 @@ from ros_ik.solvers.analytic.batch import all_solutions
 from ros_ik.solvers.analytic.structure.form import closed_form
 from ros_ik.solvers.analytic.structure.form import folded_chain
 from ros_ik.solvers.model_cache import Cached
-from ros_ik.solvers.pose_ik.batch_result import batches
-from ros_ik.solvers.pose_ik.choice import best_of
-from ros_ik.solvers.pose_ik.choice import checked_preference
-from ros_ik.solvers.pose_ik.choice import Preference
-from ros_ik.solvers.pose_ik.choice import preference_cost
 from ros_ik.solvers.pose_ik.closed_form_first import as_chain_result
 from ros_ik.solvers.pose_ik.closed_form_first import closed_form_pays
 from ros_ik.solvers.pose_ik.closed_form_first import ClosedFormFirstIK
-from ros_ik.solvers.pose_ik.result import ChainIKResult
-from ros_ik.solvers.pose_ik.result import ChainIKSettings
-from ros_ik.solvers.pose_ik.setup import checked_rows
-from ros_ik.solvers.pose_ik.setup import seed_rows
+from ros_ik.solvers.pose_ik.interface.batch_result import batches
+from ros_ik.solvers.pose_ik.interface.choice import best_of
+from ros_ik.solvers.pose_ik.interface.choice import checked_preference
+from ros_ik.solvers.pose_ik.interface.choice import Preference
+from ros_ik.solvers.pose_ik.interface.choice import preference_cost
+from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
+from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
+from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
+from ros_ik.solvers.pose_ik.search.setup import checked_rows
+from ros_ik.solvers.pose_ik.search.setup import seed_rows
 from ros_ik.solvers.pose_ik.solver import ChainIK
-from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
 
 if TYPE_CHECKING:
     from ros_ik.kinematics.serial_chain import SerialChain

@@ -23,12 +23,12 @@ from ros_ik.solvers.analytic.solver import ClosedFormIK
 from ros_ik.solvers.analytic.structure.form import closed_form
 from ros_ik.solvers.analytic.structure.form import folded_chain
 from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
-from ros_ik.solvers.pose_ik.result import ChainIKResult
-from ros_ik.solvers.pose_ik.result import ChainIKSettings
-from ros_ik.solvers.pose_ik.result import checked_chain_settings
-from ros_ik.solvers.pose_ik.setup import checked_rows
+from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
+from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
+from ros_ik.solvers.pose_ik.interface.result import checked_chain_settings
+from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
+from ros_ik.solvers.pose_ik.search.setup import checked_rows
 from ros_ik.solvers.pose_ik.solver import ChainIK
-from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
 from ros_ik.solvers.status import SolveStatus
 
 if TYPE_CHECKING:

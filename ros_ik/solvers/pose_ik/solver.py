@@ -23,18 +23,18 @@ from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.model.conventions.poses import pose_rows
 from ros_ik.numbers import MAX_MAGNITUDE
-from ros_ik.solvers.pose_ik.collisions import collision_rounds
-from ros_ik.solvers.pose_ik.pairs import chain_pairs
-from ros_ik.solvers.pose_ik.result import ChainIKResult
-from ros_ik.solvers.pose_ik.result import ChainIKSettings
-from ros_ik.solvers.pose_ik.result import checked_chain_settings
-from ros_ik.solvers.pose_ik.search import ChainProblem
-from ros_ik.solvers.pose_ik.search import ChainSearch
-from ros_ik.solvers.pose_ik.search import RowChecker
-from ros_ik.solvers.pose_ik.search import thread_count
-from ros_ik.solvers.pose_ik.setup import check_sizes
-from ros_ik.solvers.pose_ik.setup import checked_rows
-from ros_ik.solvers.pose_ik.tolerance import PoseTolerance
+from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
+from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
+from ros_ik.solvers.pose_ik.interface.result import checked_chain_settings
+from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
+from ros_ik.solvers.pose_ik.search.collisions import collision_rounds
+from ros_ik.solvers.pose_ik.search.pairs import chain_pairs
+from ros_ik.solvers.pose_ik.search.search import ChainProblem
+from ros_ik.solvers.pose_ik.search.search import ChainSearch
+from ros_ik.solvers.pose_ik.search.search import RowChecker
+from ros_ik.solvers.pose_ik.search.search import thread_count
+from ros_ik.solvers.pose_ik.search.setup import check_sizes
+from ros_ik.solvers.pose_ik.search.setup import checked_rows
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup

@@ -21,9 +21,9 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.analytic.redundancy.redundant_kernels import redundancy_struct
-from ros_ik.solvers.pose_ik.functions import chain_functions
-from ros_ik.solvers.pose_ik.functions import chain_struct
-from ros_ik.solvers.pose_ik.kernel import unit_pose_function
+from ros_ik.solvers.pose_ik.kernels.functions import chain_functions
+from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
+from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 from ros_ik.solvers.qp.small_system import small_system_functions
 
 # Curves that are followed from their nearest samples, half of them from samples inside the limits.

@@ -14,9 +14,9 @@ import zlib
 
 import warp as wp
 
-from ros_ik.solvers.pose_ik.functions import chain_functions
-from ros_ik.solvers.pose_ik.functions import chain_struct
-from ros_ik.solvers.pose_ik.functions import rotation_error_function
+from ros_ik.solvers.pose_ik.kernels.functions import chain_functions
+from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
+from ros_ik.solvers.pose_ik.kernels.functions import rotation_error_function
 from ros_ik.solvers.qp.small_system import small_system_functions
 
 # Part of the tolerances within which a candidate needs no polishing.

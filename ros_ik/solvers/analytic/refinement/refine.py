@@ -11,7 +11,7 @@ import warp as wp
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.analytic.candidates.circles import within_half_turn
 from ros_ik.solvers.analytic.refinement.polish import polish_functions
-from ros_ik.solvers.pose_ik.kernel import unit_pose_function
+from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 
 # Candidates that are examined side by side on a CPU.
 CANDIDATE_LANES = 8

@@ -1,0 +1,295 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Collision checks of many configurations of a model at once.
+
+A pair of shapes collides where their distance is not more than a margin, see
+:mod:`ros_ik.kinematics.collision.distance.gjk`. Where rounding leaves that open, and where
+coordinates are not finite, the answer is that it collides. Pairs whose bounding spheres are
+farther apart are passed over.
+"""
+
+from typing import Any
+from typing import TYPE_CHECKING
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.collision.checks.collision_arguments import checked_margins
+from ros_ik.kinematics.collision.checks.collision_arguments import checked_pairs
+from ros_ik.kinematics.collision.checks.collision_kernels import collision_kernels
+from ros_ik.kinematics.collision.distance.gjk import shape_arrays
+from ros_ik.kinematics.runtime.read_once import read_only
+from ros_ik.kinematics.runtime.read_once import ReadOnce
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.model.conventions.checks import checked_index
+from ros_ik.model.conventions.joint_type import GeoType
+from ros_ik.model.shapes.collision_shapes import convex_shapes
+
+if TYPE_CHECKING:
+    from ros_ik.model.model import Model
+
+# Random configurations that tell which pairs always collide.
+_SAMPLES, _SEED = 200, 0
+
+
+class CollisionChecker(ReadOnce):
+    """Checks up to n configurations of a model in one launch.
+
+    Meshes count as convex hulls, planes as half-spaces; see :class:`ConvexShapes`. A
+    configuration is one row of coordinates, with those of mimic joints filled in (see
+    :meth:`Model.apply_mimic`).
+
+    Attributes:
+        model: The model.
+        n: Most configurations at once.
+        margin: Distance [m] up to which each pair collides, [n_pairs].
+        scalar: Floating-point type, ``wp.float32`` or ``wp.float64``.
+        pairs: Pairs of shapes that are checked, as indices into the model, int [n_pairs, 2].
+        ignored_pairs: Pairs that are not, because a shape has no size in memory (a mesh whose
+            file was not found) or both are planes, int [n, 2].
+        ignored_shapes: Names of the shapes without a size in memory.
+        shapes: The shapes of the checked pairs.
+    """
+
+    read_once = frozenset(('model', 'n', 'scalar', 'pairs', 'margin', 'shapes'))
+
+    def __init__(
+        self,
+        model: 'Model',
+        n: int,
+        *,
+        margin: float | np.ndarray = 0.0,
+        pairs: Any = None,
+        scalar: type = wp.float32,
+    ) -> None:
+        """Gather the shapes and allocate.
+
+        Args:
+            model: The model.
+            n: Most configurations at once.
+            margin: Distance [m] up to which a pair collides, 0 or more; one for all pairs, or one
+                for each, [n_pairs].
+            pairs: Pairs of shapes, int [n_pairs, 2]; None for ``model.shape_contact_pairs``.
+            scalar: Floating-point type. float32 finds distances between shapes of a metre to
+                1e-6 m, those between two curved ones up to some 1e-5 m too large; what it says
+                of collisions errs to their side.
+
+        Raises:
+            ArgumentError: An argument of another type or shape, out of range, or a pair of
+                unknown shapes or of one body.
+        """
+        if scalar not in (wp.float32, wp.float64):
+            raise ArgumentError(f'scalar must be wp.float32 or wp.float64, got {scalar!r}')
+        self.model, self.scalar = model, scalar
+        self.n = checked_index('n', n, np.iinfo(np.int32).max, least=1)
+        asked = checked_pairs(model, pairs)
+        margins = checked_margins(margin, len(asked))
+        self.shapes = convex_shapes(model, np.unique(asked))
+        self.ignored_shapes = tuple(model.shape_label[k] for k in self.shapes.ignored)
+        planes = model.shape_type.numpy()[asked] == GeoType.PLANE
+        known = np.all(np.isin(asked, self.shapes.shapes), axis=1) & ~np.all(planes, axis=1)
+        self.pairs, self.ignored_pairs = read_only(asked[known]), asked[~known]
+        self.margin = read_only(margins[known])
+        self._allocate()
+
+    def _allocate(self) -> None:
+        """Make the arrays on the device."""
+        device, types = self.model.device, spatial_functions(self.scalar)
+        self._kernels = collision_kernels(self.scalar)
+        self._tree = kinematic_tree(self.model, self.scalar)
+        self._arrays = shape_arrays(self.shapes, self.scalar, device)
+        rows = np.searchsorted(self.shapes.shapes, self.pairs)
+        self._pairs = wp.array(rows, dtype=wp.vec2i, device=device)
+        self._margins = wp.array(self.margin, dtype=self.scalar, device=device)
+        coords = self.model.joint_coord_count
+        self._joint_q = wp.zeros((self.n, coords), dtype=self.scalar, device=device)
+        body_shape = self.n, self.model.body_count
+        self._body_q = wp.zeros(body_shape, dtype=types.transform, device=device)
+        shape_shape = self.n, len(self.shapes.shapes)
+        self._shape_q = wp.zeros(shape_shape, dtype=types.transform, device=device)
+        self._collides = wp.zeros(self.n, dtype=wp.int32, device=device)
+        self._distance = wp.zeros(self.n, dtype=self.scalar, device=device)
+        self._pair = wp.zeros(self.n, dtype=wp.int32, device=device)
+
+    def check(self, joint_q: np.ndarray | wp.array) -> np.ndarray:
+        """Tell which configurations collide.
+
+        Args:
+            joint_q: Coordinates, shape [k, joint_coord_count], k <= n; NumPy or Warp, float32 or
+                float64. What is not finite collides, unless there are no pairs.
+
+        Returns:
+            True where a pair is not farther apart than the margin, bool [k].
+
+        Raises:
+            ArgumentError: A wrong shape or type.
+        """
+        rows = self._coordinates(joint_q)
+        self._launch(rows, self._kernels.check, [self._margins], [self._collides])
+        return self._collides.numpy()[: rows.shape[0]] != 0
+
+    def launch(self, joint_q: wp.array, out: wp.array, *, first: int = 0) -> None:
+        """Check on the device; allocates nothing, so a graph can capture it.
+
+        Args:
+            joint_q: Coordinates, shape [k, joint_coord_count], k <= n - first, in the type
+                ``scalar``.
+            out: Output: 1 where a pair is not farther apart than the margin, int32 [k].
+            first: Row of the work space to start at: launches at the same time need rows of
+                their own.
+
+        Raises:
+            ArgumentError: A wrong shape or type.
+        """
+        self._check_rows(joint_q.shape, checked_index('first', first, self.n))
+        if joint_q.dtype != self.scalar:
+            raise ArgumentError(
+                f'joint_q must be {self.scalar.__name__}, got {joint_q.dtype.__name__}'
+            )
+        if out.shape != joint_q.shape[:1] or out.dtype != wp.int32:
+            raise ArgumentError(
+                f'out must have shape [{joint_q.shape[0]}] of int32, got {list(out.shape)} of '
+                f'{out.dtype.__name__}'
+            )
+        self._launch(joint_q, self._kernels.check, [self._margins], [out], first)
+
+    def distances(self, joint_q: np.ndarray | wp.array) -> tuple[np.ndarray, np.ndarray]:
+        """Return the least distance of each configuration.
+
+        Args:
+            joint_q: As in :meth:`check`.
+
+        Returns:
+            The least distance [m], [k], and the pair that has it, as a row of ``pairs``, [k].
+            Without pairs inf and -1; -inf and -1 where a coordinate is not finite. Overlapping
+            boxes, cylinders and meshes have the distance 0 less their radii, not their depth.
+
+        Raises:
+            ArgumentError: A wrong shape or type.
+        """
+        rows = self._coordinates(joint_q)
+        self._launch(rows, self._kernels.least, [], [self._distance, self._pair])
+        count = rows.shape[0]
+        return self._distance.numpy()[:count].copy(), self._pair.numpy()[:count].copy()
+
+    def pair_distances(self, joint_q: np.ndarray | wp.array) -> tuple[np.ndarray, np.ndarray]:
+        """Return the distance of every pair; allocates its results.
+
+        Args:
+            joint_q: As in :meth:`check`, finite.
+
+        Returns:
+            The distances [m], [k, n_pairs], and the nearest points of the surfaces in the world
+            [m], [k, n_pairs, 2, 3], first that of the pair's first shape.
+
+        Raises:
+            ArgumentError: A wrong shape or type, or a coordinate that is not finite.
+        """
+        rows = self._coordinates(joint_q)
+        if not np.all(np.isfinite(rows.numpy())):
+            raise ArgumentError('joint_q must be finite')
+        vec3, device = spatial_functions(self.scalar).vec3, self.model.device
+        shape = rows.shape[0], len(self.pairs)
+        distance = wp.zeros(shape, dtype=self.scalar, device=device)
+        points = wp.zeros((*shape, 2), dtype=vec3, device=device)
+        work = [self._body_q, self._shape_q]
+        place = [self._tree.arrays, self._arrays, rows]
+        wp.launch(self._kernels.place, shape[0], inputs=place, outputs=work, device=device)
+        inputs = [self._arrays, self._pairs, self._shape_q]
+        outputs = [distance, points]
+        wp.launch(self._kernels.pairs, shape, inputs=inputs, outputs=outputs, device=device)
+        return distance.numpy(), points.numpy()
+
+    def pair_names(self, k: int) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Return link and shape of both sides of a pair; the world's link is 'world'.
+
+        Raises:
+            ArgumentError: There is no such pair.
+        """
+        row = self.pairs[checked_index('k', k, len(self.pairs))]
+        first, second = (self._names(int(shape)) for shape in row)
+        return first, second
+
+    def _names(self, shape: int) -> tuple[str, str]:
+        """Return link and label of a shape."""
+        body = int(self.model.shape_body.numpy()[shape])
+        link = self.model.body_label[body] if body >= 0 else 'world'
+        return link, self.model.shape_label[shape]
+
+    def _launch(
+        self,
+        joint_q: wp.array,
+        kernel: wp.Kernel,
+        values: list[Any],
+        outputs: list[wp.array],
+        first: int = 0,
+    ) -> None:
+        """Launch a kernel over configurations."""
+        work = self._body_q, self._shape_q
+        if first > 0:
+            work = self._body_q[first:], self._shape_q[first:]
+        wp.launch(
+            kernel,
+            dim=joint_q.shape[0],
+            inputs=[self._tree.arrays, self._arrays, self._pairs, *values, joint_q],
+            outputs=[*work, *outputs],
+            device=self.model.device,
+        )
+
+    def _coordinates(self, joint_q: np.ndarray | wp.array) -> wp.array:
+        """Return coordinates as an array of the checker's type, [k, joint_coord_count]."""
+        if isinstance(joint_q, wp.array) and joint_q.dtype == self.scalar:
+            self._check_rows(joint_q.shape)
+            return joint_q
+        try:
+            values = joint_q.numpy() if isinstance(joint_q, wp.array) else np.asarray(joint_q)
+            values = values.astype(np.float32 if self.scalar is wp.float32 else np.float64)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f'joint_q must be numbers, got {joint_q!r}') from error
+        self._check_rows(values.shape)
+        rows = self._joint_q[: len(values)]
+        rows.assign(values)
+        return rows
+
+    def _check_rows(self, shape: tuple[int, ...], first: int = 0) -> None:
+        """Raise ArgumentError unless coordinates of this shape fit."""
+        coords, most = self.model.joint_coord_count, self.n - first
+        if len(shape) != 2 or shape[1] != coords or not 0 < shape[0] <= most:
+            raise ArgumentError(
+                f'joint_q must have shape [k, {coords}], 1 <= k <= {most}, got {list(shape)}'
+            )
+
+
+def always_colliding_pairs(
+    model: 'Model', *, margin: float = 0.0, fraction: float = 0.95, pairs: Any = None
+) -> np.ndarray:
+    """Return the pairs that collide at the neutral configuration and nearly everywhere.
+
+    Shapes of a description that overlap by design do: a check without them says more.
+
+    Args:
+        model: The model.
+        margin: Distance [m] up to which a pair collides.
+        fraction: Of 200 random configurations (always the same ones), how many must collide.
+        pairs: The pairs to look at; None for ``model.shape_contact_pairs``.
+
+    Returns:
+        Pairs of shapes as indices into the model, int [n, 2].
+
+    Raises:
+        ArgumentError: As CollisionChecker, or a fraction outside [0, 1].
+    """
+    if not 0.0 <= fraction <= 1.0:
+        raise ArgumentError(f'fraction must be in [0, 1], got {fraction}')
+    neutral = CollisionChecker(model, 1, margin=margin, pairs=pairs, scalar=wp.float64)
+    distance, _ = neutral.pair_distances(model.neutral_joint_q()[None])
+    close = neutral.pairs[distance[0] <= margin]
+    if not len(close):
+        return close
+    checker = CollisionChecker(model, _SAMPLES, pairs=close, scalar=wp.float64)
+    distance, _ = checker.pair_distances(
+        model.random_joint_q(_SAMPLES, np.random.default_rng(_SEED))
+    )
+    return close[np.mean(distance <= margin, axis=0) >= fraction]

@@ -1,0 +1,302 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Distance of two convex shapes: closed forms, and the algorithm of Gilbert, Johnson and Keerthi.
+
+Shapes are those of :class:`ros_ik.model.shapes.collision_shapes.ConvexShapes`: a core inflated by
+a radius. With cores A and B,
+
+    d = min |a - b| - r_A - r_B,   a in A, b in B
+
+and for a half-space with normal n through o,  d = min n . (b - o) - r_A - r_B.  Where cores
+overlap, the minimum is 0: d is then -(r_A + r_B), not the depth of the penetration.
+
+GJK walks over points v = a - b of the Minkowski difference towards the origin. With the support
+w, the point of the difference that is farthest against v, the distance lies in
+[v . w / |v|, |v|]; the walk ends when both agree (Gilbert, Johnson, Keerthi 1988, "A fast
+procedure for computing the distance between complex objects in three-dimensional space").
+All is computed in the frame of the first shape, where float32 rounds by the size of the shapes.
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import Any
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.collision.distance.convex_cores import collision_structs
+from ros_ik.kinematics.collision.distance.convex_cores import support_function
+from ros_ik.kinematics.collision.distance.simplex import simplex_functions
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.model.conventions.joint_type import GeoType
+
+_POINT, _SEGMENT, _PLANE = int(GeoType.SPHERE), int(GeoType.CAPSULE), int(GeoType.PLANE)
+# Polytopes take up to about 12 steps, two round shapes up to about 30 in float64.
+_MOST_STEPS = 40
+# The bounds of the squared distance agree by this fraction; float32 cannot tell smaller ones.
+_AGREEMENT = {wp.float32: 1e-6, wp.float64: 1e-11}
+# Cores overlap where v is shorter than this fraction of the shapes' extent: rounding.
+_TOUCH = {wp.float32: 1e-6, wp.float64: 1e-13}
+# The normal of a triangle is no better than rounding where the squared sine of a corner is below.
+_THIN = 1e-8
+
+
+@no_type_check
+@functools.cache
+def _core_functions(scalar: type) -> SimpleNamespace:
+    """Build ``gjk`` and ``segments``: the distance of cores, in the frame of the first one.
+
+    The second core has rotation R and position p there. Both return distance, lower bound, the
+    nearest point of the first core and the vector v from the second's nearest point to it.
+    """
+    vec3 = spatial_functions(scalar).vec3
+    mat33 = wp.types.matrix((3, 3), scalar)
+    mat43 = wp.types.matrix((4, 3), scalar)
+    support = support_function(scalar)
+    nearest_of_simplex = simplex_functions(scalar).nearest_of_simplex
+    Shapes = collision_structs(scalar).Shapes
+    agreement, touch = _AGREEMENT[scalar], _TOUCH[scalar]
+
+    @wp.func
+    def across_simplex(corners: mat43, n: int, v: vec3) -> vec3:
+        """Project v on the normal of a triangle, or across a segment.
+
+        A weighted sum of corners that are far away rounds along the simplex by their size. A
+        distance that is small beside it then points to the wrong corner of a large shape.
+        """
+        edge = corners[1] - corners[0]
+        if n == 2:
+            return v - (wp.dot(edge, v) / wp.length_sq(edge)) * edge
+        if n == 3:
+            other = corners[2] - corners[0]
+            normal = wp.cross(edge, other)
+            squared = wp.length_sq(normal)
+            if squared > scalar(wp.static(_THIN)) * wp.length_sq(edge) * wp.length_sq(other):
+                return (wp.dot(normal, v) / squared) * normal
+        return v
+
+    @wp.func
+    def is_corner(corners: mat43, n: int, w: vec3) -> bool:
+        """Tell whether w is a corner already: the walk has ended.
+
+        A simplex with a corner twice has no volume, which products that a compiler fuses do not
+        make exactly zero.
+        """
+        found = bool(False)
+        for k in range(3):
+            found = found or (k < n and corners[k] == w)
+        return found
+
+    @wp.func
+    def reduced(corners: mat43, on_a: mat43, n: int):
+        """Keep the corners that the nearest point needs, and return that point with its origin."""
+        weights = nearest_of_simplex(corners, n)
+        v = vec3()
+        point = vec3()
+        kept = int(0)
+        for k in range(4):
+            if k < n and weights[k] > scalar(0.0):
+                v += weights[k] * corners[k]
+                point += weights[k] * on_a[k]
+                corners[kept] = corners[k]
+                on_a[kept] = on_a[k]
+                kept += 1
+        v = across_simplex(corners, kept, v)
+        if kept == 4:
+            v = vec3()  # inside
+        return corners, on_a, kept, v, point
+
+    @wp.func
+    def gjk(
+        shapes: Shapes, a: int, b: int, R: mat33, p: vec3, stop_below: scalar, stop_above: scalar
+    ):
+        R_t = wp.transpose(R)
+        corners = mat43()  # of the simplex, points of the difference
+        on_a = mat43()  # the points of the first core that they come from
+        n = int(1)
+        d = -p
+        if wp.length_sq(d) == scalar(0.0):
+            d = vec3(scalar(1.0), scalar(0.0), scalar(0.0))
+        point = support(shapes, a, -d)
+        v = point - (p + R @ support(shapes, b, R_t @ d))
+        corners[0] = v
+        on_a[0] = point
+        squared = wp.length_sq(v)
+        lower = scalar(0.0)
+        extent = squared
+        for _step in range(wp.static(_MOST_STEPS)):
+            if squared <= scalar(wp.static(touch * touch)) * extent:
+                v = vec3()
+                squared = scalar(0.0)
+                break
+            distance = wp.sqrt(squared)
+            if distance <= stop_below:
+                break
+            new_a = support(shapes, a, -v)
+            w = new_a - (p + R @ support(shapes, b, R_t @ v))
+            along = wp.dot(v, w)
+            lower = wp.max(lower, along / distance)
+            if lower > stop_above or squared - along <= scalar(wp.static(agreement)) * squared:
+                break
+            if is_corner(corners, n, w):
+                break
+            extent = wp.max(extent, wp.length_sq(w))
+            corners[n] = w
+            on_a[n] = new_a
+            corners, on_a, n, new_v, new_point = reduced(corners, on_a, n + 1)
+            if not wp.length_sq(new_v) < squared:
+                # Rounding in a thin simplex: go on from the point itself, which is as good a
+                # corner, towards the new one.
+                corners[0] = v
+                on_a[0] = point
+                corners[1] = w
+                on_a[1] = new_a
+                corners, on_a, n, new_v, new_point = reduced(corners, on_a, 2)
+            new_squared = wp.length_sq(new_v)
+            if not new_squared < squared:
+                break  # as near as rounding lets it come
+            v = new_v
+            point = new_point
+            squared = new_squared
+        return wp.sqrt(squared), lower, point, v
+
+    @wp.func
+    def segments(half_a: scalar, half_b: scalar, R: mat33, p: vec3):
+        """Nearest points s z of |s| <= half_a and p + t u of |t| <= half_b, u = R z."""
+        u = vec3(R[0, 2], R[1, 2], R[2, 2])
+        # min |s z - p - t u|: s = p_z + t c, t = (s c - p . u) with c = z . u
+        c = u[2]
+        along = wp.dot(p, u)
+        sine = scalar(1.0) - c * c
+        s = scalar(0.0)
+        if sine > scalar(0.0):
+            s = (p[2] - c * along) / sine
+        s = wp.clamp(s, -half_a, half_a)
+        t = wp.clamp(s * c - along, -half_b, half_b)
+        s = wp.clamp(p[2] + t * c, -half_a, half_a)
+        point = vec3(scalar(0.0), scalar(0.0), s)
+        v = point - p - t * u
+        distance = wp.length(v)
+        return distance, distance, point, v
+
+    return SimpleNamespace(gjk=gjk, segments=segments)
+
+
+@no_type_check
+@functools.cache
+def shape_distance_function(scalar: type) -> wp.Function:
+    """Build the distance of two shapes.
+
+    ``shape_distance(shapes, a, b, pose_a, pose_b, stop_below, stop_above) -> Proximity`` takes
+    the indices of the shapes and their poses in the world. The search may end as soon as the
+    distance is known to be at most ``stop_below``, or more than ``stop_above``: 0 and infinity
+    for the exact one. Coordinates that are no numbers give an overlap. Distance and points are
+    always finite where the poses are.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+    """
+    types = spatial_functions(scalar)
+    vec3, transform = types.vec3, types.transform
+    structs = collision_structs(scalar)
+    Shapes, Proximity = structs.Shapes, structs.Proximity
+    functions = _core_functions(scalar)
+    gjk, segments = functions.gjk, functions.segments
+    support = support_function(scalar)
+
+    @wp.func
+    def is_round(kind: int) -> bool:
+        return kind == wp.static(_POINT) or kind == wp.static(_SEGMENT)
+
+    @wp.func
+    def above_plane(
+        shapes: Shapes, plane: int, other: int, pose_plane: transform, pose_other: transform
+    ) -> Proximity:
+        """Nearest points of a half-space and another core; negative inside."""
+        n = wp.quat_rotate(
+            wp.transform_get_rotation(pose_plane), vec3(scalar(0.0), scalar(0.0), scalar(1.0))
+        )
+        down = wp.quat_rotate_inv(wp.transform_get_rotation(pose_other), -n)
+        lowest = wp.transform_point(pose_other, support(shapes, other, down))
+        height = wp.dot(n, lowest - wp.transform_get_translation(pose_plane))
+        radius_plane = shapes.radius[plane]
+        radius_other = shapes.radius[other]
+        result = Proximity()
+        result.distance = height - radius_plane - radius_other
+        if not (wp.isfinite(result.distance)):
+            result.distance = -(radius_plane + radius_other)
+        result.lower = result.distance
+        result.point_a = lowest - (height - radius_plane) * n
+        result.point_b = lowest - radius_other * n
+        return result
+
+    @wp.func
+    def swapped(given: Proximity) -> Proximity:
+        result = Proximity()
+        result.distance = given.distance
+        result.lower = given.lower
+        result.point_a = given.point_b
+        result.point_b = given.point_a
+        return result
+
+    @wp.func
+    def shape_distance(
+        shapes: Shapes,
+        a: int,
+        b: int,
+        pose_a: transform,
+        pose_b: transform,
+        stop_below: scalar,
+        stop_above: scalar,
+    ) -> Proximity:
+        if shapes.kind[a] == wp.static(_PLANE):
+            return above_plane(shapes, a, b, pose_a, pose_b)
+        if shapes.kind[b] == wp.static(_PLANE):
+            return swapped(above_plane(shapes, b, a, pose_b, pose_a))
+        relative = wp.transform_multiply(wp.transform_inverse(pose_a), pose_b)
+        R = wp.quat_to_matrix(wp.transform_get_rotation(relative))
+        p = wp.transform_get_translation(relative)
+        radius_a = shapes.radius[a]
+        radius_b = shapes.radius[b]
+        radii = radius_a + radius_b
+        if is_round(shapes.kind[a]) and is_round(shapes.kind[b]):
+            distance, lower, point, v = segments(shapes.size[a][2], shapes.size[b][2], R, p)
+        else:
+            distance, lower, point, v = gjk(
+                shapes, a, b, R, p, stop_below + radii, stop_above + radii
+            )
+        result = Proximity()
+        if not (wp.isfinite(distance) and wp.isfinite(lower)):
+            distance = scalar(0.0)
+            lower = scalar(0.0)
+        result.distance = distance - radii
+        result.lower = lower - radii
+        normal = vec3()
+        if distance > scalar(0.0):
+            normal = v / distance
+        result.point_a = wp.transform_point(pose_a, point - radius_a * normal)
+        result.point_b = wp.transform_point(pose_a, point - v + radius_b * normal)
+        return result
+
+    return shape_distance
+
+
+@no_type_check
+def shape_arrays(shapes: Any, scalar: type, device: wp.DeviceLike) -> Any:
+    """Return convex shapes as the struct that kernels take.
+
+    Args:
+        shapes: A :class:`ros_ik.model.shapes.collision_shapes.ConvexShapes`.
+        scalar: ``wp.float32`` or ``wp.float64``.
+        device: Device of the arrays.
+    """
+    types = spatial_functions(scalar)
+    arrays = collision_structs(scalar).Shapes()
+    for name in ('kind', 'body', 'first', 'count'):
+        setattr(arrays, name, wp.array(getattr(shapes, name), dtype=wp.int32, device=device))
+    for name, dtype in (
+        ('pose', types.transform), ('size', types.vec3), ('points', types.vec3),
+        ('radius', scalar), ('bound', scalar),
+    ):  # fmt: skip
+        setattr(arrays, name, wp.array(getattr(shapes, name), dtype=dtype, device=device))
+    return arrays

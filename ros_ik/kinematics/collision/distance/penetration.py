@@ -1,0 +1,207 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Penetration of two convex cores: its depth, and the direction in which they come apart.
+
+With the points x = a - b of the difference of the cores A and B, the gap along a unit vector n,
+
+    gap(n) = min over x of  n . x,
+
+is negative where they overlap, and the depth is -max gap(n): the least way along which they part.
+Every n gives an upper bound of the depth and a direction that does part the cores, so that a
+search which misses the best one errs to the safe side.
+"""
+
+import functools
+import math
+from types import SimpleNamespace
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.collision.distance.convex_cores import collision_structs
+from ros_ik.kinematics.collision.distance.convex_cores import support_function
+from ros_ik.kinematics.collision.distance.simplex import simplex_functions
+from ros_ik.kinematics.spatial import spatial_functions
+
+# Steps along the slope of the gap, of an angle [rad] that shrinks by a factor without success.
+_CLIMBING_STEPS, _FIRST_ANGLE, _SHRINK = 28, 0.5, 0.6
+# Then triangles about the direction found: how far [rad] their first corners are tilted from it.
+_FIRST_TILT, _TILT_FACTOR, _ROUNDS, _MOST_STEPS = 0.3, 0.25, 3, 16
+# Lengths [m] that rounding hides.
+_ROUNDING = {wp.float32: 1e-6, wp.float64: 1e-10}
+
+# A triangle is a face of the difference when its distance from the origin is known to this [m].
+_SETTLED = 1e-6
+
+
+@no_type_check
+@functools.cache
+def penetration_functions(scalar: type) -> SimpleNamespace:
+    """Build the functions of one floating-point type.
+
+    ``extreme(cores, shape, pose, d)``: point of a core farthest along d, in the world.
+    ``gap_along(cores, a, b, pose_a, pose_b, n) -> (gap, point, x)``: gap, the point of core a and
+    the point of the difference that have it.
+    ``penetration(cores, a, b, pose_a, pose_b, hint) -> (gap, n, point)``: the best direction;
+    ``hint`` is where else to look, zero for nowhere.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+    """
+    types = spatial_functions(scalar)
+    vec3, transform = types.vec3, types.transform
+    mat43 = wp.types.matrix((4, 3), scalar)
+    Shapes = collision_structs(scalar).Shapes
+    support = support_function(scalar)
+    nearest_of_simplex = simplex_functions(scalar).nearest_of_simplex
+    zero, one = wp.constant(scalar(0.0)), wp.constant(scalar(1.0))
+    rounding, settled = _ROUNDING[scalar], _SETTLED
+
+    @wp.func
+    def extreme(cores: Shapes, shape: int, pose: transform, d: vec3) -> vec3:
+        local = wp.quat_rotate_inv(wp.transform_get_rotation(pose), d)
+        return wp.transform_point(pose, support(cores, shape, local))
+
+    @wp.func
+    def gap_along(cores: Shapes, a: int, b: int, pose_a: transform, pose_b: transform, n: vec3):
+        point = extreme(cores, a, pose_a, -n)
+        x = point - extreme(cores, b, pose_b, n)
+        return wp.dot(n, x), point, x
+
+    @wp.func
+    def first_direction(
+        cores: Shapes, a: int, b: int, pose_a: transform, pose_b: transform, hint: vec3
+    ) -> vec3:
+        """Best of the axes of both shapes, the line of their centres and a hint."""
+        best = scalar(-wp.inf)
+        n = vec3(zero, zero, one)
+        for k in range(14):
+            d = hint
+            if k == 13:
+                d = wp.transform_get_translation(pose_a) - wp.transform_get_translation(pose_b)
+            elif k > 0:
+                e = vec3()
+                e[((k - 1) // 2) % 3] = scalar(1 - 2 * (k % 2))
+                rotation = wp.transform_get_rotation(pose_a)
+                if k > 6:
+                    rotation = wp.transform_get_rotation(pose_b)
+                d = wp.quat_rotate(rotation, e)
+            if wp.length_sq(d) > zero:
+                d = wp.normalize(d)
+                gap, _point, _x = gap_along(cores, a, b, pose_a, pose_b, d)
+                if gap > best:
+                    best = gap
+                    n = d
+        return n
+
+    @wp.func
+    def climb(
+        cores: Shapes, a: int, b: int, pose_a: transform, pose_b: transform, start: vec3
+    ) -> vec3:
+        """Follow the slope of the gap: the part of x across n while x stays the extreme point."""
+        n = start
+        best, _point, x = gap_along(cores, a, b, pose_a, pose_b, n)
+        angle = scalar(wp.static(_FIRST_ANGLE))
+        for _step in range(wp.static(_CLIMBING_STEPS)):
+            slope = x - wp.dot(x, n) * n
+            steepness = wp.length(slope)
+            if steepness > scalar(wp.static(rounding)):
+                d = wp.normalize(n + (angle / steepness) * slope)
+                gap, _point, new_x = gap_along(cores, a, b, pose_a, pose_b, d)
+                if gap > best:
+                    best = gap
+                    n = d
+                    x = new_x
+                else:
+                    angle *= scalar(wp.static(_SHRINK))
+        return n
+
+    @wp.func
+    def triangle_weights(a: vec3, b: vec3, c: vec3) -> vec3:
+        """Weights of the corners in the point of a triangle that is nearest to the origin."""
+        corners = mat43()
+        corners[0] = a
+        corners[1] = b
+        corners[2] = c
+        weights = nearest_of_simplex(corners, 3)
+        return vec3(weights[0], weights[1], weights[2])
+
+    @wp.func
+    def triangle_distance(a: vec3, b: vec3, c: vec3) -> scalar:
+        weights = triangle_weights(a, b, c)
+        return wp.length_sq(weights[0] * a + weights[1] * b + weights[2] * c)
+
+    @wp.func
+    def face_direction(
+        cores: Shapes,
+        a: int,
+        b: int,
+        pose_a: transform,
+        pose_b: transform,
+        start: vec3,
+        start_point: vec3,
+        tilt: scalar,
+    ):
+        """Look for the face of the difference near n: grow a triangle of its points outwards."""
+        n = start
+        point = start_point
+        helper = vec3(one, zero, zero)
+        if wp.abs(n[0]) > scalar(0.7):
+            helper = vec3(zero, one, zero)
+        side = wp.normalize(wp.cross(n, helper))
+        other = wp.cross(n, side)
+        best, new_point, x = gap_along(cores, a, b, pose_a, pose_b, n)
+        corners = mat43()  # of the difference
+        on_a = mat43()  # the points of core a that they come from
+        for k in range(3):
+            turn = scalar(wp.static(2.0 * math.pi / 3.0)) * scalar(k)
+            tilted = n + tilt * (wp.cos(turn) * side + wp.sin(turn) * other)
+            _gap, new_point, x = gap_along(cores, a, b, pose_a, pose_b, wp.normalize(tilted))
+            corners[k] = x
+            on_a[k] = new_point
+        for _step in range(wp.static(_MOST_STEPS)):
+            w = triangle_weights(corners[0], corners[1], corners[2])
+            v = w[0] * corners[0] + w[1] * corners[1] + w[2] * corners[2]
+            distance = wp.length(v)
+            if distance <= scalar(wp.static(rounding)):
+                break
+            d = -v / distance
+            gap, new_point, x = gap_along(cores, a, b, pose_a, pose_b, d)
+            found = gap >= -distance - scalar(wp.static(settled))
+            if gap > best or (found and gap >= best - scalar(wp.static(settled))):
+                best = gap
+                n = d
+                point = new_point
+                if found:
+                    # The whole triangle is a face: its point on n is what moves with n.
+                    point = w[0] * on_a[0] + w[1] * on_a[1] + w[2] * on_a[2]
+            if found:
+                break
+            # Of the three triangles with the new corner, the one next to the origin.
+            first = triangle_distance(x, corners[1], corners[2])
+            second = triangle_distance(corners[0], x, corners[2])
+            third = triangle_distance(corners[0], corners[1], x)
+            leaving = int(2)
+            if first <= second and first <= third:
+                leaving = 0
+            elif second <= third:
+                leaving = 1
+            corners[leaving] = x
+            on_a[leaving] = new_point
+        return n, point
+
+    @wp.func
+    def penetration(
+        cores: Shapes, a: int, b: int, pose_a: transform, pose_b: transform, hint: vec3
+    ):
+        n = first_direction(cores, a, b, pose_a, pose_b, hint)
+        n = climb(cores, a, b, pose_a, pose_b, n)
+        _gap, point, _x = gap_along(cores, a, b, pose_a, pose_b, n)
+        tilt = scalar(wp.static(_FIRST_TILT))
+        for _round in range(wp.static(_ROUNDS)):
+            n, point = face_direction(cores, a, b, pose_a, pose_b, n, point, tilt)
+            tilt *= scalar(wp.static(_TILT_FACTOR))
+        gap, _point, _x = gap_along(cores, a, b, pose_a, pose_b, n)
+        return gap, n, point
+
+    return SimpleNamespace(extreme=extreme, gap_along=gap_along, penetration=penetration)

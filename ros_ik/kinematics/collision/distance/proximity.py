@@ -1,0 +1,150 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Signed distance of two placed primitives with its direction, for barriers.
+
+A primitive is a core and a radius; see :mod:`ros_ik.kinematics.collision.distance.gjk`. With the
+unit normal n from the second to the first,
+
+    d = n . (p_a - p_b),   dd/dq = n . (dp_a/dq - dp_b/dq)
+
+where p_a, p_b are the nearest points of the surfaces, fixed to their links. Where two surfaces
+overlap, n is the direction in which they come apart by the shortest way and d < 0. Spheres and
+capsules have closed forms (Ericson, "Real-Time Collision Detection" (2005), section 5.1.9, for
+the segments). Other cores take GJK, and where they overlap a search for the depth; see
+:mod:`ros_ik.kinematics.collision.distance.penetration`.
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.collision.distance.convex_cores import collision_structs
+from ros_ik.kinematics.collision.distance.gjk import shape_distance_function
+from ros_ik.kinematics.collision.distance.penetration import penetration_functions
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.model.conventions.joint_type import GeoType
+
+_SPHERE, _CAPSULE, _PLANE = int(GeoType.SPHERE), int(GeoType.CAPSULE), int(GeoType.PLANE)
+# Segments are parallel where the square of the sine of their angle is below this.
+_PARALLEL = {wp.float32: 1e-5, wp.float64: 1e-12}
+# Cores nearer than this [m] have no direction of their own.
+_TOUCH = {wp.float32: 1e-5, wp.float64: 1e-9}
+
+
+@no_type_check
+@functools.cache
+def round_functions(scalar: type) -> SimpleNamespace:
+    """Build the functions of points, segments and half-spaces.
+
+    ``nearest(center_a, axis_a, center_b, axis_b) -> (v, point)``: the nearest point of segment a,
+    centre +- axis, and the vector v to it from that of segment b. ``separation(v, axis_a,
+    axis_b) -> (distance, normal)``: length and direction of v; where segments cross, a direction
+    normal to both; zero where these are parallel, or points. ``above_plane(center, axis, origin,
+    normal) -> (height, point)``: lowest point of a segment over a plane.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+    """
+    vec3 = spatial_functions(scalar).vec3
+    zero, one = wp.constant(scalar(0.0)), wp.constant(scalar(1.0))
+    parallel, touch = _PARALLEL[scalar], _TOUCH[scalar]
+
+    @wp.func
+    def nearest(center_a: vec3, axis_a: vec3, center_b: vec3, axis_b: vec3):
+        r = center_a - center_b
+        aa = wp.length_sq(axis_a)
+        bb = wp.length_sq(axis_b)
+        s = zero
+        t = zero
+        if bb == zero:
+            if aa > zero:
+                s = wp.clamp(-wp.dot(axis_a, r) / aa, -one, one)
+        else:
+            ab = wp.dot(axis_a, axis_b)
+            ar = wp.dot(axis_a, r)
+            br = wp.dot(axis_b, r)
+            area = aa * bb - ab * ab
+            if area > scalar(wp.static(parallel)) * aa * bb:
+                s = wp.clamp((ab * br - ar * bb) / area, -one, one)
+            t = (ab * s + br) / bb
+            if wp.abs(t) > one:
+                t = wp.clamp(t, -one, one)
+                if aa > zero:
+                    s = wp.clamp((ab * t - ar) / aa, -one, one)
+        point = center_a + s * axis_a
+        return point - (center_b + t * axis_b), point
+
+    @wp.func
+    def separation(v: vec3, axis_a: vec3, axis_b: vec3):
+        distance = wp.length(v)
+        if distance > scalar(wp.static(touch)):
+            return distance, v / distance
+        across = wp.cross(axis_a, axis_b)
+        area = wp.length_sq(axis_a) * wp.length_sq(axis_b)
+        if wp.length_sq(across) <= scalar(wp.static(parallel)) * area:
+            return distance, vec3()
+        return distance, wp.normalize(across)
+
+    @wp.func
+    def above_plane(center: vec3, axis: vec3, origin: vec3, normal: vec3):
+        rise = wp.dot(normal, axis)
+        lowest = center - axis
+        if rise < zero:
+            lowest = center + axis
+        return wp.dot(normal, lowest - origin), lowest
+
+    return SimpleNamespace(nearest=nearest, separation=separation, above_plane=above_plane)
+
+
+@no_type_check
+@functools.cache
+def convex_functions(scalar: type) -> SimpleNamespace:
+    """Build the functions of any two convex cores.
+
+    ``convex_separation(cores, a, b, pose_a, pose_b, hint, limit) -> (distance, normal, point)``
+    of cores without radii: signed distance, unit normal from b to a and the point of core a. Both
+    shapes may not be half-spaces; a may not be one. ``hint`` is a direction that may part them,
+    zero for none; a distance is exact up to ``limit``, above it a lower bound.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+    """
+    types = spatial_functions(scalar)
+    vec3, transform = types.vec3, types.transform
+    Shapes = collision_structs(scalar).Shapes
+    shape_distance = shape_distance_function(scalar)
+    functions = penetration_functions(scalar)
+    extreme, gap_along = functions.extreme, functions.gap_along
+    penetration = functions.penetration
+    zero, one = wp.constant(scalar(0.0)), wp.constant(scalar(1.0))
+    touch = _TOUCH[scalar]
+
+    @wp.func
+    def convex_separation(
+        cores: Shapes,
+        a: int,
+        b: int,
+        pose_a: transform,
+        pose_b: transform,
+        hint: vec3,
+        limit: scalar,
+    ):
+        if cores.kind[b] == wp.static(_PLANE):
+            n = wp.quat_rotate(wp.transform_get_rotation(pose_b), vec3(zero, zero, one))
+            point = extreme(cores, a, pose_a, -n)
+            return wp.dot(n, point - wp.transform_get_translation(pose_b)), n, point
+        if wp.length_sq(hint) > zero:
+            gap, point, _w = gap_along(cores, a, b, pose_a, pose_b, hint)
+            if gap > limit:
+                return gap, hint, point
+        near = shape_distance(cores, a, b, pose_a, pose_b, zero, limit)
+        v = near.point_a - near.point_b
+        length = wp.length(v)
+        if length > scalar(wp.static(touch)):
+            return length, v / length, near.point_a
+        gap, n, point = penetration(cores, a, b, pose_a, pose_b, hint)
+        return wp.min(gap, length), n, point
+
+    return SimpleNamespace(convex_separation=convex_separation)

@@ -1,0 +1,110 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels: distances of pairs of primitives, the closest of them, and their Jacobians."""
+
+from types import SimpleNamespace
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.collision.pairs.pair_functions import distance_functions
+from ros_ik.kinematics.collision.pairs.pair_functions import pair_structs
+from ros_ik.kinematics.collision.pairs.pair_functions import place_shape_function
+from ros_ik.kinematics.collision.pairs.pair_slopes import write_slopes_function
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.spatial import spatial_functions
+
+
+@no_type_check
+def pair_distance_kernels(scalar: type, convex: bool, module: wp.Module) -> SimpleNamespace:
+    """Build the kernels of one floating-point type; see :func:`pair_kernels`.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+        convex: Whether there are other shapes than spheres, capsules and half-spaces.
+        module: Where they are compiled.
+    """
+    types = spatial_functions(scalar)
+    transform, twist = types.transform, types.twist
+    structs = pair_structs(scalar)
+    Pairs, PairWork = structs.Pairs, structs.PairWork
+    place_shape = place_shape_function(scalar)
+    pair_distance = distance_functions(scalar, convex).pair_distance
+    write_slopes = write_slopes_function(scalar, convex)
+
+    @compiled_kernel(module=module)
+    def place_primitives(
+        body_q: wp.array2d(dtype=transform),  # [n, body_count]
+        data: Pairs,
+        work: PairWork,
+    ):
+        robot = wp.tid()
+        for k in range(data.counts[0]):
+            place_shape(data, work, robot, data.used[k], body_q)
+
+    # One kernel for both: what measures a pair takes seconds to compile.
+    @compiled_kernel(module=module)
+    def pair_distances(
+        body_q: wp.array2d(dtype=transform),  # [n, body_count]
+        data: Pairs,
+        each: bool,  # a row per pair and a thread per row; else the closest of all, a thread each
+        start_idx: int,
+        work: PairWork,
+        values: wp.array2d(dtype=scalar),  # [n, total_rows]
+    ):
+        robot, thread = wp.tid()
+        first_row = int(0)
+        end_row = work.pair.shape[1]
+        first = int(0)
+        end = data.counts[3]
+        if each:
+            first_row = thread
+            end_row = thread + 1
+            first = thread
+            end = wp.min(thread + 1, end)
+        for row in range(first_row, end_row):
+            work.distance[robot, row] = data.d_max
+            work.pair[robot, row] = -1
+        limit = data.d_max
+        for k in range(first, end):
+            distance = pair_distance(data, work, robot, k, body_q, limit)
+            if distance < limit:
+                row = end_row - 1
+                while row > first_row and work.distance[robot, wp.max(row - 1, 0)] > distance:
+                    work.distance[robot, row] = work.distance[robot, row - 1]
+                    work.pair[robot, row] = work.pair[robot, row - 1]
+                    row -= 1
+                work.distance[robot, row] = distance
+                work.pair[robot, row] = k
+                limit = work.distance[robot, end_row - 1]
+        for row in range(first_row, end_row):
+            values[robot, start_idx + row] = work.distance[robot, row] - data.d_min
+
+    @compiled_kernel(module=module)
+    def distance_jacobian(
+        joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
+        dofs: wp.array(dtype=wp.int32),  # [n_active], those that a variable drives
+        variable: wp.array(dtype=wp.int32),  # [n_active]
+        scale: wp.array(dtype=scalar),  # [n_active]
+        moves: wp.array2d(dtype=wp.int32),  # [body_count + 1, n_active], row 0 is the world
+        data: Pairs,
+        start_idx: int,
+        work: PairWork,
+        jacobian: wp.array3d(dtype=scalar),  # [n, total_rows, n_variables]
+    ):
+        robot, row = wp.tid()
+        k = work.pair[robot, row]
+        if k >= 0:
+            write_slopes(
+                robot, k, joint_S_s, dofs, variable, scale, moves, data, work, jacobian,
+                start_idx + row,
+            )  # fmt: skip
+        else:
+            for j in range(jacobian.shape[2]):
+                jacobian[robot, start_idx + row, j] = scalar(0.0)
+
+    return SimpleNamespace(
+        place=place_primitives,
+        distances=pair_distances,
+        jacobian=distance_jacobian,
+    )

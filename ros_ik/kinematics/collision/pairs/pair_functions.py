@@ -1,0 +1,285 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Pairs of placed primitives as Warp functions: how far apart they are, and in which direction.
+
+Pairs are grouped by what they need: spheres first, then other round ones and half-spaces, which
+have closed forms, then those that need GJK.
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.collision.distance.convex_cores import collision_structs
+from ros_ik.kinematics.collision.distance.penetration import penetration_functions
+from ros_ik.kinematics.collision.distance.proximity import convex_functions
+from ros_ik.kinematics.collision.distance.proximity import round_functions
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.model.conventions.joint_type import GeoType
+
+_PLANE, _SPHERE = int(GeoType.PLANE), int(GeoType.SPHERE)
+# Value [m] of distances that are not bounded by a d_max and belong to no pair.
+FAR = 1e3
+
+
+@no_type_check
+@functools.cache
+def pair_structs(scalar: type) -> SimpleNamespace:
+    """Build ``Pairs``, which primitives there are and what is measured, and ``PairWork``.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+    """
+    vec3 = spatial_functions(scalar).vec3
+    Shapes = collision_structs(scalar).Shapes
+
+    @wp.struct
+    class Pairs:
+        shapes: Shapes  # primitives, [n_shapes]
+        cores: Shapes  # the same without radii
+        center: wp.array(dtype=vec3)  # [n_shapes], in the link
+        axis: wp.array(dtype=vec3)  # [n_shapes], half of a segment, the normal of a plane
+        used: wp.array(dtype=wp.int32)  # [n_shapes], the primitives of the pairs come first
+        pairs: wp.array(dtype=wp.vec2i)  # [n_pairs]; spheres, then other round ones, then others
+        counts: wp.array(dtype=wp.int32)  # [4]: used, sphere pairs, round pairs, all pairs
+        d_min: scalar  # h = d - d_min
+        d_max: scalar  # farther pairs are switched off
+
+    @wp.struct
+    class PairWork:
+        center: wp.array2d(dtype=vec3)  # [n, n_shapes], in the world
+        axis: wp.array2d(dtype=vec3)  # [n, n_shapes]
+        normal: wp.array2d(dtype=vec3)  # [n, most convex pairs]
+        point: wp.array2d(dtype=vec3)  # [n, most convex pairs]
+        hint: wp.array2d(dtype=vec3)  # [n, most convex pairs], the last normals, of any poses
+        pair: wp.array2d(dtype=wp.int32)  # [n, n_rows], -1 = none
+        distance: wp.array2d(dtype=scalar)  # [n, n_rows]
+
+    return SimpleNamespace(Pairs=Pairs, PairWork=PairWork)
+
+
+@no_type_check
+@functools.cache
+def place_shape_function(scalar: type) -> wp.Function:
+    """Build ``place_shape(data, work, robot, shape, body_q)``: a primitive in the world.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+    """
+    transform = spatial_functions(scalar).transform
+    structs = pair_structs(scalar)
+    Pairs, PairWork = structs.Pairs, structs.PairWork
+
+    @wp.func
+    def place_shape(
+        data: Pairs, work: PairWork, robot: int, shape: int, body_q: wp.array2d(dtype=transform)
+    ):
+        body = data.shapes.body[shape]
+        center = data.center[shape]
+        axis = data.axis[shape]
+        if body >= 0:
+            pose = body_q[robot, body]
+            center = wp.transform_point(pose, center)
+            if data.shapes.kind[shape] != wp.static(_SPHERE):
+                axis = wp.quat_rotate(wp.transform_get_rotation(pose), axis)
+        work.center[robot, shape] = center
+        work.axis[robot, shape] = axis
+
+    return place_shape
+
+
+@no_type_check
+@functools.cache
+def distance_functions(scalar: type, convex: bool) -> SimpleNamespace:
+    """Build the functions of one floating-point type.
+
+    ``pair_distance(data, work, robot, k, body_q, limit) -> distance``: of pair k, exact up to the
+    limit, else something above it. ``pair_direction(data, work, robot, k) -> (normal, point)``:
+    unit normal from the second primitive to the first and a point of the first core; the normal
+    is zero where points or parallel segments meet. ``pair_gap(data, work, robot, k, body_q, n)``:
+    distance along a unit direction from the second primitive to the first, never more than the
+    distance; that of a half-space is along its own normal.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+        convex: Whether there are pairs that need GJK.
+    """
+    types = spatial_functions(scalar)
+    vec3, transform = types.vec3, types.transform
+    structs = pair_structs(scalar)
+    Pairs, PairWork = structs.Pairs, structs.PairWork
+    functions = round_functions(scalar)
+    nearest, separation = functions.nearest, functions.separation
+    above_plane = functions.above_plane
+
+    @wp.func
+    def round_distance(data: Pairs, work: PairWork, robot: int, a: int, b: int) -> scalar:
+        center_a = work.center[robot, a]
+        center_b = work.center[robot, b]
+        axis_a = work.axis[robot, a]
+        axis_b = work.axis[robot, b]
+        if data.shapes.kind[b] == wp.static(_PLANE):
+            height, _point = above_plane(center_a, axis_a, center_b, axis_b)
+            return height
+        v, _point = nearest(center_a, axis_a, center_b, axis_b)
+        return wp.length(v)
+
+    @wp.func
+    def round_gap(data: Pairs, work: PairWork, robot: int, a: int, b: int, n: vec3) -> scalar:
+        direction = n
+        across = scalar(0.0)
+        if data.shapes.kind[b] == wp.static(_PLANE):
+            direction = work.axis[robot, b]
+        else:
+            across = wp.abs(wp.dot(direction, work.axis[robot, b]))
+        apart = wp.dot(direction, work.center[robot, a] - work.center[robot, b])
+        return apart - wp.abs(wp.dot(direction, work.axis[robot, a])) - across
+
+    if convex:
+        convex_separation = convex_functions(scalar).convex_separation
+        depths = penetration_functions(scalar)
+        gap_along, extreme = depths.gap_along, depths.extreme
+
+        @wp.func
+        def placed(
+            data: Pairs, robot: int, shape: int, body_q: wp.array2d(dtype=transform)
+        ) -> transform:
+            body = data.shapes.body[shape]
+            if body < 0:
+                return data.shapes.pose[shape]
+            return body_q[robot, body] * data.shapes.pose[shape]
+
+        @wp.func
+        def convex_distance(
+            data: Pairs,
+            work: PairWork,
+            robot: int,
+            a: int,
+            b: int,
+            slot: int,
+            body_q: wp.array2d(dtype=transform),
+            limit: scalar,
+        ) -> scalar:
+            distance, normal, point = convex_separation(
+                data.cores,
+                a,
+                b,
+                placed(data, robot, a, body_q),
+                placed(data, robot, b, body_q),
+                work.hint[robot, slot],
+                limit,
+            )
+            work.hint[robot, slot] = normal
+            work.normal[robot, slot] = normal
+            work.point[robot, slot] = point
+            return distance
+
+        @wp.func
+        def convex_gap(
+            data: Pairs,
+            work: PairWork,
+            robot: int,
+            a: int,
+            b: int,
+            body_q: wp.array2d(dtype=transform),
+            n: vec3,
+        ) -> scalar:
+            pose_a = placed(data, robot, a, body_q)
+            pose_b = placed(data, robot, b, body_q)
+            if data.shapes.kind[b] == wp.static(_PLANE):
+                lowest = extreme(data.cores, a, pose_a, -work.axis[robot, b])
+                return wp.dot(work.axis[robot, b], lowest - work.center[robot, b])
+            gap, _point, _x = gap_along(data.cores, a, b, pose_a, pose_b, n)
+            return gap
+    else:
+
+        @wp.func
+        def convex_distance(
+            data: Pairs,
+            work: PairWork,
+            robot: int,
+            a: int,
+            b: int,
+            slot: int,
+            body_q: wp.array2d(dtype=transform),
+            limit: scalar,
+        ) -> scalar:
+            return scalar(wp.static(FAR))
+
+        @wp.func
+        def convex_gap(
+            data: Pairs,
+            work: PairWork,
+            robot: int,
+            a: int,
+            b: int,
+            body_q: wp.array2d(dtype=transform),
+            n: vec3,
+        ) -> scalar:
+            return scalar(wp.static(-FAR))
+
+    @wp.func
+    def pair_distance(
+        data: Pairs,
+        work: PairWork,
+        robot: int,
+        k: int,
+        body_q: wp.array2d(dtype=transform),
+        limit: scalar,
+    ) -> scalar:
+        """Distance of a pair, exact up to the limit, else something above it."""
+        a = data.pairs[k][0]
+        b = data.pairs[k][1]
+        apart = wp.length_sq(work.center[robot, a] - work.center[robot, b])
+        reach = limit + data.shapes.bound[a] + data.shapes.bound[b]
+        if reach <= scalar(0.0) or apart >= reach * reach:
+            return scalar(wp.static(FAR))
+        radii = data.shapes.radius[a] + data.shapes.radius[b]
+        if k < data.counts[1]:
+            return wp.sqrt(apart) - radii
+        if k < data.counts[2]:
+            return round_distance(data, work, robot, a, b) - radii
+        slot = k - data.counts[2]
+        return convex_distance(data, work, robot, a, b, slot, body_q, limit + radii) - radii
+
+    @wp.func
+    def pair_direction(data: Pairs, work: PairWork, robot: int, k: int):
+        """Return the normal of a pair and the point of its first core; zero where points meet."""
+        a = data.pairs[k][0]
+        b = data.pairs[k][1]
+        axis_a = work.axis[robot, a]
+        axis_b = work.axis[robot, b]
+        if k >= data.counts[2]:
+            slot = k - data.counts[2]
+            return work.normal[robot, slot], work.point[robot, slot]
+        if data.shapes.kind[b] == wp.static(_PLANE):
+            _height, lowest = above_plane(
+                work.center[robot, a], axis_a, work.center[robot, b], axis_b
+            )
+            return axis_b, lowest
+        v, point = nearest(work.center[robot, a], axis_a, work.center[robot, b], axis_b)
+        _distance, normal = separation(v, axis_a, axis_b)
+        return normal, point
+
+    @wp.func
+    def pair_gap(
+        data: Pairs,
+        work: PairWork,
+        robot: int,
+        k: int,
+        body_q: wp.array2d(dtype=transform),
+        n: vec3,
+    ) -> scalar:
+        """Distance of a pair along a direction."""
+        a = data.pairs[k][0]
+        b = data.pairs[k][1]
+        radii = data.shapes.radius[a] + data.shapes.radius[b]
+        if k < data.counts[2]:
+            return round_gap(data, work, robot, a, b, n) - radii
+        return convex_gap(data, work, robot, a, b, body_q, n) - radii
+
+    return SimpleNamespace(
+        pair_distance=pair_distance, pair_direction=pair_direction, pair_gap=pair_gap
+    )

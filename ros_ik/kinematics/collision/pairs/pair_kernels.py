@@ -1,0 +1,42 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""All kernels on pairs of shapes, compiled together.
+
+What measures a pair takes seconds to compile, and several kernels need it. Warp compiles a module
+as a whole, so in one module it is compiled once; and anew where a kernel joins the module after it
+was loaded, so they are made together.
+"""
+
+from __future__ import annotations
+
+import functools
+from types import SimpleNamespace
+
+import warp as wp
+
+from ros_ik.kinematics.collision.pairs.pair_distance import pair_distance_kernels
+from ros_ik.kinematics.collision.pairs.pair_path import pair_path_kernel
+from ros_ik.kinematics.collision.pairs.pair_rows import pair_rows_kernel
+from ros_ik.kinematics.collision.pairs.pair_sweep import pair_sweep_kernel
+
+
+@functools.cache
+def pair_kernels(scalar: type, convex: bool) -> SimpleNamespace:
+    """Build the kernels of one floating-point type.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+        convex: Whether there are other shapes than spheres, capsules and half-spaces; without
+            them the kernels compile in a fraction of the time.
+
+    Returns:
+        ``place``, ``distances`` and ``jacobian`` of :func:`pair_distance_kernels`, ``sweep``,
+        ``choose`` and ``follow``.
+    """
+    kinds = 'convex' if convex else 'round'
+    module = wp.get_module(f'ros_ik_pairs_{scalar.__name__}_{kinds}')
+    kernels = pair_distance_kernels(scalar, convex, module)
+    kernels.sweep = pair_sweep_kernel(scalar, convex, module)
+    kernels.choose = pair_rows_kernel(scalar, convex, module)
+    kernels.follow = pair_path_kernel(scalar, convex, module)
+    return kernels

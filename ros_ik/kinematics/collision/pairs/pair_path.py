@@ -1,0 +1,239 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel: whether pairs of primitives stay apart along the path of a step and its stop.
+
+Each pair is followed for itself, whatever their number: from place to place it must not come
+below the floor, or nearer than it was where it is below. What it can no longer reach before the
+end is done with; what no commanded joint moves is left out. Between two places
+
+    d >= (d_a + d_b - the way of both) / 2    and
+    d >= min(d_a, n . (p_a - p_b)) - bend     along the direction n of d_a, fixed in the second
+                                              link, see :mod:`ros_ik.kinematics.stepping.stop_path`
+
+and where neither is enough, places are added in between.
+"""
+
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.collision.pairs.pair_functions import distance_functions
+from ros_ik.kinematics.collision.pairs.pair_functions import pair_structs
+from ros_ik.kinematics.collision.pairs.pair_functions import place_shape_function
+from ros_ik.kinematics.collision.pairs.pair_sweep import sweep_functions
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.stepping.stop_path import judge_function
+from ros_ik.kinematics.stepping.stop_path import MOST_HALVINGS
+from ros_ik.kinematics.stepping.stop_path import MOST_PLACES
+from ros_ik.kinematics.stepping.stop_path import SAFE
+from ros_ik.kinematics.stepping.stop_path import SHRINKS
+from ros_ik.kinematics.stepping.stop_path import stop_path_struct
+from ros_ik.kinematics.stepping.stop_path import UNPROVEN
+from ros_ik.kinematics.stepping.stop_path import walk_functions
+from ros_ik.kinematics.stepping.stop_path import WORSE
+
+
+@no_type_check
+def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel:
+    """Build the kernel of one floating-point type; see :func:`pair_kernels`.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+        convex: Whether there are other shapes than spheres, capsules and half-spaces.
+        module: Where it is compiled.
+    """
+    types = spatial_functions(scalar)
+    vec3, quat, transform, twist = types.vec3, types.quat, types.transform, types.twist
+    structs = pair_structs(scalar)
+    Pairs, PairWork, Path = structs.Pairs, structs.PairWork, stop_path_struct(scalar)
+    functions = distance_functions(scalar, convex)
+    pair_distance, pair_direction = functions.pair_distance, functions.pair_direction
+    pair_gap = functions.pair_gap
+    sweeps = sweep_functions(scalar)
+    arc, may_reach, pair_fall = sweeps.arc, sweeps.may_reach, sweeps.pair_fall
+    set_ways = sweeps.set_ways
+    walk = walk_functions(scalar)
+    joint_motion, chord_error = walk.joint_motion, walk.chord_error
+    look_at, may_halve, next_place = walk.look_at, walk.may_halve, walk.next_place
+    place_shape, judge = place_shape_function(scalar), judge_function(scalar)
+    zero = wp.constant(scalar(0.0))
+
+    @wp.func
+    def load(
+        path: Path,
+        row: int,
+        robot: int,
+        shape: int,
+        data: Pairs,
+        work: PairWork,
+        body_q: wp.array2d(dtype=transform),
+    ):
+        """Put a shape where it is at a place."""
+        body = data.shapes.body[shape]
+        if body >= 0:
+            body_q[robot, body] = path.body_q[row, body]
+        place_shape(data, work, robot, shape, body_q)
+
+    @wp.func
+    def bounds(
+        path: Path,
+        robot: int,
+        row: int,
+        low: scalar,
+        high: scalar,
+        a: int,
+        b: int,
+        dofs: wp.array(dtype=wp.int32),
+        moves: wp.array2d(dtype=wp.int32),
+        data: Pairs,
+        work: PairWork,
+    ):
+        """Bound how much nearer a pair may come between two times, and the error of chords.
+
+        The row is at one of the times; points of the first shape are seen from the second.
+        """
+        body_a = data.shapes.body[a] + 1
+        body_b = data.shapes.body[b] + 1
+        reach_a = wp.max(data.shapes.bound[a] - data.shapes.radius[a], zero)
+        reach_b = wp.max(data.shapes.bound[b] - data.shapes.radius[b], zero)
+        fall = scalar(0.0)
+        way = scalar(0.0)
+        turned = scalar(0.0)
+        uneven_way = scalar(0.0)
+        uneven_turn = scalar(0.0)
+        for j in range(dofs.shape[0]):
+            side = moves[body_a, j] - moves[body_b, j]
+            if side != 0:
+                theta, turn, off = joint_motion(path, robot, row, dofs[j], low, high)
+                S = path.joint_S_s[row, dofs[j]]
+                part = arc(S, scalar(1.0), work.center[robot, a], reach_a)
+                if side > 0:
+                    fall += theta * part
+                else:
+                    fall += arc(S, theta, work.center[robot, b], reach_b)
+                way += theta * part
+                turned += theta * turn
+                uneven_way += off * part
+                uneven_turn += off * turn
+        return fall, chord_error(way, turned, uneven_way, uneven_turn)
+
+    @wp.func
+    def turn_of(b: int, robot: int, data: Pairs, body_q: wp.array2d(dtype=transform)) -> quat:
+        body = data.shapes.body[b]
+        if body >= 0:
+            return wp.transform_get_rotation(body_q[robot, body])
+        return wp.quat_identity(dtype=scalar)
+
+    @wp.func
+    def follow_pair(
+        k: int,
+        path: Path,
+        robot: int,
+        dofs: wp.array(dtype=wp.int32),
+        moves: wp.array2d(dtype=wp.int32),
+        data: Pairs,
+        floor: scalar,
+        between: bool,
+        work: PairWork,
+        body_q: wp.array2d(dtype=transform),
+    ) -> int:
+        a = data.pairs[k][0]
+        b = data.pairs[k][1]
+        last = path.times.shape[1] - 1
+        end = path.times[robot, last]
+        place = int(-1)  # the last of the given ones that is behind; low may be beyond it
+        low = scalar(0.0)
+        h = scalar(0.0)  # at low
+        along = vec3()  # direction of h in the second link
+        span = scalar(0.0)  # 0 = to the next place
+        halvings = int(0)
+        code = int(wp.static(UNPROVEN))
+        for _look in range(wp.static(MOST_PLACES)):
+            high, row = look_at(path, robot, place, low, span)
+            load(path, row, robot, a, data, work, body_q)
+            load(path, row, robot, b, data, work, body_q)
+            rest, _bend = bounds(path, robot, row, high, end, a, b, dofs, moves, data, work)
+            limit = floor + rest
+            found = pair_distance(data, work, robot, k, body_q, limit)
+            h_next = wp.min(found, limit)
+            rotation = turn_of(b, robot, data, body_q)
+            # Of bodies in each other the direction before may be better than the one found.
+            gap = scalar(-wp.inf)
+            code = wp.static(SAFE)
+            if place >= 0:
+                if wp.length_sq(along) > zero:
+                    n_before = wp.quat_rotate(rotation, along)
+                    gap = pair_gap(data, work, robot, k, body_q, n_before)
+                    if gap > found and k >= data.counts[2]:
+                        work.hint[robot, k - data.counts[2]] = n_before
+                fall, bend = bounds(path, robot, row, low, high, a, b, dofs, moves, data, work)
+                code = judge(h, wp.max(h_next, gap), gap, fall, bend, floor, between)
+            elif not (found <= limit or found > limit):
+                code = wp.static(WORSE)
+            if code == wp.static(WORSE) or code == wp.static(SHRINKS):
+                break
+            if code == wp.static(UNPROVEN):
+                halvings += 1
+                if may_halve(h, floor, halvings):
+                    if halvings > wp.static(MOST_HALVINGS):
+                        break
+                    span = scalar(0.5) * (high - low)
+                    continue
+                code = wp.static(SAFE)
+            if found > limit:
+                break  # it cannot come near any more
+            if not (gap > found):
+                normal, _point = pair_direction(data, work, robot, k)
+                along = wp.quat_rotate_inv(rotation, normal)
+            h = wp.max(h_next, gap)
+            low = high
+            span = scalar(2.0) * span
+            place = next_place(path, robot, place, high)
+            if place >= last:
+                break
+            code = wp.static(UNPROVEN)
+        return code
+
+    @compiled_kernel(module=module)
+    def follow_pairs(
+        path: Path,
+        joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count], where the path begins
+        dofs: wp.array(dtype=wp.int32),  # [n_active], those that a variable drives
+        moves: wp.array2d(dtype=wp.int32),  # [body_count + 1, n_active], row 0 is the world
+        data: Pairs,
+        now: PairWork,  # the primitives placed where the path begins
+        tolerance: wp.array(dtype=scalar),  # [1]
+        between: bool,
+        column: int,
+        work: PairWork,
+        body_q: wp.array2d(dtype=transform),  # [n, body_count], room
+        ways: wp.array2d(dtype=scalar),  # [n, n_shapes], of shapes in the world
+        unsafe: wp.array2d(dtype=wp.int32),  # [n, barriers]
+        cut: wp.array2d(dtype=wp.int32),  # [n, joint_dof_count or 0]
+    ):
+        robot = wp.tid()
+        floor = data.d_min - tolerance[0]
+        set_ways(data, now, robot, joint_S_s, dofs, moves, path.way, ways)
+        for k in range(data.counts[3]):
+            if unsafe[robot, column] != 0 and cut.shape[1] == 0:
+                break
+            if may_reach(data, now, robot, k, ways):
+                fall = pair_fall(data, now, robot, k, joint_S_s, dofs, moves, path.way)
+                # A pair that does not move comes no nearer, however near it is.
+                if not (fall == zero):
+                    code = follow_pair(
+                        k, path, robot, dofs, moves, data, floor, between, work, body_q
+                    )
+                    if code != wp.static(SAFE):
+                        unsafe[robot, column] = 1
+                    if code == wp.static(SHRINKS) or (code != wp.static(SAFE) and not between):
+                        for j in range(dofs.shape[0]):
+                            side = (
+                                moves[data.shapes.body[data.pairs[k][0]] + 1, j]
+                                - moves[data.shapes.body[data.pairs[k][1]] + 1, j]
+                            )
+                            if side != 0 and dofs[j] < cut.shape[1]:
+                                cut[robot, dofs[j]] = 1
+
+    return follow_pairs

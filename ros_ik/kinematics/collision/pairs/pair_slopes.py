@@ -1,0 +1,113 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Derivatives of the distances of pairs of primitives, as a Warp function.
+
+The degrees of freedom that move both links of a pair move it as a whole. Another one with the
+motion subspace (v, omega), in world axes at the world origin, moves the distance by
+
+    dd/dq_k = +- n . (v + omega x p) = +- (v, omega) . (n, p x n)
+
+with + for those that move the first link. p may be either of the nearest points: their difference
+lies along n.
+"""
+
+import functools
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.collision.pairs.pair_functions import distance_functions
+from ros_ik.kinematics.collision.pairs.pair_functions import pair_structs
+from ros_ik.kinematics.spatial import spatial_functions
+
+
+@no_type_check
+@functools.cache
+def write_slopes_function(scalar: type, convex: bool) -> wp.Function:
+    """Build ``write_slopes(robot, k, <motion>, data, work, slopes, row)`` of a measured pair.
+
+    It writes dd/dx of pair k into ``slopes[robot, row]``; the motion is joint_S_s, dofs, variable,
+    scale and moves.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+        convex: Whether there are pairs that need GJK.
+    """
+    types = spatial_functions(scalar)
+    vec3, twist = types.vec3, types.twist
+    structs = pair_structs(scalar)
+    Pairs, PairWork = structs.Pairs, structs.PairWork
+    pair_direction = distance_functions(scalar, convex).pair_direction
+
+    @wp.func
+    def row_slope(S: twist, normal: vec3, moment: vec3) -> scalar:
+        return wp.dot(vec3(S[0], S[1], S[2]), normal) + wp.dot(vec3(S[3], S[4], S[5]), moment)
+
+    @wp.func
+    def freest_axis(
+        robot: int,
+        point: vec3,
+        along: vec3,
+        body_a: int,
+        body_b: int,
+        joint_S_s: wp.array2d(dtype=twist),
+        dofs: wp.array(dtype=wp.int32),
+        moves: wp.array2d(dtype=wp.int32),
+        scale: wp.array(dtype=scalar),
+    ) -> vec3:
+        """Direction across ``along`` in which two cores that have met part most easily."""
+        best = vec3(scalar(0.0), scalar(0.0), scalar(1.0))
+        most = scalar(-1.0)
+        for k in range(3):
+            axis = vec3()
+            axis[k] = scalar(1.0)
+            axis = axis - wp.dot(axis, along) * along
+            if wp.length_sq(axis) > scalar(0.1):
+                axis = wp.normalize(axis)
+                moment = wp.cross(point, axis)
+                total = scalar(0.0)
+                for j in range(dofs.shape[0]):
+                    factor = scalar(moves[body_a + 1, j] - moves[body_b + 1, j]) * scale[j]
+                    slope = factor * row_slope(joint_S_s[robot, dofs[j]], axis, moment)
+                    total += slope * slope
+                if total > most:
+                    most = total
+                    best = axis
+        return best
+
+    @wp.func
+    def write_slopes(
+        robot: int,
+        k: int,
+        joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
+        dofs: wp.array(dtype=wp.int32),  # [n_active], those that a variable drives
+        variable: wp.array(dtype=wp.int32),  # [n_active]
+        scale: wp.array(dtype=scalar),  # [n_active]
+        moves: wp.array2d(dtype=wp.int32),  # [body_count + 1, n_active], row 0 is the world
+        data: Pairs,
+        work: PairWork,
+        slopes: wp.array3d(dtype=scalar),  # [n, rows, n_variables]
+        row: int,
+    ):
+        for j in range(slopes.shape[2]):
+            slopes[robot, row, j] = scalar(0.0)
+        normal, point = pair_direction(data, work, robot, k)
+        a = data.pairs[k][0]
+        b = data.pairs[k][1]
+        body_a = data.shapes.body[a]
+        body_b = data.shapes.body[b]
+        if wp.length_sq(normal) == scalar(0.0):
+            along = work.axis[robot, a]
+            if wp.length_sq(along) == scalar(0.0):
+                along = work.axis[robot, b]
+            normal = freest_axis(
+                robot, point, wp.normalize(along), body_a, body_b, joint_S_s, dofs, moves, scale
+            )
+        moment = wp.cross(point, normal)
+        for j in range(dofs.shape[0]):
+            sign = moves[body_a + 1, j] - moves[body_b + 1, j]
+            if sign != 0:
+                slope = row_slope(joint_S_s[robot, dofs[j]], normal, moment)
+                slopes[robot, row, variable[j]] += scalar(sign) * scale[j] * slope
+
+    return write_slopes

@@ -1,0 +1,185 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels: whether pairs of primitives may meet while joints move by no more than so much.
+
+A joint that turns by theta carries a point at the distance rho from its axis along an arc of
+theta rho. It only turns what the joints after it have moved the point by, so that
+
+    |dp| <= sum_k |theta_k| rho_k
+
+with the distances before anything moves, and 1 for them where a joint slides. The distance of a
+pair falls by no more than its two sides move, each by the degrees of freedom that do not carry the
+other. (Bounds of this kind: Schwarzer, Saha, Latombe, "Adaptive dynamic collision checking for
+single and multiple robots in complex environments", T-RO 21 (2005).)
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.collision.pairs.pair_functions import distance_functions
+from ros_ik.kinematics.collision.pairs.pair_functions import pair_structs
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.spatial import spatial_functions
+
+# Added to bounds for their rounding and that of distances by GJK [m].
+ROUNDING = 1e-6
+
+
+@no_type_check
+@functools.cache
+def arc_function(scalar: type) -> wp.Function:
+    """Build ``arc(S, way, point, reach)``: a bound on the way of all points near a point.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+    """
+    types = spatial_functions(scalar)
+    vec3, twist, point_velocity = types.vec3, types.twist, types.point_velocity
+
+    @wp.func
+    def arc(S: twist, way: scalar, point: vec3, reach: scalar) -> scalar:
+        turned = wp.length(vec3(S[3], S[4], S[5]))
+        return wp.abs(way) * (wp.length(point_velocity(S, point)) + turned * reach)
+
+    return arc
+
+
+@no_type_check
+@functools.cache
+def sweep_functions(scalar: type) -> SimpleNamespace:
+    """Build what tells pairs that joints cannot bring together by moving so much.
+
+    ``arc``: see :func:`arc_function`. ``set_ways(data, work, robot, joint_S_s, dofs, moves, way,
+    ways)``: how far each shape moves in the world. ``may_reach(data, work, robot, k, ways)``:
+    whether the spheres about the two shapes of a pair can meet. ``pair_fall(data, work, robot, k,
+    joint_S_s, dofs, moves, way)``: what their distance can lose.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+    """
+    twist = spatial_functions(scalar).twist
+    structs = pair_structs(scalar)
+    Pairs, PairWork = structs.Pairs, structs.PairWork
+    arc = arc_function(scalar)
+
+    @wp.func
+    def shape_way(
+        data: Pairs,
+        work: PairWork,
+        robot: int,
+        shape: int,
+        other: int,
+        joint_S_s: wp.array2d(dtype=twist),
+        dofs: wp.array(dtype=wp.int32),
+        moves: wp.array2d(dtype=wp.int32),
+        way: wp.array2d(dtype=scalar),
+    ) -> scalar:
+        """Sum of what moves a shape and does not carry the link ``other`` as well."""
+        total = scalar(0.0)
+        body = data.shapes.body[shape]
+        if body >= 0:
+            reach = wp.max(data.shapes.bound[shape] - data.shapes.radius[shape], scalar(0.0))
+            for j in range(dofs.shape[0]):
+                if moves[body + 1, j] != 0 and moves[other + 1, j] == 0:
+                    dof = dofs[j]
+                    total += arc(
+                        joint_S_s[robot, dof], way[robot, dof], work.center[robot, shape], reach
+                    )
+        return total
+
+    @wp.func
+    def set_ways(
+        data: Pairs,
+        work: PairWork,
+        robot: int,
+        joint_S_s: wp.array2d(dtype=twist),
+        dofs: wp.array(dtype=wp.int32),
+        moves: wp.array2d(dtype=wp.int32),
+        way: wp.array2d(dtype=scalar),
+        ways: wp.array2d(dtype=scalar),
+    ):
+        for k in range(data.counts[0]):
+            shape = data.used[k]
+            ways[robot, shape] = shape_way(
+                data, work, robot, shape, -1, joint_S_s, dofs, moves, way
+            )
+
+    @wp.func
+    def may_reach(
+        data: Pairs, work: PairWork, robot: int, k: int, ways: wp.array2d(dtype=scalar)
+    ) -> bool:
+        a = data.pairs[k][0]
+        b = data.pairs[k][1]
+        limit = data.d_min + scalar(wp.static(ROUNDING)) + ways[robot, a] + ways[robot, b]
+        apart = wp.length_sq(work.center[robot, a] - work.center[robot, b])
+        reach = limit + data.shapes.bound[a] + data.shapes.bound[b]
+        return not (reach <= scalar(0.0) or apart >= reach * reach)
+
+    @wp.func
+    def pair_fall(
+        data: Pairs,
+        work: PairWork,
+        robot: int,
+        k: int,
+        joint_S_s: wp.array2d(dtype=twist),
+        dofs: wp.array(dtype=wp.int32),
+        moves: wp.array2d(dtype=wp.int32),
+        way: wp.array2d(dtype=scalar),
+    ) -> scalar:
+        a = data.pairs[k][0]
+        b = data.pairs[k][1]
+        body_a = data.shapes.body[a]
+        body_b = data.shapes.body[b]
+        fall = shape_way(data, work, robot, a, body_b, joint_S_s, dofs, moves, way)
+        fall += shape_way(data, work, robot, b, body_a, joint_S_s, dofs, moves, way)
+        return fall
+
+    return SimpleNamespace(arc=arc, set_ways=set_ways, may_reach=may_reach, pair_fall=pair_fall)
+
+
+@no_type_check
+def pair_sweep_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel:
+    """Build the kernel of one floating-point type; see :func:`pair_kernels`.
+
+    Args:
+        scalar: ``wp.float32`` or ``wp.float64``.
+        convex: Whether there are other shapes than spheres, capsules and half-spaces.
+        module: Where it is compiled.
+    """
+    types = spatial_functions(scalar)
+    transform, twist = types.transform, types.twist
+    structs = pair_structs(scalar)
+    Pairs, PairWork = structs.Pairs, structs.PairWork
+    pair_distance = distance_functions(scalar, convex).pair_distance
+    functions = sweep_functions(scalar)
+    set_ways, may_reach, pair_fall = functions.set_ways, functions.may_reach, functions.pair_fall
+
+    @compiled_kernel(module=module)
+    def sweep_pairs(
+        body_q: wp.array2d(dtype=transform),  # [n, body_count]
+        joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
+        dofs: wp.array(dtype=wp.int32),  # [n_active], those that a variable drives
+        moves: wp.array2d(dtype=wp.int32),  # [body_count + 1, n_active], row 0 is the world
+        way: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
+        data: Pairs,
+        work: PairWork,
+        ways: wp.array2d(dtype=scalar),  # [n, n_shapes], of shapes in the world
+        may_meet: wp.array(dtype=wp.int32),  # [n], set where a pair may come below d_min
+    ):
+        robot = wp.tid()
+        least = data.d_min + scalar(wp.static(ROUNDING))
+        set_ways(data, work, robot, joint_S_s, dofs, moves, way, ways)
+        for k in range(data.counts[3]):
+            if may_reach(data, work, robot, k, ways):
+                fall = pair_fall(data, work, robot, k, joint_S_s, dofs, moves, way)
+                # What does not move does not come nearer, however near it is.
+                if not (fall == scalar(0.0)):
+                    limit = least + fall
+                    if not (pair_distance(data, work, robot, k, body_q, limit) > limit):
+                        may_meet[robot] = 1
+                        break
+
+    return sweep_pairs

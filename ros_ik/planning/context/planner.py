@@ -1,0 +1,255 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Context for planners' requests: the robot, its settings, its measured state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+import contextlib
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.kinematics.chain import relative_chain
+from ros_ik.numbers import check_bounded
+from ros_ik.planning.context.budget import refusing
+from ros_ik.planning.context.budget import RequestError
+from ros_ik.planning.context.budget import UnmeasuredError
+from ros_ik.planning.context.planning_context import PlanningContext
+from ros_ik.servo.motion.pose_math import IDENTITY
+from ros_ik.servo.step.step_solver import link_offset
+from ros_ik.settings import Settings
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Frame:
+    """A frame on a link.
+
+    Attributes:
+        link: Index of the link.
+        offset: Pose of the frame in the link, shape [7].
+    """
+
+    link: int
+    offset: np.ndarray
+
+
+class Planner(PlanningContext):
+    """The robot as planners' requests see it; one thread at a time uses it.
+
+    Attributes:
+        joint_q: Measured configuration, the neutral one for joints not heard of,
+            [joint_coord_count].
+        known: Which coordinates were measured, bool [joint_coord_count].
+    """
+
+    def __init__(
+        self,
+        urdf: str,
+        srdf: str,
+        settings: Settings,
+        package_paths: Sequence[str | Path] = (),
+    ) -> None:
+        """Build the model; see :class:`PlanningContext`."""
+        super().__init__(urdf, srdf, settings, package_paths)
+        self.joint_q = self.model.neutral_joint_q()
+        self.known = np.zeros(self.model.joint_coord_count, dtype=bool)
+        self._coord_of_dof = dof_coordinates(self.model)
+        self._names = {coord: name for name, coord in self.robot.coord_of.items()}
+
+    def measure(self, joint_q: np.ndarray, known: np.ndarray) -> None:
+        """Take over a measured state: coordinates and which of them are known."""
+        self.known = known
+        self.joint_q = self.model.apply_mimic(
+            np.where(known, joint_q, self.model.neutral_joint_q())
+        )
+
+    @contextlib.contextmanager
+    def at(self, names: Sequence[str], positions: Sequence[float]) -> Iterator[None]:
+        """Take a state for the measured one for a while.
+
+        Args:
+            names: Joints whose positions are given; the others stay as measured.
+            positions: Their positions [rad or m].
+
+        Raises:
+            RequestError: An unknown joint, another number of positions than names, or a number
+                that is not finite.
+        """
+        if len(names) != len(positions):
+            raise RequestError(
+                f'expected {len(names)} positions, one per joint name, got {len(positions)}'
+            )
+        with refusing():
+            check_bounded('position', np.asarray(positions))
+        coords, before = self.coordinates(names), (self.joint_q, self.known)
+        joint_q, known = self.joint_q.copy(), self.known.copy()
+        joint_q[coords], known[coords] = positions, True
+        self.measure(joint_q, known)
+        try:
+            yield
+        finally:
+            self.joint_q, self.known = before
+
+    def frame(self, link: str) -> Frame:
+        """Return the origin of a link, or for '' the controlled frame of the first frame task.
+
+        Raises:
+            RequestError: An unknown link.
+        """
+        return Frame(self.link(link), IDENTITY) if link else self.task_frames()[0]
+
+    def task_frames(self) -> list[Frame]:
+        """Return the controlled frame of each frame task, with its offset in the link."""
+        return [
+            Frame(link, link_offset(task))
+            for link, task in zip(self.robot.task_links, self.settings.tasks, strict=True)
+        ]
+
+    def reference(self, link: str) -> int:
+        """Return the index of a link, of the base frame for ''.
+
+        Raises:
+            RequestError: An unknown link.
+        """
+        return self.link(link) if link else self.robot.base_link
+
+    def link(self, name: str) -> int:
+        """Return the index of a link.
+
+        Raises:
+            RequestError: An unknown link.
+        """
+        try:
+            return self.model.body_index(name)
+        except ArgumentError as error:
+            raise RequestError(str(error)) from error
+
+    def coordinates(self, names: Sequence[str]) -> np.ndarray:
+        """Return the coordinates of joints, int [len(names)].
+
+        Raises:
+            RequestError: A joint that the model lacks or that has several degrees of freedom, or
+                one that is named twice.
+        """
+        coords = []
+        for index, name in enumerate(names):
+            coord = self.robot.coord_of.get(name)
+            if coord is None:
+                raise RequestError(self._no_joint(name))
+            if name in names[:index]:
+                raise RequestError(f'joint {name!r} is named twice')
+            coords.append(coord)
+        return np.array(coords, dtype=int)
+
+    def driving_coordinates(self, names: Sequence[str]) -> np.ndarray:
+        """Return the coordinates of joints that may be set freely; see :meth:`coordinates`.
+
+        Raises:
+            RequestError: As there, or a joint that follows another one.
+        """
+        coords = self.coordinates(names)
+        for name in names:
+            driver = self.model.mimic_driver.get(self.model.joint_index(name))
+            if driver is not None:
+                leader = self.model.joint_label[driver[0]]
+                raise RequestError(f'joint {name!r} follows {leader!r}: give that one instead')
+        return coords
+
+    def require_shapes(self) -> None:
+        """Check that the collision shapes of all links are known.
+
+        An answer that is said to be free of collisions is a claim about every link.
+
+        Raises:
+            UnmeasuredError: Shapes are missing, with the names of their links.
+        """
+        missing = self.robot.shapes.unmeasured
+        if missing:
+            raise UnmeasuredError(missing)
+
+    def variables_of(self, joint_group: str) -> np.ndarray:
+        """Return which of the controlled joints are in a group, int [k]; '' for all of them.
+
+        Raises:
+            RequestError: The model has no such group.
+        """
+        own = self.robot.group
+        if joint_group in ('', own.name):
+            return np.arange(own.n_variables)
+        try:
+            names = self.model.joint_group(joint_group).joint_names
+        except ArgumentError as error:
+            raise RequestError(str(error)) from error
+        return np.array([k for k, name in enumerate(own.joint_names) if name in names], dtype=int)
+
+    def require_measured(self, dofs: Iterable[int], given: np.ndarray) -> None:
+        """Check that the joints of some degrees of freedom are known.
+
+        Args:
+            dofs: Degrees of freedom.
+            given: Coordinates that need no measurement.
+
+        Raises:
+            RequestError: Joints were not heard of, with their names.
+        """
+        start = self.model.joint_qd_start.numpy()
+        joints = np.searchsorted(start, np.fromiter(dofs, int), side='right') - 1
+        drivers = {self.model.mimic_driver.get(int(k), (int(k),))[0] for k in joints}
+        coords = {int(self._coord_of_dof[start[k]]) for k in drivers} - {-1}
+        missing = sorted(c for c in coords - {int(c) for c in given} if not self.known[c])
+        if missing:
+            names = ', '.join(self._names[c] for c in missing)
+            raise RequestError(f'no joint states yet of {names}, which the request leaves out')
+
+    def needed_dofs(self) -> np.ndarray:
+        """Return the degrees of freedom that the node needs to know, as for its own steps."""
+        start = self.model.joint_qd_start.numpy()
+        return np.array([start[self.model.joint_index(name)] for name in self.robot.needed])
+
+    def moving_dofs(self, link: int, reference: int) -> np.ndarray:
+        """Return the degrees of freedom that move a link as seen from another one."""
+        return relative_chain(self.model, link, reference)[0]
+
+    def held(self, link: int | None) -> np.ndarray:
+        """Return the configuration that holds the joints that are not solved for.
+
+        Args:
+            link: Link whose pose is all that matters, so that the state of other joints makes no
+                difference; None where every link does.
+
+        Returns:
+            Shape [joint_coord_count].
+        """
+        if link is None:
+            return self.joint_q
+        coords = self._coord_of_dof[self.moving_dofs(link, -1)]
+        joint_q = self.model.neutral_joint_q()
+        joint_q[coords[coords >= 0]] = self.joint_q[coords[coords >= 0]]
+        return joint_q
+
+    def configurations(self, coords: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        """Return whole configurations, the other joints as measured.
+
+        Args:
+            coords: Coordinates that are given, [k].
+            positions: Their values, shape [n, k].
+
+        Returns:
+            Shape [n, joint_coord_count].
+        """
+        joint_q = np.tile(self.joint_q, (len(positions), 1))
+        joint_q[:, coords] = positions
+        return self.model.apply_mimic(joint_q)
+
+    def _no_joint(self, name: str) -> str:
+        try:
+            self.model.joint_index(name)
+        except ArgumentError as error:
+            return str(error)
+        return f'joint {name!r} does not have one degree of freedom'

@@ -1,0 +1,66 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Forward kinematics of a batch of configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ros_ik.model.conventions import poses
+from ros_ik.numbers import check_bounded
+from ros_ik.planning.context.budget import Budget
+from ros_ik.planning.context.budget import refusing
+from ros_ik.planning.context.budget import RequestError
+from ros_ik.planning.context.planner import Planner
+
+# Configurations at a time: bounds the memory for the poses of all links.
+_SLICE = 4096
+
+
+def solve_fk(
+    planner: Planner,
+    joint_names: Sequence[str],
+    positions: np.ndarray,
+    links: Sequence[str] = (),
+    reference_frame: str = '',
+    budget: Budget | None = None,
+) -> np.ndarray:
+    """Return poses of links.
+
+    Args:
+        planner: The robot.
+        joint_names: Joints whose positions are given; the others are as measured.
+        positions: Their positions [rad or m], shape [n, len(joint_names)].
+        links: Links wanted; none for the controlled frames of the frame tasks.
+        reference_frame: Link in which the poses are wanted; '' for the base frame.
+        budget: Time that there is.
+
+    Returns:
+        Shape [n, number of links, 7].
+
+    Raises:
+        RequestError: An unknown link or joint, a position that is not finite, joints whose state
+            is needed and unknown, the time was over or the budget was cancelled.
+    """
+    budget = budget or Budget()
+    frames = [planner.frame(link) for link in links if link] if links else planner.task_frames()
+    if len(frames) < len(links):
+        raise RequestError("links must have names, got ''")
+    reference = planner.reference(reference_frame)
+    coords = planner.driving_coordinates(joint_names)
+    with refusing():
+        check_bounded('configurations', positions)
+    for frame in frames:
+        planner.require_measured(planner.moving_dofs(frame.link, reference), coords)
+    offsets = np.array([frame.offset for frame in frames])
+    bodies = [frame.link for frame in frames]
+    result = np.empty((len(positions), len(frames), 7))
+    for first in range(0, len(positions), _SLICE):
+        budget.check_time()
+        rows = slice(first, first + _SLICE)
+        body_q = planner.body_poses(planner.configurations(coords, positions[rows]))
+        placed = poses.multiply(body_q[:, bodies], offsets)
+        result[rows] = poses.multiply(poses.inverse(body_q[:, [reference]]), placed)
+    return result

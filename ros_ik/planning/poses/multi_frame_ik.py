@@ -1,0 +1,139 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Inverse kinematics of several frames at once: two hands that share a torso, say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import warp as wp
+
+from ros_ik.barriers import CollisionBarrier
+from ros_ik.model.conventions import poses as pose_math
+from ros_ik.objectives import IKObjectivePose
+from ros_ik.planning.context.budget import Budget
+from ros_ik.planning.context.budget import RequestError
+from ros_ik.planning.context.planner import Frame
+from ros_ik.planning.context.planner import Planner
+from ros_ik.planning.poses.inverse import POSITION_TOLERANCE
+from ros_ik.planning.poses.inverse import ROTATION_TOLERANCE
+from ros_ik.servo.motion.pose_math import pose_difference
+from ros_ik.servo.robot.barriers import collision_margin
+from ros_ik.solvers import IKSolver
+
+# Searches at a time, their iterations, and how often that is done; the first starts are near the
+# state, the later ones anywhere.
+_SEEDS, _ITERATIONS, _ROUNDS = 16, 60, 8
+
+
+def solve_together(
+    planner: Planner,
+    frames: Sequence[Frame],
+    targets: np.ndarray,
+    *,
+    joint_group: str = '',
+    check_collisions: bool = False,
+    budget: Budget | None = None,
+) -> np.ndarray | None:
+    """Return a configuration in which every frame has its pose, verified by forward kinematics.
+
+    Args:
+        planner: The robot; its state is where the first search starts.
+        frames: Frames to place.
+        targets: Their poses in the world, shape [number of frames, 7].
+        joint_group: As in :class:`IkRequest`.
+        check_collisions: Whether links may not touch each other or obstacles.
+        budget: Time that there is.
+
+    Returns:
+        Shape [joint_coord_count], None where none was found.
+
+    Raises:
+        RequestError: No joint may move, collisions are not watched, collision shapes are missing
+            (UnmeasuredError), or the budget was cancelled.
+    """
+    budget = budget or Budget()
+    variables = planner.variables_of(joint_group)
+    group = planner.robot.group
+    mask = np.isin(group.dof_variable, variables)
+    if not mask.any():
+        raise RequestError('the group has no joint that the node controls')
+    if check_collisions:
+        planner.require_shapes()
+    if check_collisions and not _collision_barriers(planner):
+        raise RequestError('collisions are not watched: see barriers.self_collision.enabled')
+    model = planner.bounded_model
+    solver = IKSolver(
+        model,
+        1,
+        [
+            IKObjectivePose(frame.link, target, link_offset=frame.offset)
+            for frame, target in zip(frames, targets, strict=True)
+        ],
+        sampler='roberts',
+        n_seeds=_SEEDS,
+        joint_dof_mask=wp.array(mask, dtype=wp.bool, device='cpu'),
+        # Looser than the verification by float32 alone.
+        cost_tolerance=(0.1 * POSITION_TOLERANCE) ** 2,
+    )
+    start = wp.array(planner.joint_q[None], dtype=wp.float32, device='cpu')
+    found = wp.zeros_like(start)
+    for _ in range(_ROUNDS):
+        budget.check()
+        if budget.expired:
+            return None
+        solver.step(start, found, iterations=_ITERATIONS)
+        for joint_q in _candidates(planner, solver, found, mask):
+            if _reaches(planner, frames, targets, joint_q) and not (
+                check_collisions and _collides(planner, joint_q)
+            ):
+                return joint_q
+    return None
+
+
+def _candidates(
+    planner: Planner, solver: IKSolver, found: wp.array, mask: np.ndarray
+) -> list[np.ndarray]:
+    """Return the configurations to look at, the best first, the others nearest to the state."""
+    every = solver.joint_q.numpy().astype(np.float64)
+    coords = planner.robot.coords[np.unique(planner.robot.group.dof_variable[mask])]
+    rows = []
+    for row in (found.numpy().astype(np.float64)[0], *every):
+        # Joints that do not move keep their bits, and followers follow.
+        joint_q = planner.joint_q.copy()
+        joint_q[coords] = row[coords]
+        rows.append(planner.model.apply_mimic(joint_q))
+    distance = [np.abs(row - planner.joint_q).sum() for row in rows]
+    return [rows[k] for k in np.argsort(distance)]
+
+
+def _reaches(
+    planner: Planner, frames: Sequence[Frame], targets: np.ndarray, joint_q: np.ndarray
+) -> bool:
+    body_q = planner.body_poses(joint_q[None])[0]
+    for frame, target in zip(frames, targets, strict=True):
+        linear, angular = pose_difference(
+            target, pose_math.multiply(body_q[frame.link], frame.offset)
+        )
+        if np.linalg.norm(linear) > POSITION_TOLERANCE:
+            return False
+        if np.linalg.norm(angular) > ROTATION_TOLERANCE:
+            return False
+    return True
+
+
+def _collision_barriers(planner: Planner) -> list[int]:
+    barriers = planner.steps.barriers
+    return [k for k, barrier in enumerate(barriers) if isinstance(barrier, CollisionBarrier)]
+
+
+def _collides(planner: Planner, joint_q: np.ndarray) -> bool:
+    steps = planner.steps
+    values = steps.barrier_values(joint_q)
+    return any(
+        np.min(values[steps.barrier_rows == k])
+        + collision_margin(steps.barriers[k], planner.settings)
+        <= 0.0
+        for k in _collision_barriers(planner)
+    )

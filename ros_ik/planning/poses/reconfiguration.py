@@ -1,0 +1,112 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Another configuration for a pose that the robot cannot reach from where it rests.
+
+Configurations of the pose are searched with collisions checked; the nearest one counts to which
+the straight way of the joints is free, looked at in steps so small that no joint moves far.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from ros_ik.planning.context.budget import Budget
+from ros_ik.planning.context.planner import Planner
+from ros_ik.planning.poses.inverse import IkRequest
+from ros_ik.planning.poses.inverse import PoseCode
+from ros_ik.planning.poses.inverse import solve_ik
+from ros_ik.servo.motion.pose_math import pose_inverse
+from ros_ik.servo.motion.pose_math import pose_multiply
+
+# Distinct configurations that are looked at.
+_MOST = 16
+# Largest step of a joint between two looks at the way [rad or m].
+_STEP = 0.02
+# What the way has to keep from every barrier beyond its margin [m]; less where the start has less.
+_ROOM = 5e-4
+# Rounding of barrier values at the start [m].
+_ROUNDING = 1e-5
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Reconfiguration:
+    """Result of a search for a way to another configuration.
+
+    Attributes:
+        joint_names: The joints to move; empty where nothing was found.
+        positions: Where to [rad or m].
+        message: Why nothing was found, '' where something was.
+    """
+
+    joint_names: tuple[str, ...] = ()
+    positions: tuple[float, ...] = ()
+    message: str = ''
+
+
+def reconfigure(
+    planner: Planner,
+    task: int,
+    pose: np.ndarray,
+    start: np.ndarray,
+    tolerances: tuple[float, float] = (0.0, 0.0),
+    budget: Budget | None = None,
+) -> Reconfiguration:
+    """Find a configuration of a pose with a free straight way to it.
+
+    Args:
+        planner: The robot.
+        task: Index of the frame task.
+        pose: Pose of its frame in its reference link [7].
+        start: Positions of the controlled joints [n_variables].
+        tolerances: Distance [m] and angle [rad] that count as reached; 0 for the default.
+        budget: Time that there is.
+
+    Raises:
+        RequestError: Joints whose state is needed and unknown, or the budget was cancelled.
+    """
+    budget = budget or Budget()
+    robot, labels = planner.robot, planner.model.body_label
+    offset = planner.task_frames()[task].offset
+    request = IkRequest(
+        poses=pose_multiply(pose, pose_inverse(offset))[None],
+        link=labels[robot.task_links[task]],
+        reference_frame=labels[robot.task_references[task]],
+        max_solutions=_MOST,
+        check_collisions=not robot.unmeasured_links,
+        position_tolerance=tolerances[0],
+        rotation_tolerance=tolerances[1],
+    )
+    with planner.at(robot.group.joint_names, start.tolist()):
+        answer = solve_ik(planner, request, budget)
+        if answer.codes[0] == PoseCode.TIMED_OUT:
+            return Reconfiguration(message='the search for another configuration ran out of time')
+        found = answer.positions if answer.codes[0] == 0 else answer.positions[:0]
+        coords = planner.coordinates(answer.joint_names)
+        away = np.abs(found - planner.joint_q[coords]).max(axis=1, initial=0.0)
+        for row in np.argsort(away):
+            budget.check_time()
+            if _is_free(planner, coords, found[row]):
+                return Reconfiguration(answer.joint_names, tuple(found[row].tolist()))
+    if not len(found):
+        return Reconfiguration(message='no configuration reaches the pose without a collision')
+    return Reconfiguration(
+        message=f'none of {len(found)} configurations has a free straight way to it'
+    )
+
+
+def _is_free(planner: Planner, coords: np.ndarray, goal: np.ndarray) -> bool:
+    """Return whether the straight way from the state of the planner keeps off every barrier."""
+    start = planner.joint_q[coords]
+    count = max(1, int(np.ceil(np.abs(goal - start).max() / _STEP)))
+    way = start + np.linspace(0.0, 1.0, count + 1)[:, None] * (goal - start)
+    floor = _ROOM
+    for index, joint_q in enumerate(planner.configurations(coords, way)):
+        values = planner.steps.barrier_values(joint_q)
+        least = float(values.min(initial=np.inf))
+        if index == 0:
+            floor = min(floor, least - _ROUNDING)
+        if least < floor:
+            return False
+    return True

@@ -1,0 +1,185 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A joint trajectory between its points, as joint_trajectory_controller interpolates it.
+
+Between two points that give positions only a joint moves at constant speed; where both give
+velocities it follows the cubic through them, where both give accelerations too the quintic. All of
+them are kept as Bernstein polynomials of degree 5 on [0, 1]: a polynomial lies within the range of
+its coefficients, which bounds position, velocity and acceleration without sampling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+import math
+
+import numpy as np
+
+from ros_ik.numbers import check_bounded
+from ros_ik.planning.context.budget import refusing
+from ros_ik.planning.context.budget import RequestError
+
+DEGREE = 5
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Point:
+    """One point of a trajectory.
+
+    Attributes:
+        time: Time from the start [s].
+        positions: Position of each joint [rad or m].
+        velocities: Velocity of each joint, or empty [rad/s or m/s].
+        accelerations: Acceleration of each joint, or empty [rad/s^2 or m/s^2].
+    """
+
+    time: float
+    positions: Sequence[float]
+    velocities: Sequence[float] = ()
+    accelerations: Sequence[float] = ()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Spline:
+    """The segments of a trajectory; one of duration 0 where there is a single point.
+
+    Attributes:
+        start: Time at which each segment begins [s], [m].
+        duration: Duration of each segment [s], [m].
+        control: Bernstein coefficients of the positions, shape [m, 6, joints].
+        curved: Whether a segment has an acceleration; a linear one has none, bool [m].
+    """
+
+    start: np.ndarray
+    duration: np.ndarray
+    control: np.ndarray
+    curved: np.ndarray
+
+    def velocity_control(self) -> np.ndarray:
+        """Return the Bernstein coefficients of the velocities, shape [m, 5, joints]."""
+        return DEGREE * np.diff(self.control, axis=1) * self._rate()
+
+    def acceleration_control(self) -> np.ndarray:
+        """Return the Bernstein coefficients of the accelerations, shape [m, 4, joints]."""
+        second = (DEGREE - 1) * np.diff(self.velocity_control(), axis=1) * self._rate()
+        return np.where(self.curved[:, None, None], second, 0.0)
+
+    def positions(self, segment: np.ndarray, s: np.ndarray) -> np.ndarray:
+        """Return positions, shape [n, joints].
+
+        Args:
+            segment: Segments, int [n].
+            s: Parts of their durations that have passed, [n].
+        """
+        return np.einsum('kn,nkj->nj', _basis(DEGREE, s), self.control[segment])
+
+    def velocities(self, segment: np.ndarray, s: np.ndarray) -> np.ndarray:
+        """Return velocities, shape [n, joints]; see :meth:`positions`."""
+        control = self.velocity_control()[segment]
+        return np.einsum('kn,nkj->nj', _basis(DEGREE - 1, s), control)
+
+    def end(self) -> float:
+        """Return the time of the last point [s]."""
+        return float(self.start[-1] + self.duration[-1])
+
+    def part(self, segments: slice) -> Spline:
+        """Return some segments."""
+        return Spline(
+            self.start[segments],
+            self.duration[segments],
+            self.control[segments],
+            self.curved[segments],
+        )
+
+    def _rate(self) -> np.ndarray:
+        """Return one over the durations, 0 for a single point, shape [m, 1, 1]."""
+        duration = self.duration[:, None, None]
+        return np.divide(1.0, duration, out=np.zeros_like(duration), where=duration > 0.0)
+
+
+def _basis(degree: int, s: np.ndarray) -> np.ndarray:
+    """Return the Bernstein polynomials at s [n], shape [degree + 1, n]."""
+    return np.array(
+        [math.comb(degree, k) * s**k * (1.0 - s) ** (degree - k) for k in range(degree + 1)]
+    )
+
+
+def make_spline(points: Sequence[Point], n_joints: int) -> Spline:
+    """Return the motion through points.
+
+    Raises:
+        RequestError: No point, a point with another number of values than joints, a number that is
+            not finite, or times that do not grow.
+    """
+    if not points:
+        raise RequestError('the trajectory has no points')
+    for index, point in enumerate(points):
+        _check_point(index, point, n_joints)
+    time = np.array([point.time for point in points])
+    if not np.isfinite(time).all() or time[0] < 0.0 or np.any(np.diff(time) <= 0.0):
+        late = int(np.argmax(np.diff(time, prepend=-np.inf) <= 0.0))
+        raise RequestError(
+            f'point {late}: time_from_start must grow from point to point and not be negative, '
+            f'got {time[late]:g} s'
+        )
+    p = np.array([point.positions for point in points], dtype=np.float64)
+    v, has_v = _derivative([point.velocities for point in points], p.shape)
+    a, has_a = _derivative([point.accelerations for point in points], p.shape)
+    if len(points) == 1:
+        return Spline(time, np.zeros(1), np.repeat(p[:, None], 6, axis=1), np.zeros(1, bool))
+    h = np.diff(time)[:, None]
+    cubic = has_v[:-1] & has_v[1:]
+    quintic = cubic & has_a[:-1] & has_a[1:]
+    control = _linear(p)
+    control[cubic] = _cubic(p, v, h)[cubic]
+    control[quintic] = _quintic(p, v, a, h)[quintic]
+    return Spline(time[:-1], h[:, 0], control, cubic)
+
+
+def _check_point(index: int, point: Point, n_joints: int) -> None:
+    for name in ('positions', 'velocities', 'accelerations'):
+        values = getattr(point, name)
+        if len(values) != n_joints and (name == 'positions' or len(values)):
+            raise RequestError(
+                f'point {index}: expected {n_joints} {name}, one per joint, got {len(values)}'
+            )
+        with refusing():
+            check_bounded(f'points[{index}].{name}', np.asarray(values))
+
+
+def _derivative(
+    rows: Sequence[Sequence[float]], shape: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return values [points, joints], 0 where a point has none, and which points have them."""
+    given = np.array([len(row) > 0 for row in rows])
+    values = np.zeros(shape)
+    if given.any():
+        values[given] = [row for row in rows if len(row)]
+    return values, given
+
+
+def _linear(p: np.ndarray) -> np.ndarray:
+    """Return the coefficients of straight segments, shape [m, 6, joints]."""
+    s = np.linspace(0.0, 1.0, DEGREE + 1)[:, None]
+    return (1.0 - s) * p[:-1, None] + s * p[1:, None]
+
+
+def _cubic(p: np.ndarray, v: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """Return the coefficients of cubic segments, raised to degree 5."""
+    b = np.stack([p[:-1], p[:-1] + v[:-1] * h / 3.0, p[1:] - v[1:] * h / 3.0, p[1:]], axis=1)
+    for degree in (3, 4):
+        k = np.arange(degree + 2)[:, None] / (degree + 1.0)
+        before = np.concatenate([b[:, :1], b], axis=1)
+        after = np.concatenate([b, b[:, -1:]], axis=1)
+        b = k * before + (1.0 - k) * after
+    return b
+
+
+def _quintic(p: np.ndarray, v: np.ndarray, a: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """Return the coefficients of quintic segments."""
+    (p0, p1), (v0, v1) = (p[:-1], p[1:]), (v[:-1] * h / 5.0, v[1:] * h / 5.0)
+    a0, a1 = a[:-1] * h * h / 20.0, a[1:] * h * h / 20.0
+    return np.stack(
+        [p0, p0 + v0, p0 + 2.0 * v0 + a0, p1 - 2.0 * v1 + a1, p1 - v1, p1], axis=1
+    )  # fmt: skip

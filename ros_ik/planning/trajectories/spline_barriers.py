@@ -1,0 +1,175 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The barriers along a trajectory, at samples so close that no joint moves far between two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import dataclasses
+
+import numpy as np
+import warp as wp
+
+from ros_ik.barriers import Barrier
+from ros_ik.barriers import CollisionBarrier
+from ros_ik.kinematics.forward import launch_forward_kinematics
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.planning.context.budget import Budget
+from ros_ik.planning.context.budget import RequestError
+from ros_ik.planning.context.planner import Planner
+from ros_ik.planning.trajectories.spline import Spline
+from ros_ik.planning.trajectories.spline_limits import Violation
+
+# Samples at a time; always as many, since barriers keep work space for each size of a batch.
+_CHUNK = 512
+# Rounding that a barrier forgives, in units of its value.
+_ROUNDING = 1e-9
+
+Configurations = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclasses.dataclass(eq=False)
+class BarrierRecord:
+    """Barrier values along a trajectory.
+
+    Attributes:
+        names: Names of the barriers.
+        minimum: Least value of each [m].
+        violation: The first violation, None for none.
+        worst: Configuration of the least value of all, None without barriers.
+    """
+
+    names: tuple[str, ...]
+    minimum: np.ndarray
+    violation: Violation | None = None
+    worst: np.ndarray | None = None
+
+
+def barriers_along(
+    planner: Planner,
+    spline: Spline,
+    configurations: Configurations,
+    max_step: float,
+    most_samples: int,
+    budget: Budget,
+) -> BarrierRecord:
+    """Evaluate every barrier along a trajectory.
+
+    Args:
+        planner: The robot.
+        spline: The trajectory.
+        configurations: Makes whole configurations [n, joint_coord_count] of positions [n, joints].
+        max_step: Most that a joint moves between two samples [rad or m].
+        most_samples: Bound on the number of samples.
+        budget: Time that there is.
+
+    Raises:
+        RequestError: More samples would be needed, the time was over, or the budget was cancelled.
+    """
+    barriers = planner.steps.barriers
+    record = BarrierRecord(tuple(b.name for b in barriers), np.full(len(barriers), np.inf))
+    segment, s = _samples(spline, max_step, most_samples)
+    if not barriers:
+        return record
+    values_of = BarrierValues(planner)
+    for first in range(0, len(s), _CHUNK):
+        budget.check_time()
+        rows = slice(first, first + _CHUNK)
+        joint_q = configurations(spline.positions(segment[rows], s[rows]))
+        values = values_of(joint_q)
+        least = int(np.argmin(values.min(axis=1)))
+        if values[least].min() < record.minimum.min():
+            record.worst = joint_q[least]
+        record.minimum = np.minimum(record.minimum, values.min(axis=0))
+        bad = np.flatnonzero((values < -_ROUNDING).any(axis=1))
+        if len(bad) and record.violation is None:
+            record.violation = _refine(
+                spline, segment, s, first + int(bad[0]), configurations, values_of
+            )
+    return record
+
+
+def closest_pair(planner: Planner, record: BarrierRecord) -> tuple[str, str]:
+    """Return the closest pair of the collision barriers at the worst configuration, or ''."""
+    barriers: tuple[Barrier, ...] = planner.steps.barriers
+    collision = [
+        (record.minimum[k], barrier)
+        for k, barrier in enumerate(barriers)
+        if isinstance(barrier, CollisionBarrier)
+    ]
+    if record.worst is None or not collision:
+        return '', ''
+    planner.steps.barrier_values(record.worst)
+    pairs = min(collision, key=lambda entry: entry[0])[1].closest_pairs()[0]
+    return pairs[0] if pairs else ('', '')
+
+
+class BarrierValues:
+    """Least value of each barrier at many configurations.
+
+    Attributes:
+        names: Names of the barriers.
+    """
+
+    def __init__(self, planner: Planner) -> None:
+        """Allocate for :data:`_CHUNK` configurations."""
+        self._barriers = planner.steps.barriers
+        self._rows = planner.steps.barrier_rows
+        self.names = tuple(barrier.name for barrier in self._barriers)
+        device = planner.model.device
+        self._tree = kinematic_tree(planner.model, wp.float64)
+        self._joint_q = HostBuffer((_CHUNK, planner.model.joint_coord_count), wp.float64, device)
+        shape = (_CHUNK, planner.model.body_count)
+        self._body_q = wp.zeros(shape, dtype=wp.transformd, device=device)
+        self._values = wp.zeros((_CHUNK, len(self._rows)), dtype=wp.float64, device=device)
+
+    def __call__(self, joint_q: np.ndarray) -> np.ndarray:
+        """Return shape [n, number of barriers]; n at most :data:`_CHUNK`."""
+        self._joint_q.host[: len(joint_q)] = joint_q
+        self._joint_q.host[len(joint_q) :] = joint_q[-1]
+        self._joint_q.upload()
+        launch_forward_kinematics(self._tree, self._joint_q.array, self._body_q)
+        start = 0
+        for barrier in self._barriers:
+            barrier.launch_values(self._body_q, self._values, start)
+            start += barrier.row_count
+        values = self._values.numpy()[: len(joint_q)]
+        return np.column_stack(
+            [values[:, self._rows == k].min(axis=1) for k in range(len(self._barriers))]
+        )
+
+
+def _samples(spline: Spline, max_step: float, most_samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return segments and parts of their durations: the first point, then the end of each step."""
+    speed = np.abs(spline.velocity_control()).max(axis=(1, 2))
+    with np.errstate(over='ignore'):
+        steps = np.maximum(1.0, np.ceil(speed * spline.duration / max_step))
+    if not steps.sum() + 1.0 <= most_samples:
+        raise RequestError(
+            f'max_step {max_step:g} takes {steps.sum() + 1:.6g} checks along the trajectory, at '
+            f'most {most_samples} are permitted (services.max_poses)'
+        )
+    counts = steps.astype(int)
+    segment = np.repeat(np.arange(len(counts)), counts)
+    before = np.repeat(np.cumsum(counts) - counts, counts)
+    s = (np.arange(len(segment)) - before + 1.0) / counts[segment]
+    return np.concatenate([[0], segment]), np.concatenate([[0.0], s])
+
+
+def _refine(
+    spline: Spline,
+    segment: np.ndarray,
+    s: np.ndarray,
+    bad: int,
+    configurations: Configurations,
+    values_of: BarrierValues,
+) -> Violation:
+    """Look for the violation between the last good sample and the first bad one."""
+    begin = s[bad - 1] if bad and segment[bad - 1] == segment[bad] else 0.0
+    parts = np.linspace(begin, s[bad], _CHUNK)
+    at = np.full(_CHUNK, segment[bad])
+    values = values_of(configurations(spline.positions(at, parts)))
+    row = int(np.argmax((values < -_ROUNDING).any(axis=1)))
+    time = spline.start[segment[bad]] + parts[row] * spline.duration[segment[bad]]
+    return Violation(float(time), values_of.names[int(np.argmin(values[row]))])

@@ -1,0 +1,159 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Checks limits and barriers along a trajectory, between its points too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+
+import numpy as np
+
+from ros_ik.barriers import Barrier
+from ros_ik.barriers import CollisionBarrier
+from ros_ik.planning.context.budget import Budget
+from ros_ik.planning.context.budget import RequestError
+from ros_ik.planning.context.planner import Planner
+from ros_ik.planning.trajectories.spline import make_spline
+from ros_ik.planning.trajectories.spline import Point
+from ros_ik.planning.trajectories.spline_barriers import barriers_along
+from ros_ik.planning.trajectories.spline_barriers import closest_pair
+from ros_ik.planning.trajectories.spline_limits import first_limit_violation
+from ros_ik.planning.trajectories.spline_limits import JointBounds
+from ros_ik.planning.trajectories.spline_limits import Violation
+from ros_ik.servo.robot.barriers import collision_margin
+
+# A link 1 m from a joint moves 1 cm in such a step [rad or m].
+MAX_STEP = 0.01
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TrajectoryReport:
+    """Result of a check of a trajectory.
+
+    Attributes:
+        violation: What is violated first, None where nothing is that was measured.
+        closest_pair: The closest pair of the collision barriers, '' twice without one.
+        barriers: Names of the barriers.
+        minimum_values: Least value of each barrier along the way, without margins [m]: distances
+            of the collision barriers, which are violated below their margin; NaN where no pair
+            came as near as they begin to count.
+        unmeasured_links: Links whose collision shapes are missing in whole or in part; the
+            distances leave these shapes out.
+    """
+
+    violation: Violation | None
+    closest_pair: tuple[str, str]
+    barriers: tuple[str, ...]
+    minimum_values: np.ndarray
+    unmeasured_links: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """True if the shapes of all links were measured."""
+        return not self.unmeasured_links
+
+    @property
+    def safe(self) -> bool:
+        """True if everything was measured and nothing is violated."""
+        return self.complete and self.violation is None
+
+
+def check_trajectory(
+    planner: Planner,
+    joint_names: Sequence[str],
+    points: Sequence[Point],
+    max_step: float = 0.0,
+    *,
+    most_checks: int = 100_000,
+    budget: Budget | None = None,
+) -> TrajectoryReport:
+    """Check position, velocity and acceleration limits and every barrier along a trajectory.
+
+    Limits are those of the node: tightened by ``joint_limits``, scaled by
+    ``limits.velocity_scale`` and ``limits.acceleration_scale``, without
+    ``limits.position_margin``. Accelerations are checked where ``joint_limits`` gives a limit and
+    where the motion has one: a segment without velocities at both ends is linear.
+
+    Args:
+        planner: The robot.
+        joint_names: Joints of the trajectory; the others stay as measured.
+        points: The trajectory; what comes before the time of its first point is not checked.
+        max_step: Largest joint step between two checks of the barriers [rad or m]; 0 for 0.01.
+        most_checks: Bound on the number of checks.
+        budget: Time that there is.
+
+    Raises:
+        RequestError: An unknown joint, points that do not fit, a bound exceeded, joints whose
+            state is needed and unknown, the time was over or the budget was cancelled.
+    """
+    budget = budget or Budget()
+    if not (np.isfinite(max_step) and max_step >= 0.0):
+        raise RequestError(f'max_step must be finite and not negative, got {max_step}')
+    coords = planner.driving_coordinates(joint_names)
+    if not len(coords):
+        raise RequestError('the trajectory names no joints')
+    planner.require_measured(planner.needed_dofs(), coords)
+    spline = make_spline(points, len(coords))
+
+    def configurations(positions: np.ndarray) -> np.ndarray:
+        return planner.configurations(coords, positions)
+
+    record = barriers_along(
+        planner, spline, configurations, max_step or MAX_STEP, most_checks, budget
+    )
+    barriers = planner.steps.barriers
+    margins = [collision_margin(barrier, planner.settings) for barrier in barriers]
+    values = np.where(_is_far(barriers, record.minimum), np.nan, record.minimum + margins)
+    limit = first_limit_violation(spline, _bounds(planner, joint_names), budget)
+    found = [v for v in (limit, record.violation) if v is not None]
+    return TrajectoryReport(
+        violation=min(found, key=lambda violation: violation.time, default=None),
+        closest_pair=closest_pair(planner, record),
+        barriers=record.names,
+        minimum_values=values,
+        unmeasured_links=planner.robot.unmeasured_links,
+    )
+
+
+def _is_far(barriers: Sequence[Barrier], values: np.ndarray) -> np.ndarray:
+    """Tell which values of barriers are no distance: every pair was switched off, or none is.
+
+    Args:
+        barriers: The barriers.
+        values: Least value of each, margins taken off [m].
+    """
+    reach = [
+        barrier.d_max - barrier.d_min
+        if isinstance(barrier, CollisionBarrier) and barrier.d_max is not None
+        else np.inf
+        for barrier in barriers
+    ]
+    return values >= np.array(reach)
+
+
+def _bounds(planner: Planner, joint_names: Sequence[str]) -> JointBounds:
+    """Return the limits of the joints of a trajectory; followers bound the joint they follow."""
+    robot, model, settings = planner.robot, planner.model, planner.settings
+    start = model.joint_qd_start.numpy()
+    dof_of = {name: int(start[model.joint_index(name)]) for name in joint_names}
+    dofs = list(dof_of.values())
+    given = {limit.joint: limit.max_acceleration for limit in settings.joint_limits}
+    acceleration = np.full(model.joint_dof_count, np.inf)
+    for name, limit in given.items():
+        if limit is not None:
+            acceleration[start[model.joint_index(name)]] = limit
+    acceleration *= settings.limits_acceleration_scale
+    velocity = robot.velocity * settings.limits_velocity_scale
+    lower, upper = robot.lower.copy(), robot.upper.copy()
+    for follower, (driver, offset, factor) in model.mimic_driver.items():
+        own, leads = start[follower], start[driver]
+        if factor != 0.0:
+            ends = sorted(((lower[own] - offset) / factor, (upper[own] - offset) / factor))
+            lower[leads] = max(lower[leads], ends[0])
+            upper[leads] = min(upper[leads], ends[1])
+            velocity[leads] = min(velocity[leads], velocity[own] / abs(factor))
+            acceleration[leads] = min(acceleration[leads], acceleration[own] / abs(factor))
+    return JointBounds(
+        tuple(joint_names), lower[dofs], upper[dofs], velocity[dofs], acceleration[dofs]
+    )

@@ -1,0 +1,144 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of an optimal-control command.
+
+See :mod:`ros_ik.solvers.optimal_control.commands.command`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.model import JointGroup
+from ros_ik.model import Model
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CartesianTarget:
+    """A link reaches a pose in a reference link.
+
+    Attributes:
+        ref_link_name: Link in which the target is given, '' for the world.
+        link_name: Link that is controlled.
+        T: Target pose of the link in the reference link, homogeneous, shape [4, 4], m.
+        translation_weight: w_t [1/m^2].
+        rotation_weight: w_r [1/rad^2].
+    """
+
+    ref_link_name: str
+    link_name: str
+    T: np.ndarray
+    translation_weight: float
+    rotation_weight: float
+
+
+@dataclasses.dataclass(frozen=True)
+class JointPositionTarget:
+    """A joint reaches a position.
+
+    Attributes:
+        joint_name: Joint with one degree of freedom.
+        target_position: q_d [rad or m].
+        weight: w_q [1/rad^2 or 1/m^2].
+    """
+
+    joint_name: str
+    target_position: float
+    weight: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CenterOfMassTarget:
+    """The centre of mass of the robot reaches a position in a reference link.
+
+    Attributes:
+        ref_link_name: Link in which the target is given, '' for the world.
+        position: c_d [m], shape [3].
+        weight: w_com [1/m^2].
+    """
+
+    ref_link_name: str
+    position: np.ndarray
+    weight: float
+
+
+@dataclasses.dataclass(frozen=True)
+class CommandHeader:
+    """Fields of every command.
+
+    Attributes:
+        control_hold_time: How long the last point is held [s].
+    """
+
+    control_hold_time: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class OptimalControlCommand:
+    """Command: costs, speeds and stopping rules. Made by :class:`OptimalControlCommandBuilder`.
+
+    Attributes:
+        cartesian_targets: Pose costs, in the order in which they were added.
+        joint_position_targets: Joint costs, in the order in which they were added.
+        center_of_mass_target: Centre-of-mass cost, None for none.
+        velocity_limit_scaling: Part of the velocity limits that is used, (0, 1].
+        acceleration_limit_scaling: Factor on the acceleration limits, positive.
+        error_scaling: Factor on every error before it is squared, positive.
+        stop_cost: Cost below which the command is solved, None for the solver's.
+        min_delta_cost: Improvement that counts between iterations, None for the solver's.
+        patience: Iterations without such an improvement that are tolerated, None for the solver's.
+        header: What goes with every command.
+    """
+
+    cartesian_targets: tuple[CartesianTarget, ...] = ()
+    joint_position_targets: tuple[JointPositionTarget, ...] = ()
+    center_of_mass_target: CenterOfMassTarget | None = None
+    velocity_limit_scaling: float = 1.0
+    acceleration_limit_scaling: float = 1.0
+    error_scaling: float = 1.0
+    stop_cost: float | None = None
+    min_delta_cost: float | None = None
+    patience: int | None = None
+    header: CommandHeader = CommandHeader()
+
+
+def check_names(command: OptimalControlCommand, model: Model) -> None:
+    """Raise ArgumentError where the model lacks a link or a joint of the command."""
+    links = [name for t in command.cartesian_targets for name in (t.ref_link_name, t.link_name)]
+    if command.center_of_mass_target is not None:
+        links.append(command.center_of_mass_target.ref_link_name)
+    for link in filter(None, links):
+        model.body_index(link)
+    starts = model.joint_qd_start.numpy()
+    for target in command.joint_position_targets:
+        joint = model.joint_index(target.joint_name)
+        dofs = int(starts[joint + 1] - starts[joint])
+        if dofs != 1:
+            raise ArgumentError(
+                f'joint_name: {target.joint_name!r} has {dofs} degrees of freedom, expected 1'
+            )
+
+
+def check_joints(command: OptimalControlCommand, model: Model, group: JointGroup) -> None:
+    """Raise ArgumentError for a target of a joint that is not to move: it would do nothing."""
+    starts = model.joint_qd_start.numpy()
+    for target in command.joint_position_targets:
+        dof = int(starts[model.joint_index(target.joint_name)])
+        if group.dof_variable[dof] < 0:
+            raise ArgumentError(
+                f'joint_name: {target.joint_name!r} does not move with joint group '
+                f'{group.name!r}, whose joints are {", ".join(group.joint_names)}'
+            )
+
+
+def structure_of(command: OptimalControlCommand) -> tuple:
+    """Return what commands must share to be solved by one problem."""
+    center = command.center_of_mass_target
+    return (
+        tuple((t.ref_link_name, t.link_name) for t in command.cartesian_targets),
+        None if center is None else center.ref_link_name,
+        bool(command.joint_position_targets),
+    )

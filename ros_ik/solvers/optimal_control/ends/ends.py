@@ -1,0 +1,217 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The end of a motion: the minimum nearest to the start, or a better one from other seeds.
+
+A search goes downhill, so it may end where a pose target is far from met although the robot can
+meet it elsewhere: at a local minimum. Such an end is told from one that the weights of joint
+targets hold back, or that a rule of the command stopped early: a search for the poses and the
+centre of mass alone goes on from it and meets them. Only from local minima searches start again,
+at the ends of a batch of seeds (:mod:`ros_ik.solvers.optimal_control.ends.restarts`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from ros_ik.solvers.graph_cache import GraphCache
+from ros_ik.solvers.optimal_control.commands.reached import target_errors
+from ros_ik.solvers.optimal_control.commands.reached import TargetError
+from ros_ik.solvers.optimal_control.commands.settings import OptimalControlSettings
+from ros_ik.solvers.optimal_control.commands.targets import OptimalControlCommand
+from ros_ik.solvers.optimal_control.commands.targets import structure_of
+from ros_ik.solvers.optimal_control.ends.restarts import BatchRestarts
+from ros_ik.solvers.optimal_control.least_cost.arrays import SearchArrays
+from ros_ik.solvers.optimal_control.least_cost.problem import OptimalControlProblem
+from ros_ik.solvers.optimal_control.least_cost.search import Search
+from ros_ik.solvers.optimal_control.least_cost.search import SearchResult
+from ros_ik.solvers.optimal_control.least_cost.search import SearchSettings
+from ros_ik.solvers.optimal_control.least_cost.search import StopReason
+from ros_ik.solvers.optimal_control.timing.limits import VariableLimits
+
+# What the search keeps beyond the margins of barriers [units of h]: on the way, so that the
+# straight ways between its steps stay clear, and at the end.
+_ROOM, _LAST_ROOM = 1e-3, 1e-5
+# Largest change of a joint in one step of the search [rad or m]; the second where the way was not
+# free with the first.
+RADII = (0.5, 0.05)
+# Part of the cost of a local minimum below which another end is worth the way.
+_WORTH = 0.9
+# Room for rounding between costs of one configuration.
+_ROUNDING = 1e-12
+# Ends of the batch from which searches start.
+_MOST_RESTARTS = 8
+
+
+@dataclasses.dataclass(frozen=True)
+class Missed:
+    """Targets that a motion does not meet and that no way downhill from its end meets.
+
+    Attributes:
+        errors: Their errors at the end; none where every target is met.
+        at_limits: Whether limits or barriers hold the end back.
+    """
+
+    errors: tuple[TargetError, ...] = ()
+    at_limits: bool = False
+
+
+def _holds_itself_back(command: OptimalControlCommand) -> bool:
+    """Tell whether joint targets or rules of a command may keep it from meeting its poses."""
+    weighs = any(target.weight > 0.0 for target in command.joint_position_targets)
+    rules = (command.stop_cost, command.min_delta_cost, command.patience)
+    return weighs or any(rule is not None for rule in rules)
+
+
+class EndSearch:
+    """Searches for the ends of the motions of one robot from where ``arrays`` has its start."""
+
+    def __init__(self, arrays: SearchArrays, settings: OptimalControlSettings) -> None:
+        """Start without batch solvers."""
+        self._arrays, self._settings = arrays, settings
+        self._batches: GraphCache[BatchRestarts] = GraphCache()
+
+    def search(
+        self,
+        command: OptimalControlCommand,
+        problem: OptimalControlProblem,
+        limits: VariableLimits,
+        start: np.ndarray,
+        radius: float = RADII[0],
+    ) -> SearchResult:
+        """Search from a displacement [n]; near barriers once more, closer to them."""
+        margins = self._arrays.margins
+        settings = self._search_settings(command)
+        problem.u[:] = np.clip(start, limits.low, limits.high)
+        found = Search(problem, settings, margins, _ROOM, radius).run()
+        path = found.path if np.array_equal(found.path[0], start) else [start, *found.path]
+        near = np.any(self._arrays.sample(path[-1]) < margins + 2.0 * _ROOM)
+        if near and found.reason is not StopReason.FAILED:
+            problem.u[:] = path[-1]
+            closer = Search(problem, settings, margins, _LAST_ROOM, radius).run()
+            path = path + closer.path[1:]
+            found = dataclasses.replace(closer, iterations=found.iterations + closer.iterations)
+        return dataclasses.replace(found, path=path)
+
+    def missed(
+        self,
+        command: OptimalControlCommand,
+        problem: OptimalControlProblem,
+        limits: VariableLimits,
+        end: np.ndarray,
+    ) -> Missed:
+        """Return the targets that are not met at a displacement [n], nor downhill from it.
+
+        Args:
+            command: The command, loaded into ``problem``.
+            problem: The problem of its structure.
+            limits: Limits of the variables.
+            end: The end of a motion, at the minimum of the command or short of it.
+        """
+        errors = self._unmet(command, problem, end)
+        if not errors:
+            return Missed()
+        bare = dataclasses.replace(
+            command,
+            joint_position_targets=tuple(
+                dataclasses.replace(target, weight=0.0)
+                for target in command.joint_position_targets
+            ),
+            stop_cost=None,
+            min_delta_cost=None,
+            patience=None,
+        )
+        problem.load(bare)
+        found = self.search(bare, problem, limits, end)
+        out_of_reach = {error.name for error in self._unmet(bare, problem, found.path[-1])}
+        problem.load(command)
+        if _holds_itself_back(command):
+            errors = tuple(error for error in errors if error.name in out_of_reach)
+        return Missed(errors, found.reason is StopReason.LIMIT)
+
+    def better(
+        self,
+        command: OptimalControlCommand,
+        problem: OptimalControlProblem,
+        limits: VariableLimits,
+        found: SearchResult,
+    ) -> list[SearchResult]:
+        """Return ends that are better than that of the search from the start.
+
+        Where that is a local minimum, these are ends of lower cost; else the same end less whole
+        turns of joints, where there are any.
+
+        Args:
+            command: The command, loaded into ``problem``.
+            problem: The problem of its structure.
+            limits: Limits of the variables.
+            found: A search from the start.
+
+        Returns:
+            Searches with their ends for paths: those that meet every target first, the nearest to
+            the start first among them; then the others, by their costs.
+        """
+        end, moves = found.path[-1], limits.low < limits.high
+        done = found.reason in (StopReason.STOP_COST, StopReason.ITERATION_LIMIT)
+        if done or not np.any(moves) or not self.missed(command, problem, limits, end).errors:
+            return self._unturned(command, problem, limits, found)
+        worth = _WORTH * problem.costs(command, end).total
+        state = self._arrays.state
+        batch = self._batches.get(
+            structure_of(command),
+            lambda: BatchRestarts(state.model, state.group, moves, command),
+        )
+        better = []
+        joint_q = self._arrays.start_q.host[0]
+        # A search that was stuck may go on from its own end.
+        starts = [end, *batch.ends(command, joint_q, limits, worth)[:_MOST_RESTARTS]]
+        for start in starts:
+            other = self.search(command, problem, limits, start)
+            last = limits.without_turns(other.path[-1])
+            other = dataclasses.replace(other, path=[last])
+            cost = problem.costs(command, last).total
+            if other.reason is not StopReason.FAILED and cost < worth:
+                away = float(np.linalg.norm(last))
+                met = not self._unmet(command, problem, last)
+                better.append(((not met, away if met else cost), other))
+        return [other for _, other in sorted(better, key=lambda entry: entry[0])]
+
+    def _unturned(
+        self,
+        command: OptimalControlCommand,
+        problem: OptimalControlProblem,
+        limits: VariableLimits,
+        found: SearchResult,
+    ) -> list[SearchResult]:
+        """Return the end of a search less whole turns, where that costs no more."""
+        end = found.path[-1]
+        nearer = limits.without_turns(end)
+        if np.array_equal(nearer, end):
+            return []
+        least = problem.costs(command, end).total
+        if problem.costs(command, nearer).total > least + _ROUNDING * (1.0 + least):
+            return []
+        return [dataclasses.replace(found, path=[nearer])]
+
+    def _unmet(
+        self, command: OptimalControlCommand, problem: OptimalControlProblem, u: np.ndarray
+    ) -> tuple[TargetError, ...]:
+        """Return the errors above the tolerances at a displacement [n]."""
+        own = self._settings
+        return tuple(
+            error
+            for error in target_errors(command, problem.residuals_at(u))
+            if not error.within(own.position_tolerance, own.rotation_tolerance)
+        )
+
+    def _search_settings(self, command: OptimalControlCommand) -> SearchSettings:
+        """Return when to stop: what the command says, else the settings."""
+        own, least = self._settings, command.min_delta_cost
+        return SearchSettings(
+            stop_cost=own.stop_cost if command.stop_cost is None else command.stop_cost,
+            min_delta_cost=own.min_delta_cost if least is None else least,
+            min_delta_ratio=own.min_delta_ratio if least is None else 0.0,
+            patience=own.patience if command.patience is None else command.patience,
+            max_iterations=own.max_iterations,
+        )

@@ -1,0 +1,99 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Other ends for a command whose search came to a local minimum: those of a batch of seeds.
+
+The batch solver minimises the same costs from configurations all over the limits. It knows no
+barriers and computes in single precision: its ends are where searches start again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import warp as wp
+
+from ros_ik.kinematics.chain import dof_coordinates
+from ros_ik.model import JointGroup
+from ros_ik.model import Model
+from ros_ik.solvers.batch_ik.solver import IKSolver
+from ros_ik.solvers.optimal_control.commands.targets import OptimalControlCommand
+from ros_ik.solvers.optimal_control.least_cost.costs import CommandCosts
+from ros_ik.solvers.optimal_control.timing.limits import VariableLimits
+
+# Seeds of a batch and iterations from each. Of 1000 poses that each of Panda, UR5, Tiago and xArm7
+# can meet, none was left.
+_SEEDS, _ITERATIONS = 64, 60
+# Cost over the least one up to which an end is worth a search, and the least difference that
+# single precision tells from none [1 at weight 1].
+_MORE, _LEAST = 2.0, 1e-6
+# Ends that differ by less in every joint are one [rad or m].
+_APART = 0.1
+
+
+class BatchRestarts:
+    """Ends of a batch of seeds for the commands of one structure."""
+
+    def __init__(
+        self, model: Model, group: JointGroup, moves: np.ndarray, command: OptimalControlCommand
+    ) -> None:
+        """Make the batch solver.
+
+        Args:
+            model: The model.
+            group: The joints that may move.
+            moves: Which variables of the group have a speed, bool [n_variables].
+            command: A command of the structure.
+        """
+        self._costs = CommandCosts(model, command)
+        driven = group.dof_variable >= 0
+        driven[driven] = moves[group.dof_variable[driven]]
+        self._solver = IKSolver(
+            model,
+            1,
+            self._costs.objectives,
+            jacobian_mode='analytic',
+            sampler='roberts',
+            n_seeds=_SEEDS,
+            joint_dof_mask=wp.array(driven, dtype=bool, device=model.device),
+        )
+        self._device = model.device
+        self._coords = dof_coordinates(model)[group.variable_dof]
+        self._out = wp.zeros((1, model.joint_coord_count), dtype=wp.float32, device=model.device)
+
+    def ends(
+        self,
+        command: OptimalControlCommand,
+        joint_q: np.ndarray,
+        limits: VariableLimits,
+        most: float,
+    ) -> list[np.ndarray]:
+        """Return displacements [n_variables] of low cost, the nearest to the start first.
+
+        Args:
+            command: The command.
+            joint_q: Coordinates at the start [joint_coord_count].
+            limits: Limits of the variables.
+            most: Cost from which on an end is of no use.
+        """
+        self._costs.load(command)
+        start = wp.array(joint_q[None].astype(np.float32), device=self._device)
+        self._solver.reset()
+        self._solver.step(start, self._out, iterations=_ITERATIONS)
+        costs = self._solver.costs.numpy().astype(np.float64) + self._costs.constant
+        u = self._solver.joint_q.numpy()[:, self._coords].astype(np.float64)
+        u -= joint_q[self._coords]
+        u = np.clip(limits.without_turns(u), limits.low, limits.high)
+        good = np.flatnonzero(costs < most)
+        if not len(good):
+            return []
+        least = _MORE * float(np.min(costs[good])) + _LEAST * command.error_scaling**2
+        good = good[costs[good] <= least]
+        return _distinct(u[good[np.argsort(np.linalg.norm(u[good], axis=1))]])
+
+
+def _distinct(ends: np.ndarray) -> list[np.ndarray]:
+    """Return the first of those rows that are one end each."""
+    kept: list[np.ndarray] = []
+    for end in ends:
+        if all(np.max(np.abs(end - other)) >= _APART for other in kept):
+            kept.append(end)
+    return kept

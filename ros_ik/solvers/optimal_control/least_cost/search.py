@@ -1,0 +1,246 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The search for the configuration of least cost near the start, inside limits and barriers.
+
+A damped Gauss-Newton method (Levenberg-Marquardt; Nielsen, "Damping parameter in Marquardt's
+method", 1999) whose step solves a quadratic program with the position limits as bounds and the
+barriers as rows. Where the cost at the minimum is not zero J'J lacks the curvature of the
+residuals; it is learnt from the steps and used where it predicts better (Dennis, Gay and Welsch,
+"An adaptive nonlinear least-squares algorithm", ACM TOMS 7, 1981).
+
+A step counts when the cost falls, when no barrier, at its end or half way, comes below its floor,
+and when none that is below already falls further; otherwise damping grows, or the radius shrinks.
+The configurations on the way so make a path that is free of the barriers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from ros_ik.solvers.optimal_control.least_cost.kernels import HELD_BACK
+from ros_ik.solvers.optimal_control.least_cost.kernels import PREDICTED
+from ros_ik.solvers.optimal_control.least_cost.kernels import STEP
+from ros_ik.solvers.optimal_control.least_cost.problem import OptimalControlProblem
+from ros_ik.solvers.status import NamedCode
+from ros_ik.solvers.status import SolveStatus
+
+# Damping relative to the largest diagonal entry of J'J: first, least, most.
+_DAMPING = (1e-4, 1e-10, 1e8)
+# Largest change of a joint in one iteration [rad or m]: first and most; below the least the search
+# is stuck.
+_RADIUS = (0.5, 1e-9)
+# Ratio of the decrease of the cost to the predicted one below which a step does not count, and
+# those below and above which the model is called bad and good.
+_ACCEPTED, _BAD, _GOOD = 1e-3, 0.25, 0.75
+# A step that moves no joint by more than this is none [rad or m].
+_NO_STEP = 1e-10
+# Part of the cost that a predicted decrease must exceed to be more than rounding.
+_ROUNDING = 1e-14
+_TINY = 1e-300
+# Room for rounding in values of h.
+_SLACK = 1e-12
+
+
+class StopReason(NamedCode):
+    """Reasons of a search to stop; the codes are those of ``ros_ik_interfaces/SolveOptimal``."""
+
+    STOP_COST = 0
+    PATIENCE = 1
+    LIMIT = 2
+    FAILED = 3
+    ITERATION_LIMIT = 4
+    TIME_HORIZON = 5
+    MINIMUM = 6
+
+    @property
+    def message(self) -> str:
+        """One sentence for a log or a status topic."""
+        return _MESSAGES[self]
+
+
+_MESSAGES = {
+    StopReason.STOP_COST: 'the cost fell below stop_cost',
+    StopReason.PATIENCE: 'no improvement of min_delta_cost within patience iterations',
+    StopReason.LIMIT: 'limits or barriers allow no further improvement',
+    StopReason.FAILED: 'no motion could be computed',
+    StopReason.ITERATION_LIMIT: 'the bound on the iterations was reached',
+    StopReason.MINIMUM: 'the cost is at a minimum: nothing near lowers it any further',
+    StopReason.TIME_HORIZON: 'the motion takes longer than allowed and stops before the optimum',
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class SearchSettings:
+    """Stopping rules of a search.
+
+    Attributes:
+        stop_cost: Cost below which the command is solved.
+        min_delta_cost: Improvement that counts.
+        min_delta_ratio: The same as a part of the cost; the larger of the two is asked for.
+        patience: Iterations without one that are tolerated.
+        max_iterations: Bound on the iterations.
+    """
+
+    stop_cost: float
+    min_delta_cost: float
+    min_delta_ratio: float
+    patience: int
+    max_iterations: int
+
+
+@dataclasses.dataclass
+class SearchResult:
+    """Result of a search.
+
+    Attributes:
+        path: Displacements on the way, the first is where it began, [steps + 1, n_variables].
+        reason: Why it stopped.
+        status: ``CONVERGED``, or why it failed.
+        iterations: Iterations run, rejected steps among them.
+    """
+
+    path: list[np.ndarray]
+    reason: StopReason
+    status: SolveStatus
+    iterations: int
+
+
+class Search:
+    """One search; it moves ``problem.u`` to the least cost it finds."""
+
+    def __init__(
+        self,
+        problem: OptimalControlProblem,
+        settings: SearchSettings,
+        margins: np.ndarray,
+        room: float,
+        max_radius: float = _RADIUS[0],
+    ) -> None:
+        """Start at ``problem.u``, inside ``problem.low`` and ``problem.high``.
+
+        Args:
+            problem: The problem, with a command loaded.
+            settings: When to stop.
+            margins: Margin of each barrier row, [total_rows].
+            room: What steps keep beyond the margins, in units of h. Half of it may be lost to the
+                linearisation.
+            max_radius: Largest change of a joint in one iteration [rad or m].
+        """
+        self._problem, self._settings = problem, settings
+        problem.floor[:] = margins + room
+        self._floor = margins + 0.5 * room
+        self._damping, self._growth = _DAMPING[0], 2.0
+        self._radius = self._max_radius = max_radius
+        self._curvature = np.zeros_like(problem.curvature)
+        self._uses_curvature = False
+
+    def run(self) -> SearchResult:
+        """Iterate until a reason to stop."""
+        problem, settings = self._problem, self._settings
+        path = [problem.u.copy()]
+        waited = 0
+        problem.linearise()
+        for iteration in range(1, settings.max_iterations + 1):
+            cost = problem.cost()
+            recovering = bool(np.any(problem.values[0] < self._floor - _SLACK))
+            if cost <= settings.stop_cost and not recovering:
+                return SearchResult(path, StopReason.STOP_COST, SolveStatus.CONVERGED, iteration)
+            status = self._step()
+            if not status.ok or not np.isfinite(cost):
+                return SearchResult(path, StopReason.FAILED, _failure(status), iteration)
+            gain = cost - problem.trial_cost()
+            accepted = not self._is_over(cost, recovering) and self._accepts(gain, recovering)
+            if not accepted and (self._is_over(cost, recovering) or self._is_stuck()):
+                reason = StopReason.LIMIT if problem.report[HELD_BACK] else StopReason.MINIMUM
+                return SearchResult(path, reason, SolveStatus.CONVERGED, iteration)
+            self._choose_model(gain)
+            if not accepted:
+                continue
+            self._move()
+            path.append(problem.u.copy())
+            least = max(settings.min_delta_cost, settings.min_delta_ratio * cost)
+            waited = 0 if gain >= least or recovering else waited + 1
+            if waited >= settings.patience:
+                return SearchResult(path, StopReason.PATIENCE, SolveStatus.CONVERGED, iteration)
+        return SearchResult(path, StopReason.ITERATION_LIMIT, SolveStatus.CONVERGED, iteration)
+
+    def _step(self) -> SolveStatus:
+        """Find the step; without the curvature where that leaves the model not convex."""
+        problem = self._problem
+        problem.parameters[:] = self._damping, self._radius
+        problem.curvature[:] = self._curvature if self._uses_curvature else 0.0
+        status = problem.step()
+        if self._uses_curvature and status is SolveStatus.NUMERICAL_FAILURE:
+            self._uses_curvature = False
+            problem.curvature[:] = 0.0
+            status = problem.step()
+        return status
+
+    def _choose_model(self, gain: float) -> None:
+        """Use the curvature next where it would have predicted this gain better."""
+        problem = self._problem
+        step = problem.trial - problem.u
+        bent = float(step @ self._curvature @ step)
+        straight = float(problem.report[PREDICTED]) + (bent if self._uses_curvature else 0.0)
+        self._uses_curvature = abs(straight - bent - gain) < abs(straight - gain)
+
+    def _move(self) -> None:
+        """Go to the end of the step, and learn the curvature of the residuals from it."""
+        problem = self._problem
+        step = problem.trial - problem.u
+        J, residuals = problem.J.copy(), problem.residuals.copy()
+        problem.u[:] = problem.trial
+        problem.linearise()
+        gradient = problem.J.T @ problem.residuals
+        change = gradient - J.T @ residuals
+        bent = gradient - J.T @ problem.residuals
+        along = float(change @ step)
+        if not along > _ROUNDING * float(np.linalg.norm(change) * np.linalg.norm(step)):
+            return
+        known = self._curvature @ step
+        size = min(1.0, abs(float(step @ bent)) / max(abs(float(step @ known)), _TINY))
+        missing = bent - size * known
+        outer = np.outer(missing, change)
+        self._curvature = (
+            size * self._curvature
+            + (outer + outer.T) / along
+            - float(missing @ step) * np.outer(change, change) / along**2
+        )
+
+    def _accepts(self, gain: float, recovering: bool) -> bool:
+        """Return whether the step counts; adapts damping and radius."""
+        here, half, end = self._problem.values
+        allowed = np.minimum(here, self._floor) - _SLACK
+        if not (np.all(half >= allowed) and np.all(end >= allowed)):
+            self._radius = 0.5 * min(self._radius, float(self._problem.report[STEP]))
+            return False
+        self._radius = min(2.0 * self._radius, self._max_radius)
+        risen = np.minimum(end, self._floor) - np.minimum(here, self._floor)
+        if recovering and float(np.sum(risen)) > _SLACK:
+            return True
+        predicted = float(self._problem.report[PREDICTED])
+        ratio = gain / predicted if predicted > 0.0 else 0.0
+        if not (gain > 0.0 and ratio > _ACCEPTED):
+            self._damping, self._growth = self._damping * self._growth, 2.0 * self._growth
+            return False
+        if ratio < _BAD:
+            self._damping *= 2.0
+        elif ratio > _GOOD:
+            self._damping = max(self._damping / 5.0, _DAMPING[1])
+        self._growth = 2.0
+        return True
+
+    def _is_over(self, cost: float, recovering: bool) -> bool:
+        """Return whether the model sees nothing to gain beyond rounding: an optimum."""
+        report = self._problem.report
+        gains = report[PREDICTED] > _ROUNDING * cost or recovering
+        return bool(report[STEP] <= _NO_STEP or not gains)
+
+    def _is_stuck(self) -> bool:
+        return self._damping > _DAMPING[2] or self._radius < _RADIUS[1]
+
+
+def _failure(status: SolveStatus) -> SolveStatus:
+    return SolveStatus.NUMERICAL_FAILURE if status.ok else status

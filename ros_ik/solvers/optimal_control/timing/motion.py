@@ -1,0 +1,345 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""From a path of configurations to a motion in time that keeps limits and barriers.
+
+Joints go straight to the goal, or along a curve beside the straight way that targets ask for,
+where no barrier is in the way. Otherwise they follow the path of the search, with as few points as
+the barriers allow and as fast as they allow: the slower the motion, the less it cuts corners.
+Every knot, and every middle between knots near a barrier, is checked by forward kinematics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+import dataclasses
+import enum
+
+import numpy as np
+
+from ros_ik.solvers.optimal_control.least_cost.arrays import SearchArrays
+from ros_ik.solvers.optimal_control.timing.limits import VariableLimits
+from ros_ik.solvers.optimal_control.timing.profile import brake
+from ros_ik.solvers.optimal_control.timing.profile import follow
+from ros_ik.solvers.optimal_control.timing.profile import positions_of
+from ros_ik.solvers.optimal_control.timing.profile import reach
+from ros_ik.solvers.optimal_control.timing.profile import rounded
+from ros_ik.solvers.optimal_control.timing.spline import LEAST_RESTING
+from ros_ik.solvers.optimal_control.timing.spline import natural_spline
+from ros_ik.solvers.optimal_control.timing.spline import resting_spline
+from ros_ik.solvers.optimal_control.timing.spline import spline_slopes
+from ros_ik.solvers.optimal_control.timing.spline import spline_values
+
+# How far h may fall below zero, or further below it, by rounding [units of h].
+_TOLERANCE = 1e-9
+# Distance between configurations at which a straight way is checked [rad or m].
+_SPACING = 0.02
+# Into how many parts an interval is cut near a barrier.
+_FINER = 8
+# Parts of the speed limits at which a path is tried.
+_SPEEDS = (1.0, 0.5, 0.25)
+# What straight ways keep clear of barriers, as a part of what their ends keep, and at most [units
+# of h].
+_CLEAR, _CLEARANCE = 0.5, 5e-4
+# How often an acceleration that cannot stop a joint before its limit is raised, and by how much.
+_RAISES, _RAISE = 40, 1.25
+# Attempts to slow a curve down to the limits, what each keeps below them, and the slope of a joint
+# that counts as none.
+_SLOWER, _SLOWDOWN, _FLAT = 20, 1.001, 1e-9
+# Halvings of the interval in which the reachable part of a way lies.
+_HALVINGS = 30
+
+
+class End(enum.Enum):
+    """End of a motion: at its goal, before a barrier, or where time is up."""
+
+    GOAL = enum.auto()
+    BARRIER = enum.auto()
+    HORIZON = enum.auto()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Motion:
+    """A motion of the variables.
+
+    Attributes:
+        velocities: At the knots, [knots, n_variables].
+        accelerations: At the knots, linear between them, same shape; zero in the last.
+        positions: Displacements from the start at the knots, same shape.
+        end: Where it ends.
+        raised: Variables that brake harder than allowed to stay inside their range, bool [n].
+        crosses: Whether it starts beyond a barrier, or cannot stop before one.
+    """
+
+    velocities: np.ndarray
+    accelerations: np.ndarray
+    positions: np.ndarray
+    end: End
+    raised: np.ndarray
+    crosses: bool = False
+
+
+class MotionPlanner:
+    """Makes motions of one robot from where ``arrays`` has its start."""
+
+    def __init__(
+        self, arrays: SearchArrays, limits: VariableLimits, dt: float, max_ticks: int
+    ) -> None:
+        """Take what limits the motions.
+
+        Args:
+            arrays: Where the robot starts, and its barriers.
+            limits: Limits of the variables.
+            dt: Duration of a tick [s].
+            max_ticks: Most ticks that a motion may take.
+        """
+        self._arrays, self._limits = arrays, limits
+        # Averaging a motion takes one tick.
+        self._dt, self._max_ticks = dt, max(1, max_ticks - 1)
+
+    def stop(self, velocity: np.ndarray) -> Motion:
+        """Return the fastest stop from a velocity [n]."""
+
+        def make(acceleration: np.ndarray) -> tuple[np.ndarray, End]:
+            return self._brake(velocity, acceleration), End.BARRIER
+
+        return self._kept_inside(make)
+
+    def straight(self, goal: np.ndarray, velocity: np.ndarray) -> Motion:
+        """Return the motion that reaches a displacement [n] from a velocity [n] at once."""
+        motion = self._kept_inside(lambda acceleration: self._reach(goal, velocity, acceleration))
+        if motion.end is End.GOAL:
+            motion.positions[-1] = goal
+        return motion
+
+    def along(self, points: list[np.ndarray], first: Motion) -> Motion | None:
+        """Return the motion along a path, after another motion that ends at its first point.
+
+        Args:
+            points: Displacements [n], the first where ``first`` ends.
+            first: What comes before, a stop.
+
+        Returns:
+            The motion, None where not even its first part is free of the barriers.
+        """
+        corners, complete = self._fewest(points)
+        ticks = self._max_ticks + 1 - len(first.velocities)
+        end = End.GOAL if complete else End.BARRIER
+        while len(corners) > 1:
+            for velocities in self._candidates(np.array(corners), ticks):
+                motion = self._rounded(corners[0], velocities, end, first.raised)
+                if self.is_free(motion):
+                    return _joined(first, motion)
+            corners, end = corners[:-1], End.HORIZON
+        return None
+
+    def curved(self, points: np.ndarray, first: Motion) -> Motion | None:
+        """Return the motion along a curve, after another motion that ends at its first point.
+
+        Args:
+            points: Displacements [k, n] at equal steps of a parameter.
+            first: What comes before, a stop.
+
+        Returns:
+            The motion, None where the curve leaves position limits or takes too few ticks.
+        """
+        limits, spacing = self._limits, 1.0 / (len(points) - 1)
+        second = natural_spline(points, spacing)
+        steep = np.maximum(np.max(np.abs(spline_slopes(points, second, spacing)), axis=0), _FLAT)
+        speed, acceleration = np.min(limits.speed / steep), np.min(limits.acceleration / steep)
+        low, high = np.minimum(limits.low, points[0]), np.maximum(limits.high, points[0])
+        for _ in range(_SLOWER):
+            passed, end = self._passed(speed, acceleration, len(first.velocities))
+            if len(passed) < LEAST_RESTING:
+                if end is End.HORIZON:
+                    return None
+                speed, acceleration = 0.5 * speed, 0.25 * acceleration
+                continue
+            x = spline_values(points, second, spacing, np.clip(passed, 0.0, 1.0))
+            x = np.clip(x, low, high)  # a spline goes a little beyond points that rest at a limit
+            if end is End.GOAL:
+                x[-1] = points[-1]
+            x, v, a = resting_spline(x, self._dt)
+            fast = float(np.max(_largest_speed(v, a, self._dt) / limits.speed))
+            hard = float(np.max(np.abs(a) / limits.acceleration))
+            if fast <= 1.0 and hard <= 1.0:
+                if np.any((x < low - _TOLERANCE) | (x > high + _TOLERANCE)):
+                    return None
+                return _joined(first, Motion(v, a, x, end, first.raised))
+            speed /= _SLOWDOWN * max(fast, np.sqrt(hard), 1.0)
+            acceleration /= _SLOWDOWN * max(hard, 1.0)
+        return None
+
+    def _passed(self, speed: float, acceleration: float, before: int) -> tuple[np.ndarray, End]:
+        """Return how much of a way is covered at each tick, and where the motion ends.
+
+        Args:
+            speed: Largest part of the way per second.
+            acceleration: Its largest change per second.
+            before: Knots of the motion before.
+        """
+        one, ticks = np.ones(1), self._max_ticks + 1 - before
+        motion = (0.0 * one, speed * one, acceleration * one, self._dt, ticks)
+        velocities, end = reach(one, *motion), End.GOAL
+        part, width = 0.0, 1.0
+        if velocities is None:
+            velocities, end = np.zeros((1, 1)), End.HORIZON
+            for _ in range(_HALVINGS):
+                width *= 0.5
+                longer = reach((part + width) * one, *motion)
+                if longer is not None:
+                    velocities, part = longer, part + width
+        velocities, accelerations = rounded(velocities, self._dt)
+        return positions_of(0.0 * one, velocities, accelerations, self._dt)[:, 0], end
+
+    def starts_violated(self) -> bool:
+        """Return whether the start lies beyond a barrier."""
+        return bool(np.any(self._arrays.sample(np.zeros(len(self._limits.low))) < -_TOLERANCE))
+
+    def is_free(self, motion: Motion) -> bool:
+        """Return whether no barrier comes below zero, and none that is below falls further."""
+        if not self._arrays.n_rows:
+            return True
+        values = np.array([self._arrays.sample(u) for u in motion.positions])
+        if not _never_worsens(values, 0.0):
+            return False
+        x, v = motion.positions, motion.velocities
+        middles = 0.5 * (x[:-1] + x[1:]) + self._dt * (v[:-1] - v[1:]) / 8.0
+        for k in _near(values, 0.0):
+            middle = self._arrays.sample(middles[k])
+            if not _never_worsens(np.array([values[k], middle, values[k + 1]]), 0.0):
+                return False
+        return True
+
+    def _kept_inside(self, make: Callable[[np.ndarray], tuple[np.ndarray, End]]) -> Motion:
+        """Return a motion that brakes as hard as joints need to stay inside their ranges."""
+        limits = self._limits
+        acceleration, origin = limits.acceleration.copy(), np.zeros(len(limits.low))
+        low = np.minimum(limits.low, 0.0) - _TOLERANCE
+        high = np.maximum(limits.high, 0.0) + _TOLERANCE
+        for _ in range(_RAISES):
+            velocities, end = make(acceleration)
+            motion = self._rounded(origin, velocities, end, np.zeros(len(low), dtype=bool))
+            x = motion.positions
+            outside = np.any((x < low) | (x > high), axis=0)
+            if not outside.any():
+                break
+            acceleration[outside] *= _RAISE
+        harder = np.abs(motion.accelerations) > limits.acceleration * (1.0 + _TOLERANCE)
+        return dataclasses.replace(motion, raised=np.any(harder, axis=0))
+
+    def _rounded(
+        self, start: np.ndarray, velocities: np.ndarray, end: End, raised: np.ndarray
+    ) -> Motion:
+        """Return the motion that velocities at the ticks make, averaged over one tick."""
+        velocities, accelerations = rounded(velocities, self._dt)
+        positions = positions_of(start, velocities, accelerations, self._dt)
+        return Motion(velocities, accelerations, positions, end, raised)
+
+    def _brake(self, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
+        """Return the velocities of the fastest stop, harder where there is not time enough."""
+        least = np.abs(velocity) / (self._max_ticks * self._dt)
+        return brake(velocity, np.maximum(acceleration, least), self._dt)
+
+    def _reach(
+        self, goal: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray
+    ) -> tuple[np.ndarray, End]:
+        """Return the velocities towards a goal, and whether there is time enough to reach it."""
+        limits, dt, ticks = self._limits, self._dt, self._max_ticks
+        goal = goal - 0.5 * dt * velocity  # what averaging adds
+        velocities = reach(goal, velocity, limits.speed, acceleration, dt, ticks)
+        if velocities is not None:
+            return velocities, End.GOAL
+        velocities, part, width = self._brake(velocity, acceleration), 0.0, 1.0
+        rest = 0.5 * dt * (velocities[1:] + velocities[:-1]).sum(axis=0)
+        for _ in range(_HALVINGS):
+            width *= 0.5
+            way = rest + (part + width) * (goal - rest)
+            longer = reach(way, velocity, limits.speed, acceleration, dt, ticks)
+            if longer is not None:
+                velocities, part = longer, part + width
+        return velocities, End.HORIZON
+
+    def _candidates(self, corners: np.ndarray, ticks: int) -> Iterator[np.ndarray]:
+        """Yield the velocities of motions along corners, the last of them stops at each one."""
+        limits, dt = self._limits, self._dt
+        for speed in _SPEEDS:
+            velocities = follow(corners, speed * limits.speed, limits.acceleration, dt, ticks)
+            if velocities is not None:
+                yield velocities
+        rest = np.zeros(corners.shape[1])
+        parts = [rest[None]]
+        for way in np.diff(corners, axis=0):
+            part = reach(way, rest, limits.speed, limits.acceleration, dt, ticks)
+            if part is None:
+                return
+            parts += [part[1:], rest[None]]  # at rest for a tick, averaging leaves the corner
+            ticks -= len(part)
+        yield np.concatenate(parts)
+
+    def _fewest(self, path: list[np.ndarray]) -> tuple[list[np.ndarray], bool]:
+        """Return as few points of a path as free straight ways allow, and whether all of it is."""
+        corners, here, last = [path[0]], 0, len(path) - 1
+        while here < last:
+            good, bad = here, last + 1
+            if self._is_straight_free(path[here], path[last]):
+                good = last
+            while bad - good > 1:
+                middle = (good + bad) // 2
+                if self._is_straight_free(path[here], path[middle]):
+                    good = middle
+                else:
+                    bad = middle
+            if good == here:
+                return corners, False
+            corners.append(path[good])
+            here = good
+        return corners, True
+
+    def _is_straight_free(self, start: np.ndarray, end: np.ndarray) -> bool:
+        """Return whether a straight way keeps a part of its ends' clearance: it cuts corners."""
+        way = end - start
+        count = int(np.ceil(np.max(np.abs(way)) / _SPACING)) + 1
+        parts = np.linspace(0.0, 1.0, max(count, 5))
+        values = np.array([self._arrays.sample(start + s * way) for s in parts])
+        floor = np.clip(_CLEAR * np.minimum(values[0], values[-1]), 0.0, _CLEARANCE)
+        if not _never_worsens(values, floor):
+            return False
+        for k in _near(values, floor):
+            between = np.linspace(parts[k], parts[k + 1], _FINER + 1)[1:-1]
+            inner = [self._arrays.sample(start + s * way) for s in between]
+            if not _never_worsens(np.array([values[k], *inner, values[k + 1]]), floor):
+                return False
+        return True
+
+
+def _largest_speed(v: np.ndarray, a: np.ndarray, dt: float) -> np.ndarray:
+    """Return the largest speeds of a motion whose accelerations are linear between ticks, [n]."""
+    change = np.diff(a, axis=0)
+    with np.errstate(divide='ignore', invalid='ignore'):
+        turning = np.where(a[:-1] * a[1:] < 0.0, v[:-1] - 0.5 * dt * a[:-1] ** 2 / change, 0.0)
+    return np.asarray(np.max(np.abs(np.concatenate([v, turning])), axis=0))
+
+
+def _never_worsens(values: np.ndarray, floor: float | np.ndarray) -> bool:
+    """Return whether no column falls below ``floor``, or further where it is below it already."""
+    allowed = np.minimum(values[:-1], floor) - _TOLERANCE
+    return bool(np.all(values[1:] >= allowed))
+
+
+def _near(values: np.ndarray, floor: float | np.ndarray) -> np.ndarray:
+    """Return the intervals in which h may come below ``floor`` between its ends."""
+    change = np.abs(np.diff(values, axis=0))
+    low = np.minimum(values[1:], values[:-1]) - floor < change
+    return np.flatnonzero(np.any(low, axis=1))
+
+
+def _joined(first: Motion, second: Motion) -> Motion:
+    """Return one motion after another that ends at rest where it begins."""
+    return Motion(
+        np.concatenate([first.velocities, second.velocities[1:]]),
+        np.concatenate([first.accelerations, second.accelerations[1:]]),
+        np.concatenate([first.positions, second.positions[1:]]),
+        second.end,
+        first.raised,
+    )

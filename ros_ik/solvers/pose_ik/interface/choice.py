@@ -1,0 +1,121 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Choice among the solutions of a pose, or of any of several poses, by a preference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from typing import TypeAlias
+
+import numpy as np
+
+from ros_ik.errors import ArgumentError
+from ros_ik.numbers import real_array
+from ros_ik.solvers.analytic.selection import manipulability
+from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
+from ros_ik.solvers.pose_ik.interface.result import GoalSetResult
+
+if TYPE_CHECKING:
+    from ros_ik.kinematics.serial_chain import SerialChain
+
+# A cost of configurations [n, joint_coord_count], the lower the better, [n].
+Preference: TypeAlias = 'str | Callable[[np.ndarray], np.ndarray]'
+PREFERENCES = ('seed', 'middle', 'manipulability')
+# Weight of a radian [m] where the nearest of several poses out of reach is told.
+_RADIAN = 0.2
+
+
+def checked_preference(preference: Preference) -> Preference:
+    """Return a preference.
+
+    Raises:
+        ArgumentError: An unknown name, or what is no function.
+    """
+    if not callable(preference) and preference not in PREFERENCES:
+        raise ArgumentError(
+            f'preference must be one of {", ".join(PREFERENCES)} or a function, got {preference!r}'
+        )
+    return preference
+
+
+def preference_cost(
+    preference: Preference, chain: SerialChain, joint_q: np.ndarray, seeds: np.ndarray | None
+) -> np.ndarray:
+    """Return what configurations cost, [n].
+
+    Args:
+        preference: 'seed' for the distance to it, 'middle' for that to the middle of the limits
+            in halves of their ranges, 'manipulability' for the negative of
+            :func:`manipulability`; or a function.
+        chain: The chain that reaches the poses.
+        joint_q: Configurations of the whole model, [n, joint_coord_count].
+        seeds: Their seeds, of the same shape; None for the middle of the limits.
+
+    Raises:
+        ArgumentError: A function returned something else than a number for each configuration.
+    """
+    if preference == 'manipulability':
+        return -manipulability(chain, joint_q)
+    q = joint_q[:, chain.coordinates]
+    low, high = chain.sampling_range()
+    middle, half = 0.5 * (low + high), np.maximum(0.5 * (high - low), 1e-9)
+    if preference == 'middle':
+        return np.linalg.norm((q - middle) / half, axis=1)
+    if preference == 'seed':
+        return np.linalg.norm(
+            q - (middle if seeds is None else seeds[:, chain.coordinates]), axis=1
+        )
+    assert callable(preference)
+    cost = real_array('preference', preference(joint_q))
+    if cost.shape != (len(q),):
+        raise ArgumentError(
+            f'preference must return one number for each configuration, shape [{len(q)}], '
+            f'got {list(cost.shape)}'
+        )
+    return cost
+
+
+def best_of(
+    found: ChainIKResult,
+    n_goals: int,
+    n_solutions: int,
+    cost: Callable[[np.ndarray, np.ndarray], np.ndarray],
+) -> GoalSetResult:
+    """Return the best solutions of several poses each.
+
+    Args:
+        found: Solutions of the poses, those of a problem one after the other, [n * n_goals, s].
+        n_goals: Poses of a problem, any of which will do.
+        n_solutions: Solutions wanted.
+        cost: Returns what configurations [k, joint_coord_count] of poses [k] cost.
+
+    Returns:
+        The solutions in the order of their costs; of a problem without one, the best
+        configuration for the pose that comes nearest, with its status.
+    """
+    n = len(found.status) // n_goals
+    s = found.joint_q.shape[1]
+    there: np.ndarray = np.arange(s) < found.n_found[:, None]
+    costs: np.ndarray = np.full(there.shape, np.inf)
+    rows = np.nonzero(there)[0]
+    costs[there] = cost(found.joint_q[there], rows)
+    costs, there = costs.reshape(n, -1), there.reshape(n, -1)
+    order = np.argsort(costs, axis=1, kind='stable')[:, :n_solutions]
+    n_found = np.minimum(there.sum(axis=1), n_solutions)
+    away = found.position_error[:, 0] + _RADIAN * found.rotation_error[:, 0]
+    nearest = np.argmin(np.nan_to_num(away, nan=np.inf).reshape(n, -1), axis=1)
+    first = np.where(n_found > 0, order[:, 0], nearest * s)
+    order = np.where(np.arange(order.shape[1]) < n_found[:, None], order, first[:, None])
+    goal, place = np.divmod(order, s)
+    row = goal + n_goals * np.arange(n)[:, None]
+    place = place if n_solutions > 1 else place[:, 0]
+    row = row if n_solutions > 1 else row[:, 0]
+    return GoalSetResult(
+        joint_q=found.joint_q[row, place],
+        status=found.status[n_goals * np.arange(n) + first // s],
+        n_found=n_found.astype(np.int32),
+        position_error=found.position_error[row, place],
+        rotation_error=found.rotation_error[row, place],
+        goal=row % n_goals,
+    )

@@ -1,0 +1,317 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The whole search for the configurations of a pose in one kernel, a thread per lane.
+
+A lane makes attempts: it iterates from a seed until it converges or until the error of the last
+few iterations did not shrink enough, then starts again from a random configuration. Most starts
+that reach a solution do so in ten iterations, so giving up early and often finds one sooner than
+patience; the last attempts are patient, and the very last goes on from the best configuration
+found, so that a pose out of reach ends at a local optimum.
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import Any
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bound_functions
+from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bounds_struct
+from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_error_functions
+from ros_ik.solvers.pose_ik.kernels.functions import chain_functions
+from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
+from ros_ik.solvers.pose_ik.kernels.functions import rotation_error_function
+
+
+@no_type_check
+@functools.cache
+def search_struct(scalar: type) -> Any:
+    """Return the struct of what steers the search."""
+    AxisBounds = axis_bounds_struct(scalar)
+
+    @wp.struct
+    class Search:
+        position_tolerance: scalar  # [m]
+        rotation_tolerance: scalar  # [rad]
+        bounds: AxisBounds
+        position_weight: scalar  # 0 where the position is free, else 1
+        length: scalar  # [m], weight of a radian; 0 where the rotation is free
+        damping: scalar  # factor of the cost
+        least_damping: scalar
+        separation: scalar  # [rad or m], between solutions that count as two
+        max_iterations: int  # of one attempt
+        max_attempts: int  # of one lane
+        window: int  # iterations between two looks at the progress
+        patient_window: int  # the same for the last tenth of the attempts
+        progress: scalar  # factor by which the cost must shrink in a window
+        lanes: int  # per problem
+        seed: int  # of the random restarts
+
+    return Search
+
+
+@no_type_check
+@functools.cache
+def unit_pose_function(scalar: type) -> wp.Function:
+    """Build ``unit_pose(problem, target, seed) -> pose, whether all of the input is finite``.
+
+    The quaternion of the pose becomes unit; one of zero length counts as not finite.
+    """
+    transform = wp.types.transformation(scalar)
+
+    @wp.func
+    def unit_pose(
+        problem: int,
+        target: wp.array(dtype=transform),
+        seed: wp.array2d(dtype=scalar),
+    ):
+        p = wp.transform_get_translation(target[problem])
+        rotation = wp.transform_get_rotation(target[problem])
+        length = wp.length(rotation)
+        total = length + wp.length_sq(p)
+        for j in range(seed.shape[1]):
+            total += seed[problem, j]
+        valid = wp.isfinite(total) and length > scalar(1e-9)
+        return transform(p, rotation / length), valid
+
+    return unit_pose
+
+
+@no_type_check
+def _errors_by_length(
+    scalar: type, functions: SimpleNamespace, slides: tuple[bool, ...]
+) -> tuple[wp.Function, wp.Function]:
+    """Build the errors of tolerances that bound distance and angle.
+
+    Returns:
+        ``pose_error(search, R, p, R_t, p_t) -> r_p, r_r, cost, near``: the residual, and whether
+        it is inside the tolerances; ``linearise(chain, search, axes, pivots, R, p, R_t, p_t, r_p,
+        r_r) -> H, g``.
+    """
+    struct, Search = chain_struct(scalar), search_struct(scalar)
+    Chain, vec3, mat33, matn3 = struct.Chain, struct.vec3, struct.mat33, functions.matn3
+    normal_equations = functions.normal_equations
+    rotation_error = rotation_error_function(scalar)
+
+    @wp.func
+    def pose_error(search: Search, R: mat33, p: vec3, R_t: mat33, p_t: vec3):
+        e_p = search.position_weight * (p_t - p)
+        e_r = rotation_error(R, R_t)
+        near = wp.length(e_p) <= search.position_tolerance
+        near = near and wp.length(e_r) <= search.rotation_tolerance
+        cost = wp.length_sq(e_p) + search.length * search.length * wp.length_sq(e_r)
+        return e_p, e_r, scalar(0.5) * cost, near
+
+    @wp.func
+    def linearise(
+        chain: Chain,
+        search: Search,
+        axes: matn3,
+        pivots: matn3,
+        R: mat33,
+        p: vec3,
+        R_t: mat33,
+        p_t: vec3,
+        r_p: vec3,
+        r_r: vec3,
+    ):
+        return normal_equations(
+            chain, axes, pivots, p, r_p, r_r, search.position_weight, search.length
+        )
+
+    return pose_error, linearise
+
+
+@no_type_check
+def _errors_by_axis(
+    scalar: type, functions: SimpleNamespace, slides: tuple[bool, ...]
+) -> tuple[wp.Function, wp.Function]:
+    """Build the errors of tolerances by axis, as :func:`_errors_by_length` does."""
+    struct, Search = chain_struct(scalar), search_struct(scalar)
+    Chain, vec3, mat33, matn3 = struct.Chain, struct.vec3, struct.mat33, functions.matn3
+    sum_products = functions.sum_products
+    errors = axis_error_functions(scalar, functions, slides)
+    axis_errors, axis_columns = errors.axis_errors, errors.axis_columns
+    bound = axis_bound_functions(scalar)
+    is_inside, beyond, counted = bound.is_inside, bound.beyond, bound.counted
+
+    @wp.func
+    def pose_error(search: Search, R: mat33, p: vec3, R_t: mat33, p_t: vec3):
+        bounds = search.bounds
+        e_p, e_r = axis_errors(bounds, R, p, R_t, p_t)
+        near = is_inside(e_p, bounds.position) and is_inside(e_r, bounds.rotation)
+        distance = wp.length(counted(e_p, bounds.position_zone))
+        angle = wp.length(counted(e_r, bounds.rotation_zone))
+        near = near and distance <= search.position_tolerance
+        near = near and angle <= search.rotation_tolerance
+        r_p = beyond(e_p, bounds.position_zone)
+        r_r = beyond(e_r, bounds.rotation_zone)
+        cost = wp.length_sq(r_p) + search.length * search.length * wp.length_sq(r_r)
+        return r_p, r_r, scalar(0.5) * cost, near
+
+    @wp.func
+    def linearise(
+        chain: Chain,
+        search: Search,
+        axes: matn3,
+        pivots: matn3,
+        R: mat33,
+        p: vec3,
+        R_t: mat33,
+        p_t: vec3,
+        r_p: vec3,
+        r_r: vec3,
+    ):
+        linear, angular = axis_columns(search.bounds, axes, pivots, R, p, R_t, p_t, r_p, r_r)
+        return sum_products(chain, linear, angular, r_p, r_r, search.length)
+
+    return pose_error, linearise
+
+
+@no_type_check
+@functools.cache
+def chain_ik_kernel(
+    scalar: type,
+    slides: tuple[bool, ...],
+    variables: tuple[int, ...],
+    direct: bool,
+    by_axis: bool = False,
+) -> wp.Kernel:
+    """Build the kernel for one structure of chain; see :func:`chain_functions`.
+
+    Args:
+        scalar: Floating-point type.
+        slides: Whether each joint slides.
+        variables: Variable that drives each joint.
+        direct: Whether each joint is a variable itself.
+        by_axis: Whether tolerances are given by axis; a length costs less.
+    """
+    functions = chain_functions(scalar, slides, variables, direct)
+    make_errors = _errors_by_axis if by_axis else _errors_by_length
+    pose_error, linearise = make_errors(scalar, functions, slides)
+    forward = functions.forward
+    box_step, vecm = functions.box_step, functions.vecm
+    nearest_turns = functions.nearest_turns
+    struct = chain_struct(scalar)
+    Chain, Search = struct.Chain, search_struct(scalar)
+    unit_pose = unit_pose_function(scalar)
+    m = max(variables) + 1
+    transform = wp.types.transformation(scalar)
+
+    @wp.func
+    def sample(chain: Chain, state: wp.uint32):
+        q = vecm()
+        for j in range(m):
+            low = chain.sample_lower[j]
+            q[j] = low + (chain.sample_upper[j] - low) * scalar(wp.randf(state))
+        return q, state
+
+    @wp.func
+    def read(row: int, slot: int, values: wp.array3d(dtype=scalar)) -> vecm:
+        q = vecm()
+        for j in range(m):
+            q[j] = values[row, slot, j]
+        return q
+
+    @wp.func
+    def is_new(
+        q: vecm, row: int, found: int, separation: scalar, solutions: wp.array3d(dtype=scalar)
+    ) -> bool:
+        """Return whether some variable is ``separation`` away from each solution found so far."""
+        for slot in range(found):
+            distance = scalar(0.0)
+            for j in range(m):
+                distance = wp.max(distance, wp.abs(q[j] - solutions[row, slot, j]))
+            if distance < separation:
+                return False
+        return True
+
+    # Every loop over joints unrolls; Warp stops at 16 unless told.
+    @compiled_kernel(max_unroll=max(16, len(slides)))
+    def chain_ik(
+        chain: Chain,
+        search: Search,
+        first: int,  # problem of the first thread's lane
+        target: wp.array(dtype=transform),  # [n_problems], of the tool in the world
+        seed: wp.array2d(dtype=scalar),  # [n_problems, m]
+        solved: wp.array(dtype=wp.int32),  # [n_problems], 1 once a lane has what was asked for
+        solutions: wp.array3d(dtype=scalar),  # [n_problems * lanes, n_solutions, m]
+        found: wp.array(dtype=wp.int32),  # [n_problems * lanes]
+        lane_cost: wp.array(dtype=scalar),  # [n_problems * lanes], of solution 0
+        iterations: wp.array(dtype=wp.int32),  # [n_problems * lanes]
+    ):
+        problem = first + wp.tid() // search.lanes
+        lane = wp.tid() % search.lanes
+        row = problem * search.lanes + lane
+        pose, running = unit_pose(problem, target, seed)
+        R_t = wp.quat_to_matrix(wp.transform_get_rotation(pose))
+        p_t = wp.transform_get_translation(pose)
+        random = wp.rand_init(search.seed, row)
+        q, random = sample(chain, random)
+        if lane == 0:
+            for j in range(m):
+                q[j] = wp.clamp(seed[problem, j], chain.lower[j], chain.upper[j])
+        best = scalar(wp.inf)
+        mark = best
+        n_found = int(0)
+        attempt = int(0)
+        step = int(0)
+        total = int(0)
+        while running:
+            axes, pivots, R, p = forward(chain, q)
+            r_p, r_r, cost, near = pose_error(search, R, p, R_t, p_t)
+            total += 1
+            if near:
+                answer = nearest_turns(chain, q, problem, seed)
+                # Other postures first; whole turns of those found fill what is left.
+                turns_allowed = 2 * attempt >= search.max_attempts
+                known = not is_new(answer, row, n_found, search.separation, solutions)
+                if known and turns_allowed:
+                    answer = q
+                if is_new(answer, row, n_found, search.separation, solutions):
+                    for j in range(m):
+                        solutions[row, n_found, j] = answer[j]
+                    best = cost
+                    n_found += 1
+                if n_found == solutions.shape[1]:
+                    solved[problem] = 1
+            elif n_found == 0 and cost < best:
+                best = cost
+                for j in range(m):
+                    solutions[row, 0, j] = q[j]
+            window = search.window
+            if 10 * attempt >= 9 * search.max_attempts:
+                window = search.patient_window
+            stalled = near or step >= search.max_iterations
+            if step % window == 0:
+                stalled = stalled or cost > search.progress * mark
+                mark = cost
+            if solved[problem] != 0 or attempt > search.max_attempts:
+                running = False
+            if stalled:
+                attempt += 1
+                step = 0
+                mark = scalar(wp.inf)
+                q, random = sample(chain, random)
+                if attempt >= search.max_attempts:
+                    q = read(row, 0, solutions)
+                    running = running and attempt == search.max_attempts and n_found == 0
+            else:
+                step += 1
+                low = vecm()
+                high = vecm()
+                for j in range(m):
+                    low[j] = chain.lower[j] - q[j]
+                    high[j] = chain.upper[j] - q[j]
+                H, g = linearise(chain, search, axes, pivots, R, p, R_t, p_t, r_p, r_r)
+                damping = search.damping * cost + search.least_damping
+                q += box_step(H, g, damping, low, high)
+                for j in range(m):
+                    q[j] = wp.clamp(q[j], chain.lower[j], chain.upper[j])
+        found[row] = n_found
+        lane_cost[row] = best
+        iterations[row] = total
+
+    return chain_ik

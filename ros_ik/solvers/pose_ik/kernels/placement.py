@@ -1,0 +1,315 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Placement of a chain's variables in its model, and Warp functions that verify a configuration.
+
+The verification goes through the joints of the model as the model has them, in float64, not
+through the folded chain that a search uses: a mistake in one of them shows as a failure.
+"""
+
+import functools
+from types import SimpleNamespace
+from typing import Any
+from typing import no_type_check
+
+import warp as wp
+
+from ros_ik.kinematics.forward import joint_transform_function
+from ros_ik.kinematics.spatial import arctangent
+from ros_ik.kinematics.spatial import sincos_function
+from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.tree import tree_struct
+from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bound_functions
+from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bounds_struct
+from ros_ik.solvers.status import SolveStatus
+
+# Step that tells on which side of a limit the cost is lower [rad or m], and the least part of the
+# cost that one radian or metre of it changes: rounding alone is 1e-9.
+_PROBE, _SLOPE = 1e-6, 1e-6
+
+
+@no_type_check
+@functools.cache
+def placement_struct() -> Any:
+    """Return the struct of where the variables of a chain lie in the model."""
+    AxisBounds = axis_bounds_struct(wp.float64)
+
+    @wp.struct
+    class Placement:
+        path: wp.array(dtype=wp.int32)  # [k], joints from the world to the link, not fixed ones
+        before: wp.array(dtype=wp.transformd)  # [k], of each joint in the one before or the world
+        tool: wp.transformd  # of the tool in the last joint or the world
+        coordinate: wp.array(dtype=wp.int32)  # [m], of each variable
+        follower: wp.array(dtype=wp.int32)  # [mimics], coordinate that follows
+        driver: wp.array(dtype=wp.int32)  # [mimics], coordinate it follows
+        coef0: wp.array(dtype=wp.float64)  # [mimics]
+        coef1: wp.array(dtype=wp.float64)  # [mimics]
+        base: wp.array(dtype=wp.float64)  # [joint_coord_count], of the joints that do not move
+        lower: wp.array(dtype=wp.float64)  # [m]
+        upper: wp.array(dtype=wp.float64)  # [m]
+        separation: wp.float64  # [rad or m], between solutions that count as two
+        position_tolerance: wp.float64
+        rotation_tolerance: wp.float64
+        bounds: AxisBounds
+        by_axis: int  # 1 where the bounds count
+        position_weight: wp.float64  # of the position in the cost of the search
+        length: wp.float64  # [m], of a radian in it
+        free_turns: int  # of the tool that do not matter: 0, 1 (about free_axis) or 3
+        free_axis: wp.vec3d  # in the tool
+
+    return Placement
+
+
+@no_type_check
+@functools.cache
+def placement_functions(lanes: int = 1) -> SimpleNamespace:
+    """Build the functions; they are the same for every robot.
+
+    Args:
+        lanes: Configurations side by side in ``tool_errors``.
+
+    Returns:
+        ``tool_errors(tree, placement, first, joint_q, target) -> distances, angles, insides``, of
+        the rows from a first one,
+        ``tool_error(tree, placement, row, joint_q, target) -> distance, angle, inside``, of what
+        is not free, and whether the tolerances hold,
+        ``write_configuration(placement, out, row, slot, solutions, joint_q)``,
+        ``within_limits(placement, out, joint_q) -> bool`` and ``unsolved(tree, placement, out,
+        joint_q, target) -> status``.
+    """
+    Placement = placement_struct()
+    Tree = tree_struct(wp.float64)
+    LaneNumbers = wp.types.vector(lanes, wp.float64)
+    LanePoses = wp.types.matrix((7, lanes), wp.float64)
+    joint_transform = joint_transform_function(wp.float64)
+    sincos = sincos_function(wp.float64)
+    rotation_log = spatial_functions(wp.float64).rotation_log
+    bound = axis_bound_functions(wp.float64)
+    is_inside, counted = bound.is_inside, bound.counted
+
+    @wp.func
+    def tool_poses(
+        tree: Tree, placement: Placement, first: int, joint_q: wp.array2d(dtype=wp.float64)
+    ) -> LanePoses:
+        """Poses of the tool in the configurations of some rows; those past the end repeat it."""
+        poses = LanePoses()
+        last = joint_q.shape[0] - 1
+        lane = int(0)
+        while lane < wp.static(lanes):
+            poses[6, lane] = wp.float64(1.0)
+            lane += 1
+        for k in range(placement.path.shape[0]):
+            joint = placement.path[k]
+            before = placement.before[k]
+            if tree.joint_type[joint] == wp.static(int(JointType.REVOLUTE)):
+                # The usual kind, without the calls of ``joint_transform``.
+                start = tree.joint_q_start[joint]
+                axis = tree.joint_axis[tree.joint_qd_start[joint]]
+                angles = LaneNumbers()
+                lane = int(0)
+                while lane < wp.static(lanes):
+                    angles[lane] = joint_q[wp.min(first + lane, last), start]
+                    lane += 1
+                offset = wp.transform_get_translation(before)
+                tilt = wp.transform_get_rotation(before)
+                lane = int(0)
+                while lane < wp.static(lanes):
+                    half = sincos(wp.float64(0.5) * angles[lane])
+                    side = axis * half[0]
+                    q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
+                    step = wp.quat_rotate(q, offset)
+                    q = q * tilt * wp.quatd(side[0], side[1], side[2], half[1])
+                    for i in range(3):
+                        poses[i, lane] += step[i]
+                    for i in range(4):
+                        poses[3 + i, lane] = q[i]
+                    lane += 1
+            else:
+                lane = int(0)
+                while lane < wp.static(lanes):
+                    row = wp.min(first + lane, last)
+                    q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
+                    place = wp.vec3d(poses[0, lane], poses[1, lane], poses[2, lane])
+                    pose = wp.transformd(place, q)
+                    pose = pose * before * joint_transform(tree, joint, row, joint_q)
+                    for i in range(7):
+                        poses[i, lane] = pose[i]
+                    lane += 1
+        offset = wp.transform_get_translation(placement.tool)
+        tilt = wp.transform_get_rotation(placement.tool)
+        lane = int(0)
+        while lane < wp.static(lanes):
+            q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
+            step = wp.quat_rotate(q, offset)
+            q = q * tilt
+            for i in range(3):
+                poses[i, lane] += step[i]
+            for i in range(4):
+                poses[3 + i, lane] = q[i]
+            lane += 1
+        return poses
+
+    @wp.func
+    def angle_between(placement: Placement, pose: wp.transformd, target: wp.transformd):
+        """Return the angle between the directions of the free axis in two poses."""
+        is_at = wp.quat_rotate(wp.transform_get_rotation(pose), placement.free_axis)
+        goal = wp.quat_rotate(wp.transform_get_rotation(target), placement.free_axis)
+        return wp.atan2(wp.length(wp.cross(is_at, goal)), wp.dot(is_at, goal))
+
+    @wp.func
+    def error_by_axis(placement: Placement, pose: wp.transformd, target: wp.transformd):
+        """Distance, angle and whether they are inside, of bounds by axis or with a free turn."""
+        moved = wp.transform_get_translation(target) - wp.transform_get_translation(pose)
+        is_at, goal = wp.transform_get_rotation(pose), wp.transform_get_rotation(target)
+        inside = bool(True)
+        angle = wp.float64(0.0)
+        if placement.free_turns == 0:
+            turned = rotation_log(goal * wp.quat_inverse(is_at))
+            bounds = placement.bounds
+            frame = goal
+            if bounds.in_tool == 1:
+                frame = is_at
+            moved = wp.quat_rotate_inv(frame, moved)
+            turned = wp.quat_rotate_inv(frame, turned)
+            inside = is_inside(moved, bounds.position) and is_inside(turned, bounds.rotation)
+            moved = counted(moved, bounds.position_zone)
+            turned = counted(turned, bounds.rotation_zone)
+            angle = wp.length(turned)
+        elif placement.free_turns == 1:
+            angle = angle_between(placement, pose, target)
+        return wp.length(moved), angle, inside
+
+    @wp.func
+    def tool_errors(
+        tree: Tree,
+        placement: Placement,
+        first: int,
+        joint_q: wp.array2d(dtype=wp.float64),
+        target: wp.transformd,
+    ):
+        poses = tool_poses(tree, placement, first, joint_q)
+        distances = LaneNumbers()
+        angles = LaneNumbers()
+        insides = LaneNumbers()
+        to = wp.transform_get_translation(target)
+        goal = wp.transform_get_rotation(target)
+        whole = placement.by_axis == 0 and placement.free_turns == 0
+        lane = int(0)
+        last = wp.where(whole, wp.static(lanes), 0)
+        while lane < last:
+            q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
+            turn = goal * wp.quat_inverse(q)
+            sine = wp.length(wp.vec3d(turn[0], turn[1], turn[2]))
+            place = wp.vec3d(poses[0, lane], poses[1, lane], poses[2, lane])
+            distances[lane] = wp.length(to - place)
+            angles[lane] = wp.float64(2.0) * arctangent(sine, wp.abs(turn[3]))
+            insides[lane] = wp.float64(1.0)
+            lane += 1
+        while lane < wp.static(lanes):
+            q = wp.quatd(poses[3, lane], poses[4, lane], poses[5, lane], poses[6, lane])
+            place = wp.vec3d(poses[0, lane], poses[1, lane], poses[2, lane])
+            pose = wp.transformd(place, q)
+            distance, angle, inside = error_by_axis(placement, pose, target)
+            distances[lane] = distance
+            angles[lane] = angle
+            insides[lane] = wp.where(inside, wp.float64(1.0), wp.float64(0.0))
+            lane += 1
+        lane = int(0)
+        while lane < wp.static(lanes):
+            near = distances[lane] <= placement.position_tolerance
+            near = near and angles[lane] <= placement.rotation_tolerance
+            insides[lane] = wp.where(near, insides[lane], wp.float64(0.0))
+            lane += 1
+        return distances, angles, insides
+
+    @wp.func
+    def tool_error(
+        tree: Tree,
+        placement: Placement,
+        row: int,
+        joint_q: wp.array2d(dtype=wp.float64),
+        target: wp.transformd,
+    ):
+        distances, angles, insides = tool_errors(tree, placement, row, joint_q, target)
+        return distances[0], angles[0], insides[0] > wp.float64(0.0)
+
+    @wp.func
+    def write_followers(placement: Placement, out: int, joint_q: wp.array2d(dtype=wp.float64)):
+        for k in range(placement.follower.shape[0]):
+            joint_q[out, placement.follower[k]] = (
+                placement.coef0[k] + placement.coef1[k] * joint_q[out, placement.driver[k]]
+            )
+
+    @wp.func
+    def write_configuration(
+        placement: Placement,
+        out: int,
+        row: int,
+        slot: int,
+        solutions: wp.array3d(dtype=wp.float64),
+        joint_q: wp.array2d(dtype=wp.float64),
+    ):
+        for k in range(placement.base.shape[0]):
+            joint_q[out, k] = placement.base[k]
+        for j in range(placement.coordinate.shape[0]):
+            joint_q[out, placement.coordinate[j]] = solutions[row, slot, j]
+        write_followers(placement, out, joint_q)
+
+    @wp.func
+    def within_limits(
+        placement: Placement, out: int, joint_q: wp.array2d(dtype=wp.float64)
+    ) -> bool:
+        for j in range(placement.coordinate.shape[0]):
+            value = joint_q[out, placement.coordinate[j]]
+            if value < placement.lower[j] or value > placement.upper[j]:
+                return False
+        return True
+
+    @wp.func
+    def cost_at(
+        tree: Tree,
+        placement: Placement,
+        out: int,
+        variable: int,
+        value: wp.float64,
+        joint_q: wp.array2d(dtype=wp.float64),
+        target: wp.transformd,
+    ) -> wp.float64:
+        """Return the cost of the search with one variable at a value, which it is left at."""
+        joint_q[out, placement.coordinate[variable]] = value
+        write_followers(placement, out, joint_q)
+        moved, turned, _inside = tool_error(tree, placement, out, joint_q, target)
+        moved = placement.position_weight * moved
+        turned = placement.length * turned
+        return moved * moved + turned * turned
+
+    @wp.func
+    def unsolved(
+        tree: Tree,
+        placement: Placement,
+        out: int,
+        joint_q: wp.array2d(dtype=wp.float64),
+        target: wp.transformd,
+    ) -> int:
+        """Return AT_LIMITS where a variable would come closer beyond its limit, or UNREACHABLE."""
+        probe = wp.float64(wp.static(_PROBE))
+        code = int(wp.static(int(SolveStatus.UNREACHABLE)))
+        for j in range(placement.coordinate.shape[0]):
+            value = joint_q[out, placement.coordinate[j]]
+            outwards = wp.float64(0.0)
+            if value >= placement.upper[j]:
+                outwards = probe
+            if value <= placement.lower[j]:
+                outwards = -probe
+            if outwards != wp.float64(0.0):
+                beyond = cost_at(tree, placement, out, j, value + outwards, joint_q, target)
+                within = cost_at(tree, placement, out, j, value - outwards, joint_q, target)
+                cost = cost_at(tree, placement, out, j, value, joint_q, target)
+                if within - beyond > probe * wp.float64(wp.static(_SLOPE)) * cost:
+                    code = wp.static(int(SolveStatus.AT_LIMITS))
+        return code
+
+    return SimpleNamespace(
+        tool_errors=tool_errors, tool_error=tool_error, write_configuration=write_configuration,
+        within_limits=within_limits, unsolved=unsolved,
+    )  # fmt: skip

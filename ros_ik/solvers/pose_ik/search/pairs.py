@@ -1,0 +1,114 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Pairs of shapes that the solutions of a chain are checked for."""
+
+from __future__ import annotations
+
+from typing import Any
+import warnings
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.collision.checks.collision_arguments import checked_pairs
+from ros_ik.kinematics.collision.checks.collisions import always_colliding_pairs
+from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
+from ros_ik.kinematics.serial_chain import joints_to
+from ros_ik.model.conventions.checks import checked_amount
+from ros_ik.model.conventions.labels import listed
+from ros_ik.solvers.pose_ik.search.search import ChainProblem
+
+
+def chain_pairs(problem: ChainProblem, pairs: Any, margin: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pairs of shapes to check at solutions.
+
+    Pairs whose shapes the chain does not move against each other are checked here, once. Among
+    the model's own pairs, not the given ones, those that collide whatever the chain does are left
+    out: shapes that overlap by design, and, with a warning, what the held joints bring into
+    collision. Those that are always nearer than the margin are held to no margin.
+
+    Args:
+        problem: What poses are solved for.
+        pairs: Pairs of shapes; None for ``model.shape_contact_pairs``.
+        margin: Distance [m] that the shapes of a pair must keep.
+
+    Returns:
+        Pairs, int [n_pairs, 2], and the margin of each [m], [n_pairs].
+
+    Raises:
+        ArgumentError: A shape without geometry in memory, no pair at all, or another type, shape
+            or range than expected.
+    """
+    model = problem.model
+    distance = checked_amount('collision_margin', margin)
+    asked = checked_pairs(model, pairs, 'collision_pairs')
+    held = model.apply_mimic(problem.held)[None]
+    checker = CollisionChecker(model, 1, pairs=asked, scalar=wp.float64)
+    _check_ignored(checker, given=pairs is not None)
+    asked = checker.pairs
+    still = _still(problem, asked)
+    now = checker.pair_distances(held)[0][0]
+    if pairs is not None:
+        keep = ~still | (now <= distance)
+        return asked[keep], np.full(int(np.sum(keep)), distance)
+    if not len(asked):
+        raise ArgumentError(
+            'check_collisions: the model has no two shapes that may collide with each other'
+        )
+    overlap = _among(asked, always_colliding_pairs(model, pairs=asked))
+    stuck = still & (now <= 0.0) & ~overlap
+    if np.any(stuck):
+        names = [_pair_name(checker, k) for k in np.flatnonzero(stuck).tolist()]
+        warnings.warn(
+            f'joint_q holds {listed(names)} in collision; the chain does not move them against '
+            'each other, and its solutions are not checked for that',
+            stacklevel=3,
+        )
+    margins = np.full(len(asked), distance)
+    if distance > 0.0:
+        margins[_among(asked, always_colliding_pairs(model, pairs=asked, margin=distance))] = 0.0
+    keep = ~still & ~overlap
+    return asked[keep], margins[keep]
+
+
+def _check_ignored(checker: CollisionChecker, *, given: bool) -> None:
+    """Raise ArgumentError where a pair cannot be checked."""
+    if checker.ignored_shapes:
+        raise ArgumentError(
+            f'check_collisions: no geometry of {listed(checker.ignored_shapes)} is in memory: '
+            'give Model.from_urdf the package_paths that hold the meshes, describe the shapes by '
+            'a known geometry, or name the pairs to check in collision_pairs'
+        )
+    if given and len(checker.ignored_pairs):
+        raise ArgumentError(
+            f'collision_pairs: {checker.ignored_pairs[0].tolist()} are two planes, which have no '
+            'distance'
+        )
+
+
+def _still(problem: ChainProblem, pairs: np.ndarray) -> np.ndarray:
+    """Tell which pairs the chain does not move against each other, bool [n_pairs]."""
+    model = problem.model
+    moving = set(np.asarray(problem.chain.coordinates).tolist())
+    starts, drivers = model.joint_q_start.numpy(), model.mimic_driver
+    moves = set()
+    for joint in range(model.joint_count):
+        driver = drivers.get(joint, (joint, 0.0, 1.0))[0]
+        if moving & set(range(starts[driver], starts[driver + 1])):
+            moves.add(joint)
+    body = model.shape_body.numpy()[pairs]
+    above = {k: moves.intersection(joints_to(model, k)) for k in np.unique(body).tolist()}
+    return np.array([above[first] == above[second] for first, second in body.tolist()], dtype=bool)
+
+
+def _among(pairs: np.ndarray, some: np.ndarray) -> np.ndarray:
+    """Tell which pairs are among some of them, bool [n_pairs]."""
+    chosen = set(map(tuple, some.tolist()))
+    return np.array([tuple(pair) in chosen for pair in pairs.tolist()], dtype=bool)
+
+
+def _pair_name(checker: CollisionChecker, k: int) -> str:
+    """Return the links of a pair for a message."""
+    (first, _), (second, _) = checker.pair_names(k)
+    return f'{first} and {second}'

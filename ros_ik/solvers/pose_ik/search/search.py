@@ -1,0 +1,275 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Searches and verifies a batch of poses: the launches behind a ChainIK.
+
+One kernel searches and one verifies; see ``kernel`` for how. Where there are shapes to
+check, one more tells which of the configurations collide.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+import dataclasses
+import os
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+import numpy as np
+import warp as wp
+
+from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
+from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.read_once import ReadOnce
+from ros_ik.kinematics.serial_chain import SerialChain
+from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.solvers.graph import Graph
+from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
+from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
+from ros_ik.solvers.pose_ik.kernels.collect import collect_kernel
+from ros_ik.solvers.pose_ik.kernels.kernel import chain_ik_kernel
+from ros_ik.solvers.pose_ik.search.setup import make_chain
+from ros_ik.solvers.pose_ik.search.setup import make_placement
+from ros_ik.solvers.pose_ik.search.setup import make_search
+
+if TYPE_CHECKING:
+    from ros_ik.model import Model
+
+# Below this many threads a GPU is not full: then several lanes work on each problem.
+_FULL_GPU = 65_536
+_MAX_LANES = 32
+# Problems that a thread of the CPU takes at a time, unless a batch is so large that a quarter of a
+# thread's share is more.
+CPU_CHUNK = 256
+# From so many problems on threads are worth their start, where no graph is recorded.
+_WORTH_SHARING = 16
+# Configurations that a GPU checks for collisions at a time: bounds the memory of their links.
+_GPU_CHECKED = 8_192
+
+
+@dataclasses.dataclass(frozen=True)
+class ChainProblem:
+    """Problem of a pose search: model, link, chain, tool and tolerances.
+
+    Attributes:
+        model: The model.
+        link: Index of the link that carries the tool.
+        chain: The chain to the tool.
+        held: Configuration that holds the other joints, [joint_coord_count].
+        offset: Pose of the tool in the link, [7].
+        tolerance: Largest errors of a solution.
+    """
+
+    model: Model
+    link: int
+    chain: SerialChain
+    held: np.ndarray
+    offset: np.ndarray
+    tolerance: PoseTolerance = PoseTolerance(0.0, 0.0)
+
+
+class RowChecker:
+    """Checks rows of coordinates for collisions, a bounded number at a time.
+
+    Attributes:
+        checker: What it checks with, in float64.
+    """
+
+    def __init__(
+        self, model: Model, pairs: np.ndarray, margins: np.ndarray, n_threads: int
+    ) -> None:
+        """Allocate work space for so many threads.
+
+        Args:
+            model: The model.
+            pairs: Pairs of shapes, [n_pairs, 2].
+            margins: Margins of the pairs [m], [n_pairs].
+            n_threads: Threads that check at the same time.
+        """
+        self._size = _GPU_CHECKED if wp.get_device(model.device).is_cuda else CPU_CHUNK
+        self.checker = CollisionChecker(
+            model, self._size * n_threads, margin=margins, pairs=pairs, scalar=wp.float64
+        )
+
+    def launch(self, joint_q: wp.array, collides: wp.array, thread: int) -> None:
+        """Write 1 for the rows that collide, else 0; allocates nothing.
+
+        Args:
+            joint_q: Coordinates, float64 [n, joint_coord_count].
+            collides: Output, int32 [n].
+            thread: Whose work space to use.
+        """
+        first = thread * self._size
+        for row in range(0, joint_q.shape[0], self._size):
+            rows = slice(row, min(row + self._size, joint_q.shape[0]))
+            self.checker.launch(joint_q[rows], collides[rows], first=first)
+
+
+class ChainSearch(ReadOnce):
+    """Search for batches of up to one size; all is allocated and compiled at construction.
+
+    Attributes:
+        problem: What poses are solved for.
+        settings: How it searches.
+        n_problems: Most poses of a batch.
+        n_solutions: Distinct solutions wanted per pose.
+        poses: Where the poses of the next run go, transforms [n_problems].
+        seeds: Where its seeds go, of the chain's variables, [n_problems, m].
+        joint_q: Solutions of the last run, [n_problems * n_solutions, joint_coord_count].
+        position_error: Their distances to the poses [m], [n_problems, n_solutions].
+        rotation_error: Their angles to the poses [rad], [n_problems, n_solutions].
+        n_found: Solutions found, [n_problems].
+        status: SolveStatus codes, [n_problems].
+        collides: 1 for solutions that collide, [n_problems * n_solutions]; None without a checker.
+        iterations: Iterations of each lane, [n_problems * lanes].
+    """
+
+    read_once = frozenset(('problem', 'settings', 'n_problems', 'n_solutions'))
+
+    def __init__(
+        self,
+        problem: ChainProblem,
+        n_problems: int,
+        n_solutions: int,
+        settings: ChainIKSettings,
+        *,
+        n_lanes: int | None = None,
+        n_threads: int = 1,
+        checker: RowChecker | None = None,
+    ) -> None:
+        """Compile and allocate.
+
+        Args:
+            problem: What poses are solved for.
+            n_problems: Most poses of a batch.
+            n_solutions: Distinct solutions wanted per pose.
+            settings: How to search.
+            n_lanes: Searches side by side per problem; None: one on a CPU and on a full GPU.
+            n_threads: CPU threads that share a batch.
+            checker: What tells whether solutions collide; None to check none.
+        """
+        model, chain = problem.model, problem.chain
+        self.problem, self.settings = problem, settings
+        self.n_problems, self.n_solutions = n_problems, n_solutions
+        self._device = wp.get_device(model.device)
+        self._lanes = n_lanes or self._default_lanes()
+        self._threads, self._checker = n_threads, checker
+        self._tree = kinematic_tree(model, wp.float64)
+        self._chain_arrays = make_chain(chain, self._device)
+        self._search = make_search(chain, settings, problem.tolerance, self._lanes)
+        self._placement = make_placement(
+            model, problem.link, chain, problem.held, problem.offset, problem.tolerance,
+            (self._search.position_weight, self._search.length), settings.separation,
+        )  # fmt: skip
+        self._kernel = chain_ik_kernel(
+            wp.float64, chain.slides, chain.variables, chain.is_direct, problem.tolerance.by_axis
+        )
+        self._allocate()
+        self._graph: Graph | None = None
+        if n_problems <= CPU_CHUNK or self._threads == 1:
+            self._graph = Graph(lambda: self._launch(0, n_problems), self._device)
+        else:
+            self._launch(0, 1)  # compiles and loads, before threads share the work
+
+    def bytes_per_problem(self) -> int:
+        """Return the memory that one more problem takes [bytes]."""
+        arrays = (
+            self.poses.array, self.seeds.array, self._solved, self._solutions, self._found,
+            self._lane_cost, self.iterations, *(buffer.array for buffer in self._outputs),
+        )  # fmt: skip
+        return sum(array.capacity for array in arrays) // self.n_problems
+
+    def run(self, count: int | None = None) -> None:
+        """Solve the first ``count`` poses, None for all, from their seeds."""
+        count = self.n_problems if count is None else count
+        if self._graph is not None and count == self.n_problems:
+            self._graph.launch()
+        elif self._threads > 1 and count >= _WORTH_SHARING:
+            self._run_in_threads(count)
+        else:
+            self._launch(0, count)
+            if self._device.is_cuda:
+                wp.synchronize_device(self._device)
+
+    def _run_in_threads(self, count: int) -> None:
+        """Share the batch among threads; a kernel on the CPU uses one core and frees the GIL."""
+        # Large enough to hide what a launch costs, with several for each thread to share evenly.
+        least, most = (-(-count // (parts * self._threads)) for parts in (4, 2))
+        chunk = max(least, min(CPU_CHUNK, most))
+        threads: SimpleQueue[int] = SimpleQueue()
+        for k in range(self._threads):
+            threads.put(k)
+
+        def launch(first: int) -> None:
+            thread = threads.get()
+            self._launch(first, min(chunk, count - first), thread)
+            threads.put(thread)
+
+        with ThreadPoolExecutor(self._threads) as pool:
+            list(pool.map(launch, range(0, count, chunk)))
+
+    def _launch(self, first: int, count: int, thread: int = 0) -> None:
+        """Search and verify ``count`` problems from ``first`` on."""
+        self.poses.upload()
+        self.seeds.upload()
+        poses, seeds = self.poses.array, self.seeds.array
+        found = [self._solutions, self._found, self._lane_cost]
+        wp.launch(
+            self._kernel,
+            dim=count * self._lanes,
+            inputs=[self._chain_arrays, self._search, first, poses, seeds],
+            outputs=[self._solved, *found, self.iterations],
+            device=self._device,
+        )
+        outputs = self.joint_q, self.position_error, self.rotation_error, self.n_found, self.status
+        wp.launch(
+            collect_kernel(),
+            dim=count,
+            inputs=[
+                self._tree.arrays, self._placement, self._lanes, first, poses, seeds, *found,
+            ],
+            outputs=[*(buffer.array for buffer in outputs), self._solved],
+            device=self._device,
+        )  # fmt: skip
+        if self._checker is not None and self.collides is not None:
+            rows = slice(first * self.n_solutions, (first + count) * self.n_solutions)
+            self._checker.launch(self.joint_q.array[rows], self.collides.array[rows], thread)
+        for buffer in self._outputs:
+            buffer.download()
+
+    def _allocate(self) -> None:
+        """Make the arrays."""
+        n, s, m = self.n_problems, self.n_solutions, self.problem.chain.n_variables
+        rows, device = n * self._lanes, self._device
+        self.poses = HostBuffer((n,), wp.transformd, device)
+        self.seeds = HostBuffer((n, m), wp.float64, device)
+        self._solved = wp.zeros(n, dtype=wp.int32, device=device)
+        self._solutions = wp.zeros((rows, s, m), dtype=wp.float64, device=device)
+        self._found = wp.zeros(rows, dtype=wp.int32, device=device)
+        self._lane_cost = wp.zeros(rows, dtype=wp.float64, device=device)
+        self.iterations = wp.zeros(rows, dtype=wp.int32, device=device)
+        coords = self.problem.model.joint_coord_count
+        self.joint_q = HostBuffer((n * s, coords), wp.float64, device)
+        self.position_error = HostBuffer((n, s), wp.float64, device)
+        self.rotation_error = HostBuffer((n, s), wp.float64, device)
+        self.n_found = HostBuffer((n,), wp.int32, device)
+        self.status = HostBuffer((n,), wp.int32, device)
+        self.collides = None if self._checker is None else HostBuffer((n * s,), wp.int32, device)
+        self._outputs = [
+            self.joint_q, self.position_error, self.rotation_error, self.n_found, self.status,
+            *([] if self.collides is None else [self.collides]),
+        ]  # fmt: skip
+
+    def _default_lanes(self) -> int:
+        if not self._device.is_cuda:
+            return 1
+        return max(1, min(_MAX_LANES, _FULL_GPU // self.n_problems))
+
+
+def thread_count(model: Model, n_threads: int | None) -> int:
+    """Return how many threads share a batch: one where a GPU works, else those of the CPU."""
+    if wp.get_device(model.device).is_cuda:
+        return 1
+    if n_threads is None:
+        return os.cpu_count() or 1
+    return checked_count('n_threads', n_threads, 1)

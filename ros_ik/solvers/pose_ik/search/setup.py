@@ -1,0 +1,176 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Device arrays and structs of the search, and checks of its arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import TYPE_CHECKING
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.serial_chain import joints_to
+from ros_ik.kinematics.serial_chain import SerialChain
+from ros_ik.kinematics.tree import poses_between
+from ros_ik.model.conventions.poses import multiply
+from ros_ik.numbers import host_array
+from ros_ik.numbers import real_array
+from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
+from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
+from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bounds_struct
+from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
+from ros_ik.solvers.pose_ik.kernels.kernel import search_struct
+from ros_ik.solvers.pose_ik.kernels.placement import placement_struct
+
+if TYPE_CHECKING:
+    from ros_ik.model import Model
+
+
+def make_chain(chain: SerialChain, device: wp.DeviceLike) -> Any:
+    """Return the chain as the struct that kernels take."""
+    types = chain_struct(wp.float64)
+    arrays = types.Chain()
+    rotation, position = chain.constants[:, :3, :3], chain.constants[:, :3, 3]
+    arrays.rotation = wp.array(rotation, dtype=types.mat33, device=device)
+    arrays.position = wp.array(position, dtype=types.vec3, device=device)
+    low, high = chain.sampling_range()
+    for name, values in (
+        ('coef0', chain.coef0), ('coef1', chain.coef1), ('lower', chain.lower),
+        ('upper', chain.upper), ('sample_lower', low), ('sample_upper', high),
+    ):  # fmt: skip
+        setattr(arrays, name, wp.array(values, dtype=wp.float64, device=device))
+    return arrays
+
+
+def axis_bounds(tolerance: PoseTolerance) -> Any:
+    """Return tolerances by axis as the struct that kernels take."""
+    bounds = axis_bounds_struct(wp.float64)()
+    bounds.position, bounds.rotation = (wp.vec3d(*row) for row in tolerance.bounds.reshape(2, 3))
+    zones = (wp.vec3d(*row) for row in tolerance.zones.reshape(2, 3))
+    bounds.position_zone, bounds.rotation_zone = zones
+    bounds.in_tool = int(tolerance.frame == 'tool')
+    return bounds
+
+
+def make_search(
+    chain: SerialChain, settings: ChainIKSettings, tolerance: PoseTolerance, lanes: int
+) -> Any:
+    """Return what steers the search as the struct that its kernel takes.
+
+    Args:
+        chain: The chain.
+        settings: How to search.
+        tolerance: Largest errors of a solution.
+        lanes: Searches side by side per problem.
+    """
+    reach = float(np.sum(np.linalg.norm(chain.constants[:, :3, 3], axis=1)))
+    # A chain of turning joints in one point has no reach; any length does there.
+    reach = reach if reach > 1e-3 else 1.0
+    search = search_struct(wp.float64)()
+    search.position_tolerance, search.rotation_tolerance = tolerance.lengths
+    search.bounds = axis_bounds(tolerance)
+    free_position, free_rotation = tolerance.is_free
+    search.position_weight = 0.0 if free_position else 1.0
+    search.length = 0.0 if free_rotation else settings.relative_length * reach
+    search.damping = settings.damping
+    search.least_damping = 1e-7 * reach * reach
+    for name in (
+        'separation', 'max_iterations', 'max_attempts', 'window', 'patient_window', 'progress',
+        'seed',
+    ):  # fmt: skip
+        setattr(search, name, getattr(settings, name))
+    search.lanes = lanes
+    return search
+
+
+def make_placement(
+    model: Model,
+    link: int,
+    chain: SerialChain,
+    held: np.ndarray,
+    offset: np.ndarray,
+    tolerance: PoseTolerance,
+    weights: tuple[float, float],
+    separation: float,
+    free: np.ndarray | None = None,
+) -> Any:
+    """Return where the variables of a chain lie in the model, for the verification.
+
+    Args:
+        model: The model.
+        link: Index of the link that the tool is on.
+        chain: The chain to it.
+        held: Configuration that holds the other joints, [joint_coord_count].
+        offset: Pose of the tool in the link, [7].
+        tolerance: Largest errors of a solution.
+        weights: Weight of a distance, and of an angle [m], in the cost of the search.
+        separation: Distance between solutions that count as two.
+        free: Axes of the tool about which it may turn, [0, 1 or 3, 3]; None for none.
+    """
+    mimics = model.mimic_driver
+    start = model.joint_q_start.numpy()
+    drivers = [driver for driver, _, _ in mimics.values()]
+    placement = placement_struct()()
+    path, between = poses_between(model, joints_to(model, link))
+    for name, indices in (
+        ('path', path),
+        ('coordinate', chain.coordinates),
+        ('follower', start[list(mimics)]),
+        ('driver', start[drivers]),
+    ):
+        values = np.asarray(indices, dtype=np.int32)
+        setattr(placement, name, wp.array(values, dtype=wp.int32, device=model.device))
+    for name, numbers in (
+        ('coef0', [coef0 for _, coef0, _ in mimics.values()]),
+        ('coef1', [coef1 for _, _, coef1 in mimics.values()]),
+        ('base', held),
+        ('lower', chain.lower),
+        ('upper', chain.upper),
+    ):
+        values = np.asarray(numbers, dtype=np.float64)
+        setattr(placement, name, wp.array(values, dtype=wp.float64, device=model.device))
+    placement.before = wp.array(between[:-1], dtype=wp.transformd, device=model.device)
+    placement.tool = wp.transformd(*multiply(between[-1], np.asarray(offset, dtype=np.float64)))
+    placement.separation = separation
+    placement.position_tolerance, placement.rotation_tolerance = tolerance.lengths
+    placement.bounds, placement.by_axis = axis_bounds(tolerance), int(tolerance.by_axis)
+    placement.position_weight, placement.length = weights
+    if free is not None:
+        placement.free_turns = len(free)
+        if len(free) == 1:
+            placement.free_axis = wp.vec3d(*free[0])
+    return placement
+
+
+def check_sizes(**sizes: int | None) -> None:
+    """Raise ArgumentError for a size that is no integer or below one."""
+    for name, size in sizes.items():
+        if size is not None or name != 'n_lanes':
+            checked_count(name, size, 1)
+
+
+def checked_rows(name: str, values: np.ndarray, n: int, width: int) -> np.ndarray:
+    """Return ``values`` as float64 [n, width], or raise ArgumentError naming it."""
+    rows = real_array(name, values)
+    if rows.shape != (n, width):
+        raise ArgumentError(f'{name} must have shape [{n}, {width}], got {list(rows.shape)}')
+    return rows
+
+
+def seed_rows(seeds: np.ndarray | None, n: int) -> np.ndarray | None:
+    """Return seeds as one row for each of n problems, None for none.
+
+    Raises:
+        ArgumentError: Another number of rows.
+    """
+    if seeds is None:
+        return None
+    starts = host_array(seeds)
+    if starts.ndim == 1:
+        starts = np.broadcast_to(starts, (n, len(starts)))
+    if len(starts) != n:
+        raise ArgumentError(f'seeds must have one row per pose ({n}), got {len(starts)}')
+    return starts
