@@ -11,7 +11,7 @@ from ros_ik.node.control.control_loop import Inbox
 from ros_ik.node.control.publishing import CommandPublishers
 from ros_ik.node.subscribers.inputs import Inputs
 from ros_ik.node.transport.mailbox import Mailbox
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.polled_subscription import StreamNode
 from ros_ik.servo import Servo
 from ros_ik.settings import Settings
@@ -31,7 +31,7 @@ class Configured:
         inbox: Inbox,
         outlets: Mailbox[CommandPublishers | None],
         now: Callable[[], float],
-        drops: Drops,
+        drops: MessageStats,
     ) -> None:
         """Create topics and services.
 

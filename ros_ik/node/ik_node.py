@@ -54,7 +54,7 @@ from ros_ik.node.subscribers.transforms import ResolvedFrame
 from ros_ik.node.subscribers.transforms import UnresolvedFrame
 from ros_ik.node.transport.mailbox import Mailbox
 from ros_ik.node.transport.message_stats import Drop
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.polled_subscription import StreamNode
 from ros_ik.servo import Rejection
 from ros_ik.servo import Servo
@@ -81,7 +81,7 @@ class IkNode(GuardedNode, StreamNode):
         """Declare the parameters, listen for a description, start to report."""
         super().__init__('ros_ik', start_parameter_services=False)
         BoundedParameterServices(self)
-        self._drops = Drops(self)
+        self._drops = MessageStats(self)
         self._inbox = Inbox.empty()
         self._outlets: Mailbox[CommandPublishers | None] = Mailbox(None)
         self._machine = StateMachine(NodeStage.WAITING, NODE_TRANSITIONS)

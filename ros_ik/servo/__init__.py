@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One control step without ROS: time is a number, messages are arrays."""
 
+from typing import Any
+import warnings
+
 from ros_ik.servo.interface.codes import Mode
 from ros_ik.servo.interface.codes import Rejection
 from ros_ik.servo.interface.codes import StatusCode
@@ -20,9 +23,9 @@ from ros_ik.servo.interface.command import TwistTarget
 from ros_ik.servo.robot.trajectory import trajectory_layout
 from ros_ik.servo.robot.trajectory import TrajectoryLayout
 from ros_ik.servo.servo import Servo
-from ros_ik.servo.targets.obstacle_registry import ObstacleBook
 from ros_ik.servo.targets.obstacle_registry import ObstacleKind
 from ros_ik.servo.targets.obstacle_registry import ObstacleOperation
+from ros_ik.servo.targets.obstacle_registry import ObstacleRegistry
 from ros_ik.servo.targets.obstacle_registry import ObstacleRequest
 from ros_ik.servo.targets.target_checks import TargetReader
 
@@ -36,7 +39,7 @@ __all__ = [
     'Measurement',
     'Mode',
     'Obstacle',
-    'ObstacleBook',
+    'ObstacleRegistry',
     'ObstacleKind',
     'ObstacleOperation',
     'ObstacleRequest',
@@ -51,3 +54,13 @@ __all__ = [
     'TwistTarget',
     'trajectory_layout',
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Return what has a former name, for one release."""
+    if name != 'ObstacleBook':
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    warnings.warn(
+        'ros_ik.servo.ObstacleBook is now ObstacleRegistry', DeprecationWarning, stacklevel=2
+    )
+    return ObstacleRegistry

@@ -21,7 +21,7 @@ from ros_ik.servo.interface.command import Obstacle
 from ros_ik.servo.interface.command import ServoOutput
 from ros_ik.servo.interface.command import TaskReport
 from ros_ik.servo.motion.center_of_mass import check_center
-from ros_ik.servo.motion.deceleration import Halt
+from ros_ik.servo.motion.deceleration import Deceleration
 from ros_ik.servo.motion.position_room import PositionRoom
 from ros_ik.servo.reports.barrier_report import BarrierReport
 from ros_ik.servo.reports.tick_reports import AccelerationReport
@@ -43,10 +43,10 @@ from ros_ik.servo.step.step_solver import StepSolver
 from ros_ik.servo.targets.events import Events
 from ros_ik.servo.targets.references import commanded_coords
 from ros_ik.servo.targets.references import set_references
-from ros_ik.servo.targets.rollout import LookAhead
+from ros_ik.servo.targets.rollout import Rollout
 from ros_ik.servo.targets.standstill import Standstill
 from ros_ik.servo.targets.target_selection import Choice
-from ros_ik.servo.targets.target_selection import Goals
+from ros_ik.servo.targets.target_selection import TargetSelection
 from ros_ik.settings import Settings
 from ros_ik.solvers import SolveStatus
 from ros_ik.state_machine import StateMachine
@@ -77,17 +77,17 @@ class Servo:
         self.settings = settings
         self.robot = resolve_robot(model, settings)
         check_center(settings, model)
-        self.goals = Goals(self.robot, settings)
+        self.goals = TargetSelection(self.robot, settings)
         self._solver = StepSolver(self.robot, settings)
         self._report = BarrierReport(self._solver)
         self._look_ahead = (
-            LookAhead(self.robot, settings, self._solver.scene) if settings.rollout_steps else None
+            Rollout(self.robot, settings, self._solver.scene) if settings.rollout_steps else None
         )
         self._damping_report = DampingReport(settings.period)
         self._acceleration_report = AccelerationReport(self.robot, settings.period)
         self._standstill = Standstill(self.robot, settings.period)
         self._events = Events()
-        self._halt, self._room = Halt(), PositionRoom(self.robot)
+        self._halt, self._room = Deceleration(), PositionRoom(self.robot)
         self.following = FollowingError(self.robot, settings)
         self._starts = MotionStarts(self.robot, settings)
         self.reports = True
@@ -301,7 +301,7 @@ class Servo:
         wanted = set_references(
             solver, self.robot, self.goals, self._posture, self.joint_q, self._step, self.settings
         )
-        damping = solver.damp()
+        damping = solver.update_damping()
         before = self.goals.remaining(self.joint_q)
         status = solver.solve(self.joint_q, self._step, self._next_step)
         # A sum of squares is finite only where every number is.
@@ -362,7 +362,7 @@ class Servo:
         ahead.advance(self.joint_q, -self._step)
         self.goals.carry_on(ahead.poses, self._poses())
 
-    def _predict(self, look_ahead: LookAhead, output: ServoOutput) -> None:
+    def _predict(self, look_ahead: Rollout, output: ServoOutput) -> None:
         """Say where the next steps lead as far as is known now."""
         ahead, output.ahead_qd = look_ahead.predict(
             self.joint_q, self._step, self._solver, self.goals, self._posture
@@ -446,7 +446,7 @@ class Servo:
         return self._output(code, text, publish=True)
 
     def _halting_step(self, returns: bool | np.ndarray) -> np.ndarray:
-        """Return the step of each controlled joint in a halt; see :meth:`Halt.step`."""
+        """Return the step of each controlled joint in a halt; see :meth:`Deceleration.step`."""
         robot, dofs, solver = self.robot, self.robot.group.variable_dof, self._solver
         position = self.joint_q[robot.coords]
         if solver.limits.is_strict:

@@ -17,7 +17,7 @@ from support.ros_rig import start_node
 
 from ros_ik.node.reports.reporter import Reminder
 from ros_ik.node.transport.message_stats import Drop
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.servo import StatusCode
 
 pytestmark = pytest.mark.dds
@@ -92,7 +92,7 @@ def test_publishers_of_another_durability_are_told_apart(node, capfd):
 
 
 def test_the_same_refusal_is_logged_once_and_each_other_one_too(node, capfd):
-    drops = Drops(node)
+    drops = MessageStats(node)
     for _ in range(30):
         drops.add('target_pose', Drop.UNREADABLE, lambda: 'too short')
     drops.add('target_pose', Drop.TOO_OLD, lambda: 'older than the last')
@@ -107,7 +107,7 @@ def test_the_same_refusal_is_logged_once_and_each_other_one_too(node, capfd):
 
 
 def test_many_different_refusals_of_one_topic_do_not_flood_the_log(node, capfd):
-    drops, made = Drops(node), []
+    drops, made = MessageStats(node), []
     for k in range(500):
         drops.add('target_pose', Drop.UNREADABLE, lambda k=k: made.append(k) or f'message {k}')
     assert len(lines(capfd, 'dropped a message')) == len(made) == 20

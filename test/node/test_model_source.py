@@ -15,7 +15,7 @@ from support.ros_rig import PATIENCE
 
 from ros_ik.node.execution.executor import make_executor
 from ros_ik.node.model_loading.model_source import ModelSource
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.settings import read_settings
 
 pytestmark = pytest.mark.dds
@@ -29,8 +29,9 @@ def test_a_latched_description_that_was_lost_comes_with_another_subscription():
         node.create_publisher(String, 'robot_description', LATCHED).publish(String(data='<robot'))
         settings = read_settings({'ee.frame': 'tool'})
         source = ModelSource(
-            node, lambda: settings, lambda: True, lambda: True, lambda text: None, Drops(node)
-        )
+            node, lambda: settings, lambda: True, lambda: True, lambda text: None,
+            MessageStats(node),
+        )  # fmt: skip
         executor = make_executor(context)
         try:
             give_up = time.monotonic() + PATIENCE

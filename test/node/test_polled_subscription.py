@@ -25,7 +25,7 @@ from ros_ik.node.control.control_loop import Inbox
 from ros_ik.node.execution.executor import make_executor
 from ros_ik.node.subscribers.inputs import Inputs
 from ros_ik.node.transport.message_stats import Drop
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.polled_subscription import Stream
 from ros_ik.node.transport.polled_subscription import StreamNode
 from ros_ik.node.transport.polled_subscription import StreamRound
@@ -213,7 +213,7 @@ def inputs(node, servo):
     """Return the inputs of a node for a Panda, and its inbox."""
     inbox = Inbox.empty()
     inbox.settings.put(servo.settings)
-    inputs = Inputs(node, servo.settings, inbox, time.monotonic, Drops(node))
+    inputs = Inputs(node, servo.settings, inbox, time.monotonic, MessageStats(node))
     inputs.take_over(servo)
     yield inputs, inbox
     inputs.destroy()
@@ -322,7 +322,7 @@ def test_numbers_that_are_none_cost_their_joint_alone(node, inputs, servo, last)
 
 
 def test_drops_are_counted_by_two_threads_and_logged_by_one(node):
-    drops, lines = Drops(node), []
+    drops, lines = MessageStats(node), []
     node.get_logger().warning = lines.append
     threads = [
         threading.Thread(

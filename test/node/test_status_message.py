@@ -12,7 +12,7 @@ from rclpy.serialization import deserialize_message
 from ros_ik.node.control.statistics import TickStatistics
 from ros_ik.node.control.status_message import NodeState
 from ros_ik.node.control.status_message import StatusMessage
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.servo import CenterReport
 from ros_ik.servo import Rejection
 from ros_ik.servo import ServoOutput
@@ -24,7 +24,7 @@ from ros_ik_interfaces.msg import IkStatus
 @pytest.fixture
 def drops():
     logger = SimpleNamespace(warning=lambda text: None)
-    return Drops(SimpleNamespace(get_logger=lambda: logger))
+    return MessageStats(SimpleNamespace(get_logger=lambda: logger))
 
 
 def output(**fields):

@@ -5,7 +5,7 @@
 import threading
 import time
 
-from ros_ik.node.execution.tick_gap import PauseGate
+from ros_ik.node.execution.tick_gap import TickGap
 
 PATIENCE = 10.0
 SHORT, LONG = 0.0005, 10.0
@@ -28,7 +28,7 @@ def ended(thread):
 
 def test_nobody_waits_where_there_are_no_ticks_or_the_next_one_is_far_away(monkeypatch):
     monkeypatch.setattr('ros_ik.node.execution.tick_gap._LONGEST', LONG)
-    gate = PauseGate()
+    gate = TickGap()
     assert ended(waiting(gate))
     assert not gate.open(LONG)
     assert ended(waiting(gate))
@@ -37,7 +37,7 @@ def test_nobody_waits_where_there_are_no_ticks_or_the_next_one_is_far_away(monke
 
 def test_one_who_comes_before_or_in_a_tick_goes_on_after_it(monkeypatch):
     monkeypatch.setattr('ros_ik.node.execution.tick_gap._LONGEST', LONG)
-    gate = PauseGate()
+    gate = TickGap()
     assert not gate.open(SHORT)
     thread = waiting(gate)
     time.sleep(0.05)
@@ -51,6 +51,6 @@ def test_one_who_comes_before_or_in_a_tick_goes_on_after_it(monkeypatch):
 
 
 def test_ticks_that_stand_still_hold_nobody_up():
-    gate = PauseGate()
+    gate = TickGap()
     gate.open(SHORT)
     assert ended(waiting(gate))

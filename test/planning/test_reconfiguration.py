@@ -14,9 +14,9 @@ from ros_ik.planning import check_trajectory
 from ros_ik.planning import Point
 from ros_ik.planning import reconfigure
 from ros_ik.planning import RequestError
-from ros_ik.servo.targets.obstacle_registry import ObstacleBook
 from ros_ik.servo.targets.obstacle_registry import ObstacleKind
 from ros_ik.servo.targets.obstacle_registry import ObstacleOperation
+from ros_ik.servo.targets.obstacle_registry import ObstacleRegistry
 from ros_ik.servo.targets.obstacle_registry import ObstacleRequest
 
 OFFSET = {'ee__offset_xyz': [0.0, 0.02, 0.1], 'ee__offset_rpy': [0.3, 0.0, 0.5]}
@@ -65,7 +65,7 @@ def test_it_says_why_there_is_none(planner, rig):
     assert not found.joint_names and 'no configuration reaches the pose' in found.message
     found = reconfigure(planner, 0, rig.pose(), start, budget=Budget(0.0))
     assert not found.joint_names and 'ran out of time' in found.message
-    book = ObstacleBook(planner.robot, 8)
+    book = ObstacleRegistry(planner.robot, 8)
     boxes = [
         ObstacleRequest(
             ObstacleOperation.ADD, f'{k}', ObstacleKind.BOX, size, '', rig.pose()[:3] + place

@@ -9,7 +9,7 @@ from support.servo_rig import Rig
 
 from ros_ik.demo.robots import find_robot
 from ros_ik.servo import StatusCode
-from ros_ik.servo.step.commanded_state import StepAhead
+from ros_ik.servo.step.commanded_state import CommandedState
 
 ROBOTS = {
     'panda': {'position_weight': 2.0},
@@ -24,7 +24,7 @@ ROBOTS = {
 def test_the_least_singular_value_is_that_of_the_weighted_jacobian(robot):
     rig = Rig(robot, **{f'ee__{key}': value for key, value in ROBOTS[robot].items()})
     other = PinocchioRobot(find_robot(robot).urdf_path.read_text(), rig.model)
-    ahead, task = StepAhead(rig.robot, rig.settings), rig.settings.tasks[0]
+    ahead, task = CommandedState(rig.robot, rig.settings), rig.settings.tasks[0]
     weights = np.array(task.position_weight + task.orientation_weight)
     rows = np.flatnonzero(weights)
     dofs, rng = rig.robot.group.variable_dof, np.random.default_rng(2)
@@ -49,7 +49,7 @@ class Judge:
         given = {f'ee__{key}': value for key, value in ROBOTS[robot].items()}
         self.rig = rig = Rig(robot, **given)
         self._other = PinocchioRobot(find_robot(robot).urdf_path.read_text(), rig.model)
-        self.ahead, self._task = StepAhead(rig.robot, rig.settings), rig.settings.tasks[0]
+        self.ahead, self._task = CommandedState(rig.robot, rig.settings), rig.settings.tasks[0]
         weights = np.array(self._task.position_weight + self._task.orientation_weight)
         self.rows, self.weights = np.flatnonzero(weights), weights / weights.max()
         self.dofs, self._rng = rig.robot.group.variable_dof, np.random.default_rng(4)
@@ -136,7 +136,7 @@ def _of_base(other, q, base, frame):
 
 def test_an_arm_of_few_joints_is_not_near_a_singularity_everywhere():
     rig = Rig('panda', locked_joints=['panda_joint1', 'panda_joint3'])
-    ahead = StepAhead(rig.robot, rig.settings)
+    ahead = CommandedState(rig.robot, rig.settings)
     ahead.at(rig.q)
     assert ahead.conditioning.sigma()[0] == np.inf
     assert ahead.conditioning.damping([True]).square == 0.0

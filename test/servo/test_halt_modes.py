@@ -7,7 +7,7 @@ import pytest
 from support.servo_rig import Rig
 
 from ros_ik.servo import StatusCode
-from ros_ik.servo.motion.deceleration import Halt
+from ros_ik.servo.motion.deceleration import Deceleration
 from ros_ik.servo.motion.pose_filter import PoseFilter
 from ros_ik.servo.motion.pose_math import pose_difference
 
@@ -75,7 +75,7 @@ def test_a_halt_with_any_speed_and_limit_ends_in_finite_time():
         speed = 10.0 ** rng.uniform(-2, 1, count)
         acceleration = 10.0 ** rng.uniform(-1, 2, count)
         last, position = rng.uniform(-1, 1, count) * speed * dt, np.zeros(count)
-        halt, steps = Halt(), 0
+        halt, steps = Deceleration(), 0
         while last.any():
             step = halt.step(last, position, speed, acceleration, dt, returns=True)
             assert np.all(np.abs(step - last) <= acceleration * dt**2 * (1 + 1e-9))

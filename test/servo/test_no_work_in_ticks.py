@@ -14,9 +14,9 @@ from support.servo_rig import Rig
 import warp as wp
 
 from ros_ik.servo import Mode
-from ros_ik.servo.targets.obstacle_registry import ObstacleBook
 from ros_ik.servo.targets.obstacle_registry import ObstacleKind
 from ros_ik.servo.targets.obstacle_registry import ObstacleOperation
+from ros_ik.servo.targets.obstacle_registry import ObstacleRegistry
 from ros_ik.servo.targets.obstacle_registry import ObstacleRequest
 
 FLOOR = {
@@ -147,7 +147,7 @@ def test_the_first_of_every_kind_of_message_costs_no_more(moving):
 
 def test_the_first_obstacle_of_a_kind_costs_no_more(moving):
     rig, work = moving
-    book = ObstacleBook(rig.robot, rig.settings.barriers_max_obstacles)
+    book = ObstacleRegistry(rig.robot, rig.settings.barriers_max_obstacles)
     sway(rig, 5)
     for kind in ObstacleKind:
         place = rig.pose()[:3] + [0.15, 0.0, -0.1]

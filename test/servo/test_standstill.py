@@ -8,9 +8,9 @@ from support.servo_rig import Rig
 
 from ros_ik.servo import Mode
 from ros_ik.servo import StatusCode
-from ros_ik.servo.targets.obstacle_registry import ObstacleBook
 from ros_ik.servo.targets.obstacle_registry import ObstacleKind
 from ros_ik.servo.targets.obstacle_registry import ObstacleOperation
+from ros_ik.servo.targets.obstacle_registry import ObstacleRegistry
 from ros_ik.servo.targets.obstacle_registry import ObstacleRequest
 
 FAR = {'max_target_step_linear': 10.0, 'max_target_step_angular': 4.0}
@@ -18,7 +18,7 @@ FAR = {'max_target_step_linear': 10.0, 'max_target_step_angular': 4.0}
 
 def wall(rig, x):
     """Put a wall in front of the robot."""
-    book = ObstacleBook(rig.robot, 8)
+    book = ObstacleRegistry(rig.robot, 8)
     size, place = (0.02, 2.0, 2.0), (x, 0.0, 0.5)
     request = ObstacleRequest(ObstacleOperation.ADD, 'wall', ObstacleKind.BOX, size, '', place)
     rig.change(obstacles=book.apply([request]))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.servo_rig import Rig
 
-from ros_ik.servo.step.commanded_state import StepAhead
+from ros_ik.servo.step.commanded_state import CommandedState
 from ros_ik.settings import read_settings
 
 
@@ -22,7 +22,7 @@ def random_states(rig, count):
 
 
 def test_a_step_leads_where_the_solver_says(rig):
-    ahead, diff = StepAhead(rig.robot, rig.settings), rig.servo._solver.diff
+    ahead, diff = CommandedState(rig.robot, rig.settings), rig.servo._solver.diff
     for q, step in random_states(rig, 5):
         after = ahead.advance(q, step)
         np.testing.assert_array_equal(after, diff.integrate(q, step))
@@ -37,7 +37,7 @@ def test_a_step_leads_where_the_solver_says(rig):
 
 
 def test_what_it_returned_stays(rig):
-    ahead = StepAhead(rig.robot, rig.settings)
+    ahead = CommandedState(rig.robot, rig.settings)
     kept = [(ahead.advance(q, step), ahead.poses) for q, step in random_states(rig, 4)]
     copies = [(after.copy(), poses.copy()) for after, poses in kept]
     ahead.at(rig.q)
@@ -48,11 +48,11 @@ def test_what_it_returned_stays(rig):
 
 def test_changed_weights_count_at_once_where_it_is(rig):
     settings = read_settings({**rig.given, 'ee.orientation_weight': 0.0})
-    ahead = StepAhead(rig.robot, rig.settings)
+    ahead = CommandedState(rig.robot, rig.settings)
     ahead.at(rig.q)
     before = ahead.conditioning.sigma()
     ahead.apply(settings)
-    fresh = StepAhead(rig.robot, settings)
+    fresh = CommandedState(rig.robot, settings)
     fresh.at(rig.q)
     assert ahead.conditioning.sigma()[0] != before[0]
     np.testing.assert_array_equal(ahead.conditioning.sigma(), fresh.conditioning.sigma())

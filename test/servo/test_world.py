@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from support.servo_rig import Rig
 
-from ros_ik.servo import ObstacleBook
 from ros_ik.servo import ObstacleKind
 from ros_ik.servo import ObstacleOperation
+from ros_ik.servo import ObstacleRegistry
 from ros_ik.servo import ObstacleRequest
 from ros_ik.servo import Rejection
 
@@ -58,14 +58,14 @@ def remove(name):
     ],
 )
 def test_a_bad_obstacle_is_refused_and_nothing_of_its_message_is_taken(rig, request_, reason):
-    book = ObstacleBook(rig.robot, 4)
+    book = ObstacleRegistry(rig.robot, 4)
     before = book.apply([add('first')])
     assert book.apply([add('second'), remove('first'), request_]) is reason
     assert book.obstacles is before and [known.name for known in before] == ['first']
 
 
 def test_requests_apply_in_order_and_replace_by_name(rig):
-    book = ObstacleBook(rig.robot, 4)
+    book = ObstacleRegistry(rig.robot, 4)
     book.apply([add('a'), add('b'), add('a', dimensions=[0.3])])
     assert {known.name: known.dimensions for known in book.obstacles} == {'a': (0.3,), 'b': (0.1,)}
     unchanged = book.obstacles[1]
@@ -77,7 +77,7 @@ def test_requests_apply_in_order_and_replace_by_name(rig):
 
 
 def test_the_65th_obstacle_is_refused_and_one_may_be_replaced(rig):
-    book = ObstacleBook(rig.robot, 64)
+    book = ObstacleRegistry(rig.robot, 64)
     book.apply([add(f'o{k}') for k in range(64)])
     assert len(book.obstacles) == 64
     assert book.apply([add('one more')]) is Rejection.TOO_MANY_OBSTACLES
@@ -87,7 +87,7 @@ def test_the_65th_obstacle_is_refused_and_one_may_be_replaced(rig):
 
 
 def test_quaternions_are_normalised_and_frames_are_links(rig):
-    book = ObstacleBook(rig.robot, 4)
+    book = ObstacleRegistry(rig.robot, 4)
     placed = book.apply([add(quaternion=[0.0, 0.0, 0.603, 0.804], frame_id='panda_hand')])[0]
     np.testing.assert_allclose(placed.pose, [1.0, 0.0, 0.5, 0.0, 0.0, 0.6, 0.8])
     assert placed.frame_link == rig.model.body_index('panda_hand')
@@ -105,6 +105,6 @@ def test_quaternions_are_normalised_and_frames_are_links(rig):
     ],
 )
 def test_dimensions_mean_what_the_message_says(rig, kind, dimensions, size, radius):
-    shape = ObstacleBook(rig.robot, 1).apply([add(kind=kind, dimensions=dimensions)])[0].shape
+    shape = ObstacleRegistry(rig.robot, 1).apply([add(kind=kind, dimensions=dimensions)])[0].shape
     np.testing.assert_allclose(shape.size, size)
     assert shape.radius == radius

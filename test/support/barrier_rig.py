@@ -14,9 +14,9 @@ from support.collision_oracle import robot_with_meshes
 from support.collision_oracle import urdf_path
 from support.servo_rig import Rig
 
-from ros_ik.servo import ObstacleBook
 from ros_ik.servo import ObstacleKind
 from ros_ik.servo import ObstacleOperation
+from ros_ik.servo import ObstacleRegistry
 from ros_ik.servo import ObstacleRequest
 from ros_ik.servo import Rejection
 
@@ -84,7 +84,7 @@ class BarrierRig(Rig):
             str(urdf_path(case.urdf)), home={**case.home, **(home or {})},
             model=model or robot_with_meshes(case.urdf), base_frame=case.base, **given, **values,
         )  # fmt: skip
-        self.book = ObstacleBook(self.robot, self.settings.barriers_max_obstacles)
+        self.book = ObstacleRegistry(self.robot, self.settings.barriers_max_obstacles)
         self._requests = {}
         self.pairs = self._near = self._watched()
 

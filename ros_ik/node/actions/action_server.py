@@ -24,7 +24,7 @@ from ros_ik.errors import RosIkError
 from ros_ik.node.execution.guard import fault_text
 from ros_ik.node.execution.guard import GuardedNode
 from ros_ik.node.transport.message_stats import Drop
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.message_stats import Reason
 
 # Goals that one action keeps: rclpy has the result of each for ten seconds after its end.
@@ -125,7 +125,7 @@ class MotionServer:
         name: str,
         make: Callable[[Any], Motion],
         refuse: Callable[[GoalError], Any],
-        drops: Drops,
+        drops: MessageStats,
         begun: Callable[[], None],
     ) -> None:
         """Create the server.

@@ -15,7 +15,7 @@ from ros_ik.node.actions.follow_trajectory import FollowJointTrajectory
 from ros_ik.node.actions.follow_trajectory import FollowTrajectoryMotion
 from ros_ik.node.actions.move_to_pose import MoveToPoseMotion
 from ros_ik.node.execution.guard import GuardedNode
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.settings import Settings
 from ros_ik_interfaces.action import MoveToPose
 
@@ -29,7 +29,7 @@ class Actions:
     """Servers that stay as long as the node: they refuse goals while it cannot move."""
 
     def __init__(
-        self, node: GuardedNode, commander: Commander, settings: Settings, drops: Drops
+        self, node: GuardedNode, commander: Commander, settings: Settings, drops: MessageStats
     ) -> None:
         """Create the servers.
 

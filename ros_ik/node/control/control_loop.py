@@ -25,7 +25,7 @@ from ros_ik.node.execution.realtime import schedule_thread
 from ros_ik.node.execution.realtime import wake_promptly
 from ros_ik.node.execution.schedule import RosTimeSchedule
 from ros_ik.node.execution.schedule import SteadySchedule
-from ros_ik.node.execution.tick_gap import PauseGate
+from ros_ik.node.execution.tick_gap import TickGap
 from ros_ik.node.transport.mailbox import Mailbox
 from ros_ik.node.transport.polled_subscription import StreamRound
 from ros_ik.servo import Command
@@ -143,7 +143,7 @@ class ControlLoop:
         """
         self.inbox = inbox
         self.statistics = TickStatistics()
-        self.gate = PauseGate()
+        self.gate = TickGap()
         self.fault = ''
         self.failed: Controlled | None = None
         self._failures = 0

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.servo import Command
 from ros_ik.servo import Rejection
 from ros_ik.servo import Servo
@@ -24,7 +24,7 @@ class JumpCounter:
     jump as it comes.
     """
 
-    def __init__(self, servo: Servo, drops: Drops, pose_topics: Sequence[str]) -> None:
+    def __init__(self, servo: Servo, drops: MessageStats, pose_topics: Sequence[str]) -> None:
         """Count what is refused from now on.
 
         Args:

@@ -27,7 +27,7 @@ from ros_ik.node.control.status_message import NodeState
 from ros_ik.node.control.status_message import StatusMessage
 from ros_ik.node.transport.cdr_templates import Marks
 from ros_ik.node.transport.cdr_templates import SerializedMessage
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.pose_messages import fill_pose
 from ros_ik.servo import Servo
 from ros_ik.servo import ServoOutput
@@ -183,7 +183,7 @@ class PoseMessage:
 class StatusPublisher:
     """Publishes ~/status."""
 
-    def __init__(self, node: Node, control_rate: float, drops: Drops) -> None:
+    def __init__(self, node: Node, control_rate: float, drops: MessageStats) -> None:
         """Create the publisher.
 
         Args:

@@ -14,7 +14,7 @@ import numpy as np
 from ros_ik.node.control.statistics import TickStatistics
 from ros_ik.node.transport.cdr_templates import Marks
 from ros_ik.node.transport.cdr_templates import SerializedMessage
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.servo import CenterReport
 from ros_ik.servo import ServoOutput
 from ros_ik.servo import TaskReport
@@ -48,7 +48,7 @@ class NodeState:
 class StatusMessage:
     """An IkStatus that is filled again and again."""
 
-    def __init__(self, control_rate: float, drops: Drops) -> None:
+    def __init__(self, control_rate: float, drops: MessageStats) -> None:
         """Start without words.
 
         Args:

@@ -18,7 +18,7 @@ _ENOUGH = 0.001
 _LONGEST = 0.01
 
 
-class PauseGate:
+class TickGap:
     """Opened by the control thread at the end of each tick; one other thread waits at it."""
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ from ros_ik.node.model_loading.model_builder import Built
 from ros_ik.node.model_loading.model_builder import Job
 from ros_ik.node.model_loading.model_builder import ModelBuilder
 from ros_ik.node.transport.message_stats import Drop
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.qos_profiles import LATCHED
 from ros_ik.node.transport.size_limited_subscription import DESCRIPTION_BYTES
 from ros_ik.node.transport.size_limited_subscription import subscribe
@@ -39,7 +39,7 @@ class ModelSource:
         may_change: Callable[[], bool],
         is_resting: Callable[[], bool],
         report: Callable[[str], None],
-        drops: Drops,
+        drops: MessageStats,
     ) -> None:
         """Listen from now on.
 

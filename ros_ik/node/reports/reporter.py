@@ -16,7 +16,7 @@ from ros_ik.node.control.command_messages import LATEST
 from ros_ik.node.control.control_loop import ControlLoop
 from ros_ik.node.reports.diagnostics import diagnostics
 from ros_ik.node.reports.diagnostics import Snapshot
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.servo import StatusCode
 from ros_ik.settings import Settings
 
@@ -82,7 +82,7 @@ class Reporter:
         node: Node,
         settings: Settings,
         loop: ControlLoop,
-        drops: Drops,
+        drops: MessageStats,
         now: Callable[[], float],
     ) -> None:
         """Create publisher and timer.

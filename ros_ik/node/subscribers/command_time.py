@@ -15,7 +15,7 @@ from ros_ik.settings import Settings
 _NANOSECONDS = 1_000_000_000
 
 
-class Receipt:
+class CommandTime:
     """Turns stamps into times on the clock of the servo."""
 
     def __init__(

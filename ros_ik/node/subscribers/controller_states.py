@@ -17,7 +17,7 @@ import numpy as np
 from rclpy.serialization import deserialize_message
 
 from ros_ik.node.transport.message_stats import Drop
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.polled_subscription import Stream
 from ros_ik.node.transport.polled_subscription import StreamNode
 from ros_ik.node.transport.size_limited_subscription import JOINTS_BYTES
@@ -52,7 +52,7 @@ class ControllerStates:
     """
 
     def __init__(
-        self, node: StreamNode, settings: Settings, drops: Drops, now: Callable[[], float]
+        self, node: StreamNode, settings: Settings, drops: MessageStats, now: Callable[[], float]
     ) -> None:
         """Subscribe.
 

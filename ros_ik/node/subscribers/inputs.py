@@ -17,7 +17,7 @@ from std_msgs.msg import Bool
 
 from ros_ik.node.control.control_loop import Inbox
 from ros_ik.node.control.jump_counter import JumpCounter
-from ros_ik.node.subscribers.command_time import Receipt
+from ros_ik.node.subscribers.command_time import CommandTime
 from ros_ik.node.subscribers.control_services import ControlServices
 from ros_ik.node.subscribers.controller_states import ControllerStates
 from ros_ik.node.subscribers.joint_state_merger import JointStateMerger
@@ -27,7 +27,7 @@ from ros_ik.node.subscribers.transforms import Transforms
 from ros_ik.node.transport.cdr_readers import JointReader
 from ros_ik.node.transport.cdr_readers import JointSample
 from ros_ik.node.transport.mailbox import Mailbox
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.polled_subscription import StreamNode
 from ros_ik.node.transport.polled_subscription import StreamRound
 from ros_ik.node.transport.qos_profiles import LATCHED
@@ -55,7 +55,7 @@ class Inputs:
         settings: Settings,
         inbox: Inbox,
         now: Callable[[], float],
-        drops: Drops,
+        drops: MessageStats,
     ) -> None:
         """Create the subscriptions and services.
 
@@ -69,7 +69,7 @@ class Inputs:
         self._node, self._inbox, self._now, self._drops = node, inbox, now, drops
         self._merger: JointStateMerger | None = None
         self.transforms = Transforms(node, settings.use_tf)
-        receipt = Receipt(now, node.get_clock(), inbox.settings)
+        receipt = CommandTime(now, node.get_clock(), inbox.settings)
         command = inbox.command
         self._targets = TargetTopics(
             node, settings, inbox.settings, command, receipt, self.transforms, drops

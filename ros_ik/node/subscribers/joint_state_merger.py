@@ -12,7 +12,7 @@ import numpy as np
 
 from ros_ik.node.transport.cdr_readers import JointSample
 from ros_ik.node.transport.mailbox import Mailbox
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.numbers import is_bounded
 from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.servo import ControllerReference
@@ -35,7 +35,10 @@ class JointStateMerger:
     """
 
     def __init__(
-        self, servo: Servo, drops: Drops, reference: Callable[[], ControllerReference | None]
+        self,
+        servo: Servo,
+        drops: MessageStats,
+        reference: Callable[[], ControllerReference | None],
     ) -> None:
         """Start without any joint known.
 

@@ -17,7 +17,7 @@ from ros_ik.node.subscribers.transforms import Transforms
 from ros_ik.node.subscribers.transforms import UnresolvedFrame
 from ros_ik.node.transport.mailbox import Mailbox
 from ros_ik.node.transport.message_stats import Drop
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.pose_messages import fill_pose
 from ros_ik.node.transport.pose_messages import pose_numbers
 from ros_ik.node.transport.qos_profiles import LATCHED
@@ -26,9 +26,9 @@ from ros_ik.servo import Command
 from ros_ik.servo import Obstacle
 from ros_ik.servo import Rejection
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
-from ros_ik.servo.targets.obstacle_registry import ObstacleBook
 from ros_ik.servo.targets.obstacle_registry import ObstacleKind
 from ros_ik.servo.targets.obstacle_registry import ObstacleOperation
+from ros_ik.servo.targets.obstacle_registry import ObstacleRegistry
 from ros_ik.servo.targets.obstacle_registry import ObstacleRequest
 from ros_ik.settings import Settings
 from ros_ik_interfaces.msg import Obstacle as ObstacleMessage
@@ -51,7 +51,7 @@ class ObstacleTopic:
         settings: Settings,
         command: Mailbox[Command],
         transforms: Transforms,
-        drops: Drops,
+        drops: MessageStats,
     ) -> None:
         """Subscribe, and advertise what there is.
 
@@ -67,7 +67,7 @@ class ObstacleTopic:
         self._most = settings.barriers_max_obstacles
         self._most_requests = 2 * self._most + _SPARE
         self._robot: ControlledRobot | None = None
-        self._book: ObstacleBook
+        self._book: ObstacleRegistry
         # By name, of the obstacles that there are: one that changes leaves the others as they are.
         self._entries: dict[str, tuple[Obstacle, ObstacleMessage]] = {}
         self._current = node.create_publisher(ObstacleArray, f'~/{_CURRENT_TOPIC}', LATCHED)
@@ -84,7 +84,7 @@ class ObstacleTopic:
     def take_over(self, robot: ControlledRobot) -> None:
         """Keep the obstacles for another robot, those whose link it has."""
         before, self._robot = self._robot, robot
-        self._book = ObstacleBook(robot, self._most)
+        self._book = ObstacleRegistry(robot, self._most)
         if before is not None:
             for obstacle in self._command.get().obstacles:
                 self._carry_over(obstacle, before)
@@ -138,7 +138,7 @@ class ObstacleTopic:
 
     def _blame(self, requests: list[ObstacleRequest]) -> str:
         """Return which request is at fault, and why."""
-        scratch = ObstacleBook(self._robot, self._most)  # type: ignore[arg-type]
+        scratch = ObstacleRegistry(self._robot, self._most)  # type: ignore[arg-type]
         for request in requests:
             result = scratch.apply([request])
             if isinstance(result, Rejection):

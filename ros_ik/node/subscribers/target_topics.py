@@ -15,7 +15,7 @@ from geometry_msgs.msg import TwistStamped
 import numpy as np
 from sensor_msgs.msg import JointState
 
-from ros_ik.node.subscribers.command_time import Receipt
+from ros_ik.node.subscribers.command_time import CommandTime
 from ros_ik.node.subscribers.refusals import why_frame
 from ros_ik.node.subscribers.refusals import why_joints
 from ros_ik.node.subscribers.refusals import why_numbers
@@ -31,7 +31,7 @@ from ros_ik.node.transport.cdr_readers import read_twist
 from ros_ik.node.transport.cdr_readers import StampedSample
 from ros_ik.node.transport.mailbox import Mailbox
 from ros_ik.node.transport.message_stats import Drop
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.polled_subscription import Stream
 from ros_ik.node.transport.polled_subscription import StreamNode
 from ros_ik.node.transport.size_limited_subscription import JOINTS_BYTES
@@ -70,9 +70,9 @@ class TargetTopics:
         settings: Settings,
         in_force: Mailbox[Settings | None],
         command: Mailbox[Command],
-        receipt: Receipt,
+        receipt: CommandTime,
         transforms: Transforms,
-        drops: Drops,
+        drops: MessageStats,
     ) -> None:
         """Subscribe.
 

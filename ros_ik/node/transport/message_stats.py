@@ -66,7 +66,7 @@ class Refusal:
     sentence: str = ''
 
 
-class Drops:
+class MessageStats:
     """Counts what is dropped and what is not; any thread may use it, one at a time for each topic.
 
     Attributes:

@@ -18,7 +18,7 @@ from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 
 from ros_ik.node.transport.message_stats import Drop
-from ros_ik.node.transport.message_stats import Drops
+from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.polled_subscription import Stream
 from ros_ik.node.transport.polled_subscription import StreamNode
 from ros_ik.node.transport.qos_profiles import LATEST_TARGET
@@ -38,7 +38,7 @@ def subscribe(
     kind: type,
     topic: str,
     callback: Callable[[Any], None],
-    drops: Drops,
+    drops: MessageStats,
     *,
     most_bytes: int,
     qos: QoSProfile,
@@ -64,7 +64,7 @@ def stream(
     kind: type,
     topic: str,
     callback: Callable[[Any], None],
-    drops: Drops,
+    drops: MessageStats,
     *,
     most_bytes: int,
     read: Callable[[bytes], Any],

@@ -16,7 +16,7 @@ from ros_ik.servo.motion.approach import joint_step
 _ARRIVED = 1e-9
 
 
-class Halt:
+class Deceleration:
     """Steps of the joints from motion to rest."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from ros_ik.servo.interface.codes import StatusCode
 from ros_ik.servo.interface.command import ServoOutput
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.singularity import Damping
-from ros_ik.servo.targets.target_selection import Goals
+from ros_ik.servo.targets.target_selection import TargetSelection
 from ros_ik.servo.targets.tracking import Pursuit
 
 # Growth of the least singular value that counts as leaving a singularity [m/rad/s]; joints that
@@ -28,7 +28,9 @@ _AT_LIMIT, _HELD, _HELD_LONGEST = 0.99, 0.15, 0.5
 _LONGEST_LOOK = 0.05
 
 
-def report_targets(output: ServoOutput, goals: Goals, poses: np.ndarray, now: float) -> None:
+def report_targets(
+    output: ServoOutput, goals: TargetSelection, poses: np.ndarray, now: float
+) -> None:
     """Say how far the command is from the targets that are fresh.
 
     Args:
@@ -53,7 +55,7 @@ def report_targets(output: ServoOutput, goals: Goals, poses: np.ndarray, now: fl
 
 def report_measured(
     output: ServoOutput,
-    goals: Goals,
+    goals: TargetSelection,
     poses: Sequence[np.ndarray | None],
     center: np.ndarray | None,
 ) -> None:
@@ -76,7 +78,7 @@ def report_measured(
         goals.center.report_measured(output.center_of_mass, center)
 
 
-def current_poses(goals: Goals, poses: np.ndarray | None) -> list[np.ndarray | None]:
+def current_poses(goals: TargetSelection, poses: np.ndarray | None) -> list[np.ndarray | None]:
     """Return where each frame is, [7] in its reference link, None where links are unknown.
 
     Args:

@@ -19,7 +19,7 @@ from ros_ik.settings import Settings
 from ros_ik.solvers.graph import Graph
 
 
-class StepAhead:
+class CommandedState:
     """The commanded configuration, which moves by steps; owned by the control thread.
 
     Attributes:

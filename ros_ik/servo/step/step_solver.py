@@ -32,7 +32,7 @@ from ros_ik.servo.robot.barriers import make_scene
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.robot.obstacle_scene import ObstacleScene
 from ros_ik.servo.step.barrier_stop_check import StopCheck
-from ros_ik.servo.step.commanded_state import StepAhead
+from ros_ik.servo.step.commanded_state import CommandedState
 from ros_ik.servo.step.limits_in_force import LimitsInForce
 from ros_ik.servo.step.singularity import Damping
 from ros_ik.settings import Settings
@@ -119,7 +119,7 @@ class StepSolver:
         counts = [barrier.row_count for barrier in self.barriers]
         self.barrier_rows = np.repeat(np.arange(len(self.barriers)), counts)
         self._first_row = [sum(counts[:index]) for index in range(len(counts))]
-        self.ahead = StepAhead(robot, settings)
+        self.ahead = CommandedState(robot, settings)
         self._damping = 0.0
         rows = [self.barriers[index] for index in self.barrier_rows]
         # Rows of pairs that are farther apart have this value.
@@ -164,7 +164,7 @@ class StepSolver:
             self.ahead.choose([counts and not joint_mode for counts in active], center)
             self._set_weights()
 
-    def damp(self) -> Damping:
+    def update_damping(self) -> Damping:
         """Set the damping of the next step from how near the tasks are to a singularity.
 
         That is at the configuration where ``ahead`` is.

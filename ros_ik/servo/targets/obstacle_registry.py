@@ -76,7 +76,7 @@ class ObstacleRequest:
     quaternion: Sequence[float] = (0.0, 0.0, 0.0, 1.0)
 
 
-class ObstacleBook:
+class ObstacleRegistry:
     """Applies requests, all of a message or none of them.
 
     Attributes:

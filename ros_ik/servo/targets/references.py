@@ -11,7 +11,7 @@ from ros_ik.servo.interface.command import JointVelocityTarget
 from ros_ik.servo.motion.approach import joint_step
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.step_solver import StepSolver
-from ros_ik.servo.targets.target_selection import Goals
+from ros_ik.servo.targets.target_selection import TargetSelection
 from ros_ik.servo.targets.tracking import Pursuit
 from ros_ik.settings import Settings
 
@@ -19,7 +19,7 @@ from ros_ik.settings import Settings
 def set_references(
     solver: StepSolver,
     robot: ControlledRobot,
-    goals: Goals,
+    goals: TargetSelection,
     posture: np.ndarray,
     joint_q: np.ndarray,
     last_step: np.ndarray,
@@ -38,7 +38,7 @@ def set_references(
 
 
 def set_place_references(
-    solver: StepSolver, goals: Goals, posture: np.ndarray, poses: np.ndarray
+    solver: StepSolver, goals: TargetSelection, posture: np.ndarray, poses: np.ndarray
 ) -> float:
     """Give the places that frames and the centre of mass are to reach in this tick.
 
@@ -69,7 +69,7 @@ def set_place_references(
 def set_joint_references(
     solver: StepSolver,
     robot: ControlledRobot,
-    goals: Goals,
+    goals: TargetSelection,
     posture: np.ndarray,
     joint_q: np.ndarray,
     last_step: np.ndarray,

@@ -17,11 +17,11 @@ from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.robot.obstacle_scene import ObstacleScene
 from ros_ik.servo.step.step_solver import StepSolver
 from ros_ik.servo.targets.references import set_references
-from ros_ik.servo.targets.target_selection import Goals
+from ros_ik.servo.targets.target_selection import TargetSelection
 from ros_ik.settings import Settings
 
 
-class LookAhead:
+class Rollout:
     """Predicts the next steps of one robot; owned by the control thread."""
 
     def __init__(
@@ -51,7 +51,7 @@ class LookAhead:
         joint_q: np.ndarray,
         step: np.ndarray,
         solver: StepSolver,
-        goals: Goals,
+        goals: TargetSelection,
         posture: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return where the next steps lead; from the first that fails on, where the last led.
@@ -83,14 +83,16 @@ class LookAhead:
             self._last, self._step = self._step, self._last
         return ahead, velocities
 
-    def _next(self, joint_q: np.ndarray, goals: Goals, posture: np.ndarray) -> np.ndarray | None:
+    def _next(
+        self, joint_q: np.ndarray, goals: TargetSelection, posture: np.ndarray
+    ) -> np.ndarray | None:
         """Make one step as the servo does; return where it leads, None where it fails."""
         solver, step = self._solver, self._step
         goals.now += self._settings.period
         set_references(
             solver, self._robot, goals, posture, joint_q, self._last, self._settings
         )
-        solver.damp()
+        solver.update_damping()
         status = solver.solve(joint_q, self._last, step)
         # A sum of squares is finite only where every number is.
         if not status.ok or not math.isfinite(step.dot(step)):

@@ -54,7 +54,7 @@ class Choice:
         return tuple(pursuit is not Pursuit.NONE for pursuit in self.pursuits)
 
 
-class Goals:
+class TargetSelection:
     """Targets of the frame tasks, of the centre of mass and of the joints.
 
     Attributes:
@@ -86,7 +86,7 @@ class Goals:
         self._withdrawn = False
         self.apply(settings)
 
-    def branch(self) -> Goals:
+    def branch(self) -> TargetSelection:
         """Return goals that are pursued on from here and leave these alone."""
         other = copy.copy(self)
         other.trackers = tuple([tracker.branch() for tracker in self.trackers])

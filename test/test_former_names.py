@@ -1,0 +1,34 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Former public names work for one release, with a warning that names the new one."""
+
+import importlib
+
+import pytest
+
+import ros_ik.servo
+
+MODULES = {
+    'ros_ik.demo.trajectory_rules': 'ros_ik.demo.controller.trajectory_rules',
+    'ros_ik.demo.trajectory_sampler': 'ros_ik.demo.controller.trajectory_sampler',
+}
+
+
+@pytest.mark.parametrize('before', MODULES)
+def test_a_module_has_the_names_that_it_had(before):
+    with pytest.warns(DeprecationWarning, match=MODULES[before]):
+        old = importlib.reload(importlib.import_module(before))
+    new = importlib.import_module(MODULES[before])
+    own = {
+        name
+        for name, value in vars(new).items()
+        if getattr(value, '__module__', new.__name__) == new.__name__ and not name.startswith('_')
+    }
+    assert own and all(getattr(old, name) is getattr(new, name) for name in own)
+
+
+def test_the_registry_of_obstacles_has_its_former_name():
+    with pytest.warns(DeprecationWarning, match='ObstacleRegistry'):
+        assert ros_ik.servo.ObstacleBook is ros_ik.servo.ObstacleRegistry
+    with pytest.raises(AttributeError, match='no attribute'):
+        _ = ros_ik.servo.ObstacleBooks
