@@ -1,13 +1,14 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Limit: the acceleration changes by no more than a jerk allows, and can still fade out in time.
+"""Soft jerk limit (``limits.jerk: soft``): bounded changes of acceleration that fade in time.
 
     |(dq - dq_1) - (dq_1 - dq_2)| <= j dt^3,    dq - dq_1 <= step(v_max dt - dq_1, j dt^3)
 
 dq_1 and dq_2 are the steps taken last and before it. The second bound, of ``braking``, lets the
-acceleration fade out before the speed limit, where it would have to end at once. A joint that has
-come to rest may stay there: the bounds never turn a motion round. The limit gives way to every
-other: a joint that must brake for a position limit brakes with the acceleration it needs, at once.
+acceleration fade out before the speed limit, where it would have to end at once. A joint at rest
+may stay there: the bounds never reverse a motion. Every other limit overrides this one: a joint
+that must brake for a position limit brakes at once with the acceleration it needs. Strict jerk
+limits are :mod:`ros_ik.limits.motion`.
 """
 
 import functools

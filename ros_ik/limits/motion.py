@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Limit: position, velocity, acceleration and jerk hold together, also in every stop to come.
+"""Strict jerk limit (``limits.jerk: strict``): jerk with position, velocity and acceleration.
 
-The bounds are those of :mod:`ros_ik.limits.jerk_viable_step`, for each variable with what it
-drives.
+All four hold in the step and in the stop after it. The bounds come from
+:mod:`ros_ik.limits.jerk_viable_step`, for each variable and the joints that it drives.
 """
 
 import functools

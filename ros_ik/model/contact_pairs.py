@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pairs of shapes that may collide, by Newton's rules.
 
-Two shapes may where both collide with shapes at all, lie on different bodies, in one world or one
-of them in all worlds, in groups that go together, and are not filtered. Groups go together where
-both are the same positive one, or one is negative and the other another; 0 goes with none.
+Two shapes may collide if both have the flag to collide with shapes, they lie on different bodies,
+share a world (a shape may be in all), belong to matching groups, and are not filtered. Groups
+match if both are the same positive number, or one is negative and the other differs; 0 matches
+none.
+Filters, such as those of an SRDF, come from :mod:`ros_ik.model.building.tables.collision_filters`.
 """
 
 from __future__ import annotations

@@ -21,6 +21,9 @@ def compiled_kernel(
     A static value that depends on a loop belongs in a ``wp.func``. In the body of a kernel Warp
     writes the code anew at each start, cached or not: half a second for a large kernel.
 
+    No block size is set: every launch on a GPU has Warp's default of 256 threads per block. A
+    kernel that needs another number gets it as ``block_dim`` of its ``wp.launch``.
+
     Args:
         differentiable: Whether it has an adjoint.
         module: The module of kernels that are compiled together, None for its own.

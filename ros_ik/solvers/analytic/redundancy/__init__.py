@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Redundancy of seven joints: kernels over its values, and along the curves of solutions."""
+"""Kernels for seven joints: values of the redundant joint, and curves of solutions over it."""
