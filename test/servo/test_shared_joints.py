@@ -16,7 +16,7 @@ from support.robots import urdf_text
 
 from benchmarks.ticked_servo import motion_limits
 from benchmarks.ticked_servo import robot_model
-from ros_ik.servo.step.commanded_state import StepAhead
+from ros_ik.servo.step.commanded_state import CommandedState
 
 TORSO = ('torso_1_joint', 'torso_2_joint')
 
@@ -154,7 +154,7 @@ def stacked_jacobian(rig, q, step=1e-6):
 @pytest.mark.oracle
 def test_each_place_gets_what_the_joints_have_for_it_beside_the_other():
     rig = standing(**motion_limits(LEGS[:3], 3.0))
-    ahead, rng = StepAhead(rig.robot, rig.settings), np.random.default_rng(3)
+    ahead, rng = CommandedState(rig.robot, rig.settings), np.random.default_rng(3)
     limits = rig.robot.acceleration[rig.robot.group.variable_dof]
     weights = np.array([1.0, 1.0, 1.0, 0.5, 0.5, 0.5, 1.0, 1.0, 1.0])
     ahead.choose([True], True)

@@ -43,7 +43,7 @@ _SHARED = 0.1
 
 
 class PlaceDemand:
-    """What the joints have for one place at the configuration measured last.
+    """Acceleration that the joints have for one place at the configuration measured last.
 
     Attributes:
         acceleration_scale: Part of the acceleration limits that is in force [1].
