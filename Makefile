@@ -1,4 +1,4 @@
-# make demo | view | test | stress | lint | docs | setup | bench | bench-node | gpu | gpu-compile | clean; each sets up what it needs.
+# make demo | view | test | test/FOLDER | stress | lint | docs | setup | bench | bench-node | gpu | gpu-compile | clean; each sets up what it needs.
 
 ROBOT ?= panda
 # Empty: what the programs take, or what the file of PARAMS says.
@@ -15,7 +15,7 @@ STRESS_ARMS ?= 1000
 
 CHOSEN = $(if $(DEVICE),--device '$(DEVICE)') $(if $(RATE),--rate '$(RATE)')
 
-.PHONY: demo view test stress lint docs setup bench bench-node gpu gpu-compile clean
+.PHONY: FORCE demo view test stress lint docs setup bench bench-node gpu gpu-compile clean
 
 setup:
 	@tools/setup
@@ -30,6 +30,12 @@ view: setup
 
 test: setup
 	@tools/run python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+
+# One folder or file: make test/servo, make test/servo/test_states.py
+test/%: setup FORCE
+	@tools/run python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder $@ $(PYTEST_ARGS)
+
+FORCE:
 
 # The long forms of what test/safety drives, of a load beside the loop, then random arms of each
 # structure of the closed forms: hours. Each line of output is what one drive came to.
