@@ -42,9 +42,9 @@ FORCE:
 stress: setup
 	@SAFETY_TICKS=$$(($(STRESS_TICKS) / 3 + 1)) SERVO_SAFETY_TICKS=$(STRESS_TICKS) \
 		tools/run python -m pytest -s test/safety $(PYTEST_ARGS)
-	@LOAD_POSES=100000 tools/run python -m pytest test/node/test_behaviour_load.py
+	@LOAD_POSES=100000 tools/run python -m pytest test/node/behaviour/test_behaviour_load.py
 	@CLOSED_FORM_ARMS=$(STRESS_ARMS) tools/run python -m pytest --timeout 0 -k planted \
-		test/solvers/test_all_solutions.py test/solvers/test_all_solutions_fewer.py
+		test/solvers/analytic/test_all_solutions.py test/solvers/analytic/test_all_solutions_fewer.py
 
 lint: setup
 	@tools/run ruff check .

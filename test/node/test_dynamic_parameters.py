@@ -44,20 +44,22 @@ FILES = ('test_dynamic_parameters.py', 'test_dynamic_motion.py')
 # Tests of other files that see the effect.
 ELSEWHERE = {
     'on_description_change':
-        'test/node/test_node_description.py::test_ignore_and_deactivate_are_honoured',
+        'test/node/model_loading/test_node_description.py::test_ignore_and_deactivate_are_honoured',
     'command_time_source':
-        'test/node/test_node_inputs.py::test_stamps_count_only_where_that_is_asked_for',
-    'command_in_type': 'test/node/test_node_jog.py::test_units_may_change_at_run_time',
-    'scale.linear': 'test/node/test_node_jog.py::test_a_twist_is_a_part_of_its_scales',
-    'scale.rotational': 'test/node/test_node_jog.py::test_a_twist_is_a_part_of_its_scales',
-    'scale.joint': 'test/node/test_node_jog.py::test_units_may_change_at_run_time',
-    'marker_rate': 'test/node/test_node_markers.py::test_the_rate_is_taken_over',
+        'test/node/subscribers/test_node_inputs.py::test_stamps_count_only_where_that_is_asked_for',
+    'command_in_type': 'test/node/subscribers/test_node_jog.py::test_units_may_change_at_run_time',
+    'scale.linear': 'test/node/subscribers/test_node_jog.py::test_a_twist_is_a_part_of_its_scales',
+    'scale.rotational': (
+        'test/node/subscribers/test_node_jog.py::test_a_twist_is_a_part_of_its_scales'
+    ),
+    'scale.joint': 'test/node/subscribers/test_node_jog.py::test_units_may_change_at_run_time',
+    'marker_rate': 'test/node/markers/test_node_markers.py::test_the_rate_is_taken_over',
     'following_error.max':
-        'test/node/test_behaviour_freeze.py::test_max_takes_effect_at_run_time',
+        'test/node/behaviour/test_behaviour_freeze.py::test_max_takes_effect_at_run_time',
     'following_error.delay':
-        'test/node/test_behaviour_freeze.py::test_delay_takes_effect_at_run_time',
+        'test/node/behaviour/test_behaviour_freeze.py::test_delay_takes_effect_at_run_time',
     'following_error.action':
-        'test/node/test_behaviour_freeze.py::test_action_takes_effect_at_run_time',
+        'test/node/behaviour/test_behaviour_freeze.py::test_action_takes_effect_at_run_time',
 }  # fmt: skip
 effect = Effects()
 

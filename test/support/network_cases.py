@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Node and robot on two hosts with a bad cable between them: packets late, lost, none at all.
 
-test/node/test_behaviour_network.py runs these in a process of their own: Fast DDS looks at the
-network interfaces of a process once.
+test/node/behaviour/test_behaviour_network.py runs these in a process of their own: Fast DDS looks
+at the network interfaces of a process once.
 """
 
 import numpy as np

@@ -4,8 +4,8 @@
 
 import numpy as np
 import pytest
-from solvers.optimal_control_rig import check_motion
-from solvers.optimal_control_rig import Rig
+from solvers.optimal_control.optimal_control_rig import check_motion
+from solvers.optimal_control.optimal_control_rig import Rig
 
 from ros_ik.barriers import PositionBarrier
 from ros_ik.solvers.optimal_control.solver import OptimalControl

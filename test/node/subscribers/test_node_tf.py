@@ -26,7 +26,7 @@ from ros_ik_interfaces.msg import IkStatus
 
 pytestmark = pytest.mark.dds
 PATIENT = {**NEVER_STALE, **UNWATCHED}
-STUB = Path(__file__).parents[1] / 'support' / 'tf_stub'
+STUB = Path(__file__).parents[2] / 'support' / 'tf_stub'
 REAL = importlib.util.find_spec('tf2_ros') is not None
 STATIC = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # A quarter turn about z.

@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import warnings
 
-from model.newton_twins import newton
+from model.building.newton_twins import newton
 import numpy as np
 import pytest
 import warp as wp

@@ -27,7 +27,7 @@ MODULES = ('test_ik', 'test_ik_lbfgs', 'test_ik_fk_kernels')
 
 # Tests that read parts of newton.ik.IKSolver which have no public name, and those parts. What they
 # hold is held by test/objectives (Jacobians against finite differences) and
-# test/solvers/test_newton_compatibility.py (poses, Jacobians, loop joints).
+# test/solvers/batch_ik/test_newton_compatibility.py (poses, Jacobians, loop joints).
 PRIVATE = {
     'test_position_jacobian_compare': '_impl',
     'test_rotation_jacobian_compare': '_impl',

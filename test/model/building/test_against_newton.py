@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots built by the same calls in Newton and here have the same arrays."""
 
-from model.newton_twins import assert_equal_models
-from model.newton_twins import dof
-from model.newton_twins import newton
-from model.newton_twins import shape_config
-from model.newton_twins import Twins
+from model.building.newton_twins import assert_equal_models
+from model.building.newton_twins import dof
+from model.building.newton_twins import newton
+from model.building.newton_twins import shape_config
+from model.building.newton_twins import Twins
 import numpy as np
 import pytest
 

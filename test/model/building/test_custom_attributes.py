@@ -4,9 +4,9 @@
 # A table of calls, one line each.
 # ruff: noqa: E501
 
-from model.newton_twins import Both
-from model.newton_twins import newton
-from model.newton_twins import Twins
+from model.building.newton_twins import Both
+from model.building.newton_twins import newton
+from model.building.newton_twins import Twins
 import numpy as np
 import pytest
 import warp as wp

@@ -4,7 +4,7 @@
 
 import warnings
 
-from model.newton_twins import newton
+from model.building.newton_twins import newton
 import numpy as np
 import pytest
 from support.ik_problems import newton_poses

@@ -32,7 +32,7 @@ needs_gpu = [
 
 @pytest.fixture
 def client(tmp_path, monkeypatch, device):
-    paths = [str(Path(__file__).parents[1]), os.environ.get('PYTHONPATH', '')]
+    paths = [str(Path(__file__).parents[2]), os.environ.get('PYTHONPATH', '')]
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(paths))
     with ros_rig(tmp_path) as client:
         client.processes.start(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parents[1]
 
 EVENTS = {
     'activation, unpause, reset, first command after silence': (
@@ -135,7 +135,8 @@ EVENTS = {
 @functools.cache
 def functions_of(file):
     """Return the names of the tests of a file."""
-    tree = ast.parse((FOLDER / file).read_text())
+    (path,) = [FOLDER / file] if '/' in file else FOLDER.rglob(file)
+    tree = ast.parse(path.read_text())
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 

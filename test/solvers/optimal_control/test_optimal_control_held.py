@@ -4,10 +4,10 @@
 
 import numpy as np
 import pytest
-from solvers.optimal_control_rig import check_motion
-from solvers.optimal_control_rig import DT
-from solvers.optimal_control_rig import Rig
-from solvers.optimal_control_rig import ROBOTS
+from solvers.optimal_control.optimal_control_rig import check_motion
+from solvers.optimal_control.optimal_control_rig import DT
+from solvers.optimal_control.optimal_control_rig import Rig
+from solvers.optimal_control.optimal_control_rig import ROBOTS
 from support.robots import pin
 
 from ros_ik.barriers import PositionBarrier

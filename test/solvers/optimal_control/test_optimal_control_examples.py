@@ -9,7 +9,7 @@ import sys
 import pytest
 from support.robots import ALL_URDFS
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import re
 import warnings
 from xml.etree import ElementTree
 
-from model.newton_twins import newton
+from model.building.newton_twins import newton
 import numpy as np
 import pytest
 from support.robots import ALL_URDFS
