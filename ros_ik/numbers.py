@@ -16,10 +16,18 @@ from ros_ik.errors import ArgumentError
 # in m and angles in rad beyond it are mistakes; their squares and the products of those stay far
 # inside float32 (3e38).
 MAX_MAGNITUDE = 1e9
+# What DLPack calls the memory of the host.
+_DLPACK_CPU = 1
 
 
 def host_array(value: Any) -> np.ndarray:
-    """Return an array of NumPy: of sequences, of NumPy, or of Warp on any device."""
+    """Return an array of NumPy: of sequences, of NumPy, or of any library on any device."""
+    if isinstance(value, np.ndarray):
+        return value
+    if hasattr(value, '__dlpack_device__') and value.__dlpack_device__()[0] != _DLPACK_CPU:
+        import warp as wp  # noqa: PLC0415  # nothing else here needs it
+
+        value = wp.from_dlpack(value)
     return np.asarray(value.numpy() if hasattr(value, 'numpy') else value)
 
 

@@ -13,6 +13,7 @@ import warnings
 
 import warp as wp
 
+from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.objectives.recording.host_code import find_host_code
 
 # Held where graphs are captured and where threads may make solvers side by side: Warp captures one
@@ -56,7 +57,7 @@ class Graph:
 
     def _record(self, record: Callable[[], None], parts: Iterable[Any]) -> None:
         record()
-        wp.synchronize_device(self._device)
+        wait_for(self._device)
         found = find_host_code(record, parts)
         self.is_replayed = found is None
         if found is not None:
@@ -72,8 +73,12 @@ class Graph:
         self._replay = functools.partial(wp.capture_launch, capture.graph)
         _RECORDED.count = recorded_graphs() + 1
 
+    def enqueue(self) -> None:
+        """Replay the launches; on a GPU without waiting, on the current stream of the device."""
+        self._replay()
+
     def launch(self) -> None:
         """Replay the launches and wait for them."""
         self._replay()
         if self._must_wait:
-            wp.synchronize_device(self._device)
+            wait_for(self._device)

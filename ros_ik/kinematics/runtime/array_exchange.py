@@ -18,12 +18,16 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 
+_ON_HOST = {np.ndarray, list, tuple, type(None)}
+
 
 def is_exchanged(given: Any) -> bool:
     """Return whether a value is an array of Warp or of a library other than NumPy."""
+    if type(given) in _ON_HOST:  # nearly always; what follows takes ten times as long
+        return False
     if isinstance(given, wp.array):
         return True
-    if isinstance(given, np.ndarray | np.generic):
+    if isinstance(given, (np.ndarray, np.generic)):
         return False
     return hasattr(given, '__dlpack__') or hasattr(given, '__cuda_array_interface__')
 
@@ -102,7 +106,7 @@ def namespace_of(given: Any) -> ModuleType:
     Returns:
         The array namespace of other libraries, NumPy for everything else, Warp's arrays included.
     """
-    if not isinstance(given, wp.array) and is_exchanged(given):
+    if is_exchanged(given) and not isinstance(given, wp.array):
         if hasattr(given, '__array_namespace__'):
             return given.__array_namespace__()  # type: ignore[no-any-return]
         module = sys.modules.get(type(given).__module__.partition('.')[0])
@@ -119,7 +123,7 @@ def checked_namespace(namespace: Any, given: Any) -> ModuleType:
         ArgumentError: Something without ``from_dlpack``.
     """
     if namespace is None:
-        return namespace_of(given)
+        return np if type(given) in _ON_HOST else namespace_of(given)
     if not hasattr(namespace, 'from_dlpack'):
         raise ArgumentError(
             'xp must be a module of arrays with from_dlpack, such as numpy, warp, torch or '

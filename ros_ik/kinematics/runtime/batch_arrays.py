@@ -32,7 +32,8 @@ def batch_input(
 
     Args:
         name: What to call it in an error.
-        given: The array, float32 or float64, of any library; one on the host is copied to a GPU.
+        given: The array, float32 or float64, of any library, or a Warp array [n] of vectors or
+            transforms; one on the host is copied to a GPU.
         columns: Its second dimension.
         device: Device of the result.
         n: Its first dimension; None for any.
@@ -42,7 +43,7 @@ def batch_input(
         ArgumentError: Another shape, type or GPU.
     """
     if is_exchanged(given):
-        given = exchanged(name, given)
+        given = as_numbers(exchanged(name, given))
     else:
         try:
             given = np.asarray(given)
@@ -110,6 +111,22 @@ def copy_back(result: wp.array, given: Any) -> None:
     """Bring the result to a caller whose array could not be computed into."""
     if isinstance(given, np.ndarray) and result.ptr != given.__array_interface__['data'][0]:
         given[...] = result.numpy()
+
+
+def cast_into(target: wp.array, source: wp.array) -> None:
+    """Copy between arrays of one device and shape, float32 or float64 each."""
+    if target.dtype is source.dtype:
+        wp.copy(target, source)
+    else:
+        wp.utils.array_cast(source, target)
+
+
+def as_numbers(given: wp.array) -> wp.array:
+    """Return an array of vectors as one of numbers, of the same memory."""
+    scalar = getattr(given.dtype, '_wp_scalar_type_', given.dtype)
+    components = () if scalar is given.dtype else getattr(given.dtype, '_shape_', ())
+    view = _as_type(given, (*given.shape, *components), scalar) if len(components) == 1 else None
+    return given if view is None else view
 
 
 def _on_device(

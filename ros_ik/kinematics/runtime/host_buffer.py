@@ -8,6 +8,12 @@ import numpy as np
 import warp as wp
 
 
+def wait_for(device: wp.Device) -> None:
+    """Wait for what was enqueued on the current stream of a device, not for its other streams."""
+    if device.is_cuda:
+        wp.synchronize_stream(device)
+
+
 class HostBuffer:
     """One array that the host writes or reads every tick without allocating.
 
@@ -18,6 +24,7 @@ class HostBuffer:
     Attributes:
         array: The Warp array on the device.
         host: NumPy array of the same shape.
+        is_apart: Whether they are two memories, between which copies are made.
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: type, device: wp.DeviceLike = None) -> None:
@@ -30,10 +37,11 @@ class HostBuffer:
         """
         device = wp.get_device(device)
         self.array = wp.zeros(shape, dtype=dtype, device=device)
+        self.is_apart = device.is_cuda
         self._pinned = (
             wp.zeros(shape, dtype=dtype, device='cpu', pinned=True) if device.is_cuda else None
         )
-        self.host: np.ndarray = (self._pinned or self.array).numpy()
+        self.host: np.ndarray = (self.array if self._pinned is None else self._pinned).numpy()
 
     def upload(self) -> None:
         """Copy what the host wrote to the device; nothing to do on a CPU."""

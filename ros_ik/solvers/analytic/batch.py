@@ -10,9 +10,11 @@ from typing import Any
 from typing import TYPE_CHECKING
 
 import numpy as np
+import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.numbers import host_array
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
@@ -30,6 +32,7 @@ from ros_ik.solvers.analytic.structure.form import closed_form
 from ros_ik.solvers.analytic.structure.form import without_form
 from ros_ik.solvers.model_cache import Cached
 from ros_ik.solvers.pose_ik.interface.batch_result import batches
+from ros_ik.solvers.pose_ik.search.setup import rows_where
 from ros_ik.solvers.pose_ik.search.setup import seed_rows
 
 if TYPE_CHECKING:
@@ -45,8 +48,8 @@ _MAX_BATCH = 262_144
 def all_solutions(
     model: Model,
     link: str | int,
-    poses: np.ndarray,
-    seeds: np.ndarray | None = None,
+    poses: Any,
+    seeds: Any = None,
     max_solutions: int = 16,
     joint_group: JointGroup | str | Sequence[str] | None = None,
     *,
@@ -60,6 +63,7 @@ def all_solutions(
     collision_pairs: Sequence[Sequence[int]] | np.ndarray | None = None,
     collision_margin: float = 0.0,
     settings: ClosedFormSettings | None = None,
+    xp: Any = None,
 ) -> AllSolutions:
     """Find every configuration inside the joint limits that brings a link to each pose.
 
@@ -104,6 +108,8 @@ def all_solutions(
         collision_pairs: Pairs of shapes to check; see :func:`inverse_kinematics`.
         collision_margin: Distance [m] that the shapes of a pair must keep.
         settings: Tolerances.
+        xp: Module of the arrays of the result, such as torch or warp; None for that of ``poses``,
+            and for NumPy where these are of Warp. See docs/inverse_kinematics.md.
 
     Returns:
         The solutions, in the order of the poses.
@@ -113,11 +119,7 @@ def all_solutions(
             size, an unknown link, a free or ball joint among those that may move, or a shape to
             check that has no geometry in memory; the message names it.
     """
-    targets = np.atleast_2d(host_array(poses))
-    n = len(targets)
-    if n == 0:
-        raise ArgumentError('poses must have at least one row, got none')
-    starts = seed_rows(seeds, n)
+    xp = checked_namespace(xp, poses)
     checked_count('max_solutions', max_solutions, 1)
     if order not in ('distance', 'manipulability'):
         raise ArgumentError(f"order must be 'distance' or 'manipulability', got {order!r}")
@@ -132,6 +134,17 @@ def all_solutions(
         'joint_group': joint_group, 'joint_q': joint_q, 'offset': offset,
         'all_turns': all_turns, 'settings': settings,
     }  # fmt: skip
+    # What works on the host gets its arrays there.
+    on_device = not (form.redundant_joint or check_collisions or order == 'manipulability')
+    targets = rows_where('poses', poses, on_device)
+    starts = rows_where('seeds', seeds, on_device)
+    if not isinstance(targets, wp.array):
+        targets = np.atleast_2d(host_array(targets))
+    on_device = isinstance(targets, wp.array) or isinstance(starts, wp.array)
+    n = len(targets)
+    if n == 0:
+        raise ArgumentError('poses must have at least one row, got none')
+    starts = seed_rows(starts, n)
     n_values = 1
     kind: type[ClosedFormIK] | type[RedundantClosedFormIK] = ClosedFormIK
     if form.redundant_joint:
@@ -166,7 +179,10 @@ def all_solutions(
         made = Cached(model, request, functools.partial(make, size), size, held)
         with made as (solver, checker):
             for rows in slices:
-                part = solver.solve(targets[rows], None if starts is None else starts[rows])
+                part = solver.solve(
+                    targets[rows], None if starts is None else starts[rows],
+                    xp=wp if on_device else np,
+                )  # fmt: skip
                 if checker is not None:
                     part = collision_free(part, checker, places)
                 if order == 'manipulability':
@@ -175,4 +191,4 @@ def all_solutions(
                     part = first_places(part, max_solutions)
                 result = part.added_to(result, rows, n)
     assert result is not None, 'no poses'
-    return result
+    return result.given_as(xp, model.device)

@@ -24,6 +24,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import check_memory
 from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import Model
@@ -259,21 +260,26 @@ class RedundantClosedFormIK:
             free_direction=self._directions.host,
         )
 
-    def solve(self, poses: np.ndarray, seeds: np.ndarray | None = None) -> AllSolutions:
+    def solve(self, poses: Any, seeds: Any = None, *, xp: Any = None) -> AllSolutions:
         """Find configurations that bring the tool to each pose.
+
+        Arrays may be of any library; they pass the host.
 
         Args:
             poses: Targets in the world, shape [n_problems, 7], x y z qx qy qz qw.
             seeds: Configurations to be near to, shape [n_problems, joint_coord_count]; None for
                 the middle of the limits.
+            xp: Module of the arrays of the result, such as torch or warp; None for that of
+                ``poses``, and for NumPy where these are of Warp.
 
         Returns:
-            The solutions, with ``free_direction`` over the seven joints, the same object each
-            time: the next solve overwrites its arrays.
+            The solutions, with ``free_direction`` over the seven joints; the next solve overwrites
+            their arrays.
 
         Raises:
             ArgumentError: A wrong shape or type.
         """
+        xp = checked_namespace(xp, poses)
         self._set_poses(poses)
         if seeds is None:
             self._seeds.host[:] = self._default_seed
@@ -300,7 +306,7 @@ class RedundantClosedFormIK:
             self._has_lost = has_lost
         self._finish.launch()
         np.greater(self._singular.host, 0, out=self._result.singular)
-        return self._result
+        return self._result if xp is np else self._result.in_arrays_of(xp, self._device)
 
     def redundant_range(self) -> tuple[float, float]:
         """Return where the redundant joint may stand: its limits, or a turn about their middle."""

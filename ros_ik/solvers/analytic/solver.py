@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,16 +13,17 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.arguments import check_memory
 from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import Model
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
-from ros_ik.model.conventions.poses import pose_rows
-from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.solvers.analytic.candidates.candidates import MAX_CANDIDATES
 from ros_ik.solvers.analytic.candidates.general import GENERAL_CANDIDATES
 from ros_ik.solvers.analytic.candidates.lanes import lanes_on
+from ros_ik.solvers.analytic.refinement.verify import count_kernel
 from ros_ik.solvers.analytic.refinement.verify import SOLUTION_LANES
 from ros_ik.solvers.analytic.refinement.verify import verify_kernel
 from ros_ik.solvers.analytic.result import AllSolutions
@@ -36,7 +38,7 @@ from ros_ik.solvers.analytic.structure.form import without_form
 from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
-from ros_ik.solvers.pose_ik.search.setup import checked_rows
+from ros_ik.solvers.pose_ik.search.problem_input import ProblemInput
 from ros_ik.solvers.pose_ik.search.setup import make_placement
 
 if TYPE_CHECKING:
@@ -124,10 +126,15 @@ class ClosedFormIK:
         self._tree = kinematic_tree(model, wp.float64)
         self._allocate()
         self._graph = Graph(self._launch, self._device)
-        self._default_seed = 0.5 * np.sum(self.chain.sampling_range(), axis=0)
+        self._input = ProblemInput(
+            self._poses, self._seeds, self.chain, model.joint_coord_count
+        )  # fmt: skip
 
-    def solve(self, poses: np.ndarray, seeds: np.ndarray | None = None) -> AllSolutions:
+    def solve(self, poses: Any, seeds: Any = None, *, xp: Any = None) -> AllSolutions:
         """Find every configuration that brings the tool to each pose.
+
+        Arrays may be of any library. On a GPU those of Warp, PyTorch, JAX or CuPy neither pass the
+        host nor are waited for, unless six general axes are solved or NumPy arrays are returned.
 
         Args:
             poses: Targets in the world, shape [n_problems, 7], x y z qx qy qz qw. A row that is
@@ -136,30 +143,33 @@ class ClosedFormIK:
             seeds: Configurations to be near to, shape [n_problems, joint_coord_count]; None for
                 the middle of the limits. A number that is not finite or beyond 1e9 gives the row
                 NON_FINITE_INPUT.
+            xp: Module of the arrays of the result, such as torch or warp; None for that of
+                ``poses``, and for NumPy where these are of Warp.
 
         Returns:
-            The solutions, the same object each time: the next solve overwrites its arrays.
+            The solutions; the next solve overwrites their arrays.
 
         Raises:
             ArgumentError: A wrong shape or type.
         """
-        self._poses.host[:] = pose_rows(checked_rows('poses', poses, self.n_problems, 7))
-        if seeds is None:
-            self._seeds.host[:] = self._default_seed
-        else:
-            rows = checked_rows('seeds', seeds, self.n_problems, self.model.joint_coord_count)
-            rows = rows[:, self.chain.coordinates]
-            self._seeds.host[:] = np.where(np.abs(rows) <= MAX_MAGNITUDE, rows, np.nan)
+        xp = checked_namespace(xp, poses)
+        if not self._input.write(poses, seeds):
+            self._poses.upload()
+            self._seeds.upload()
+        elif self._stage.source.works_on_host:
+            self._poses.download()
+            wait_for(self._device)
         self._stage.source.prepare(self._poses.host)
-        self._graph.launch()
-        np.minimum(self._n_exist.host, self.max_solutions, out=self._result.n_found)
-        np.greater(self._singular.host, 0, out=self._result.singular)
+        self._graph.enqueue()
+        if xp is not np:
+            return self._on_device.in_arrays_of(xp)
+        for buffer in self._outputs:
+            buffer.download()
+        wait_for(self._device)
         return self._result
 
     def _launch(self) -> None:
-        """Enqueue the kernels and the copies."""
-        self._poses.upload()
-        self._seeds.upload()
+        """Enqueue the kernels."""
         problem = self._poses.array, self._seeds.array
         self._stage.launch(*problem, self._arrays, least_error=self._least_error)
         wp.launch(
@@ -175,8 +185,11 @@ class ClosedFormIK:
             ],
             device=self._device,
         )  # fmt: skip
-        for buffer in self._outputs:
-            buffer.download()
+        wp.launch(
+            count_kernel(), dim=self.n_problems,
+            inputs=[self._n_exist.array, self._degree],
+            outputs=[self._n_found.array, self._singular.array], device=self._device,
+        )  # fmt: skip
 
     def _allocate(self) -> None:
         n, s, device = self.n_problems, self.max_solutions, self._device
@@ -188,23 +201,28 @@ class ClosedFormIK:
         self._status = HostBuffer((n,), wp.int32, device)
         self._position_error = HostBuffer((n, s), wp.float64, device)
         self._rotation_error = HostBuffer((n, s), wp.float64, device)
-        self._singular = HostBuffer((n, s), wp.int32, device)
+        self._n_found = HostBuffer((n,), wp.int32, device)
+        self._degree = wp.zeros((n, s), dtype=wp.int32, device=device)
+        self._singular = HostBuffer((n, s), wp.bool, device)
         self._directions = HostBuffer((n, s, joints), wp.float64, device)
         self._arrays = StageArrays.allocate(
             n, s, joints, device, directions=self._directions.array,
-            singular=self._singular.array, n_exist=self._n_exist.array,
+            singular=self._degree, n_exist=self._n_exist.array,
         )  # fmt: skip
         self._result = AllSolutions(
             joint_q=self._joint_q.host.reshape(n, s, -1),
-            n_found=np.zeros(n, dtype=np.int32),
+            n_found=self._n_found.host,
             n_exist=self._n_exist.host,
             status=self._status.host,
             position_error=self._position_error.host,
             rotation_error=self._rotation_error.host,
-            singular=np.zeros((n, s), dtype=bool),
+            singular=self._singular.host,
             free_direction=self._directions.host,
         )
-        self._outputs = [
-            self._joint_q, self._n_exist, self._status, self._position_error,
+        self._outputs = (
+            self._joint_q, self._n_found, self._n_exist, self._status, self._position_error,
             self._rotation_error, self._singular, self._directions,
-        ]  # fmt: skip
+        )  # fmt: skip
+        arrays: list[Any] = [buffer.array for buffer in self._outputs]
+        arrays[0] = arrays[0].reshape((n, s, -1))
+        self._on_device = AllSolutions(*arrays)

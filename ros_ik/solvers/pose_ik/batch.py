@@ -11,9 +11,12 @@ from typing import Any
 from typing import TYPE_CHECKING
 
 import numpy as np
+import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.array_exchange import checked_namespace
+from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.model.conventions.poses import inverse
 from ros_ik.model.conventions.poses import multiply
 from ros_ik.model.conventions.poses import pose_rows
@@ -35,6 +38,7 @@ from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 from ros_ik.solvers.pose_ik.search.setup import checked_rows
+from ros_ik.solvers.pose_ik.search.setup import rows_where
 from ros_ik.solvers.pose_ik.search.setup import seed_rows
 from ros_ik.solvers.pose_ik.solver import ChainIK
 
@@ -53,8 +57,8 @@ _METHODS = ('search', 'closed_form', 'auto')
 def inverse_kinematics(
     model: Model,
     link: str | int,
-    poses: np.ndarray,
-    seeds: np.ndarray | None = None,
+    poses: Any,
+    seeds: Any = None,
     position_tolerance: float | Sequence[float] | np.ndarray = 1e-3,
     rotation_tolerance: float | Sequence[float] | np.ndarray = 1e-2,
     n_solutions: int = 1,
@@ -69,10 +73,11 @@ def inverse_kinematics(
     n_threads: int | None = None,
     method: str = 'search',
     tolerance_frame: str = 'target',
-    base_poses: np.ndarray | None = None,
+    base_poses: Any = None,
     preference: Preference = 'seed',
     n_candidates: int = 16,
     on_progress: Callable[[int, int], object] | None = None,
+    xp: Any = None,
 ) -> ChainIKResult:
     """Find configurations inside the joint limits that bring a link to poses.
 
@@ -128,6 +133,8 @@ def inverse_kinematics(
             not the seed.
         on_progress: Called with the number of poses that are solved and that of all, after each
             65,536 or fewer. What it raises ends the call.
+        xp: Module of the arrays of the result, such as torch or warp; None for that of ``poses``,
+            and for NumPy where these are of Warp. See docs/inverse_kinematics.md.
 
     Returns:
         The answers, in the order of the poses; for goal sets a :class:`GoalSetResult`.
@@ -140,6 +147,14 @@ def inverse_kinematics(
             found; the message names it.
         ModelError: A mesh file that cannot be read.
     """
+    xp = checked_namespace(xp, poses)
+    if is_exchanged(poses) or is_exchanged(seeds):
+        is_plain = preference == 'seed' and method == 'search' and not check_collisions
+        on_device = is_plain and base_poses is None
+        poses, seeds = rows_where('poses', poses, on_device), rows_where('seeds', seeds, on_device)
+        if isinstance(poses, wp.array) and poses.ndim == 3:
+            poses, seeds = (rows_where('', rows, False) for rows in (poses, seeds))
+    is_set = np.ndim(poses) == 3
     goals, n_goals = _goal_rows(poses)
     targets = goals if base_poses is None else _seen_from(base_poses, goals, n_goals)
     starts = seed_rows(seeds, len(targets) // n_goals)
@@ -169,9 +184,8 @@ def inverse_kinematics(
         found, chain = _searched(
             model, link, targets, starts, tolerance, request, method == 'auto', on_progress
         )
-    is_set = np.ndim(poses) == 3
     if preference == 'seed' and not is_set:
-        return found
+        return found.given_as(xp, model.device)
     if chain is None:
         chain, _ = folded_chain(model, link, joint_group, joint_q, offset)
 
@@ -179,15 +193,15 @@ def inverse_kinematics(
         near = None if starts is None else starts[rows]
         return preference_cost(preference, chain, configurations, near)
 
-    best = best_of(found.in_places(), n_goals, wanted, cost)
+    best = best_of(found.in_places(), n_goals, wanted, cost).given_as(xp, model.device)
     return best if is_set else best.without_goals()
 
 
 def _searched(
     model: Model,
     link: str | int,
-    targets: np.ndarray,
-    starts: np.ndarray | None,
+    targets: Any,
+    starts: Any,
     tolerance: PoseTolerance,
     request: dict[str, Any],
     may_be_closed: bool,
@@ -199,6 +213,8 @@ def _searched(
         The answers, and the chain that they were found for.
     """
     n, count = len(targets), request['n_solutions']
+    on_device = isinstance(targets, wp.array) or isinstance(starts, wp.array)
+    as_arrays = {'xp': wp} if on_device else {}
 
     def make(size: int) -> ChainIK | ClosedFormFirstIK:
         pays = may_be_closed and closed_form_pays(
@@ -214,7 +230,8 @@ def _searched(
     for size, slices in batches(n, MAX_BATCH // count):
         with Cached(model, key, functools.partial(make, size), size, count) as solver:
             for rows in slices:
-                part = solver.solve(targets[rows], None if starts is None else starts[rows])
+                some = None if starts is None else starts[rows]
+                part = solver.solve(targets[rows], some, **as_arrays)
                 result = part.added_to(result, rows, n)
                 if on_progress is not None:
                     on_progress(rows.stop, n)
@@ -244,8 +261,10 @@ def _in_closed_form(
     return as_chain_result(all_solutions(model, link, targets, starts, count, **shared), count)
 
 
-def _goal_rows(poses: np.ndarray) -> tuple[np.ndarray, int]:
+def _goal_rows(poses: Any) -> tuple[Any, int]:
     """Return poses as rows, and how many there are for each problem."""
+    if isinstance(poses, wp.array) and poses.ndim == 2 and len(poses):
+        return poses, 1
     targets = host_array(poses)
     if targets.ndim == 3:
         n_goals = targets.shape[1]

@@ -9,32 +9,33 @@ memory is bounded: :meth:`ChainIK.bytes_per_problem`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+import functools
+from typing import Any
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import check_memory
+from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.serial_chain import serial_chain
 from ros_ik.model import Model
 from ros_ik.model.conventions.checks import checked_array
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
-from ros_ik.model.conventions.poses import pose_rows
-from ros_ik.numbers import MAX_MAGNITUDE
 from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.interface.result import checked_chain_settings
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 from ros_ik.solvers.pose_ik.search.collisions import collision_rounds
 from ros_ik.solvers.pose_ik.search.pairs import chain_pairs
+from ros_ik.solvers.pose_ik.search.problem_input import ProblemInput
 from ros_ik.solvers.pose_ik.search.search import ChainProblem
 from ros_ik.solvers.pose_ik.search.search import ChainSearch
 from ros_ik.solvers.pose_ik.search.search import RowChecker
 from ros_ik.solvers.pose_ik.search.search import thread_count
 from ros_ik.solvers.pose_ik.search.setup import check_sizes
-from ros_ik.solvers.pose_ik.search.setup import checked_rows
 
 if TYPE_CHECKING:
     from ros_ik.model import JointGroup
@@ -145,7 +146,7 @@ class ChainIK(ChainSearch):
             checker=checker,
         )  # fmt: skip
         self._rounds = None if checker is None else collision_rounds(self, checker, threads)
-        self._default_seed = 0.5 * np.sum(self.chain.sampling_range(), axis=0)
+        self._input = ProblemInput(self.poses, self.seeds, self.chain, coords)
         several = (n_solutions,) if n_solutions > 1 else ()
         self._result = ChainIKResult(
             joint_q=self.joint_q.host.reshape(n_problems, *several, -1),
@@ -155,8 +156,11 @@ class ChainIK(ChainSearch):
             rotation_error=self.rotation_error.host.reshape(n_problems, *several),
         )
 
-    def solve(self, poses: np.ndarray, seeds: np.ndarray | None = None) -> ChainIKResult:
+    def solve(self, poses: Any, seeds: Any = None, *, xp: Any = None) -> ChainIKResult:
         """Find configurations that bring the tool to poses.
+
+        Arrays may be of any library. On a GPU those of Warp, PyTorch, JAX or CuPy neither pass the
+        host nor are waited for, unless collisions are checked or NumPy arrays are returned.
 
         Args:
             poses: Targets in the world, shape [n_problems, 7], x y z qx qy qz qw. A row that is
@@ -165,6 +169,8 @@ class ChainIK(ChainSearch):
             seeds: Configurations to start from and to be near to, shape [n_problems,
                 joint_coord_count]; None for the middle of the limits. A number that is not
                 finite or beyond 1e9 gives the row NON_FINITE_INPUT.
+            xp: Module of the arrays of the result, such as torch or warp; None for that of
+                ``poses``, and for NumPy where these are of Warp.
 
         Returns:
             The answers; the arrays are views that the next solve overwrites.
@@ -172,14 +178,30 @@ class ChainIK(ChainSearch):
         Raises:
             ArgumentError: A wrong shape or type.
         """
-        self.poses.host[:] = pose_rows(checked_rows('poses', poses, self.n_problems, 7))
-        if seeds is None:
-            self.seeds.host[:] = self._default_seed
+        xp = checked_namespace(xp, poses)
+        if not self._input.write(poses, seeds):
+            self.run()
         else:
-            rows = checked_rows('seeds', seeds, self.n_problems, self.model.joint_coord_count)
-            seeds = rows[:, self.chain.coordinates]
-            self.seeds.host[:] = np.where(np.abs(seeds) <= MAX_MAGNITUDE, seeds, np.nan)
-        self.run()
+            self.run(on_device=True)
+            if xp is np or self._rounds is not None:
+                self.poses.download()
+                self.seeds.download()
+                self.download()
         if self._rounds is not None:
             self._rounds.leave_collisions(self)
-        return self._result
+        if xp is np:
+            return self._result
+        if self._rounds is not None:
+            self.upload_answers()
+        return self._on_device.in_arrays_of(xp)
+
+    @functools.cached_property
+    def _on_device(self) -> ChainIKResult:
+        """The answers where the kernels write them, as Warp arrays."""
+        shape = self._result.joint_q.shape
+        arrays: list[Any] = [
+            self.joint_q.array.reshape(shape), self.status.array, self.n_found.array,
+            self.position_error.array.reshape(shape[:-1]),
+            self.rotation_error.array.reshape(shape[:-1]),
+        ]  # fmt: skip
+        return ChainIKResult(*arrays)

@@ -50,11 +50,13 @@ class CandidateSource(Protocol):
         misses: By how much each misses its equations, Warp array [n_problems, room]; inf for
             places without a candidate.
         slack: Largest miss of a candidate that is polished.
+        works_on_host: Whether :meth:`prepare` reads the poses.
     """
 
     candidates: Any
     misses: Any
     slack: float
+    works_on_host: bool
 
     def prepare(self, poses: np.ndarray) -> None:
         """Do the work of the host for poses [n_problems, 7], before the launches."""
@@ -69,6 +71,8 @@ class CandidateSource(Protocol):
 
 class KernelSource:
     """Candidates of a closed form; the attributes are those of :class:`CandidateSource`."""
+
+    works_on_host = False
 
     def __init__(
         self,
@@ -108,6 +112,8 @@ class KernelSource:
 class HostSource:
     """Candidates of six general axes; the attributes are those of :class:`CandidateSource`."""
 
+    works_on_host = True
+
     def __init__(self, axes: Axes, n_problems: int, device: wp.DeviceLike) -> None:
         """Choose the charts and allocate."""
         self.slack = NEARLY_REAL
@@ -140,6 +146,7 @@ class CompletedSource:
         """Make the sources of the completions and allocate."""
         sources = [six_joint_source(part, exact, n_problems, device) for part in made]
         self.slack = max(source.slack for source in sources) + _LOCKED_SLACK
+        self.works_on_host = any(source.works_on_host for source in sources)
         room = sum(source.candidates.shape[1] for source in sources)
         n_joints = len(made[0].real)
         self.candidates = wp.zeros((n_problems, room, n_joints), dtype=wp.float64, device=device)

@@ -98,3 +98,23 @@ def verify_kernel(lanes: int) -> wp.Kernel:
         status[problem] = code
 
     return verify
+
+
+@no_type_check
+@functools.cache
+def count_kernel() -> wp.Kernel:
+    """Build the kernel that counts the solutions of a pose and marks the singular ones."""
+
+    @compiled_kernel()
+    def count_solutions(
+        n_exist: wp.array(dtype=wp.int32),  # [n_problems]
+        degree: wp.array2d(dtype=wp.int32),  # [n_problems, n_solutions], 0 for regular ones
+        n_found: wp.array(dtype=wp.int32),  # [n_problems]
+        singular: wp.array2d(dtype=wp.bool),  # [n_problems, n_solutions]
+    ):
+        problem = wp.tid()
+        n_found[problem] = wp.min(n_exist[problem], degree.shape[1])
+        for k in range(degree.shape[1]):
+            singular[problem, k] = degree[problem, k] > 0
+
+    return count_solutions

@@ -7,9 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Iterator
 import dataclasses
+from typing import Any
 from typing import TypeVar
 
 import numpy as np
+import warp as wp
+
+from ros_ik.kinematics.runtime.array_exchange import in_namespace
 
 _Result = TypeVar('_Result', bound='BatchResult')
 
@@ -20,7 +24,34 @@ class BatchResult:
 
     def copy(self: _Result) -> _Result:
         """Return a result whose arrays the solver does not overwrite."""
-        return type(self)(*[array.copy() for array in self._arrays()])
+        arrays = self._arrays()
+        if type(arrays[0]) is np.ndarray:  # as often as not for one pose, where calls count
+            return type(self)(*[array.copy() for array in arrays])
+        return type(self)(*[_copied(array) for array in arrays])
+
+    def in_arrays_of(self: _Result, xp: Any, device: Any = None) -> _Result:
+        """Return the result in arrays of a module, of the same memory where that may be.
+
+        Args:
+            xp: The module, see :func:`ros_ik.kinematics.runtime.array_exchange.in_namespace`.
+            device: Where arrays that are on the host go first.
+        """
+        arrays = (
+            each if isinstance(each, wp.array) else wp.array(each, device=device, copy=False)
+            for each in self._arrays()
+        )
+        return type(self)(*[in_namespace(array, xp) for array in arrays])
+
+    def given_as(self: _Result, xp: Any, device: Any) -> _Result:
+        """Return the result in arrays of a module, itself where they are.
+
+        Args:
+            xp: The module.
+            device: Where arrays that are on the host go first.
+        """
+        if xp is np and type(self._arrays()[0]) is np.ndarray:
+            return self
+        return self.in_arrays_of(xp, device)
 
     def added_to(self: _Result, whole: _Result | None, rows: slice, n: int) -> _Result:
         """Return a result of n rows, some of which are copies of these.
@@ -35,9 +66,9 @@ class BatchResult:
             return self.copy()
         own = self._arrays()
         if whole is None:
-            whole = type(self)(*[np.empty((n, *array.shape[1:]), array.dtype) for array in own])
+            whole = type(self)(*[_empty_rows(array, n) for array in own])
         for array, values in zip(whole._arrays(), own, strict=True):
-            array[rows] = values
+            _assign(array, rows, values)
         return whole
 
     def rows(self: _Result, rows: slice) -> _Result:
@@ -47,6 +78,29 @@ class BatchResult:
     def _arrays(self) -> tuple[np.ndarray, ...]:
         # The fields in their order: nothing else is set on a frozen object.
         return tuple(vars(self).values())
+
+
+def _copied(array: Any) -> Any:
+    """Return a copy of an array; PyTorch and Warp call it a clone."""
+    if isinstance(array, wp.array):
+        return wp.clone(array)
+    return array.copy() if hasattr(array, 'copy') else array.clone()
+
+
+def _empty_rows(array: Any, n: int) -> Any:
+    """Return an array of n rows like those of one of NumPy or Warp."""
+    shape = (n, *array.shape[1:])
+    if isinstance(array, wp.array):
+        return wp.empty(shape, dtype=array.dtype, device=array.device)
+    return np.empty(shape, array.dtype)
+
+
+def _assign(array: Any, rows: slice, values: Any) -> None:
+    """Write some rows of an array of NumPy or Warp."""
+    if isinstance(array, wp.array):
+        wp.copy(array[rows], values)
+    else:
+        array[rows] = values
 
 
 def batches(n: int, most: int) -> Iterator[tuple[int, Iterable[slice]]]:

@@ -20,6 +20,7 @@ import warp as wp
 from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.kinematics.tree import kinematic_tree
@@ -179,17 +180,38 @@ class ChainSearch(ReadOnce):
         )  # fmt: skip
         return sum(array.capacity for array in arrays) // self.n_problems
 
-    def run(self, count: int | None = None) -> None:
-        """Solve the first ``count`` poses, None for all, from their seeds."""
+    def run(self, count: int | None = None, *, on_device: bool = False) -> None:
+        """Solve poses from their seeds.
+
+        Args:
+            count: How many, the first ones; None for all.
+            on_device: Whether poses, seeds and answers stay on the device: nothing is copied, and
+                on a GPU nothing is waited for.
+        """
         count = self.n_problems if count is None else count
+        copies = self.poses.is_apart and not on_device
+        if copies:
+            self.poses.upload()
+            self.seeds.upload()
         if self._graph is not None and count == self.n_problems:
-            self._graph.launch()
+            self._graph.enqueue()
         elif self._threads > 1 and count >= _WORTH_SHARING:
             self._run_in_threads(count)
         else:
             self._launch(0, count)
-            if self._device.is_cuda:
-                wp.synchronize_device(self._device)
+        if copies:
+            self.download()
+
+    def download(self) -> None:
+        """Copy the answers to the host and wait for them; nothing to do on a CPU."""
+        for buffer in self._outputs:
+            buffer.download()
+        wait_for(self._device)
+
+    def upload_answers(self) -> None:
+        """Copy the answers to the device, where the host changed them; nothing to do on a CPU."""
+        for buffer in self._outputs:
+            buffer.upload()
 
     def _run_in_threads(self, count: int) -> None:
         """Share the batch among threads; a kernel on the CPU uses one core and frees the GIL."""
@@ -210,8 +232,6 @@ class ChainSearch(ReadOnce):
 
     def _launch(self, first: int, count: int, thread: int = 0) -> None:
         """Search and verify ``count`` problems from ``first`` on."""
-        self.poses.upload()
-        self.seeds.upload()
         poses, seeds = self.poses.array, self.seeds.array
         found = [self._solutions, self._found, self._lane_cost]
         wp.launch(
@@ -234,8 +254,6 @@ class ChainSearch(ReadOnce):
         if self._checker is not None and self.collides is not None:
             rows = slice(first * self.n_solutions, (first + count) * self.n_solutions)
             self._checker.launch(self.joint_q.array[rows], self.collides.array[rows], thread)
-        for buffer in self._outputs:
-            buffer.download()
 
     def _allocate(self) -> None:
         """Make the arrays."""

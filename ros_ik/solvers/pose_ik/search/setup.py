@@ -12,6 +12,9 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
+from ros_ik.kinematics.runtime.array_exchange import exchanged
+from ros_ik.kinematics.runtime.array_exchange import is_exchanged
+from ros_ik.kinematics.runtime.batch_arrays import as_numbers
 from ros_ik.kinematics.serial_chain import joints_to
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.kinematics.tree import poses_between
@@ -160,15 +163,39 @@ def checked_rows(name: str, values: np.ndarray, n: int, width: int) -> np.ndarra
     return rows
 
 
-def seed_rows(seeds: np.ndarray | None, n: int) -> np.ndarray | None:
+def rows_where(name: str, given: Any, on_device: bool) -> Any:
+    """Return an array of Warp or another library as rows of Warp or NumPy, others as they are.
+
+    Args:
+        name: What to call it in an error.
+        given: The array, of rows or one row.
+        on_device: Whether Warp reads it where it lies; otherwise it is brought to the host.
+    """
+    if not is_exchanged(given):
+        return given
+    if not on_device:
+        return host_array(given)
+    rows = as_numbers(exchanged(name, given))
+    return rows.reshape((1, rows.shape[0])) if rows.ndim == 1 else rows
+
+
+def seed_rows(seeds: Any, n: int) -> Any:
     """Return seeds as one row for each of n problems, None for none.
+
+    Args:
+        seeds: Configurations [n, joint_coord_count] or one; Warp arrays of n stay on their device.
+        n: Number of problems.
 
     Raises:
         ArgumentError: Another number of rows.
     """
     if seeds is None:
         return None
+    if isinstance(seeds, wp.array) and seeds.ndim == 2 and seeds.shape[0] == n:
+        return seeds
     starts = host_array(seeds)
+    if starts.ndim == 2 and len(starts) == 1 != n:
+        starts = starts[0]
     if starts.ndim == 1:
         starts = np.broadcast_to(starts, (n, len(starts)))
     if len(starts) != n:

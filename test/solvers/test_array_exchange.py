@@ -1,0 +1,231 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Solvers read arrays of every library on the device, and return arrays of the same library."""
+
+import dataclasses
+
+from gpu.panda import panda_with_shapes
+from gpu.panda import reachable_poses
+import numpy as np
+import pytest
+from support.apart_memory import apart_memory
+from support.array_kinds import address
+from support.array_kinds import MAKERS
+from support.array_kinds import numbers
+from support.array_kinds import StandardArray
+from support.ik_problems import panda
+from support.robots import urdf_text
+import warp as wp
+
+from ros_ik import all_solutions
+from ros_ik import ArgumentError
+from ros_ik import ChainIK
+from ros_ik import ClosedFormIK
+from ros_ik import eval_fk
+from ros_ik import inverse_kinematics
+from ros_ik import Model
+from ros_ik import RedundantClosedFormIK
+from ros_ik import SolveStatus
+
+N = 5
+
+
+class Problem:
+    """Poses of a link at random configurations, some of them none, and seeds near those."""
+
+    def __init__(self, model, link):
+        self.model, self.link = model, link
+        q = model.random_joint_q(N, 0)
+        body_q = np.zeros((N, model.body_count, 7))
+        eval_fk(model, q, body_q)
+        self.poses = body_q[:, model.body_index(link)].copy()
+        self.seeds = q + 0.05
+        self.poses[1, 4] += 1.0
+        self.poses[2, 0] = np.nan
+        self.seeds[3, 1] = 1e10
+        self.poses[4, 3:] *= 1.005
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return Problem(panda(), 'panda_hand')
+
+
+@pytest.fixture(scope='module')
+def ur5():
+    return Problem(Model.from_urdf(urdf_text('ur5_robot'), device='cpu'), 'wrist_3_link')
+
+
+def results(found):
+    return {name: numbers(getattr(found, name)) for name in names(found)}
+
+
+def names(found):
+    return [field.name for field in dataclasses.fields(found)]
+
+
+def assert_same(found, expected):
+    for name, values in results(expected).items():
+        other = results(found)[name]
+        assert other.dtype == values.dtype and other.shape == values.shape, name
+        # A norm may be rounded in another order.
+        np.testing.assert_allclose(other, values, rtol=0, atol=1e-9, err_msg=name)
+
+
+def made(kind, values):
+    return MAKERS[kind](values.copy())
+
+
+SOLVES = {
+    'inverse_kinematics': lambda p, *a, **k: inverse_kinematics(p.model, p.link, *a, **k),
+    'several': lambda p, *a, **k: inverse_kinematics(p.model, p.link, *a, n_solutions=3, **k),
+    'all_solutions': lambda p, *a, **k: all_solutions(p.model, p.link, *a, **k),
+    'ChainIK': lambda p, *a, **k: ChainIK(p.model, p.link, N).solve(*a, **k),
+    'ClosedFormIK': lambda p, *a, **k: ClosedFormIK(p.model, p.link, N).solve(*a, **k),
+}
+
+
+@pytest.mark.parametrize('kind', MAKERS)
+@pytest.mark.parametrize('name', SOLVES)
+def test_answers_are_the_same_and_of_the_library(ur5, name, kind):
+    expected = SOLVES[name](ur5, ur5.poses, ur5.seeds).copy()
+    status = list(expected.status)
+    assert status[1:4] == [SolveStatus.NON_FINITE_INPUT] * 3
+    assert status[0] == status[4] == SolveStatus.CONVERGED
+    poses, seeds = made(kind, ur5.poses), made(kind, ur5.seeds)
+    # Arrays that tell no library come back as Warp's, those of Warp as NumPy's.
+    library = {'warp': np.ndarray, 'dlpack': wp.array}.get(kind, type(poses))
+    for some in (seeds, ur5.seeds):
+        found = SOLVES[name](ur5, poses, some)
+        assert all(isinstance(getattr(found, field), library) for field in names(found))
+        assert_same(found, expected)
+    assert_same(SOLVES[name](ur5, ur5.poses, seeds), expected)
+    without = SOLVES[name](ur5, ur5.poses).copy()
+    assert_same(SOLVES[name](ur5, poses), without)
+
+
+def test_the_library_of_the_answers_can_be_named(ur5):
+    expected = inverse_kinematics(ur5.model, ur5.link, ur5.poses)
+    for given in (ur5.poses, made('warp', ur5.poses)):
+        for xp, kind in ((wp, wp.array), (np, np.ndarray)):
+            found = inverse_kinematics(ur5.model, ur5.link, given, xp=xp)
+            assert isinstance(found.status, kind)
+            assert_same(found, expected)
+    with pytest.raises(ArgumentError, match='xp must be a module of arrays with from_dlpack'):
+        inverse_kinematics(ur5.model, ur5.link, ur5.poses, xp='torch')
+
+
+@pytest.mark.parametrize('kind', ['torch', 'jax', 'dlpack'])
+def test_answers_are_those_of_the_solver_without_a_copy(arm, kind):
+    solver = ChainIK(arm.model, arm.link, N)
+    host = solver.solve(arm.poses)
+    found = solver.solve(made(kind, arm.poses))
+    for field in ('joint_q', 'status', 'position_error'):
+        here, there = getattr(host, field), getattr(found, field)
+        # JAX copies what does not lie on 64 bytes.
+        assert address(there) == address(here) or (kind == 'jax' and address(here) % 64)
+    changed = found.joint_q
+    solver.joint_q.array.fill_(3.0)
+    if address(changed) == address(host.joint_q):
+        assert np.all(numbers(changed) == 3.0)
+
+
+@pytest.mark.parametrize('kind', ['warp', 'torch', 'dlpack'])
+def test_nothing_passes_the_host(arm, ur5, kind):
+    expected = ChainIK(arm.model, arm.link, N).solve(arm.poses, arm.seeds).copy()
+    every = ClosedFormIK(ur5.model, ur5.link, N).solve(ur5.poses, ur5.seeds).copy()
+    with apart_memory() as copies:
+        solver = ChainIK(arm.model, arm.link, N)
+        closed = ClosedFormIK(ur5.model, ur5.link, N)
+        copies.up = copies.down = 0
+        found = solver.solve(made(kind, arm.poses), made(kind, arm.seeds), xp=wp)
+        assert_same(found, expected)
+        found = closed.solve(made(kind, ur5.poses), made(kind, ur5.seeds), xp=wp)
+        assert_same(found, every)
+        assert (copies.up, copies.down) == (0, 0)
+        # The same solvers with numbers on the host.
+        assert_same(solver.solve(arm.poses, arm.seeds), expected)
+        assert_same(closed.solve(ur5.poses, ur5.seeds), every)
+        assert copies.up == 4 and copies.down > 4
+        # Only the answers.
+        copies.up = copies.down = 0
+        assert_same(closed.solve(made(kind, ur5.poses), made(kind, ur5.seeds), xp=np), every)
+        assert copies.up == 0 and copies.down == len(names(every))
+
+
+def test_a_whole_request_stays_on_the_device(arm, monkeypatch):
+    monkeypatch.setattr('ros_ik.solvers.pose_ik.batch.MAX_BATCH', 2)
+    expected = inverse_kinematics(arm.model, arm.link, arm.poses, arm.seeds)
+    with apart_memory() as copies:
+        found = inverse_kinematics(
+            arm.model, arm.link, made('warp', arm.poses), made('warp', arm.seeds), xp=wp,
+            n_threads=1,
+        )  # fmt: skip
+        assert_same(found, expected)
+        assert (copies.up, copies.down) == (0, 0)
+
+
+@pytest.mark.parametrize('kind', ['warp', 'torch', 'jax'])
+def test_what_works_on_the_host_takes_every_array(arm, kind):
+    poses, seeds = arm.poses[[0, 4]], arm.seeds[[0, 4]]
+    given = made(kind, poses), made(kind, seeds)
+    base = np.array([0.1, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    for options in (
+        {'preference': 'middle', 'n_candidates': 4}, {'base_poses': base}, {'method': 'auto'},
+    ):
+        expected = inverse_kinematics(arm.model, arm.link, poses, seeds, **options)
+        others = {**options}
+        if 'base_poses' in options:
+            others['base_poses'] = made(kind, base)
+        found = inverse_kinematics(arm.model, arm.link, *given, **others)
+        assert isinstance(found.joint_q, np.ndarray if kind == 'warp' else type(given[0]))
+        assert_same(found, expected)
+    goals = np.stack([poses, poses[::-1]], axis=1)
+    expected = inverse_kinematics(arm.model, arm.link, goals, seeds)
+    found = inverse_kinematics(arm.model, arm.link, made(kind, goals), given[1])
+    np.testing.assert_array_equal(numbers(found.goal), expected.goal)
+    solver = RedundantClosedFormIK(arm.model, arm.link, 2, redundant_values=4)
+    expected = solver.solve(poses, seeds).copy()
+    assert_same(solver.solve(*given), expected)
+    found = all_solutions(arm.model, arm.link, *given, redundant_values=4, max_solutions=3)
+    expected = all_solutions(arm.model, arm.link, poses, seeds, 3, redundant_values=4)
+    assert_same(found, expected)
+
+
+@pytest.mark.parametrize('kind', ['warp', 'torch'])
+def test_collisions_are_searched_on_the_host(kind):
+    model = panda_with_shapes('cpu')
+    poses = reachable_poses(panda_with_shapes, 'panda_hand', 30)
+    expected = ChainIK(model, 'panda_hand', 30, check_collisions=True).solve(poses).copy()
+    assert np.any(expected.status == SolveStatus.IN_COLLISION)
+    with apart_memory():
+        solver = ChainIK(model, 'panda_hand', 30, check_collisions=True, n_threads=1)
+        found = solver.solve(made(kind, poses), xp=wp)
+        assert_same(found, expected)
+        assert_same(solver.solve(poses), expected)
+
+
+def test_one_pose_and_one_seed(arm):
+    pose, seed = arm.poses[0], arm.seeds[0]
+    expected = inverse_kinematics(arm.model, arm.link, pose, seed)
+    assert_same(
+        inverse_kinematics(arm.model, arm.link, made('warp', pose), made('warp', seed)), expected
+    )
+    both = np.stack([pose, pose])
+    expected = inverse_kinematics(arm.model, arm.link, both, seed)
+    assert_same(
+        inverse_kinematics(arm.model, arm.link, made('warp', both), made('warp', seed)), expected
+    )
+
+
+def test_wrong_arrays_are_named(arm):
+    solver = ChainIK(arm.model, arm.link, N)
+    for poses, seeds, message in (
+        (np.zeros((N, 6)), None, r'poses must have shape \[5, 7\]'),
+        (np.zeros((2, 7)), None, r'poses must have shape \[5, 7\]'),
+        (np.zeros((N, 7), dtype=np.int32), None, 'poses must be float32 or float64'),
+        (arm.poses, np.zeros((N, 3)), r'seeds must have shape \[5, 9\]'),
+    ):
+        given = StandardArray(poses), None if seeds is None else StandardArray(seeds)
+        with pytest.raises(ArgumentError, match=message):
+            solver.solve(*given)
