@@ -123,6 +123,15 @@ def test_own_barrier():
     assert 0.0 <= least < 30.0 and away < 1.0
 
 
+def test_many_robots():
+    pytest.importorskip('mujoco', reason='mujoco is not installed')
+    text = run('many_robots', '--robots', '64', '--steps', '5')
+    way, behind = numbers(text, r'64 hands went ([\d.]+) cm on average, at most ([\d.]+) mm')
+    # A random walk of 6 steps of about 1 cm.
+    assert 1.0 < way < 6.0 and behind < 40.0
+    assert len(re.findall(r'[1-9]\d* robots a second', text)) == 2
+
+
 def test_mujoco_loop(tmp_path):
     pytest.importorskip('mujoco', reason='mujoco is not installed')
     away = numbers(run('mujoco_loop', tmp_path / 'loop.png'), r'at most ([\d.]+) mm behind')[0]

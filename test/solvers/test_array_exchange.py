@@ -17,15 +17,25 @@ from support.ik_problems import panda
 from support.robots import urdf_text
 import warp as wp
 
+from ros_ik import AccelerationLimit
 from ros_ik import all_solutions
 from ros_ik import ArgumentError
 from ros_ik import ChainIK
 from ros_ik import ClosedFormIK
+from ros_ik import DifferentialIK
+from ros_ik import DlsSolver
 from ros_ik import eval_fk
+from ros_ik import IkChain
+from ros_ik import IKObjectivePose
+from ros_ik import IKSolver
 from ros_ik import inverse_kinematics
 from ros_ik import Model
+from ros_ik import PositionBarrier
+from ros_ik import PositionLimit
 from ros_ik import RedundantClosedFormIK
 from ros_ik import SolveStatus
+from ros_ik import Task
+from ros_ik import VelocityLimit
 
 N = 5
 
@@ -229,3 +239,108 @@ def test_wrong_arrays_are_named(arm):
         given = StandardArray(poses), None if seeds is None else StandardArray(seeds)
         with pytest.raises(ArgumentError, match=message):
             solver.solve(*given)
+
+
+def stepping(arm, n):
+    """Return arguments of a step of n robots: configurations, tasks and limits."""
+    q = arm.model.random_joint_q(n, 1)
+    hand = arm.model.body_index(arm.link)
+    target = np.tile(arm.poses[0], (n, 1)) + 0.01 * np.arange(n)[:, None] * [1, 0, 0, 0, 0, 0, 0]
+    return q, [Task(IKObjectivePose(hand, target), gain=0.3)], [PositionLimit(), VelocityLimit()]
+
+
+@pytest.mark.parametrize('kind', ['warp', 'torch', 'numpy'])
+@pytest.mark.parametrize('n', [1, 4])
+def test_steps_go_into_arrays_of_the_library(arm, kind, n):
+    q, tasks, limits = stepping(arm, n)
+    dofs = arm.model.joint_dof_count
+    expected = np.zeros((n, dofs))
+    solver = DifferentialIK(arm.model, n_robots=n)
+    status = solver.solve_ik(q, tasks, limits, (), expected)
+    after, poses = solver.integrate(q, expected), solver.body_poses(q)
+    assert np.any(expected)
+    for width in (dofs, solver.group.n_variables):
+        step = made(kind, np.zeros((n, width)))
+        found = solver.solve_ik(made(kind, q), tasks, limits, (), step)
+        np.testing.assert_array_equal(numbers(found), status)
+        assert isinstance(found, np.ndarray if kind == 'warp' else type(step))
+        if width == dofs:
+            np.testing.assert_array_equal(numbers(step), expected)
+    given, step = made(kind, q), made(kind, expected)
+    np.testing.assert_array_equal(numbers(solver.integrate(given, step)), after)
+    np.testing.assert_array_equal(numbers(solver.body_poses(given)), poses)
+    # One robot without a leading dimension, numbers on one side alone, and what checks steps.
+    step = made(kind, np.zeros((n, dofs)))
+    solver.solve_ik(q, tasks, limits, (), step)
+    np.testing.assert_array_equal(numbers(step), expected)
+    box = [PositionBarrier(arm.model.body_index(arm.link), [-9.0] * 3, [9.0] * 3)]
+    assert np.all(solver.enforce_barriers(given, box, step) == SolveStatus.CONVERGED)
+    if n == 1:
+        step = made(kind, np.zeros(dofs))
+        assert solver.solve_ik(made(kind, q[0]), tasks, limits, (), step) == status[0]
+        np.testing.assert_array_equal(numbers(step), expected[0])
+
+
+@pytest.mark.parametrize('kind', ['warp', 'torch'])
+def test_steps_of_a_batch_do_not_pass_the_host(arm, kind):
+    n = 4
+    q, tasks, limits = stepping(arm, n)
+    limits.append(AccelerationLimit(np.full(arm.model.joint_dof_count, 9.0)))
+    box = [PositionBarrier(arm.model.body_index(arm.link), [-0.2] * 3, [0.2] * 3)]
+    expected = np.zeros((n, arm.model.joint_dof_count))
+    solver = DifferentialIK(arm.model, n_robots=n)
+    status = solver.solve_ik(q, tasks, limits, box, expected)
+    after = solver.integrate(q, expected)
+    q, tasks, limits = stepping(arm, n)
+    limits.append(AccelerationLimit(np.full(arm.model.joint_dof_count, 9.0)))
+    box = [PositionBarrier(arm.model.body_index(arm.link), [-0.2] * 3, [0.2] * 3)]
+    with apart_memory() as copies:
+        solver = DifferentialIK(arm.model, n_robots=n)
+        given, step = made(kind, q), made(kind, np.zeros_like(expected))
+        solver.solve_ik(given, tasks, limits, box, step, xp=wp)
+        copies.up = copies.down = 0
+        found = solver.solve_ik(given, tasks, limits, box, step, xp=wp)
+        there = solver.integrate(given, step, xp=wp)
+        solver.body_poses(given, xp=wp)
+        assert (copies.up, copies.down) == (0, 0)
+        np.testing.assert_array_equal(numbers(step), expected)
+        np.testing.assert_array_equal(found.numpy(), status)
+        np.testing.assert_array_equal(there.numpy(), after)
+        host = np.zeros_like(expected)
+        np.testing.assert_array_equal(solver.solve_ik(q, tasks, limits, box, host), status)
+        np.testing.assert_array_equal(host, expected)
+        np.testing.assert_array_equal(solver.integrate(q, host), after)
+
+
+def test_steps_into_the_wrong_arrays_are_refused(arm):
+    q, tasks, limits = stepping(arm, 2)
+    solver = DifferentialIK(arm.model, n_robots=2)
+    for wrong, message in (
+        (np.zeros((2, 3)), r'delta_q must have shape \[2, 9\] or'),
+        (np.zeros((2, 9), dtype=np.int32), 'delta_q must be an array of floats'),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            solver.solve_ik(made('warp', q), tasks, limits, (), made('warp', wrong))
+
+
+@pytest.mark.parametrize('kind', ['torch', 'dlpack'])
+def test_batches_of_objectives(arm, kind):
+    hand, q = arm.model.body_index(arm.link), arm.seeds[[0, 4]].astype(np.float32)
+    target = arm.poses[[0, 4]]
+    expected = np.zeros_like(q)
+    solver = IKSolver(arm.model, 2, [IKObjectivePose(hand, target)])
+    solver.step(q, expected, iterations=20)
+    out = made(kind, np.zeros_like(q))
+    solver.step(made(kind, q), out, iterations=20)
+    np.testing.assert_array_equal(numbers(out), expected)
+    costs = solver.compute_costs(q).numpy().copy()
+    np.testing.assert_array_equal(solver.compute_costs(made(kind, q)).numpy(), costs)
+
+
+def test_chains_take_arrays_of_every_library(arm):
+    chain, pose, q = IkChain(arm.model, arm.link), arm.poses[[0, 4]], arm.seeds[[0, 4]]
+    pose[1, 3:] /= np.linalg.norm(pose[1, 3:])
+    expected = DlsSolver().solve(chain, q, pose)
+    for kind in ('warp', 'torch', 'jax'):
+        found = DlsSolver().solve(chain, made(kind, q), made(kind, pose))
+        np.testing.assert_array_equal(found, expected)

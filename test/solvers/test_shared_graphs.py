@@ -36,7 +36,7 @@ class Part:
         self.together, self.fault = together, fault
         self.threads = []
 
-    def launch(self):
+    def enqueue(self):
         self.threads.append(threading.current_thread())
         if self.together is not None:
             self.together.wait(timeout=20.0)

@@ -58,6 +58,24 @@ def exchanged(name: str, given: Any) -> wp.array:
     return view  # type: ignore[no-any-return]
 
 
+def as_warp(name: str, given: Any, *, is_output: bool = False) -> Any:
+    """Return an array of another library as a Warp array of its memory, everything else as it is.
+
+    Args:
+        name: What to call it in an error.
+        given: The array.
+        is_output: Whether it is written to.
+
+    Raises:
+        ArgumentError: It cannot be handed over, or not be written to.
+    """
+    if not is_exchanged(given):
+        return given
+    if is_output:
+        check_writable(name, given)
+    return exchanged(name, given)
+
+
 def host_view(given: np.ndarray, dtype: Any) -> wp.array | None:
     """Return a NumPy array as a Warp array of the same memory on the CPU.
 

@@ -18,6 +18,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.kinematics.runtime.array_exchange import as_warp
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.objectives.base.arguments import checked_objectives
@@ -194,16 +195,16 @@ class IKSolver(ReadOnce):
 
     def step(
         self,
-        joint_q_in: wp.array | np.ndarray,
-        joint_q_out: wp.array | np.ndarray,
+        joint_q_in: Any,
+        joint_q_out: Any,
         iterations: int = 50,
         step_size: float = 1.0,
     ) -> None:
         """Solve every problem.
 
         Args:
-            joint_q_in: Inputs that seeds are made of, [n_problems, joint_coord_count]; Warp or
-                NumPy, float32 or float64.
+            joint_q_in: Inputs that seeds are made of, [n_problems, joint_coord_count]; of any
+                library, float32 or float64.
             joint_q_out: Output: the best of each problem, likewise; may be ``joint_q_in``.
             iterations: Iterations from each seed.
             step_size: Factor on each step of Levenberg-Marquardt.
@@ -211,6 +212,8 @@ class IKSolver(ReadOnce):
         Raises:
             ArgumentError: A wrong shape, type or device, or a number that cannot be used.
         """
+        joint_q_in = as_warp('joint_q_in', joint_q_in)
+        joint_q_out = as_warp('joint_q_out', joint_q_out, is_output=True)
         shape = self._input.shape
         check_array('joint_q_in', joint_q_in, shape, self.device)
         check_array('joint_q_out', joint_q_out, shape, self.device)
@@ -246,8 +249,9 @@ class IKSolver(ReadOnce):
         """:class:`SolveStatus` of every seed, int32 [n_problems * n_seeds]."""
         return self._backend.status
 
-    def compute_costs(self, joint_q: wp.array | np.ndarray) -> wp.array:
+    def compute_costs(self, joint_q: Any) -> wp.array:
         """Return the squared residuals at ``joint_q``, [n_problems * n_seeds, coordinates]."""
+        joint_q = as_warp('joint_q', joint_q)
         self._backend.renew()
         with hold_launches(self.device, use_graph=self._backend.is_replayed):
             return self._backend.compute_costs(joint_q)

@@ -25,7 +25,16 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.integrate import launch_integrate
 from ros_ik.kinematics.runtime.arguments import checked_numbers
+from ros_ik.kinematics.runtime.array_exchange import check_device
+from ros_ik.kinematics.runtime.array_exchange import check_writable
+from ros_ik.kinematics.runtime.array_exchange import checked_namespace
+from ros_ik.kinematics.runtime.array_exchange import exchanged
+from ros_ik.kinematics.runtime.array_exchange import in_namespace
+from ros_ik.kinematics.runtime.array_exchange import is_exchanged
+from ros_ik.kinematics.runtime.batch_arrays import batch_input
+from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import kinematic_tree
@@ -66,7 +75,8 @@ class DifferentialIK(ReadOnce):
     """Steps of one robot, or of n robots of one model, towards their tasks.
 
     One instance belongs to one thread. Its tasks, limits and barriers belong to it. Arrays may be
-    of NumPy or Warp, in float32 or float64.
+    of any library, in float32 or float64. On a GPU coordinates and steps of a batch that are of
+    Warp, PyTorch, JAX or CuPy do not pass the host.
 
     Attributes:
         model: The model.
@@ -109,6 +119,7 @@ class DifferentialIK(ReadOnce):
         if self.group.n_variables < 1:
             raise ArgumentError(f'joint group {self.group.name!r} holds no movable joint')
         scalar, device = wp.float64, model.device
+        self._device = wp.get_device(device)
         self._tree = kinematic_tree(model, scalar)
         self._joint_q = HostBuffer((n_robots, model.joint_coord_count), scalar, device)
         self._body_q = HostBuffer((n_robots, model.body_count), wp.transformd, device)
@@ -142,7 +153,9 @@ class DifferentialIK(ReadOnce):
         barriers: Any = (),
         delta_q: Any = None,
         regularization: float = 1e-12,
-    ) -> SolveStatus | np.ndarray:
+        *,
+        xp: Any = None,
+    ) -> Any:
         """Find the best step at ``joint_q``.
 
         Limits and barriers may be left out, as with roboplan's overloads: ``solve_ik(joint_q,
@@ -158,6 +171,8 @@ class DifferentialIK(ReadOnce):
                 [joint_dof_count], or over the variables of the group, shape [n_variables], with a
                 leading [n_robots] where ``joint_q`` has one. Zero where the status is not ok.
             regularization: Weight of |dq|^2 added to the cost.
+            xp: Module of the array of statuses, such as torch or warp; None for that of
+                ``joint_q``, and for NumPy where this is of Warp.
 
         Returns:
             A status, or int32 [n_robots] where ``joint_q`` has a leading dimension.
@@ -170,13 +185,9 @@ class DifferentialIK(ReadOnce):
             limits, barriers, delta_q, regularization = sorted_arguments(
                 limits, barriers, delta_q, regularization
             )
-            if isinstance(delta_q, wp.array):
-                return _into(
-                    delta_q,
-                    lambda step: self.solve_ik(
-                        joint_q, tasks, limits, barriers, step, regularization
-                    ),
-                )
+            if not isinstance(delta_q, np.ndarray):
+                arguments = joint_q, tasks, limits, barriers, delta_q, regularization
+                return self._solve_into(*arguments, checked_namespace(xp, joint_q))
         if (
             self._q_row is not None
             and isinstance(joint_q, np.ndarray)
@@ -185,6 +196,76 @@ class DifferentialIK(ReadOnce):
             self._q_row[...] = joint_q
         else:
             self._write_joint_q(joint_q)
+        problem = self._ready_problem(tasks, limits, barriers, regularization)
+        problem.solve(is_near=self._recovers or (self._may_reach and self._was_near))
+        self._was_near, self._recovers = problem.is_near, problem.recovers
+        if joint_q.ndim == 2:
+            _write_step(delta_q, problem.delta_q, problem.x)
+            return self._statuses(problem, checked_namespace(xp, joint_q))
+        if delta_q.shape == problem.first_step.shape and delta_q.dtype.kind == 'f':
+            delta_q[...] = problem.first_step
+        else:
+            _write_step(delta_q, problem.first_step, problem.x[0])
+        return _STATUS[problem.status.item(0)]
+
+    def _solve_into(
+        self,
+        joint_q: Any,
+        tasks: Sequence[Task],
+        limits: Sequence[Limit],
+        barriers: Sequence[Barrier],
+        delta_q: Any,
+        regularization: float,
+        xp: Any,
+    ) -> Any:
+        """Find steps that go into an array of Warp or another library."""
+        check_writable('delta_q', delta_q)
+        step = exchanged('delta_q', delta_q)
+        if not self._stays_on_device(joint_q) or step.dtype not in (wp.float32, wp.float64):
+            return _into(
+                step,
+                lambda rows: self.solve_ik(
+                    joint_q, tasks, limits, barriers, rows, regularization, xp=xp
+                ),
+            )
+        check_device('delta_q', step, self._device)
+        self._read_joint_q(joint_q)
+        problem = self._ready_problem(tasks, limits, barriers, regularization)
+        problem.solve(
+            is_near=self._recovers or (self._may_reach and self._was_near), on_device=True
+        )
+        self._was_near, self._recovers = problem.is_near, problem.recovers
+        found = {rows.shape: rows for rows in reversed(problem.on_device()[:2])}
+        if step.shape not in found:
+            raise _wrong_step(step.shape, problem.delta_q, problem.x)
+        cast_into(step, found[step.shape])
+        return self._statuses(problem, xp, on_device=True)
+
+    def _statuses(self, problem: StepProblem, xp: Any, *, on_device: bool = False) -> Any:
+        """Return a copy of the statuses of a batch in an array of a module."""
+        if xp is np and not on_device:
+            return problem.status.copy()
+        status = wp.clone(problem.on_device()[2])
+        return in_namespace(status, xp)
+
+    def _stays_on_device(self, joint_q: Any) -> bool:
+        """Return whether an array is a batch of coordinates that need not pass the host."""
+        return (
+            is_exchanged(joint_q)
+            and tuple(getattr(joint_q, 'shape', ())) == self._joint_q.array.shape
+        )
+
+    def _read_joint_q(self, joint_q: Any) -> None:
+        """Bring a batch of coordinates to the buffer, on the device."""
+        given, _ = batch_input(
+            'joint_q', joint_q, self.model.joint_coord_count, self._device, n=self.n_robots
+        )
+        cast_into(self._joint_q.array, given)
+
+    def _ready_problem(
+        self, tasks: Any, limits: Any, barriers: Any, regularization: float
+    ) -> StepProblem:
+        """Return the problem of these tasks, limits and barriers, with their numbers loaded."""
         recent = self._recent
         if (
             recent is None
@@ -206,16 +287,7 @@ class DifferentialIK(ReadOnce):
                 )
             problem.load_regularization(regularization)
         problem.load_parameters()
-        problem.solve(is_near=self._recovers or (self._may_reach and self._was_near))
-        self._was_near, self._recovers = problem.is_near, problem.recovers
-        if joint_q.ndim == 2:
-            _write_step(delta_q, problem.delta_q, problem.x)
-            return problem.status.copy()
-        if delta_q.shape == problem.first_step.shape and delta_q.dtype.kind == 'f':
-            delta_q[...] = problem.first_step
-        else:
-            _write_step(delta_q, problem.first_step, problem.x[0])
-        return _STATUS[problem.status.item(0)]
+        return problem
 
     @property
     def settings(self) -> DifferentialIKSettings:
@@ -234,9 +306,9 @@ class DifferentialIK(ReadOnce):
 
     def enforce_barriers(
         self,
-        joint_q: np.ndarray | wp.array,
+        joint_q: Any,
         barriers: Sequence[Barrier],
-        delta_q: np.ndarray | wp.array,
+        delta_q: Any,
         tolerance: float = 0.0,
     ) -> SolveStatus | np.ndarray:
         """Check a step against barriers at q + dq and cut what makes one worse.
@@ -255,9 +327,10 @@ class DifferentialIK(ReadOnce):
         Raises:
             ArgumentError: A wrong shape or a negative tolerance.
         """
-        if isinstance(delta_q, wp.array):
+        if is_exchanged(delta_q):
             return _into(
-                delta_q, lambda step: self.enforce_barriers(joint_q, barriers, step, tolerance)
+                exchanged('delta_q', delta_q),
+                lambda step: self.enforce_barriers(joint_q, barriers, step, tolerance),
             )
         self._begin_check(joint_q, tolerance, delta_q=delta_q)
         check = self._check(barriers)
@@ -268,15 +341,15 @@ class DifferentialIK(ReadOnce):
 
     def enforce_stopping(
         self,
-        joint_q: np.ndarray | wp.array,
+        joint_q: Any,
         barriers: Sequence[Barrier],
-        delta_q: np.ndarray | wp.array,
-        last_delta_q: np.ndarray | wp.array,
-        acceleration: np.ndarray | wp.array,
+        delta_q: Any,
+        last_delta_q: Any,
+        acceleration: Any,
         tolerance: float | None = None,
         *,
-        jerk: np.ndarray | wp.array | None = None,
-        delta_q_before: np.ndarray | wp.array | None = None,
+        jerk: Any = None,
+        delta_q_before: Any = None,
     ) -> SolveStatus | np.ndarray:
         """Check that the robot can still stop after a step, and cut the step where it cannot.
 
@@ -309,9 +382,9 @@ class DifferentialIK(ReadOnce):
             ArgumentError: A wrong shape, a negative tolerance, an acceleration or a jerk not
                 above zero.
         """
-        if isinstance(delta_q, wp.array):
+        if is_exchanged(delta_q):
             return _into(
-                delta_q,
+                exchanged('delta_q', delta_q),
                 lambda step: self.enforce_stopping(
                     joint_q, barriers, step, last_delta_q, acceleration, tolerance,
                     jerk=jerk, delta_q_before=delta_q_before,
@@ -365,25 +438,47 @@ class DifferentialIK(ReadOnce):
         self._may_reach, self._was_near = other._may_reach, other._was_near
         self._recovers = other._recovers
 
-    def body_poses(self, joint_q: np.ndarray | wp.array) -> np.ndarray:
-        """Return the poses x y z qx qy qz qw of all links in the world, [.., body_count, 7]."""
+    def body_poses(self, joint_q: Any, *, xp: Any = None) -> Any:
+        """Return the poses x y z qx qy qz qw of all links in the world, [.., body_count, 7].
+
+        Args:
+            joint_q: Coordinates, shape [joint_coord_count] or [n_robots, joint_coord_count].
+            xp: Module of the array that is returned for a batch, see :meth:`solve_ik`.
+        """
+        xp = checked_namespace(xp, joint_q)
+        if self._stays_on_device(joint_q):
+            self._read_joint_q(joint_q)
+            self._forward_graph.enqueue()
+            return in_namespace(wp.clone(self._body_q.array), xp)
         self._write_joint_q(joint_q)
-        self._forward_graph.launch()
+        self._joint_q.upload()
+        self._forward_graph.enqueue()
+        self._body_q.download()
+        wait_for(self._device)
         return self._body_q.host.copy() if joint_q.ndim == 2 else self._body_q.host[0].copy()
 
-    def integrate(
-        self, joint_q: np.ndarray | wp.array, delta_q: np.ndarray | wp.array
-    ) -> np.ndarray:
+    def integrate(self, joint_q: Any, delta_q: Any, *, xp: Any = None) -> Any:
         """Return q (+) dq, shape of ``joint_q``.
 
         Args:
             joint_q: Coordinates, shape [joint_coord_count] or [n_robots, joint_coord_count].
             delta_q: The step over all degrees of freedom, [joint_dof_count] or [n_robots,
                 joint_dof_count].
+            xp: Module of the array that is returned for a batch, see :meth:`solve_ik`.
 
         Raises:
-            ArgumentError: A wrong shape, or what is not finite.
+            ArgumentError: A wrong shape, or what is not finite; a batch that stays on the device
+                is not looked at.
         """
+        xp = checked_namespace(xp, joint_q)
+        if xp is not np and self._stays_on_device(joint_q):
+            self._read_joint_q(joint_q)
+            step, _ = batch_input(
+                'delta_q', delta_q, self.model.joint_dof_count, self._device, n=self.n_robots
+            )
+            cast_into(self._step.array, step)
+            self._integrate_graph.enqueue()
+            return in_namespace(wp.clone(self._next_q.array), xp)
         joint_q, delta_q = on_host('joint_q', joint_q), checked_numbers('delta_q', delta_q)
         self._write_joint_q(joint_q)
         expected = (*joint_q.shape[:-1], self.model.joint_dof_count)
@@ -392,7 +487,11 @@ class DifferentialIK(ReadOnce):
                 f'delta_q must have shape {list(expected)}, got {list(delta_q.shape)}'
             )
         self._step.host[:] = delta_q
-        self._integrate_graph.launch()
+        self._joint_q.upload()
+        self._step.upload()
+        self._integrate_graph.enqueue()
+        self._next_q.download()
+        wait_for(self._device)
         if not np.isfinite(self._next_q.host).all():
             name = 'joint_q' if not np.isfinite(joint_q).all() else 'delta_q'
             raise ArgumentError(f'{name} must be finite')
@@ -477,15 +576,10 @@ class DifferentialIK(ReadOnce):
         return check
 
     def _record_forward(self) -> None:
-        self._joint_q.upload()
         launch_forward_kinematics(self._tree, self._joint_q.array, self._body_q.array)
-        self._body_q.download()
 
     def _record_integrate(self) -> None:
-        self._joint_q.upload()
-        self._step.upload()
         launch_integrate(self._tree, self._joint_q.array, self._step.array, self._next_q.array)
-        self._next_q.download()
 
 
 def _copy(parts: Sequence[Any]) -> Sequence[Any]:
@@ -502,10 +596,15 @@ def _write_step(delta_q: np.ndarray, step: np.ndarray, variables: np.ndarray) ->
     elif delta_q.shape == variables.shape:
         delta_q[...] = variables
     else:
-        raise ArgumentError(
-            f'delta_q must have shape {list(step.shape)} or {variables.shape[-1]} in its last '
-            f'dimension, got {list(delta_q.shape)}'
-        )
+        raise _wrong_step(delta_q.shape, step, variables)
+
+
+def _wrong_step(shape: Sequence[int], step: np.ndarray, variables: np.ndarray) -> ArgumentError:
+    """Return the error of an array for the step whose shape does not fit."""
+    return ArgumentError(
+        f'delta_q must have shape {list(step.shape)} or {variables.shape[-1]} in its last '
+        f'dimension, got {list(shape)}'
+    )
 
 
 def _into(
@@ -514,7 +613,7 @@ def _into(
     """Let a Warp array be the output of a solve; on the CPU the host sees its memory."""
     step = delta_q.numpy()
     status = solve(step)
-    if wp.get_device(delta_q.device).is_cuda:
+    if not wp.get_device(delta_q.device).is_cpu:
         delta_q.assign(step)
     return status
 

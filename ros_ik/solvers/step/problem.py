@@ -24,6 +24,7 @@ from ros_ik.barriers import Barrier
 from ros_ik.barriers.barrier import StepBox
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.stepping.step_tree import launch_place_nodes
 from ros_ik.kinematics.stepping.step_tree import make_step_tree
@@ -182,15 +183,31 @@ class StepProblem:
         """True where a violation was left in the last solve, or shortly before it."""
         return bool(np.count_nonzero(self._recovering.host))
 
-    def solve(self, *, is_near: bool = False) -> None:
+    def solve(self, *, is_near: bool = False, on_device: bool = False) -> None:
         """Solve at the coordinates in the buffer; fills ``x``, ``delta_q`` and ``status``.
 
         Args:
             is_near: Whether there are rows for where the stop after the last step ends.
+            on_device: Whether coordinates and steps stay on the device, in the arrays that
+                :meth:`on_device` returns: nothing is copied that the next step does not need.
         """
+        copies = self._delta_q.is_apart
+        if copies and not on_device:
+            self._joint_q.upload()
         self._graphs[is_near and self._braking is not None].launch()
+        if copies:
+            outputs = () if on_device else (self._delta_q, self._x, self._status, self._rounds)
+            needed = () if self._braking is None else (self._near, self._recovering)
+            for buffer in (*outputs, *needed):
+                buffer.download()
+            if outputs or needed:
+                wait_for(wp.get_device(self._state.device))
         if self._runs_host_code:
             self.kept.leave_out_own_changes()
+
+    def on_device(self) -> tuple[wp.array, wp.array, wp.array]:
+        """Return where ``delta_q``, ``x`` and ``status`` are on the device."""
+        return self._delta_q.array, self._x.array, self._status.array
 
     def _record_constant_box(self) -> None:
         """Apply the limits that are the same at every state to what each step begins with."""
@@ -279,13 +296,8 @@ class StepProblem:
         self, scratch: _Scratch, part: Sequence[tuple[int, int]], is_near: bool
     ) -> None:
         """Launch the steps of the robots of one graph, in the same scratch memory."""
-        self._joint_q.upload()
         for first, size in part:
             self._record_robots(scratch, first, size, is_near)
-        for buffer in (
-            self._delta_q, self._x, self._status, self._rounds, self._near, self._recovering,
-        ):  # fmt: skip
-            buffer.download()
 
     def _record_robots(self, scratch: _Scratch, first: int, size: int, is_near: bool) -> None:
         """Launch the step of some robots."""

@@ -54,7 +54,7 @@ class SharedGraphs:
         return len(self._graphs)
 
     def launch(self) -> None:
-        """Run every graph and wait for them."""
+        """Run every graph; on a GPU without waiting, on the current stream of the device."""
         todo = deque(self._graphs)
         if not self._n_helpers or self._pool is None:
             _run(todo)
@@ -75,4 +75,4 @@ def _run(todo: deque[Graph]) -> None:
             graph = todo.popleft()
         except IndexError:
             return
-        graph.launch()
+        graph.enqueue()

@@ -13,6 +13,8 @@ import warp as wp
 
 from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.array_exchange import exchanged
+from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.limits import Limit
 from ros_ik.solvers.step.tasks.task import Task
 
@@ -32,7 +34,7 @@ def sorted_arguments(
     """
     found: dict[str, Any] = {'limits': (), 'barriers': (), 'delta_q': None}
     for value in (limits, barriers, delta_q):
-        if isinstance(value, np.ndarray | wp.array):
+        if isinstance(value, np.ndarray) or is_exchanged(value):
             found['delta_q'] = value
         elif isinstance(value, Real):
             regularization = float(value)
@@ -84,13 +86,15 @@ def checked_parts(
 
 
 def on_host(name: str, given: Any) -> np.ndarray:
-    """Return a NumPy array, or the content of a Warp array; on the CPU they share their memory.
+    """Return a NumPy array, or the content of one of Warp or another library.
+
+    On the CPU they share their memory.
 
     Raises:
-        ArgumentError: Neither.
+        ArgumentError: No array.
     """
-    if isinstance(given, wp.array):
-        return given.numpy()  # type: ignore[no-any-return]
+    if is_exchanged(given):
+        return exchanged(name, given).numpy()  # type: ignore[no-any-return]
     if not isinstance(given, np.ndarray):
         raise ArgumentError(f'{name} must be a NumPy or Warp array, got {type(given).__name__}')
     return given
