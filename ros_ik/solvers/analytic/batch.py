@@ -186,7 +186,7 @@ def all_solutions(
                 if checker is not None:
                     part = collision_free(part, checker, places)
                 if order == 'manipulability':
-                    part = most_manipulable(part, solver.chain, free_rotation)
+                    part = most_manipulable(part, solver.chain, free_rotation, model.device)
                 if places > max_solutions:
                     part = first_places(part, max_solutions)
                 result = part.added_to(result, rows, n)

@@ -14,11 +14,9 @@ import warp as wp
 from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
 from ros_ik.model.conventions.checks import checked_pose
 from ros_ik.model.conventions.checks import link_index
+from ros_ik.solvers.analytic.manipulability import manipulability
 from ros_ik.solvers.analytic.result import AllSolutions
-from ros_ik.solvers.analytic.structure.completion import tool_jacobians
 from ros_ik.solvers.analytic.structure.form import folded_chain
-from ros_ik.solvers.analytic.structure.form import free_axes
-from ros_ik.solvers.analytic.structure.structure import joint_axes
 from ros_ik.solvers.pose_ik.search.pairs import chain_pairs
 from ros_ik.solvers.pose_ik.search.search import ChainProblem
 from ros_ik.solvers.status import SolveStatus
@@ -108,7 +106,7 @@ def separated(found: AllSolutions, separation: float) -> AllSolutions:
 
 
 def most_manipulable(
-    found: AllSolutions, chain: SerialChain, free_rotation: str
+    found: AllSolutions, chain: SerialChain, free_rotation: str, device: wp.DeviceLike
 ) -> AllSolutions:
     """Return the solutions with the largest :func:`manipulability` first.
 
@@ -116,29 +114,13 @@ def most_manipulable(
         found: Solutions in s places.
         chain: The chain that they are of.
         free_rotation: Axes of the tool about which turns do not matter.
+        device: Where it is computed.
     """
     there = np.arange(found.joint_q.shape[1]) < found.n_found[:, None]
     measure = np.full(there.shape, -1.0)
-    measure[there] = manipulability(chain, found.joint_q[there], free_rotation)
+    measure[there] = manipulability(chain, found.joint_q[there], free_rotation, device)
     order = np.argsort(-measure, axis=1, kind='stable')
     return _placed(found, order, found.n_exist, found.n_found)
-
-
-def manipulability(chain: SerialChain, joint_q: np.ndarray, free_rotation: str = '') -> np.ndarray:
-    """Return the manipulability of configurations, [n].
-
-    The measure is the product of the singular values of the Jacobian, as many as there are joints
-    or directions, whichever are fewer; lengths count in reaches (Yoshikawa 1985).
-
-    Args:
-        chain: The chain.
-        joint_q: Configurations of the whole model, [n, joint_coord_count].
-        free_rotation: Axes of the tool about which turns do not matter.
-    """
-    axes, free = joint_axes(chain), free_axes(free_rotation)
-    q = joint_q[:, chain.coordinates] / np.where(chain.slides, axes.reach, 1.0)
-    values = np.linalg.svd(tool_jacobians(axes, q, free), compute_uv=False)
-    return np.prod(values[:, : 6 - len(free)], axis=1)
 
 
 def first_places(found: AllSolutions, max_solutions: int) -> AllSolutions:

@@ -191,7 +191,7 @@ def inverse_kinematics(
 
     def cost(configurations: np.ndarray, rows: np.ndarray) -> np.ndarray:
         near = None if starts is None else starts[rows]
-        return preference_cost(preference, chain, configurations, near)
+        return preference_cost(preference, chain, configurations, near, model.device)
 
     best = best_of(found.in_places(), n_goals, wanted, cost).given_as(xp, model.device)
     return best if is_set else best.without_goals()

@@ -8,8 +8,14 @@ from support.chain_judge import ChainJudge
 from support.robots import urdf_text
 
 from ros_ik import all_solutions
+from ros_ik import Model
 from ros_ik import SolveStatus
 from ros_ik.errors import ArgumentError
+from ros_ik.solvers.analytic.manipulability import manipulability as chain_manipulability
+from ros_ik.solvers.analytic.structure.completion import tool_jacobians
+from ros_ik.solvers.analytic.structure.form import folded_chain
+from ros_ik.solvers.analytic.structure.form import free_axes
+from ros_ik.solvers.analytic.structure.structure import joint_axes
 
 ARMS = {
     'ur5_robot': ('tool0', None, ''),
@@ -46,6 +52,24 @@ def test_the_most_manipulable_come_first(name):
         assert count == min(3, len(known))
         ours = manipulability(judge, judge.own(best.joint_q[k, :count]))
         np.testing.assert_allclose(ours, known[::-1][:count], rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize('name', ['panda', 'z1', 'tiago'])
+@pytest.mark.parametrize('free', ['', 'z', 'xyz'])
+def test_manipulability_is_the_product_of_singular_values(name, free):
+    link, group = {'panda': ('panda_hand_tcp', None), 'tiago': ('arm_tool_link', None),
+                   'z1': ('gripperStator', ['joint1', 'joint2', 'joint3'])}[name]  # fmt: skip
+    model = Model.from_urdf(urdf_text(name), device='cpu')
+    chain, _ = folded_chain(model, link, group, None, None)
+    joint_q = model.random_joint_q(200, 0)
+    axes = joint_axes(chain)
+    q = joint_q[:, chain.coordinates] / np.where(chain.slides, axes.reach, 1.0)
+    values = np.linalg.svd(tool_jacobians(axes, q, free_axes(free)), compute_uv=False)
+    expected = np.prod(values[:, : 6 - len(free)], axis=1)
+    assert np.max(expected) > 0.01
+    # Relative to the largest; rounding of some hundred operations.
+    found = chain_manipulability(chain, joint_q, free)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
 
 
 def test_the_nearest_come_first_unless_something_else_is_wanted():

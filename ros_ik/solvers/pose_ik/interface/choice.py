@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from typing import TypeAlias
 
 import numpy as np
+import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.numbers import real_array
-from ros_ik.solvers.analytic.selection import manipulability
+from ros_ik.solvers.analytic.manipulability import manipulability
 from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
 from ros_ik.solvers.pose_ik.interface.result import GoalSetResult
 
@@ -40,7 +41,11 @@ def checked_preference(preference: Preference) -> Preference:
 
 
 def preference_cost(
-    preference: Preference, chain: SerialChain, joint_q: np.ndarray, seeds: np.ndarray | None
+    preference: Preference,
+    chain: SerialChain,
+    joint_q: np.ndarray,
+    seeds: np.ndarray | None,
+    device: wp.DeviceLike = 'cpu',
 ) -> np.ndarray:
     """Return what configurations cost, [n].
 
@@ -51,12 +56,13 @@ def preference_cost(
         chain: The chain that reaches the poses.
         joint_q: Configurations of the whole model, [n, joint_coord_count].
         seeds: Their seeds, of the same shape; None for the middle of the limits.
+        device: Where manipulability is computed.
 
     Raises:
         ArgumentError: A function returned something else than a number for each configuration.
     """
     if preference == 'manipulability':
-        return -manipulability(chain, joint_q)
+        return -manipulability(chain, joint_q, device=device)
     q = joint_q[:, chain.coordinates]
     low, high = chain.sampling_range()
     middle, half = 0.5 * (low + high), np.maximum(0.5 * (high - low), 1e-9)
