@@ -26,30 +26,28 @@ _INTRODUCTION = """\
 # Interface
 
 Made from `docs/interface.yaml` and from the files in `ros_ik_interfaces` by `make docs`; tests
-hold it to both and to the graph of a running node. `~` is the name of the node, `ros_ik` where
-nothing else is said; `<task>` stands for each entry of the parameter `frame_tasks`. Names without
-a slash in front lie in the namespace of the node. Parameters are in
-[parameters.md](parameters.md), status codes and what to do about them in
-[troubleshooting.md](troubleshooting.md).
+compare it with both and with the graph of a running node. `~` is the name of the node, `ros_ik`
+by default; `<task>` stands for each entry of the parameter `frame_tasks`. Names without
+a leading slash are in the namespace of the node. [parameters.md](parameters.md) has the
+parameters, [troubleshooting.md](troubleshooting.md) the status codes and remedies.
 
 Positions are in m, angles in rad, times in s; poses are position and unit quaternion x, y, z, w.
-A frame is a link of the model; `''` is the `reference_frame` of the task, which is `base_frame`
-where nothing else is said.
+A frame is a link of the model; `''` is the `reference_frame` of the task, by default `base_frame`.
 """
 _QOS_NOTE = """\
-QoS of this side. A best-effort subscription hears reliable and best-effort publishers alike; a
-reliable one would hear nothing of a best-effort publisher.
+The QoS is that of the node. A best-effort subscription receives from reliable and best-effort
+publishers; a reliable one would receive nothing from a best-effort publisher.
 """
 _STANDARD = """\
-`ros2 lifecycle` and `ros2 param` use these: {services}. It publishes {publishers}, and listens to
-`/clock` while `use_sim_time` is true. The process `<node>_planning` publishes {planning} and has
-no parameters of its own.
+`ros2 lifecycle` and `ros2 param` use these services: {services}. The node publishes {publishers},
+and subscribes to `/clock` while `use_sim_time` is true. The process `<node>_planning` publishes
+{planning} and has no parameters of its own.
 """
 _KINDS = {'msg': 'Messages', 'srv': 'Services', 'action': 'Actions'}
 _POLICY_COMMENT = """
-  What ros_ik_node and its process for planners may do on the graph, and nothing else; made from
-  docs/interface.yaml by `make docs`. docs/security.md says how to use it. Add the topic of each
-  output that is not ~/joint_trajectory, and change ns where the node has a namespace.
+  Permissions of ros_ik_node and of its process for planners on the graph; made from
+  docs/interface.yaml by `make docs`, used as docs/security.md describes. Add the topic of each
+  output other than ~/joint_trajectory, and change ns if the node has a namespace.
 """
 
 
@@ -154,7 +152,7 @@ def _call_table(entries: list[dict[str, str]]) -> str:
 def _meaning(entry: dict[str, str]) -> str:
     sentences = [entry['meaning']]
     if 'needs' in entry:
-        sentences.append(f'Where `{entry["needs"]}` is installed.')
+        sentences.append(f'Only if `{entry["needs"]}` is installed.')
     if _process(entry) == 'planning':
         sentences.append('Answered by the process `<node>_planning`.')
     if entry.get('while') == 'always':

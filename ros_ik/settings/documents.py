@@ -47,11 +47,11 @@ def markdown_text() -> str:
     # Parameters
 
     Made from the schema in `ros_ik/settings/schema.py` by `python -m ros_ik.settings.documents`;
-    a test holds it to that. `<task>`, `<joint>`, `<barrier>` and `<output>` stand for names that
-    you choose: those of tasks and outputs are listed in `frame_tasks` and `output_names`, a joint
-    or a barrier exists once one of its parameters is given. What may be set at any time is checked
-    when set and applies at the next tick; no change makes the solver anew. Limits that are made
-    stricter in motion wait until the robot can stop in time with them. What is set at start is
+    a test compares them. `<task>`, `<joint>`, `<barrier>` and `<output>` stand for names that
+    you choose: list tasks and outputs in `frame_tasks` and `output_names`; a joint
+    or a barrier exists once one of its parameters is given. Parameters with "any time" are checked
+    when set and apply at the next tick; no change rebuilds the solver. Limits that become
+    stricter in motion wait until the robot can stop within them. Parameters with "at start" are
     read-only afterwards.
 
     """

@@ -32,54 +32,50 @@ OUTPUT_TYPES = ('joint_trajectory', 'float64_multi_array', 'float64_multi_array_
 _NODE = (
     Parameter(
         'autostart', 'bool', True,
-        'Configure and activate as soon as a model and joint states are there; false leaves '
-        'that to a '
-        'lifecycle manager.', read_only=True,
+        'Configure and activate as soon as a model and joint states have arrived; false leaves '
+        'this to a lifecycle manager.', read_only=True,
     ),
     Parameter(
         'control_rate', 'double', 100.0,
-        'Rate of the control loop. The default is that of most position controllers.',
+        'Rate of the control loop. Most position controllers run at the default.',
         unit='Hz', minimum=1.0, maximum=1000.0, read_only=True,
     ),
     Parameter(
         'device', 'string', 'auto',
-        "Where the solver runs: 'cpu', 'cuda' or 'cuda:N'. 'auto' is the CPU, which answers "
-        "soonest for one robot. Of several, as in 'cuda:0,cpu', the first that works is taken; a "
-        'GPU that is lost leaves the node inactive, with the next of them.', read_only=True,
+        "Device of the solver: 'cpu', 'cuda' or 'cuda:N'. 'auto' is the CPU, which is the fastest "
+        "for one robot. Of a list such as 'cuda:0,cpu' the first working device is used; if a GPU "
+        'is lost, the node becomes inactive and uses the next device.', read_only=True,
     ),
     Parameter(
         'robot_description_timeout', 'double', 10.0,
-        'How long the configure transition waits for a robot description and its model.',
+        'Longest wait of the configure transition for a robot description and its model.',
         unit='s', minimum=0.0, read_only=True,
     ),
     Parameter(
         'on_description_change', 'string', 'hold_and_swap',
-        "What a new robot description does: 'hold_and_swap' stops, builds the model and goes on "
-        "with it "
-        "(to inactive where the controlled joints changed), 'ignore' keeps the first one, "
-        "'deactivate' "
-        'stops, swaps and stays inactive.', choices=DESCRIPTION_CHANGES,
+        "Reaction to a new robot description: 'hold_and_swap' stops, builds the model and "
+        "continues with it (inactive if the controlled joints changed), 'ignore' keeps the first "
+        "one, 'deactivate' stops, swaps and stays inactive.", choices=DESCRIPTION_CHANGES,
     ),
     Parameter(
         'base_frame', 'string', '',
-        "Link in which poses are given where they name no frame; '' is the root of the model.",
+        "Link in which poses are given if they name no frame; '' is the root of the model.",
         read_only=True,
     ),
     Parameter(
         'joint_group', 'string', '',
-        "Joints to move: a group of the SRDF, or a chain 'base_link:tip_link'. '' takes the "
-        "joints that "
-        'lie between the reference frames and the frames of the tasks.', read_only=True,
+        "Joints to move: a group of the SRDF, or a chain 'base_link:tip_link'. '' selects the "
+        'joints between the reference frames and the frames of the tasks.', read_only=True,
     ),
     Parameter(
-        'locked_joints', 'string[]', (), 'Joints of the group that are left alone.',
+        'locked_joints', 'string[]', (),
+        'Joints of the group that the node does not move.',
         read_only=True,
     ),
     Parameter(
         'frame_tasks', 'string[]', ('ee',),
-        'Names of the frame tasks. Each has parameters and topics of its own; the first one '
-        'also listens '
-        'to ~/target_pose.', read_only=True,
+        'Names of the frame tasks. Each has its own parameters and topics; the first one also '
+        'listens to ~/target_pose.', read_only=True,
     ),
 )  # fmt: skip
 
@@ -102,26 +98,26 @@ _TASK = (
     ),
     Parameter(
         '<task>.position_weight', 'double|double[]', 1.0,
-        'Weight of the position error, one or per axis of the reference frame; 0 leaves the '
-        'axis free.',
+        'Weight of the position error, one number or one per axis of the reference frame; 0 '
+        'leaves the axis free.',
         unit='1/m', minimum=0.0, maximum=MOST_WEIGHT, lengths=(3,),
     ),
     Parameter(
         '<task>.orientation_weight', 'double|double[]', 0.5,
-        'Weight of the orientation error, one or per axis of the reference frame; 0 leaves the '
-        'axis free.',
+        'Weight of the orientation error, one number or one per axis of the reference frame; 0 '
+        'leaves the axis free.',
         unit='1/rad', minimum=0.0, maximum=MOST_WEIGHT, lengths=(3,),
     ),
     Parameter(
         '<task>.gain', 'double', 1.0,
-        'Part of the remaining error that one tick may remove. Below 1 the last millimetres are '
-        'approached gradually, which quietens a noisy target.',
+        'Part of the remaining error that one tick may remove. Below 1 the robot covers the last '
+        'millimetres gradually, which reduces the effect of a noisy target.',
         minimum=0.0, maximum=1.0, exclusive_minimum=True,
     ),
     Parameter(
         '<task>.priority', 'int', 1,
-        'Level, 1 first: a task moves only in what all tasks of lower numbers leave free. On one '
-        'level weights decide.', minimum=1, maximum=100, read_only=True,
+        'Level, 1 is the highest: a task moves only in the null space of all tasks with lower '
+        'numbers. Within a level the weights decide.', minimum=1, maximum=100, read_only=True,
     ),
     Parameter(
         '<task>.max_linear_speed', 'double', 0.5, 'Largest speed towards the target.',
@@ -133,14 +129,14 @@ _TASK = (
     ),
     Parameter(
         '<task>.max_linear_acceleration', 'double', 2.5,
-        'Acceleration towards the target and braking before it, where the joints have it along '
-        'the path. The default stops from the default speed within 0.05 m.',
+        'Acceleration towards the target and braking before it, as far as the joints allow it '
+        'along the path. The default stops from the default speed within 0.05 m.',
         unit='m/s^2', minimum=0.0, exclusive_minimum=True,
     ),
     Parameter(
         '<task>.max_angular_acceleration', 'double', 5.0,
-        'Angular acceleration towards the target and braking before it, where the joints have '
-        'it.',
+        'Angular acceleration towards the target and braking before it, as far as the joints '
+        'allow it.',
         unit='rad/s^2', minimum=0.0, exclusive_minimum=True,
     ),
     Parameter(
@@ -154,10 +150,10 @@ _TASK = (
     ),
     Parameter(
         '<task>.target_prediction', 'string', 'off',
-        "How a streamed pose goes on between its messages: 'off' stays where the last one was; "
-        "'velocity' goes on as the target moved so far, until command_timeout, so that the robot "
-        'does not lag behind and slow streams are followed smoothly; where a target stops at '
-        'once, the robot goes on for a message and its braking distance. It has no effect beside '
+        "Motion of a streamed pose between its messages: 'off' stays at the last one; 'velocity' "
+        'continues the motion of the target until command_timeout, so that the robot does not lag '
+        'and follows slow streams smoothly. If the target stops abruptly, the robot overshoots by '
+        'the distance until the next message and its braking distance. No effect together with '
         'target_filter_tau.', choices=PREDICTIONS,
     ),
 )  # fmt: skip
@@ -165,15 +161,15 @@ _TASK = (
 _SOLVER = (
     Parameter(
         'posture.weight', 'double', 0.01,
-        'Weight of the posture. It settles what the tasks leave open and damps motion near '
-        'singularities; small beside 1, so that it costs the tasks no accuracy.', minimum=0.0,
+        'Weight of the posture. It decides the motion that the tasks leave free and damps motion '
+        'near singularities; small compared with 1, so that the tasks lose no accuracy.',
+        minimum=0.0,
         maximum=MOST_WEIGHT,
     ),
     Parameter(
         'posture.positions', 'double[]', (),
-        'Preferred positions of the controlled joints in the order of the group; empty: those '
-        'at the '
-        'start of the motion.', unit='rad or m',
+        'Preferred positions of the controlled joints in the order of the group; empty: the '
+        'positions at the start of the motion.', unit='rad or m',
     ),
     Parameter(
         'solver.damping', 'double', 0.0,
@@ -182,14 +178,14 @@ _SOLVER = (
     ),
     Parameter(
         'solver.regularization', 'double', 1e-12,
-        'Weight of the squared step; keeps the program strictly convex where posture.weight is 0.',
+        'Weight of the squared step; keeps the program strictly convex if posture.weight is 0.',
         minimum=0.0, exclusive_minimum=True,
     ),
     Parameter(
         'solver.max_iterations', 'int', 500,
-        'Bound on the iterations of the method that takes over where the usual one does not '
-        'settle within its own bound of 12, and so on the time of a tick. Where barriers have to '
-        'give way it runs a few times.',
+        'Bound on the iterations of the fallback method, which runs if the usual one does not '
+        'converge within its own bound of 12, and so a bound on the time of a tick. If barriers '
+        'must be relaxed, the fallback runs several times.',
         minimum=1, maximum=100000,
     ),
 )  # fmt: skip
@@ -197,12 +193,12 @@ _SOLVER = (
 _TIMING = (
     Parameter(
         'command_timeout', 'double', 0.2,
-        'Age at which a target no longer counts, by the time it was received.',
+        'Age at which a target is ignored, counted from its receipt.',
         unit='s', minimum=0.0, exclusive_minimum=True,
     ),
     Parameter(
         'joint_state_timeout', 'double', 0.1,
-        'Age at which the state of a joint no longer counts, by the time it was received.',
+        'Age at which the state of a joint is ignored, counted from its receipt.',
         unit='s', minimum=0.0, exclusive_minimum=True,
     ),
     Parameter(
@@ -220,50 +216,49 @@ _TIMING = (
     Parameter(
         'target_jump_policy', 'string', 'saturate',
         "'saturate' pursues a point at that distance on the way to the target; 'reject' refuses "
-        "the "
-        'target, keeps the one before and reports code 25.', choices=JUMP_POLICIES,
+        'the target, keeps the previous one and reports code 25.', choices=JUMP_POLICIES,
     ),
 )  # fmt: skip
 
 _OUTPUTS = (
     Parameter(
         'output_names', 'string[]', ('default',),
-        'Names of the outputs, one for each controller to be driven.', read_only=True,
+        'Names of the outputs, one for each controller.', read_only=True,
     ),
     Parameter(
         'outputs.<output>.topic', 'string', '~/joint_trajectory',
-        'Topic on which the controller listens.', read_only=True,
+        "Topic of the controller's commands.", read_only=True,
     ),
     Parameter(
         'outputs.<output>.type', 'string', 'joint_trajectory',
-        "What the controller takes: 'joint_trajectory' is trajectory_msgs/JointTrajectory for "
-        "joint_trajectory_controller, 'float64_multi_array' is std_msgs/Float64MultiArray with "
-        'the positions in the order of joints for forward_position_controller, '
-        "'float64_multi_array_velocities' the same with the velocities for "
-        'forward_velocity_controller. An array has no horizon and no stamp: a velocity goes on '
-        'until the next one, so the last one is zero.', choices=OUTPUT_TYPES, read_only=True,
+        "Message type of the controller: 'joint_trajectory' is trajectory_msgs/JointTrajectory "
+        "for joint_trajectory_controller, 'float64_multi_array' is std_msgs/Float64MultiArray "
+        'with the positions in the order of joints for forward_position_controller, '
+        "'float64_multi_array_velocities' the same with velocities for "
+        'forward_velocity_controller. An array has no horizon and no stamp: a velocity lasts '
+        'until the next message, so the last one is zero.', choices=OUTPUT_TYPES, read_only=True,
     ),
     Parameter(
         'outputs.<output>.joints', 'string[]', (),
-        "The controller's joints, all of them; empty: the controlled joints. Joints that are not "
-        'controlled are told to stay where they are.', read_only=True,
+        'All joints of the controller; empty: the controlled joints. Joints that the node does '
+        'not control keep their position.', read_only=True,
     ),
     Parameter(
         'outputs.<output>.command_horizon', 'double', 0.1,
-        'Time of the last point, which repeats the position of the one before it: a robot that '
-        'hears no more stops there. At least two control periods, and rollout_steps more.',
+        'Time of the last point, which repeats the previous position: without further messages '
+        'the robot stops there. At least two control periods, plus rollout_steps periods.',
         unit='s', minimum=0.0, exclusive_minimum=True, read_only=True,
     ),
     Parameter(
         'outputs.<output>.publish_velocities', 'bool', False,
-        'Give velocities too. The last point has velocity zero either way.', read_only=True,
+        'Publish velocities too. The last point always has velocity zero.', read_only=True,
     ),
     Parameter(
         'outputs.<output>.position_gain', 'double', 1.0,
-        'Correction of velocities by the measured position, which a robot that is driven by '
-        'velocities alone drifts away from: this times what the robot lacks to the commanded '
-        'position is added, within the velocity limits. At most a third of 1 / lag; 0 never '
-        'corrects.', unit='1/s', minimum=0.0, maximum=100.0, read_only=True,
+        'Correction of velocities by the measured position, because a robot driven by velocities '
+        'alone drifts. The node adds this gain times the difference between commanded and '
+        'measured position, within the velocity limits. At most a third of 1 / lag; 0 disables '
+        'the correction.', unit='1/s', minimum=0.0, maximum=100.0, read_only=True,
     ),
     Parameter(
         'outputs.<output>.stamp', 'string', 'zero',
@@ -273,30 +268,29 @@ _OUTPUTS = (
     ),
     Parameter(
         'outputs.<output>.state_topic', 'string', '',
-        'Topic on which the controller says what it drives the joints to, '
-        'control_msgs/JointTrajectoryControllerState, for synchronise_to; listened to where '
-        "control_msgs is installed. '' is controller_state beside topic for a joint_trajectory, "
-        'and none for the other types.', read_only=True,
+        "Topic of the controller's reference, control_msgs/JointTrajectoryControllerState, for "
+        "synchronise_to; used if control_msgs is installed. '' is controller_state in the "
+        'namespace of topic for a joint_trajectory, and none for the other types.', read_only=True,
     ),
     Parameter(
         'rollout_steps', 'int', 0,
-        'Steps predicted behind the command in each JointTrajectory, one control period apart, '
-        'solved and checked like the command: a controller that misses messages goes on along '
-        'them instead of stopping. Each takes about half the time of a tick. Every '
-        'command_horizon must be at least rollout_steps + 2 control periods.',
+        'Predicted steps after the command in each JointTrajectory, one control period apart, '
+        'solved and checked like the command: a controller that misses messages follows them '
+        'instead of stopping. Each takes about half the time of a tick. Every command_horizon '
+        'must be at least rollout_steps + 2 control periods.',
         minimum=0, maximum=100, read_only=True,
     ),
     Parameter(
         'publish_when_idle', 'bool', False,
-        'Repeat the held position while there is no target, for controllers that watch for '
-        'silence.',
+        'Repeat the held position while there is no target, for controllers that report silence '
+        'as an error.',
     ),
 )  # fmt: skip
 
 _REPORTS = (
     Parameter(
         'status_rate', 'double', 0.0,
-        'Rate of ~/status and of the poses beside it; 0 is every tick. At most 10 Hz before '
+        'Rate of ~/status and of the current poses; 0 is every tick. At most 10 Hz before '
         'activation.',
         unit='Hz', minimum=0.0, maximum=1000.0,
     ),
@@ -306,7 +300,7 @@ _REPORTS = (
     ),
     Parameter(
         'marker_rate', 'double', 10.0,
-        'Rate of ~/markers while somebody looks. Drawing runs in a process of its own.',
+        'Rate of ~/markers while it has subscribers. A separate process draws.',
         unit='Hz', minimum=0.1, maximum=100.0,
     ),
 )  # fmt: skip
@@ -329,23 +323,24 @@ class Section(NamedTuple):
 SECTIONS = (
     Section(
         'Node and robot',
-        'Start, rate, device, and which joints are moved by which tasks.', _NODE + TF + BOND,
+        'Start, rate, device, controlled joints and tasks.', _NODE + TF + BOND,
     ),
     Section(
         'Frame tasks',
-        'One set for each entry of `frame_tasks`: the link, how it moves, when it has arrived.',
+        'One set for each entry of `frame_tasks`: the link, its motion, its tolerances.',
         _TASK,
     ),
     Section(
         'Posture and solver',
-        'What the tasks leave open, and behaviour near singularities.', _SOLVER + SINGULARITIES,
+        'Motion that the tasks leave free, and behaviour near singularities.',
+        _SOLVER + SINGULARITIES,
     ),
     Section(
-        'Centre of mass', 'Targets on `~/target_com` count once its weight is above 0.',
+        'Centre of mass', 'Targets on `~/target_com` take effect if the weight is above 0.',
         CENTER_OF_MASS,
     ),
     Section(
-        'Targets', 'How long targets count, and what becomes of noisy or distant ones.',
+        'Targets', 'Timeouts of targets, and treatment of noisy or distant ones.',
         _TIMING + TARGETS,
     ),
     Section(
@@ -354,11 +349,11 @@ SECTIONS = (
         '`~/target_joints`; names and defaults are those of MoveIt Servo.', VELOCITIES,
     ),
     Section(
-        'Following error', 'What happens where the robot lags behind its command.',
+        'Following error', 'Reaction to a robot that lags behind its command.',
         FOLLOWING_ERROR,
     ),
     Section(
-        'Limits', 'What is kept from the limits of the URDF, and tighter ones for single joints.',
+        'Limits', 'Margins to the limits of the URDF, and tighter limits for single joints.',
         LIMITS + JOINT_LIMITS,
     ),
     Section(
@@ -367,16 +362,16 @@ SECTIONS = (
         BARRIERS + COLLISION,
     ),
     Section(
-        'Outputs', 'One set for each entry of `output_names`: a controller and what it takes.',
+        'Outputs', 'One set for each entry of `output_names`: a controller and its messages.',
         _OUTPUTS,
     ),
-    Section('Reports', 'How often the node tells what it does.', _REPORTS),
+    Section('Reports', 'Rates of the status, diagnostics and markers.', _REPORTS),
     Section(
         'Real time',
         'Scheduling of the control thread; [benchmarks_node.md](benchmarks_node.md) has figures.',
         REAL_TIME,
     ),
-    Section('Requests of planners', 'How much they may ask for, at whose cost.', REQUESTS),
+    Section('Requests of planners', 'Bounds on their size, time and processor use.', REQUESTS),
     Section('Goals of actions', '`~/move_to_pose` and `~/follow_joint_trajectory`.', GOALS),
 )  # fmt: skip
 

@@ -11,9 +11,9 @@ from ros_ik.settings.parameter import Parameter
 LIMITS = (
     Parameter(
         'limits.position_margin', 'double[]', (0.02,),
-        'Distance kept from the position limits, one or per controlled joint in the order of '
-        'the group. At most half of its range counts for a joint. A wider one waits until the '
-        'robot can stop before it.',
+        'Distance kept from the position limits, one number or one per controlled joint in the '
+        'order of the group; for a joint at most half of its range. A wider margin takes effect '
+        'when the robot can stop before it.',
         unit='rad or m', minimum=0.0, maximum=1.0,
     ),
     Parameter(
@@ -23,17 +23,17 @@ LIMITS = (
     Parameter(
         'limits.acceleration_scale', 'double', 1.0,
         'Part of the acceleration limits that is used, also to stop: with 0.1 stopping takes ten '
-        'times as long. In motion a lower one waits until the robot can stop with it before its '
-        'position limits, a higher one until its stops are checked for it.',
+        'times as long. In motion a lower value takes effect when the robot can stop with it '
+        'before its position limits, a higher one when its stops are checked for it.',
         minimum=0.01, maximum=1.0,
     ),
     Parameter(
         'limits.jerk', 'string', 'soft',
-        'Meaning of max_jerk. soft: it holds for motion towards targets and gives way to every '
-        'other limit. strict: it holds always, as every other limit does, in braking, at barriers '
-        'and in every stop too; stops take as much longer, and barriers are checked for that. '
+        'Meaning of max_jerk. soft: it applies to motion towards targets, and every other limit '
+        'takes precedence. strict: it always holds, like every other limit, also in braking, at '
+        'barriers and in every stop; stops then take longer, and barriers are checked for that. '
         'Every controlled joint then needs max_jerk, and a changed acceleration_scale or '
-        'position_margin waits until the robot rests.',
+        'position_margin takes effect at rest.',
         choices=('soft', 'strict'), read_only=True,
     ),
 )  # fmt: skip
@@ -50,9 +50,8 @@ JOINT_LIMITS = (
     ),
     Parameter(
         'joint_limits.<joint>.has_acceleration_limits', 'bool', False,
-        'Whether max_acceleration applies. Without it a joint may gain its velocity limit in '
-        '0.2 s, or '
-        '10 rad/s^2 or m/s^2 where it has no velocity limit.', read_only=True,
+        'Whether max_acceleration applies. Without it a joint may reach its velocity limit in 0.2 '
+        's, or accelerate by 10 rad/s^2 or m/s^2 if it has no velocity limit.', read_only=True,
     ),
     Parameter(
         'joint_limits.<joint>.max_acceleration', 'double', 0.0, 'Acceleration limit.',
@@ -64,8 +63,8 @@ JOINT_LIMITS = (
     ),
     Parameter(
         'joint_limits.<joint>.max_jerk', 'double', 0.0,
-        'Jerk limit. With limits.jerk soft it gives way to every other limit: what stops may stop '
-        'with the acceleration limit at once.',
+        'Jerk limit. With limits.jerk soft every other limit takes precedence: a stop may use the '
+        'whole acceleration limit at once.',
         unit='rad/s^3 or m/s^3', minimum=0.0, read_only=True,
     ),
     Parameter(
@@ -88,8 +87,9 @@ BARRIERS = (
     Parameter(
         'barriers.recheck', 'bool', True,
         'Check every commanded configuration, and the stop that could follow it, against the '
-        'barriers by forward kinematics before it leaves, and brake in time where the stop would '
-        'break one. Without it barriers are kept as far as their linearisation is right.',
+        'barriers by forward kinematics before it is sent, and brake in time if the stop would '
+        'violate one. Without the check, barriers hold only as far as their linearisation is '
+        'right.',
     ),
     Parameter(
         'barriers.position.<barrier>.frame', 'string', '',
@@ -107,13 +107,12 @@ BARRIERS = (
     ),
     Parameter(
         'barriers.position.<barrier>.axes', 'bool[]', (True, True, True),
-        'Which axes count.', lengths=(3,), read_only=True,
+        'Axes on which the box applies.', lengths=(3,), read_only=True,
     ),
     Parameter(
         'barriers.position.<barrier>.gain', 'double', 5.0,
-        'Part of the remaining distance that may be used up per second. The default lets a '
-        'frame at '
-        '0.5 m/s begin to slow down 0.1 m before a face.',
+        'Part of the remaining distance that may be used up per second. With the default a frame '
+        'at 0.5 m/s begins to slow down 0.1 m before a face.',
         unit='1/s', minimum=0.0, exclusive_minimum=True, read_only=True,
     ),
     Parameter(

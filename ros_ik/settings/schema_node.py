@@ -9,8 +9,8 @@ from ros_ik.settings.parameter import Parameter
 TF: tuple[Parameter, ...] = (
     Parameter(
         'use_tf', 'bool', True,
-        'Look up frames that are no links of the model in tf, where tf2_ros is installed; false '
-        'refuses them.', read_only=True,
+        'Look up frames in tf that are not links of the model, if tf2_ros is installed; false '
+        'refuses such frames.', read_only=True,
     ),
 )  # fmt: skip
 
@@ -18,8 +18,8 @@ BOND: tuple[Parameter, ...] = (
     Parameter(
         'bond_heartbeat_period', 'double', 0.0,
         "Period of the heartbeats on the topic bond for Nav2's lifecycle manager, while the node "
-        'is active; 0.1 is usual there, 0 is none. It takes the package bond: where that is '
-        'missing, the node refuses to configure.', unit='s', minimum=0.0, maximum=2.0,
+        'is active; 0.1 is usual there, 0 disables them. It needs the package bond; without it '
+        'the node refuses to configure.', unit='s', minimum=0.0, maximum=2.0,
         read_only=True,
     ),
 )  # fmt: skip
@@ -28,13 +28,14 @@ REAL_TIME: tuple[Parameter, ...] = (
     Parameter(
         'rt.priority', 'int', 0,
         'Priority of the control thread among the real-time threads of the machine (SCHED_FIFO); '
-        'the thread that serves ROS, which shares the interpreter with it, gets the one below. '
-        '0 is the usual scheduling. It takes an rtprio limit or CAP_SYS_NICE: where that is '
-        'missing, the node says so and runs on.', minimum=0, maximum=99, read_only=True,
+        'the thread that serves ROS, which shares the interpreter with it, gets the next lower '
+        'one. 0 is ordinary scheduling. It needs an rtprio limit or CAP_SYS_NICE; without them '
+        'the node logs a warning and continues.', minimum=0, maximum=99, read_only=True,
     ),
     Parameter(
         'rt.cpu', 'int', -1,
-        'The only processor that runs the control thread, from 0; -1 is any. Worth it for one '
-        'that the kernel keeps free (isolcpus).', minimum=-1, maximum=4095, read_only=True,
+        'The only processor that runs the control thread, from 0; -1 is any. Useful for a '
+        'processor that the kernel keeps free (isolcpus).',
+        minimum=-1, maximum=4095, read_only=True,
     ),
 )  # fmt: skip

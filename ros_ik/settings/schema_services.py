@@ -13,34 +13,38 @@ REQUESTS = (
         'services.max_poses', 'int', 100_000,
         'Bound on a request: poses times max_solutions of ~/solve_ik, poses of ~/solve_fk, points '
         'and checks of ~/check_trajectory, points of a goal of ~/follow_joint_trajectory. Larger '
-        'ones are refused. It bounds the memory: about 2 kB each, times the requests that wait.',
+        'ones are refused. It bounds the memory: about 2 kB each, times the number of waiting '
+        'requests.',
         minimum=1, maximum=10_000_000, read_only=True,
     ),
     Parameter(
         'services.timeout', 'double', 30.0,
-        'Longest time for a request, with the time that it waits; also where it gives none.',
+        'Longest time for a request, including its wait; also the default of requests without a '
+        'timeout.',
         unit='s', minimum=0.0, exclusive_minimum=True, maximum=3600.0, read_only=True,
     ),
     Parameter(
         'services.max_waiting', 'int', 4,
-        'Requests that wait while one is answered; more are refused at once.',
+        'Number of requests that may wait while one is answered; further ones are refused at '
+        'once.',
         minimum=0, maximum=100, read_only=True,
     ),
     Parameter(
         'services.threads', 'int', 0,
-        'Threads that share a request of ~/solve_ik; 0 is one less than the processor has cores.',
+        'Threads that share a request of ~/solve_ik; 0 is one less than the number of cores.',
         minimum=0, maximum=1024, read_only=True,
     ),
     Parameter(
         'services.nice', 'int', 10,
-        'Niceness of the process that answers requests. The default lets every other process go '
-        'first, the control loop above all, and still leaves it a tenth of a busy core.',
+        'Niceness of the process that answers requests. With the default every other process '
+        'comes first, above all the control loop, and the requests still get a tenth of a busy '
+        'core.',
         minimum=0, maximum=19, read_only=True,
     ),
     Parameter(
         'moveit_services', 'string', 'auto',
-        "Whether to offer MoveIt's ~/compute_ik and ~/compute_fk: 'auto' where moveit_msgs is "
-        "installed, 'on' refuses to configure where it is not, 'off' never.",
+        "Whether to offer MoveIt's ~/compute_ik and ~/compute_fk: 'auto' if moveit_msgs is "
+        "installed, 'on' refuses to configure without it, 'off' never.",
         choices=MOVEIT_SERVICES, read_only=True,
     ),
 )  # fmt: skip
@@ -48,7 +52,7 @@ REQUESTS = (
 GOALS = (
     Parameter(
         'actions.timeout', 'double', 60.0,
-        'Longest time for a goal of ~/move_to_pose; also where it gives none.',
+        'Longest time for a goal of ~/move_to_pose; also the default of goals without a timeout.',
         unit='s', minimum=0.0, exclusive_minimum=True, maximum=3600.0, read_only=True,
     ),
     Parameter(
@@ -58,14 +62,14 @@ GOALS = (
     ),
     Parameter(
         'actions.goal_tolerance', 'double', 0.01,
-        'Accepted error of each joint at the end of ~/follow_joint_trajectory where a goal gives '
-        'none: barriers may have kept the robot from the end, which is no success.',
+        'Accepted error of each joint at the end of ~/follow_joint_trajectory, for goals without '
+        'a tolerance: a robot that barriers have kept from the end has not succeeded.',
         unit='rad or m', minimum=0.0, exclusive_minimum=True, read_only=True,
     ),
     Parameter(
         'actions.goal_time', 'double', 1.0,
-        'Time after the end of a trajectory to come within the tolerance, where the goal of '
-        '~/follow_joint_trajectory gives none.',
+        'Time after the end of a trajectory to come within the tolerance, for goals of '
+        '~/follow_joint_trajectory without one.',
         unit='s', minimum=0.0, maximum=60.0, read_only=True,
     ),
 )  # fmt: skip
