@@ -152,10 +152,9 @@ class ViewerNode(LeavesStreams, Node):
         self._answers: tuple[str, ...] = ()
         self._tasks: set[str] = set()
         self._drawn = self._marker_time = -math.inf
-        # The list of obstacles that was taken over last, for which robot, and from whom.
-        self._list: ObstacleArray | None = None
+        # The last list of obstacles with the identity of its publisher, and the robot then.
+        self._list: tuple[ObstacleArray, bytes] | None = None
         self._listed: RobotState | None = None
-        self._listers: set[bytes] = set()
         try:
             self.page = Page(self._value('host'), self._value('port'), self.requests)
         except OSError as error:
@@ -287,12 +286,10 @@ class ViewerNode(LeavesStreams, Node):
             messages = [self._list]
         if not messages:
             return
-        self._list, self._listed = messages[-1], robot
-        topic = f'{self._node_name}/current_obstacles'
-        listers = {bytes(info.endpoint_gid) for info in self.get_publishers_info_by_topic(topic)}
-        is_other_node = bool(listers - self._listers)
-        self._listers = listers
-        for message in messages:
+        self._listed = robot
+        for message, publisher in messages:
+            is_other_node = self._list is None or publisher != self._list[1]
+            self._list = message, publisher
             self.page.obstacles.hear(message, robot.link_pose, is_other_node)
 
     def _draw_trails(self, robot: RobotState, now: float) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 import itertools
 import math
@@ -31,7 +32,9 @@ class Stream:
     """A subscription that no executor serves, of a node that :class:`LeavesStreams`.
 
     Attributes:
+        topic: The topic.
         heard: When a reading last found a message [s], -inf before.
+        info: What the middleware says of the message that was passed on last.
     """
 
     def __init__(
@@ -52,7 +55,9 @@ class Stream:
             qos: Quality of service; its depth is the most that one reading takes.
         """
         self._node, self._kind, self._receive, self._depth = node, kind, receive, qos.depth
+        self.topic = topic
         self.heard = -math.inf
+        self.info: Mapping[str, Any] = {}
         # How often messages were discarded, and how often when the present reading began.
         self._discards = self._discards_before = 0
         self._subscription = node.create_subscription(kind, topic, _left_alone, qos, raw=True)
@@ -60,8 +65,8 @@ class Stream:
     def read(self, now: float) -> None:
         """Pass on what has come since the last time, the oldest first; ``now`` in s."""
         self._discards_before = self._discards
-        for data in self._messages():
-            self.heard = now
+        for data, info in self._messages():
+            self.heard, self.info = now, info
             self._receive(data)
 
     def discard(self) -> None:
@@ -79,8 +84,8 @@ class Stream:
         """Remove the subscription from the node; another thread may be reading it."""
         self._node.destroy_subscription(self._subscription)
 
-    def _messages(self) -> Iterator[bytes]:
-        """Take messages out of DDS, as many as the depth at most."""
+    def _messages(self) -> Iterator[tuple[bytes, Mapping[str, Any]]]:
+        """Take messages out of DDS with their info, as many as the depth at most."""
         handle = self._subscription.handle
         try:
             with handle:
@@ -88,7 +93,7 @@ class Stream:
                     taken = handle.take_message(self._kind, True)
                     if taken is None:
                         return
-                    yield taken[0]
+                    yield taken
         except InvalidHandle:
             pass  # destroyed a moment ago
 

@@ -49,7 +49,8 @@ class Inputs:
         poses: Measured pose of the frame by task.
         targets: Targets by task that came since :meth:`take_targets`, whoever published them.
         markers: The newest markers, None where there are none or after they were taken.
-        obstacles: What the node said of obstacles since somebody looked, the oldest first.
+        obstacles: Lists of obstacles of the node since the last look, the oldest first, each with
+            the identity of its publisher.
     """
 
     def __init__(self, node: Node, name: str) -> None:
@@ -60,7 +61,8 @@ class Inputs:
         self.poses: dict[str, PoseStamped] = {}
         self.targets: dict[str, PoseStamped] = {}
         self.markers: MarkerArray | None = None
-        self.obstacles: collections.deque[ObstacleArray] = collections.deque(maxlen=_LISTS.depth)
+        self.obstacles: collections.deque[tuple[ObstacleArray, bytes]]
+        self.obstacles = collections.deque(maxlen=_LISTS.depth)
         self._status: IkStatus | None = None
         self._status_time = -SILENCE
         self._streams: list[Stream] = []
@@ -71,7 +73,9 @@ class Inputs:
         self._listen(JointState, 'joint_states', measured, _JOINTS)
         self._listen(JointState, f'{name}/command_state', commanded, _TARGETS)
         self._listen(IkStatus, f'{name}/status', self._on_status, _NEWEST)
-        self._listen(ObstacleArray, f'{name}/current_obstacles', self.obstacles.append, _LISTS)
+        self._lists = self._listen(
+            ObstacleArray, f'{name}/current_obstacles', self._on_obstacles, _LISTS
+        )
 
     def follow_task(self, task: str) -> None:
         """Listen to the pose of a task's frame and to its targets.
@@ -121,6 +125,19 @@ class Inputs:
         stream = Stream(self._node, kind, topic, receive, qos)
         self._streams.append(stream)
         return stream
+
+    def _on_obstacles(self, message: ObstacleArray) -> None:
+        self.obstacles.append((message, self._publisher_of(self._lists)))
+
+    def _publisher_of(self, stream: Stream) -> bytes:
+        """Return the identity of who published the message that a stream passes on."""
+        gid = stream.info.get('publisher_gid')
+        if gid is not None:
+            return bytes(gid['data'])
+        # Before ROS 2 Jazzy only the graph says it, and may know of a node later than its messages
+        # come.
+        known = self._node.get_publishers_info_by_topic(stream.topic)
+        return b''.join(sorted(bytes(info.endpoint_gid) for info in known))
 
     def _on_joints(self, which: int, message: JointState) -> None:
         if self.robot is not None:
