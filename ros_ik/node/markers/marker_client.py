@@ -4,11 +4,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-import signal
-import subprocess
-import sys
 import threading
 import time
 from typing import Any
@@ -21,6 +16,7 @@ from visualization_msgs.msg import MarkerArray
 from ros_ik.node.control.command_messages import LATEST
 from ros_ik.node.control.control_loop import Controlled
 from ros_ik.node.control.control_loop import ControlLoop
+from ros_ik.node.execution.child_process import start_module
 from ros_ik.node.markers.process_link import Drawn
 from ros_ik.node.markers.process_link import DrawnTask
 from ros_ik.node.markers.process_link import MarkerState
@@ -200,19 +196,7 @@ class _Painter:
     """The process; it has no state that would be lost with it."""
 
     def __init__(self) -> None:
-        folder = str(Path(__file__).resolve().parents[3])
-        path = os.pathsep.join([folder, *filter(None, [os.environ.get('PYTHONPATH')])])
-        # Ctrl-C goes to it as well, but the node ends it: it inherits a mask.
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            self._process = subprocess.Popen(
-                [sys.executable, '-m', 'ros_ik.node.markers.marker_main'],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env={**os.environ, 'PYTHONPATH': path, 'PYTHONSAFEPATH': '1'},
-            )
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        self._process = start_module('ros_ik.node.markers.marker_main')
 
     def tell(self, frame: Any) -> None:
         """Say something that needs no answer."""

@@ -11,9 +11,6 @@ also when this process is killed.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-import signal
 import subprocess
 import sys
 import threading
@@ -23,6 +20,7 @@ from typing import BinaryIO
 import numpy as np
 from rclpy.node import Node
 
+from ros_ik.node.execution.child_process import start_module
 from ros_ik.node.services.moveit_package import names_offered
 from ros_ik.node.services.process_link import Description
 from ros_ik.node.services.process_link import Detour
@@ -159,21 +157,7 @@ class _Child:
     """
 
     def __init__(self, greeting: Greeting) -> None:
-        folder = str(Path(__file__).resolve().parents[3])
-        path = os.pathsep.join([folder, *filter(None, [os.environ.get('PYTHONPATH')])])
-        # Ctrl-C goes to both processes. The node ends the other one in order, which therefore
-        # inherits a mask. A session of its own would do that too, but Linux may give each session
-        # an equal share of the processor (autogroups), and niceness counts within a session only.
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            self.process = subprocess.Popen(
-                [sys.executable, '-m', 'ros_ik.node.services.planner_main'],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env={**os.environ, 'PYTHONPATH': path, 'PYTHONSAFEPATH': '1'},
-            )
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        self.process = start_module('ros_ik.node.services.planner_main')
         self._news = threading.Condition()
         # The newest of each kind: what is not written yet is replaced, so this stays small.
         self._pending: dict[type, Frame] = {Greeting: greeting}
