@@ -336,15 +336,16 @@ class Servo:
         left = self.goals.remaining(after)
         achieved = before - left
         if self.reports:
-            sign = self.goals.sender_sign(now)
-            if sign and output.code == StatusCode.OK:
-                output.text = f'tracking; {sign}'
+            remark = self.goals.sender_sign(now)
             self._report.update(output, joint_q, after, wanted, achieved, cut)
             if not self.goals.choice.joints:
-                self._acceleration_report.update(
-                    output, now, self._step, self._next_step, solver.limits.acceleration,
+                held_back = self._acceleration_report.update(
+                    now, self._step, self._next_step, solver.limits.acceleration,
                     solver.ahead.conditioning.demand.held_back_by(),
                 )  # fmt: skip
+                remark = remark or held_back
+            if remark and output.code == StatusCode.OK:
+                output.text = f'tracking; {remark}'
         else:
             self._report.repeat(output)
         self._damping_report.update(output, damping, wanted / self.settings.period)

@@ -132,22 +132,23 @@ class AccelerationReport:
 
     def update(
         self,
-        output: ServoOutput,
         now: float,
         step: np.ndarray,
         last: np.ndarray,
         acceleration: np.ndarray,
         held_back_by: Sequence[int],
-    ) -> None:
-        """Name the joint whose acceleration limit holds the frames back on their paths.
+    ) -> str:
+        """Return which joint's acceleration limit holds the frames back on their paths.
 
         Args:
-            output: Output of the tick; what it says already is more important.
             now: Time of the tick [s].
             step: Its step [joint_dof_count].
             last: The step before it.
             acceleration: Acceleration limits of the controlled joints [rad/s^2 or m/s^2].
             held_back_by: Indices of the controlled joints that have too little for a frame.
+
+        Returns:
+            A sentence for a person, '' for none.
         """
         since, self._looked = min(max(now - self._looked, 0.0), _LONGEST_LOOK), now
         change = np.abs((step - last)[self._dofs])
@@ -158,8 +159,6 @@ class AccelerationReport:
         self._times += np.where(at_limit, since, -since)
         np.clip(self._times, 0.0, _HELD_LONGEST, out=self._times)
         worst = int(self._times.argmax())
-        if output.text == 'tracking' and self._times[worst] > _HELD:
-            output.text = (
-                f'tracking; the acceleration limit of joint {self._names[worst]} '
-                'holds the path back'
-            )
+        if self._times[worst] <= _HELD:
+            return ''
+        return f'the acceleration limit of joint {self._names[worst]} holds the path back'
