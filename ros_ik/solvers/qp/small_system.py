@@ -23,9 +23,9 @@ def small_system_functions(scalar: type, m: int) -> SimpleNamespace:
         m: Number of unknowns.
 
     Returns:
-        ``solve_all(H, g, damping) -> x``, ``solve_free(H, g, damping, fixed, d) -> x`` and
-        ``determinant(H) -> det``. What is not positive definite gives numbers of no use, not
-        finite ones as a rule.
+        ``solve_all(H, g, damping) -> x``, ``solve_free(H, g, damping, fixed, d) -> x``,
+        ``determinant(H) -> det`` and ``iteration_start() -> x``. What is not positive definite
+        gives numbers of no use, not finite ones as a rule.
     """
     vecm, matmm = wp.types.vector(m, scalar), wp.types.matrix((m, m), scalar)
     zero, one, last = scalar(0.0), scalar(1.0), m - 1
@@ -96,4 +96,17 @@ def small_system_functions(scalar: type, m: int) -> SimpleNamespace:
             det *= pivot
         return det
 
-    return SimpleNamespace(solve_all=solve_all, solve_free=solve_free, determinant=determinant)
+    @wp.func
+    def iteration_start() -> vecm:
+        """Return a start for inverse iteration that no eigenvector is likely to be normal to."""
+        x = vecm()
+        for j in range(m):
+            x[j] = one + scalar(0.3) * scalar(j)
+        return x
+
+    return SimpleNamespace(
+        solve_all=solve_all,
+        solve_free=solve_free,
+        determinant=determinant,
+        iteration_start=iteration_start,
+    )

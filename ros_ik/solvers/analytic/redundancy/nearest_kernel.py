@@ -58,7 +58,8 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
     forward, normal_equations = functions.forward, functions.normal_equations
     struct = chain_struct(wp.float64)
     Chain, vec3, vecm = struct.Chain, struct.vec3, functions.vecm
-    solve_all = small_system_functions(wp.float64, n).solve_all
+    system = small_system_functions(wp.float64, n)
+    solve_all, iteration_start = system.solve_all, system.iteration_start
     unit_pose = unit_pose_function(wp.float64)
     Redundancy = redundancy_struct()
     lanes = wp.types.vector(_CURVES, wp.float64)
@@ -83,13 +84,6 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
         error = wp.length_sq(e_p) + length * length * wp.length_sq(e_r)
         tangent = solve_all(H, w, damping)
         return solve_all(H, g, damping), tangent / wp.length(tangent), error
-
-    @wp.func
-    def first_direction() -> vecm:
-        x = vecm()
-        for j in range(n):
-            x[j] = one + wp.float64(0.3) * wp.float64(j)
-        return x
 
     @wp.func
     def outside(q: vecm, lower: vecm, upper: vecm) -> wp.float64:
@@ -216,7 +210,7 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
                     last[side] = worst
                 k += 1
             row += count
-        start = first_direction()
+        start = iteration_start()
         base_of = LaneJoints()
         w_of = LaneJoints()
         tangent_of = LaneJoints()

@@ -84,6 +84,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
     rotation_error = rotation_error_function(wp.float64)
     system = small_system_functions(wp.float64, n)
     solve_all, determinant = system.solve_all, system.determinant
+    iteration_start = system.iteration_start
     Refinement = refinement_struct()
     one, zero = wp.float64(1.0), wp.float64(0.0)
 
@@ -257,9 +258,7 @@ def polish_functions(slides: tuple[bool, ...], free_turns: int) -> SimpleNamespa
         H, g = equations(chain, refinement, axes, pivots, R, p, vec3(), vec3())
         length = refinement.length
         damping = wp.float64(wp.static(_RIDGE)) * wp.trace(H)
-        x = vecm()
-        for j in range(n):
-            x[j] = one + wp.float64(0.3) * wp.float64(j)
+        x = iteration_start()
         before = wp.length(x)
         x = solve_all(H, x, damping)
         grown = wp.length(x)
