@@ -31,12 +31,16 @@ def small_system_functions(scalar: type, m: int) -> SimpleNamespace:
     zero, one, last = scalar(0.0), scalar(1.0), m - 1
 
     @wp.func
-    def solve_all(H: matmm, g: vecm, damping: scalar) -> vecm:
-        """Solve (H + damping) x = g by L D L^T, from the lower triangle of H."""
+    def eliminate(H: matmm, g: vecm, damping: scalar):
+        """Solve (H + damping) x = g by L D L^T; return x and the determinant, the product of D.
+
+        Only the lower triangle of H is read.
+        """
         L = matmm()
         scaled = matmm()  # L D
         inverse = vecm()  # of D
         x = vecm()
+        det = one
         for i in range(m):
             rhs = g[i]
             pivot = H[i, i] + damping
@@ -49,13 +53,27 @@ def small_system_functions(scalar: type, m: int) -> SimpleNamespace:
                 pivot -= s * L[i, j]
                 rhs -= L[i, j] * x[j]
             inverse[i] = one / pivot
+            det *= pivot
             x[i] = rhs
         for i in range(last, -1, -1):
             s = x[i] * inverse[i]
             for k in range(last, i, -1):
                 s -= L[k, i] * x[k]
             x[i] = s
+        return x, det
+
+    # What a caller does not read costs nothing: compilers leave it out.
+    @wp.func
+    def solve_all(H: matmm, g: vecm, damping: scalar) -> vecm:
+        """Solve (H + damping) x = g, from the lower triangle of H."""
+        x, _det = eliminate(H, g, damping)
         return x
+
+    @wp.func
+    def determinant(H: matmm) -> scalar:
+        """Return the determinant of H, from its lower triangle."""
+        _x, det = eliminate(H, vecm(), zero)
+        return det
 
     @wp.func
     def solve_free(H: matmm, g: vecm, damping: scalar, fixed: vecm, d: vecm) -> vecm:
@@ -75,26 +93,6 @@ def small_system_functions(scalar: type, m: int) -> SimpleNamespace:
                 A[i, i] = one
                 rhs[i] = d[i] * (one + damping)
         return solve_all(A, rhs, damping)
-
-    @wp.func
-    def determinant(H: matmm) -> scalar:
-        """Return the determinant of H, the product of the pivots, from its lower triangle."""
-        L = matmm()
-        scaled = matmm()  # L D
-        inverse = vecm()  # of D
-        det = one
-        for i in range(m):
-            pivot = H[i, i]
-            for j in range(i):
-                s = H[i, j]
-                for k in range(j):
-                    s -= scaled[i, k] * L[j, k]
-                scaled[i, j] = s
-                L[i, j] = s * inverse[j]
-                pivot -= s * L[i, j]
-            inverse[i] = one / pivot
-            det *= pivot
-        return det
 
     @wp.func
     def iteration_start() -> vecm:
