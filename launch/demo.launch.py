@@ -32,20 +32,20 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         'robot',
         default_value='',
-        description='Name of a robot, or a URDF or xacro file. Empty: panda where '
-        'example-robot-data is installed, else six_axis, the arm of this package.',
+        description='Name of a robot, or a URDF or xacro file. Empty: panda if '
+        'example-robot-data is installed, otherwise six_axis, the arm of this package.',
     ),
     DeclareLaunchArgument(
         'params_file',
         default_value='',
-        description='YAML file for ros_ik and mock_robot, as those in config/examples. Empty: the '
-        'node moves one chain of the robot.',
+        description='YAML file for ros_ik and mock_robot, like those in config/examples. Empty: '
+        'the node moves one chain of the robot.',
     ),
     DeclareLaunchArgument(
         'tour',
         default_value='true',
         choices=['true', 'false'],
-        description='Move the robot by itself for half a minute; without a params_file only.',
+        description='Move the robot by itself for half a minute; only without a params_file.',
     ),
     DeclareLaunchArgument('namespace', default_value='', description='Namespace of every node.'),
     DeclareLaunchArgument(

@@ -35,7 +35,7 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         'rviz_config',
         default_value=PathJoinSubstitution([FindPackageShare('ros_ik'), 'config', 'demo.rviz']),
-        description='What RViz shows.',
+        description='RViz configuration file.',
     ),
 ]
 

@@ -24,14 +24,14 @@ ARGUMENTS = [
         'use_sim_time',
         default_value='false',
         choices=['true', 'false'],
-        description='Run on the time of /clock. Goes before the parameter file.',
+        description='Use the time of /clock. Overrides the parameter file.',
     ),
     DeclareLaunchArgument(
         'autostart',
         default_value='true',
         choices=['true', 'false'],
-        description='Configure and activate as soon as a model and joint states are there; '
-        'false leaves that to a lifecycle manager. Goes before the parameter file.',
+        description='Configure and activate as soon as a model and joint states have arrived; '
+        'false leaves this to a lifecycle manager. Overrides the parameter file.',
     ),
     DeclareLaunchArgument(
         'log_level', default_value='info', description='debug, info, warn, error or fatal.'
@@ -40,7 +40,7 @@ ARGUMENTS = [
         'use_respawn',
         default_value='false',
         choices=['true', 'false'],
-        description='Start the node again two seconds after it died.',
+        description='Restart the node two seconds after it has died.',
     ),
     DeclareLaunchArgument(
         'viewer',

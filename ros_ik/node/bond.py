@@ -76,7 +76,7 @@ class ManagerBond:
         if self._heard is not None and self._now() - self._heard > HEARTBEAT_TIMEOUT:
             self._heard = None
             self._node.get_logger().warning(
-                f'the lifecycle manager was not heard on {TOPIC} for {HEARTBEAT_TIMEOUT:g} s'
+                f'no heartbeat of the lifecycle manager on {TOPIC} for {HEARTBEAT_TIMEOUT:g} s'
             )
 
     def _on_status(self, message: Any) -> None:

@@ -70,7 +70,7 @@ from ros_ik.state_machine import StateMachine
 _POLL_NANOSECONDS, _START_PERIOD = 50_000_000, 0.01
 _STATISTICS_PERIOD = 0.5
 _REST_TIMEOUT = 0.8
-_NO_REST = 'the command was not at rest in time; the last trajectory that was sent ends at rest'
+_NO_REST = 'the command did not come to rest in time; the last trajectory sent ends at rest'
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
@@ -395,7 +395,7 @@ class IkNode(GuardedNode, StreamNode):
     def _note_failure(self, reason: str) -> None:
         """Keep in mind, and in the reports, why a servo was given up."""
         self._failure = self._reporter.problem = reason
-        self._inbox.notice.put(f'given up before: {reason}' if reason else '')
+        self._inbox.notice.put(f'deactivated after an error: {reason}' if reason else '')
 
     def _on_built(self, built: Built) -> None:
         """Take over a new servo, or keep the one there is and say why."""

@@ -27,7 +27,7 @@ def check(controllers=None, **values):
         ({'ee__frame': 'tool1'}, "'tool1'"),
         ({'ee__fraem': 'tool0'}, "did you mean 'ee.frame'"),
         ({'ee__gain': 2.0}, "'ee.gain'"),
-        ({'ee__frame': 'base_link'}, 'holds no joint'),
+        ({'ee__frame': 'base_link'}, 'has no movable joint'),
         ({'outputs__default__joints': ['elbow']}, "'elbow'"),
         ({'joint_limits__elbow_joint__max_velocity': 99.0,
           'joint_limits__elbow_joint__has_velocity_limits': True}, 'looser'),

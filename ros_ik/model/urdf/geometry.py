@@ -53,7 +53,7 @@ def add_shapes(
                 raise ModelError(where, 'has no geometry')
             if shape.tag not in _KNOWN:
                 builder.warnings.append(
-                    f'{where}: geometry <{shape.tag}> is not known and passed over'
+                    f'{where}: ignored, geometry <{shape.tag}> is unknown'
                 )
                 if tag == 'collision':
                     # Without a size, so that whatever measures distances says that it is missing.

@@ -49,7 +49,7 @@ def add_mimics(builder: Worlds, elements: Mapping[str, Element]) -> None:
         )
         if any(joint_row(builder, index[joint]).dof_count != 1 for joint in (name, driver)):
             builder.warnings.append(
-                f'{where}: passed over, both joints need one degree of freedom'
+                f'{where}: ignored, both joints need one degree of freedom'
             )
             continue
         leader[name] = driver

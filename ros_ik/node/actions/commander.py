@@ -149,7 +149,7 @@ class Commander:
         """Return what has ended the motion of a goal since it began, '' for nothing."""
         controlled, command = self._loop.inbox.controlled.get(), self.command
         if controlled is not situation.controlled:
-            return 'the robot description changed or was given up'
+            return 'the robot description changed or was released'
         if self.now() < situation.time:
             return 'the clock went backwards'
         if command.resets != situation.resets:
@@ -213,7 +213,7 @@ class Commander:
             (command.stopped, 'the node is stopped; call ~/reset'),
             (not command.active, 'the node is not active'),
             (command.paused, 'the node is paused'),
-            (command.replacing, 'a new robot description takes over'),
+            (command.replacing, 'a new robot description is being loaded'),
             (output.code in _BLIND, output.text),
         ):
             if held:

@@ -154,7 +154,7 @@ class FollowTrajectoryMotion(ActionMotion):
     def _errors_text(self, kind: str, beyond: np.ndarray, error: np.ndarray) -> str:
         limits = getattr(self._goal.tolerances, kind)
         return f'{kind} tolerance violated: ' + ', '.join(
-            f'{self._goal.joint_names[k]} by {error[k]:.4g}, permitted are {limits[k]:.4g}'
+            f'{self._goal.joint_names[k]} by {error[k]:.4g}, tolerance {limits[k]:.4g}'
             for k in np.flatnonzero(beyond)
         )
 

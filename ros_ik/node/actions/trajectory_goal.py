@@ -98,7 +98,9 @@ def read_goal(
     """
     trajectory = goal.trajectory
     if len(goal.multi_dof_trajectory.points) or len(goal.multi_dof_trajectory.joint_names):
-        raise _error('multi_dof_trajectory: joints with several degrees of freedom are not known')
+        raise _error(
+            'multi_dof_trajectory: joints with several degrees of freedom are not supported'
+        )
     names = tuple(trajectory.joint_names)
     variables = _variables(names, robot)
     if len(trajectory.points) > settings.services_max_poses:
@@ -174,7 +176,7 @@ def _tolerances(goal: Any, names: Sequence[str], settings: Settings) -> Toleranc
         raise _error(f'goal_time_tolerance must be in [0, {LONGEST:g}] s, got {time:g}')
     for name in ('component_path_tolerance', 'component_goal_tolerance'):
         if len(getattr(goal, name, ())):
-            raise _error(f'{name}: joints with several degrees of freedom are not known')
+            raise _error(f'{name}: joints with several degrees of freedom are not supported')
     return Tolerances(
         _of_joints('path_tolerance', goal.path_tolerance, names, math.inf),
         _of_joints('goal_tolerance', goal.goal_tolerance, names, settings.actions_goal_tolerance),
@@ -190,7 +192,7 @@ def _of_joints(
     for tolerance in given:
         position = tolerance.position
         if tolerance.name not in names:
-            raise _error(f'{field}: {tolerance.name!r} is no joint of the trajectory')
+            raise _error(f'{field}: {tolerance.name!r} is not a joint of the trajectory')
         if not (position >= 0.0 or position == _ERASED):
             raise _error(
                 f'{field}: {tolerance.name!r}: expected -1 for none, 0 for the default, or a '

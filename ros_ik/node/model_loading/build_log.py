@@ -26,7 +26,7 @@ def log_built(logger: Any, built: Built, servo: Servo, summary: str) -> None:
     warnings = servo.robot.model.warnings
     if warnings:
         logger.warning(
-            f'robot description: passed over {len(warnings)} things, the first: {warnings[0]}'
+            f'robot description: ignored {len(warnings)} elements, the first: {warnings[0]}'
         )
     for sentence in servo.robot.shapes.warnings:
         logger.warning(f'collision shapes: {sentence}')

@@ -42,5 +42,5 @@ def fault_of(device: str) -> str:
         wp.synchronize_device(device)
         wp.zeros(1, dtype=float, device=device).numpy()
     except (RuntimeError, ValueError) as error:
-        return f'{device} does not answer ({error}), which takes another process to mend'
+        return f'{device} does not answer ({error}); restart the process to use it again'
     return ''

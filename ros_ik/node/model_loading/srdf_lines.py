@@ -39,7 +39,7 @@ def touching_sentences(servo: Servo) -> list[str]:
     """Return what the log says of pairs of links that touch."""
     shapes, found = servo.robot.shapes, []
     for pairs, what in (
-        (shapes.near, 'wherever the robot is; ~/srdf_lines writes them for an SRDF'),
+        (shapes.near, 'at nearly all configurations; ~/srdf_lines writes them for an SRDF'),
         (shapes.thick, 'by the thickness of their fits alone'),
     ):
         if pairs:
@@ -50,8 +50,8 @@ def touching_sentences(servo: Servo) -> list[str]:
         names = listed(' - '.join(pair) for pair in shapes.often)
         found.append(
             f'{len(shapes.often)} pairs of links are nearer than {margin:g} m at half of all '
-            f'configurations or more, and may only move apart there: {names}. Where they cannot '
-            'meet, name them in the SRDF or in collision.ignore_pairs; else lower '
+            f'configurations or more, and may only move apart there: {names}. If they cannot '
+            'meet, name them in the SRDF or in collision.ignore_pairs; otherwise lower '
             'barriers.self_collision.margin'
         )
     return found

@@ -183,7 +183,7 @@ def _safety(snapshot: Snapshot) -> Entry:
         'closest pair': ' - '.join(filter(None, output.limiting_pair)),
         'barrier value m': f'{output.barrier_distance:.4f}',
     }
-    text = snapshot.text if code in _OF_SAFETY else 'no limit in the way'
+    text = snapshot.text if code in _OF_SAFETY else 'no active limit'
     return 'safety', _OF_SAFETY.get(code, _OK), text, values
 
 

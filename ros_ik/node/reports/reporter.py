@@ -56,14 +56,14 @@ class Reminder:
         topic = self._node.resolve_topic_name('robot_description')
         count = self._node.count_publishers(topic)
         self._node.get_logger().warning(
-            f'waiting for robot_description: nothing has come on {topic} for '
+            f'waiting for robot_description: no message on {topic} for '
             f'{now - self._since:.0f} s. '
             + (
                 f'Publishers there: {count}; they must be transient local and reliable, or '
                 'publish again'
                 if count
-                else 'Nobody publishes there: start robot_state_publisher, or remap the topic if '
-                'it has another name or namespace'
+                else 'The topic has no publisher: start robot_state_publisher, or remap the topic '
+                'if it has another name or namespace'
             )
         )
         return True

@@ -96,7 +96,7 @@ def _solve(planner: Planner, wanted: Any, budget: Budget, threads: int) -> np.nd
         len(getattr(constraints, f'{kind}_constraints'))
         for kind in ('joint', 'position', 'orientation', 'visibility')
     ):
-        raise _MoveItError(Code.INVALID_GOAL_CONSTRAINTS, 'constraints: none are known here')
+        raise _MoveItError(Code.INVALID_GOAL_CONSTRAINTS, 'constraints are not supported')
     try:
         planner.variables_of(wanted.group_name)
     except RequestError as error:
@@ -201,7 +201,7 @@ def _state(planner: Planner, state: Any) -> Any:
     """Return the context in which a request's state counts as measured."""
     if len(state.attached_collision_objects):
         raise _MoveItError(
-            Code.COLLISION_CHECKING_UNAVAILABLE, 'robot_state: attached objects are not known here'
+            Code.COLLISION_CHECKING_UNAVAILABLE, 'robot_state: attached objects are not supported'
         )
     names, positions = state.joint_state.name, state.joint_state.position
     try:

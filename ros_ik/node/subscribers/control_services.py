@@ -52,7 +52,7 @@ class ControlServices:
 
     def _on_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._command.update(Command.with_stop)
-        response.success, response.message = True, 'stopping; call ~/reset to go on'
+        response.success, response.message = True, 'stopping; call ~/reset to continue'
         return response
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

@@ -160,14 +160,14 @@ class ObstacleTopic:
         result = self._book.apply([request])
         log = self._node.get_logger().warning
         if isinstance(result, Rejection):
-            self._drops.add(_TOPIC, result, lambda: f'{obstacle.name!r} of the robot before')
+            self._drops.add(_TOPIC, result, lambda: f'{obstacle.name!r} of the previous robot')
             log(f'obstacle {obstacle.name!r} is lost: the new robot has no link {frame!r}')
             return
         parts = rigid_parts(before.model)
         if parts[obstacle.frame_link] != parts[before.base_link]:
             log(
-                f'obstacle {obstacle.name!r} was given in {frame!r}, which moves: it is taken '
-                'where that link is now; send it again if it stayed behind'
+                f'obstacle {obstacle.name!r} was given in {frame!r}, which moves: it is placed '
+                'by the present pose of that link; send it again if it is elsewhere'
             )
 
     def _put(self, obstacles: tuple[Obstacle, ...]) -> None:

@@ -42,7 +42,7 @@ def why_numbers(reason: Rejection, numbers: Sequence[float], frame_id: str) -> s
         fault = pose_fault(numbers)
     else:
         fault = number_fault(_NAMES[len(numbers)], numbers)
-    return fault or why_frame(frame_id, 'it is no link of the model')
+    return fault or why_frame(frame_id, 'it is not a link of the model')
 
 
 def why_joints(reason: Rejection, sample: JointSample, known: Sequence[str]) -> str:
@@ -62,7 +62,7 @@ def why_joints(reason: Rejection, sample: JointSample, known: Sequence[str]) -> 
         return f'joint {name!r} is named twice'
     if reason is Rejection.UNKNOWN_JOINT:
         name = next(name for name in names if name not in known)
-        return f'{name!r} is none of the controlled joints: {", ".join(known)}'
+        return f'{name!r} is not a controlled joint: {", ".join(known)}'
     positions, velocities = len(sample.positions), len(sample.velocities)
     return f'it has {len(names)} names, {positions} positions and {velocities} velocities'
 

@@ -38,7 +38,7 @@ except ImportError:
 # The profiles of tf2_ros' own listener.
 _TF = QoSProfile(depth=100)
 _TF_STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-_MISSING = 'it is no link of the model, and tf2_ros is not installed'
+_MISSING = 'it is not a link of the model, and tf2_ros is not installed'
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ class Transforms:
         if place is not None:
             return place
         if not self._use_tf:
-            return UnresolvedFrame(Rejection.UNKNOWN_FRAME, 'it is no link of the model')
+            return UnresolvedFrame(Rejection.UNKNOWN_FRAME, 'it is not a link of the model')
         if self._buffer is None:
             return UnresolvedFrame(Drop.TF_UNAVAILABLE, _MISSING)
         if stamp.sec < 0:

@@ -128,7 +128,7 @@ class BarrierReport:
         """Set code and text where a barrier holds the motion back."""
         output.code = StatusCode.HALTED_BY_BARRIER if halted else StatusCode.SLOWED_BY_BARRIER
         output.text = (
-            f'barrier {output.limiting_barrier} {"holds" if halted else "slows"} the motion'
+            f'barrier {output.limiting_barrier} {"stops" if halted else "slows"} the motion'
         )
         if output.limiting_pair[0]:
             between = ' and '.join(output.limiting_pair)

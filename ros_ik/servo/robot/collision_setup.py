@@ -159,7 +159,7 @@ class _Found:
                 (missing if is_mesh else unknown).append(shape)
         for some, what in (
             (missing, 'meshes that were not found'),
-            (unknown, 'of a geometry that is not known'),
+            (unknown, 'of an unsupported geometry'),
         ):
             if some:
                 bodies = set(model.shape_body.numpy()[some].tolist())

@@ -222,7 +222,7 @@ def _controlled_group(
     names = [n for n in group.joint_names if n in coord_of and n not in settings.locked_joints]
     if not names:
         raise SettingsError(
-            'joint_group', f'{settings.joint_group!r} holds no joint that may move'
+            'joint_group', f'{settings.joint_group!r} has no movable joint'
         )
     return dataclasses.replace(model.joint_group(names), name=settings.joint_group)
 

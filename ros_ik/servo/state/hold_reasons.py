@@ -76,10 +76,10 @@ def hold_reason(
         command: What is asked for.
     """
     if command.stopped:
-        return HoldReason(StatusCode.STOPPED, 'stopped; call ~/reset to go on', True)
+        return HoldReason(StatusCode.STOPPED, 'stopped; call ~/reset to continue', True)
     if command.replacing:
         return HoldReason(
-            StatusCode.MODEL_CHANGED, 'a new robot description takes over', True, False, False
+            StatusCode.MODEL_CHANGED, 'a new robot description is being loaded', True, False, False
         )
     reason = _reason_of_measurement(robot, timeout, now, measurement)
     if reason is not None:

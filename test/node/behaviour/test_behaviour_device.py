@@ -95,7 +95,7 @@ def assert_it_goes_on(client):
     motion.assert_within(panda_ranges())
     assert motion.starts == [0]
     assert abs(motion.began[0] - array_of(elsewhere)).max() < 1e-9, 'it jumped'
-    assert 'given up' not in client.status.text
+    assert 'after an error' not in client.status.text
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_it_holds_goes_to_inactive_and_can_be_activated_again(client, device):
     assert all(sent < failed_at for sent, *_ in client.sent), 'it sent something afterwards'
     client.wait_for(lambda: client.status.model_generation == 2, 'another model', LONG)
     # What was wrong stays in the reports until somebody activates it again.
-    client.wait_for_text(f'given up before: a tick failed on {lost}')
+    client.wait_for_text(f'deactivated after an error: a tick failed on {lost}')
     assert_model_is_wrong(client, f'on {lost}')
     assert client.state() == 'inactive'
     assert f'a tick failed on {lost}' in client.processes.text('node')

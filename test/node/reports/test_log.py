@@ -45,7 +45,7 @@ def test_a_node_without_a_description_says_so_and_what_to_do(tmp_path):
     with ros_rig(tmp_path) as client:
         start_node(client)
         client.wait_for(
-            lambda: 'waiting for robot_description: nothing' in client.processes.text('node'),
+            lambda: 'waiting for robot_description: no message' in client.processes.text('node'),
             'a reminder',
             LONG,
         )

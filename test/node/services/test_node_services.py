@@ -141,7 +141,7 @@ def test_lines_for_an_srdf_name_links_that_always_touch(robot):
     assert set(found.values()) <= {'Adjacent', 'Always'} and len(found) == len(lines)
     always = {pair for pair, reason in found.items() if reason == 'Always'}
     assert always == set(planner.robot.shapes.near)
-    told = 'shapes that touch wherever the robot is' in client.processes.text('node')
+    told = 'shapes that touch at nearly all configurations' in client.processes.text('node')
     assert told == bool(always) and (name != 'tiago' or len(always) > 10)
     with_lines = make_planner(name, srdf=f'<robot name="{name}">{answer.message}</robot>')
     assert not with_lines.robot.shapes.near and not with_lines.robot.srdf_lines

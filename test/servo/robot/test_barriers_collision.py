@@ -121,7 +121,7 @@ def test_an_obstacle_that_goes_away_lets_the_motion_go_on():
     rig.aim(target)
     rig.drive(200)
     assert StatusCode.HALTED_BY_BARRIER in codes_of(rig, 100)
-    assert 'barrier world holds the motion' in rig.outputs[-1].text
+    assert 'barrier world stops the motion' in rig.outputs[-1].text
     assert 'wall' in rig.outputs[-1].limiting_pair
     rig.remove('wall')
     rig.tick(seconds=2.0)
@@ -212,7 +212,7 @@ def test_what_no_step_can_change_holds_nothing_back():
     rig.aim(target)
     rig.tick(seconds=3.0)
     assert StatusCode.HALTED_BY_BARRIER in codes_of(rig, 300)
-    assert 'barrier world holds the motion' in rig.outputs[-1].text
+    assert 'barrier world stops the motion' in rig.outputs[-1].text
     assert 'table' in rig.outputs[-1].limiting_pair
     assert 'panda_link1' not in rig.outputs[-1].limiting_pair
     rig.assert_within_limits()

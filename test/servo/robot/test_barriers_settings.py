@@ -249,7 +249,7 @@ def test_what_holds_a_motion_back_is_named_at_every_rate(rate, acceleration):
     rig.tick(seconds=3.0)
     assert StatusCode.HALTED_BY_BARRIER in {output.code for output in rig.outputs}
     assert rig.outputs[-1].code == StatusCode.STATIONARY
-    assert 'barrier wall holds the motion' in rig.outputs[-1].text
+    assert 'barrier wall stops the motion' in rig.outputs[-1].text
     assert rig.outputs[-1].limiting_barrier == 'wall'
     rig.aim(rig.moved((0.0, -0.1, 0.0)))
     rig.tick(seconds=3.0)

@@ -153,7 +153,7 @@ def test_a_barrier_holds_the_frame_in_its_box_and_is_named():
     assert StatusCode.SLOWED_BY_BARRIER in codes
     assert StatusCode.HALTED_BY_BARRIER in codes
     assert rig.outputs[-1].code == StatusCode.STATIONARY
-    assert 'barrier wall holds the motion' in rig.outputs[-1].text
+    assert 'barrier wall stops the motion' in rig.outputs[-1].text
     assert rig.outputs[-1].limiting_barrier == 'wall'
     assert rig.outputs[-1].barrier_distance == pytest.approx(values[-1], abs=1e-6)
     rig.aim(rig.moved((0.0, -0.2, 0.0)))
