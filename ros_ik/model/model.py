@@ -50,7 +50,7 @@ class Model(ModelFields):
     and forward kinematics moves them together.
 
     Attributes:
-        warnings: What the importer found and passed over.
+        warnings: Elements that the importer ignored.
         semantic: Groups and collision pairs of the SRDF, None without one.
         mimic_driver: For each following joint: driver that follows none, offset, factor.
     """

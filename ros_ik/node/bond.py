@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Heartbeats for Nav2's lifecycle manager, by the protocol of bond_core.
 
-While the node is active it says on the topic ``bond`` that it lives, with its name for the
-identifier of the bond, as nav2_util::LifecycleNode does. The manager takes down every node that
-it manages where that ends without a word. The messages are those of the package ``bond``; the
-heartbeat is a timer of the executor's, so it stops where the executor does.
+While the node is active it sends heartbeats on the topic ``bond``, with its name as the
+identifier of the bond, like nav2_util::LifecycleNode. If they end without notice, the manager
+shuts down every node that it manages. The messages are those of the package ``bond``; the
+heartbeat is a timer of the executor, so it stops when the executor hangs.
 """
 
 from __future__ import annotations

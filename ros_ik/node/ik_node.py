@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lifecycle node: it waits for a description, has it built, connects topics to the loop.
 
-Everything here runs in the thread of the executor. While it is active it waits for deactivation,
-which ends when the robot is at rest, and a moment for the end of a tick; for nothing else.
+Everything here runs in the thread of the executor. While the node is active, this thread waits
+only for deactivation, which ends when the robot is at rest, and briefly for the end of a tick.
 """
 
 from __future__ import annotations
@@ -277,7 +277,7 @@ class IkNode(GuardedNode, StreamNode):
         )
 
     def _say_start(self) -> None:
-        """Log what was given, and report what is waited for."""
+        """Log the inputs, and report the missing ones."""
         for sentence in self._given.unknown:
             self.get_logger().warning(sentence)
         if self._given.errors:
@@ -297,7 +297,7 @@ class IkNode(GuardedNode, StreamNode):
         return _FAILURE
 
     def _on_settings(self, settings: Settings) -> str:
-        """Take over changed parameters, or say why they do not fit the model."""
+        """Apply changed parameters, or return why they do not fit the model."""
         servo = self._servo
         if servo is not None:
             try:
@@ -342,7 +342,7 @@ class IkNode(GuardedNode, StreamNode):
             self._inbox.notice.put(f'new robot description: {text}')
 
     def _poll(self) -> None:
-        """Look after what the other threads have done."""
+        """Process the results of the other threads."""
         self._loop.gate.wait()
         failed = self._loop.failed
         if failed is not None and failed is self._inbox.controlled.get():
@@ -393,12 +393,12 @@ class IkNode(GuardedNode, StreamNode):
             self._source.begin()
 
     def _note_failure(self, reason: str) -> None:
-        """Keep in mind, and in the reports, why a servo was given up."""
+        """Record and report why a servo was released."""
         self._failure = self._reporter.problem = reason
         self._inbox.notice.put(f'deactivated after an error: {reason}' if reason else '')
 
     def _on_built(self, built: Built) -> None:
-        """Take over a new servo, or keep the one there is and say why."""
+        """Adopt a new servo, or keep the present one and report the reason."""
         if built.servo is None:
             self._refuse_description(built.error)
             return
@@ -422,7 +422,7 @@ class IkNode(GuardedNode, StreamNode):
                 self.trigger_deactivate()
 
     def _refuse_description(self, error: str) -> None:
-        """Keep the servo there is, if there is one, and say why."""
+        """Keep the present servo, if any, and report the reason."""
         self._reporter.problem = error
         has_servo = self._servo is not None
         self._inbox.notice.put(f'robot description refused: {error}' if has_servo else '')
@@ -469,7 +469,7 @@ class IkNode(GuardedNode, StreamNode):
             self._await_rest()
 
     def _end_bond(self) -> None:
-        """Tell the lifecycle manager, where there is a bond, that it ends in order."""
+        """Announce an orderly end to the lifecycle manager, if there is a bond."""
         bond, self._bond = self._bond, None
         if bond is not None:
             bond.end()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameter services that answer every request.
 
-rclpy's own raise where the type of a value does not exist, and take as long as there are names.
+rclpy's own services raise for an unknown type of a value, and process any number of names.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class BoundedParameterServices(ParameterService):
 
 
 def _too_many(request: Any) -> str:
-    """Return why a request is too large, '' where it is not."""
+    """Return why a request is too large, '' if it is not."""
     count = len(request.parameters)
     return f'at most {MOST_NAMES} parameters are set at once, got {count}' * (count > MOST_NAMES)
 

@@ -100,7 +100,7 @@ class _Listener:
             node.create_subscription(String, topic, self._keeper(topic), LATCHED)
 
     def listen(self) -> RobotGraph:
-        """Return what is heard."""
+        """Listen for a while, and return the robot found on the graph."""
         self._spin(self._patience, lambda: bool(self._texts['robot_description']))
         self._discover()
         controllers = []
@@ -125,7 +125,7 @@ class _Listener:
             serve_one(self._executor, 0.05)
 
     def _discover(self) -> None:
-        """Wait until nothing new is heard of; looks are counted, for they may be held up."""
+        """Wait until nothing new appears; polls are counted, because they may be delayed."""
         give_up = time.monotonic() + self._patience
         known: Any = None
         looks = 0
@@ -175,12 +175,12 @@ class _Listener:
         return parameter_value_to_python(answer.values[0])
 
     def _is_active(self, node: str) -> bool:
-        """Return whether a lifecycle node is active; one that does not tell counts as active."""
+        """Return whether a lifecycle node is active; without an answer it is taken as active."""
         answer = self._ask(GetState, f'{node}/get_state', GetState.Request())
         return answer is None or answer.current_state.id == State.PRIMARY_STATE_ACTIVE
 
     def _ask(self, kind: Any, service: str, request: Any) -> Any:
-        """Return the answer of a service, None where there is none within a moment."""
+        """Return the answer of a service, None if it does not come in time."""
         # A service that the graph does not have is not waited for.
         if service not in dict(self._node.get_service_names_and_types()):
             return None

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Optimal-control commands as planners ask for them, and what becomes of them for the solver."""
+"""Optimal-control commands of planners, and their form for the solver."""
 
 from __future__ import annotations
 

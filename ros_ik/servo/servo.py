@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The servo: one tick of control without ROS, step(now, measurement, command) -> output.
 
-While tracking, the command is integrated from the last command. Whatever ends tracking lets it
-decelerate within the limits, sends the point at rest, and is silent; then tracking starts again
-from what the controller holds, see :mod:`ros_ik.servo.state.motion_start`.
+While tracking, the command is integrated from the last command. When tracking ends, the command
+decelerates within the limits, the point at rest is sent, and then nothing; tracking starts again
+at the position that the controller holds, see :mod:`ros_ik.servo.state.motion_start`.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ class Servo:
         return output
 
     def interrupt(self) -> None:
-        """Count as at rest: a tick has failed, and nobody knows where the robot came to rest.
+        """Reset after a failed tick: the place where the robot stops is unknown.
 
         The next motion starts from the measured state.
         """
@@ -226,7 +226,7 @@ class Servo:
             self._machine.handle(ServoEvent.DETACH)
 
     def _take_obstacles(self, measurement: Measurement, command: Command) -> None:
-        """Take over changed obstacles, once it is known where the links are."""
+        """Apply changed obstacles, once the link poses are known."""
         if command.obstacles is self._obstacles:
             return
         joint_q = self.joint_q
@@ -364,7 +364,7 @@ class Servo:
         self.goals.carry_on(ahead.poses, self._poses())
 
     def _predict(self, look_ahead: Rollout, output: ServoOutput) -> None:
-        """Say where the next steps lead as far as is known now."""
+        """Predict the next steps from the present inputs."""
         ahead, output.ahead_qd = look_ahead.predict(
             self.joint_q, self._step, self._solver, self.goals, self._posture
         )
@@ -382,7 +382,7 @@ class Servo:
         self._solver.choose(choice.active, choice.joints, choice.center)
 
     def _hold(self, now: float, reason: HoldReason, measurement: Measurement) -> ServoOutput:
-        """Come to rest, say so once, and be silent."""
+        """Come to rest, send this once, and then nothing."""
         self._reason = reason
         self._standstill.forget()
         returns = (
@@ -481,7 +481,7 @@ class Servo:
         report_targets(output, self.goals, self._poses(), now)
 
     def _report_poses(self, output: ServoOutput, measurement: Measurement) -> None:
-        """Say where the frames are measured, once every joint is known."""
+        """Report the measured frames, once every joint is known."""
         if self.reports:
             q = self._measured(measurement, self._held)
             poses = None if q is None else self._measured_poses.at(self._solver.diff, q)

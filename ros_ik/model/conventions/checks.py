@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of what is given to a ModelBuilder; every error names the element and the value."""
+"""Checks of the arguments of a ModelBuilder; every error names the element and the value."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keyword arguments that methods of a ModelBuilder pass on, by the name that the user called.
 
-Whatever ``newton.ModelBuilder`` takes is taken here too, so that its scripts run. What concerns
-the simulation or the looks of a robot has no meaning for kinematics: it is accepted and not used.
+Every argument of ``newton.ModelBuilder`` is accepted, so that its scripts run. Arguments for the
+simulation or the looks of a robot have no meaning for kinematics and are ignored.
 """
 
 from __future__ import annotations

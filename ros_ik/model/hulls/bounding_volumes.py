@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Spheres and capsules around convex hulls of points, and hulls cut in two.
 
-Every sphere and capsule holds its points exactly: what is approximate is only how small it is.
+Every sphere and capsule encloses its points exactly; only its size is approximately minimal.
 Centres come from the iteration of Badoiu and Clarkson ("Smaller core-sets for balls", SODA 2003):
 walk towards the farthest point by 1 / (k + 1) of the way.
 """

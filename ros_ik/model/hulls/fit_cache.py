@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Fits, and what is known of pairs, kept on disk by what they were made of, in bounded space."""
+"""Cache on disk of fits and of results on pairs, keyed by their inputs, bounded in size."""
 
 from __future__ import annotations
 

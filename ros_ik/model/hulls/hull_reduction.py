@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Chooses few of many points whose hull is almost that of all, and says how far it is off."""
+"""Choice of few points whose hull is almost that of all, with a bound on the error."""
 
 from __future__ import annotations
 

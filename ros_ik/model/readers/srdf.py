@@ -49,7 +49,7 @@ class SemanticDescription:
     robot: str = ''
 
     def named_as(self, joints: Collection[str], links: Collection[str]) -> SemanticDescription:
-        """Return what it says with the names that a robot has.
+        """Return the description with the robot's own names.
 
         Some documents put the name of the robot and a slash before the names of its joints and
         links. It is left out where only the name without it is one of the robot's.

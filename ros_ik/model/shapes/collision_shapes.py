@@ -3,8 +3,8 @@
 """The shapes of a model as convex cores that are inflated by a radius.
 
 A sphere is a point and a capsule a segment with a radius. A mesh is the convex hull of a few of
-its vertices, inflated by what the hull of all of them sticks out: never smaller than the mesh,
-which need not be convex. A plane is a half-space, also where the model gives it an end.
+its vertices, inflated by the distance by which the hull of all of them sticks out: never smaller
+than the mesh, which need not be convex. A plane is a half-space, even if the model bounds it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a URDF into a ModelBuilder.
 
-The document is untrusted input: whatever is wrong with it ends in a ModelError that names the
+The document is untrusted input: every fault raises a ModelError that names the
 element. One body per link; fixed joints stay joints. A planar joint becomes a D6 joint whose two
 sliding axes span the plane and whose turning axis is its normal; a floating joint a FREE one.
 """
@@ -299,7 +299,7 @@ def _friction(element: Element, joint: str) -> float:
 
 
 def _limit(element: Element | None, attribute: str, where: str, default: float) -> float:
-    """Return a limit; one beyond any use says that there is none."""
+    """Return a limit; one beyond any useful size means none."""
     value = float_attribute(element, attribute, where, default, bound=np.inf)
     return float(np.copysign(np.inf, value)) if abs(value) >= UNLIMITED else value
 

@@ -84,7 +84,7 @@ class ActionMotion(abc.ABC):
 
     @abc.abstractmethod
     def _advance(self, now: float) -> End | None:
-        """Go on towards the goal; return its end once there is one."""
+        """Continue towards the goal; return its end once it has ended."""
 
     @abc.abstractmethod
     def _canceled(self) -> End:
@@ -103,7 +103,7 @@ class ActionMotion(abc.ABC):
         """Return the targets in other places that would take over if they changed."""
 
     def _replaced(self) -> str:
-        """Return who has taken over, '' for nobody."""
+        """Return the newer request that has taken over, '' for none."""
         held = None if self.state is GoalState.CANCELING else self._target
         if self._present() is not held:
             return f'a newer {self.place} has taken over'

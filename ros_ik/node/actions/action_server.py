@@ -1,10 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Actions on the node's own executor: goals that a timer looks at, no thread and no sleep.
+"""Actions on the node's own executor: a timer advances goals, without a thread or a sleep.
 
-rclpy runs a goal as a coroutine from the moment that it is accepted, and its executor of events
-asks a coroutine that waits again and again whether it has ended. So a goal is handed to rclpy once
-it has ended; until then a timer looks after it.
+rclpy runs an accepted goal as a coroutine, and its executor of events polls a waiting coroutine
+again and again. So a goal is handed to rclpy when it has ended; until then a timer advances it.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ class Motion(Protocol):
         """Give the servo the first target."""
 
     def poll(self, now: float, canceled: bool) -> End | None:
-        """Look after the goal; return its end, None while it goes on.
+        """Advance the goal; return its end, None while it runs.
 
         Args:
             now: Time of the servo [s].
@@ -112,7 +111,7 @@ class MotionServer:
     """One action whose goals are motions; used in the thread of the executor.
 
     A rejected goal has no result in ROS, and so no reason. A goal that cannot be followed is
-    accepted and aborted at once, with the reason in its result; the servo never hears of it.
+    accepted and aborted at once, with the reason in its result; it never reaches the servo.
 
     Attributes:
         running: Goals without an end.

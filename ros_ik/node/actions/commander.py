@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Access of action goals to the servo: they see its output and command it like one more topic.
+"""Access of action goals to the servo: its output, and commands as from another topic.
 
 Everything goes through the mailboxes of the control thread; all of this runs in the thread of the
 executor, as do the callbacks of the topics.
@@ -74,7 +74,7 @@ class Commander:
         find: Callable[[str, Time], ResolvedFrame | UnresolvedFrame],
         planner: PlannerServices,
     ) -> None:
-        """Keep where to look.
+        """Keep the mailboxes.
 
         Args:
             loop: The control loop.
@@ -168,7 +168,7 @@ class Commander:
 
     @staticmethod
     def newcomer(before: Iterable[Any], targets: Iterable[Any]) -> str:
-        """Return what has taken over where there is a target that was not there before."""
+        """Return the description of a new target that has taken over, if any."""
         known = list(before)
         for target in targets:
             if target is not None and not any(target is other for other in known):
@@ -176,7 +176,7 @@ class Commander:
         return ''
 
     def start_positions(self) -> np.ndarray:
-        """Return where a motion starts: as commanded while there is a command, else measured."""
+        """Return the start of a motion: the command, or the measured state without one."""
         output, coords = self.output, self.servo.robot.coords
         return output.joint_q[coords] if output.publish else self.measured_positions()
 
@@ -196,7 +196,7 @@ class Commander:
         return poses[0]
 
     def is_still(self, since: float) -> bool:
-        """Return whether the command is at rest, given what was asked at ``since`` [s]."""
+        """Return whether the command is at rest after the request at ``since`` [s]."""
         period = self.settings.period
         return self.output.still and self.now() - since > 2.0 * period + _UNDER_WAY
 

@@ -103,7 +103,7 @@ class FollowTrajectoryMotion(ActionMotion):
         return end
 
     def _look(self, now: float) -> None:
-        """Take in where the robot is and where it should be."""
+        """Update the measured and the desired positions."""
         self._time = now - self._start
         self._segment, self._desired, self._velocity = self._goal.sample(self._time)
         if self._time < 0.0:
@@ -123,7 +123,7 @@ class FollowTrajectoryMotion(ActionMotion):
         self._put(target)
 
     def _violation(self) -> End | None:
-        """Return the end where the robot is too far from the trajectory."""
+        """Return the end of the goal if the robot is too far from the trajectory."""
         error = np.abs(self._desired - self._actual)
         beyond = error > self._goal.tolerances.path
         if self._time < 0.0 or not beyond.any():

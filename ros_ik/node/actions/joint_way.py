@@ -24,7 +24,7 @@ _PATIENCE = 1.0
 class JointWay:
     """One way from the commanded configuration to another one.
 
-    All joints arrive together, so that what is gone along is the way that was looked at. Time is
+    All joints arrive together, so that the robot follows the checked way. Time is
     that of the ticks made: on a busy machine the robot moves as many periods as there were ticks.
 
     Attributes:

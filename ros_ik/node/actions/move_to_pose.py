@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Goals of ``~/move_to_pose``: a pose target that lasts, until the measured frame is there.
+"""Goals of ``~/move_to_pose``: a lasting pose target, until the measured frame has reached it.
 
-Where the robot rests short of it and the goal allows that, the planners' process is asked for
-another configuration; the joints go there, and the pose is the target again.
+If the robot rests short of it and the goal allows another configuration, the goal asks the
+planners' process for one; the joints go there, and then the pose is the target again.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class MoveToPoseMotion(ActionMotion):
             )
 
     def _read_answer(self, now: float) -> None:
-        """Go where the planner says, once it has answered."""
+        """Follow the planner's configuration, once it has answered."""
         found = self._commander.planner.answer(self._question)
         if found is None:
             if now - self._asked_at > 1.5 * _SEARCH_TIME:

@@ -252,7 +252,7 @@ class ControlLoop:
         self._seen = latest
 
     def _read_streams(self, started: float) -> Exception | None:
-        """Take in what has come since the tick before; return what went wrong with it."""
+        """Read new messages since the last tick; return an error in reading, if any."""
         try:
             self.inbox.streams.get().read(started)
         except Exception as error:  # noqa: BLE001 it must not end the thread
@@ -368,7 +368,7 @@ def _status_period(settings: Settings) -> float:
 
 
 def _say_no_clock(output: ServoOutput) -> None:
-    """Say that there is no time yet; while it stands still an output is the one before."""
+    """Report a missing /clock, on the last output as long as time stands still."""
     if CLOCK in output.waiting_for:
         return
     output.waiting_for = (*output.waiting_for, CLOCK)

@@ -18,14 +18,14 @@ _ACTION = 'move_to_pose'
 
 
 class JumpCounter:
-    """Looks at the end of a tick for what the servo has refused; used in the control thread.
+    """Counts, at the end of a tick, the targets that the servo refused; for the control thread.
 
     Only the servo knows where its frames are when it looks at a target: a topic cannot tell a
     jump as it comes.
     """
 
     def __init__(self, servo: Servo, drops: MessageStats, pose_topics: Sequence[str]) -> None:
-        """Count what is refused from now on.
+        """Count refusals from now on.
 
         Args:
             servo: The servo.
@@ -40,7 +40,7 @@ class JumpCounter:
         self._counted = [tracker.jumps for tracker in self._trackers]
 
     def update(self, command: Command) -> None:
-        """Count what the tick has refused of a command."""
+        """Count the targets of a command that the tick refused."""
         for index, tracker in enumerate(self._trackers):
             new = tracker.jumps - self._counted[index]
             if new:

@@ -65,8 +65,7 @@ class CommandPublishers:
     ) -> None:
         """Publish the command of a time [ns] for each controller, and the command state.
 
-        Where one of them would get a number that is not finite, nobody gets anything, and the
-        output says so.
+        If any number is not finite, nothing is published, and the output reports it.
         """
         self._sent = templates
         if not fill_all(templates.commands, output, nanoseconds):
@@ -80,9 +79,9 @@ class CommandPublishers:
             self._state.publish(templates.state_bytes(output, nanoseconds))
 
     def stop_velocities(self) -> None:
-        """Publish zero to controllers of velocities that were sent anything else last.
+        """Publish zero to velocity controllers whose last velocity was not zero.
 
-        A velocity goes on until the next one: a tick without a command ends it here.
+        A velocity lasts until the next message, so a tick without a command must end it.
         """
         if self._sent is None:
             return

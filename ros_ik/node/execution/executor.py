@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The executor of the node, and how it is spun.
+"""The executor of the node, and the loop that spins it.
 
-rclpy's usual executors build a set of everything that there is to wait for again for each message
-(0.4 ms of the interpreter with the node's inputs and services), which the control thread then does
-not have. The one of events, in rclpy since ROS 2 Kilted, is told what is ready (0.06 ms).
+rclpy's usual executors rebuild their wait set for each message (0.4 ms of the interpreter with the
+node's inputs and services), and the control thread has to wait for that. The executor of events,
+in rclpy since ROS 2 Kilted, is notified of ready entities (0.06 ms).
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def make_executor(context: Context | None = None) -> Executor:
 
 
 def serve_one(executor: Executor, timeout: float) -> None:
-    """Serve the next event; Ctrl-C is raised behind it.
+    """Serve the next event; raise Ctrl-C after it.
 
-    Raised in an event, it would be lost where that makes a message: rclpy says RuntimeError then,
-    whichever its executor. rclpy must leave SIGINT to Python.
+    Raised while an event makes a message, it would be lost: rclpy turns it into a RuntimeError,
+    with any executor. rclpy must leave SIGINT to Python.
 
     Args:
         executor: An executor of the main thread.

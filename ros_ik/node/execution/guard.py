@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes that survive errors in callbacks, those of rclpy's own services included.
 
-An executor passes an error in a callback on to whoever spins it, and leaves the requests that came
-together with that one in DDS. So the errors are caught in the callback: they are reported, a
-request is answered with the reason, and the next callback runs as if nothing had happened.
+An executor raises an error of a callback in the loop that spins it, and leaves requests that
+arrived at the same time in DDS. So errors are caught in the callback: they are reported, the
+answer to a request gives the reason, and the next callback runs normally.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def fault_response(kind: Any, error: BaseException) -> Any:
 
 
 class GuardedNode(Node):
-    """A node that reports what its callbacks raise; the first base where there are several."""
+    """A node that reports errors in its callbacks; must be the first of several bases."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Create the node; arguments are those of its class in rclpy."""

@@ -29,7 +29,7 @@ class SteadySchedule:
         self.now: Callable[[], float] = time.monotonic
 
     def has_time(self) -> bool:
-        """Return whether the clock tells the time: this one always does."""
+        """Return True: this clock always has a time."""
         return True
 
     def pause(self) -> float:
@@ -67,7 +67,7 @@ class RosTimeSchedule:
         self._deadline = now()
 
     def has_time(self) -> bool:
-        """Return whether the clock tells the time: ROS time is 0 until /clock is heard."""
+        """Return whether the clock has a time: ROS time is 0 before the first /clock."""
         return self.now() > 0.0
 
     def pause(self) -> float:

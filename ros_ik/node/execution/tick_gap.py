@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A gate at which threads wait for the end of a tick before they hold the interpreter for long.
 
-One call that makes a large message has the interpreter for 0.3 ms, and Python takes it from nobody
-in the middle of a call: begun during a tick, the tick would end as much later.
+A call that makes a large message holds the interpreter for 0.3 ms, and Python does not interrupt
+a call. If it began during a tick, the tick would end later by as much.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class TickGap:
         self._is_wanted = False
 
     def open(self, pause: float) -> bool:
-        """Say that the next tick begins after ``pause`` [s]; return whether somebody goes on."""
+        """Announce the next tick after ``pause`` [s]; return whether a thread was waiting."""
         self._until = time.monotonic() + pause
         if not self._is_wanted or pause <= 0.0:
             return False

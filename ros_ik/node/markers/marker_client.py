@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""~/markers: what the node sees and does, drawn by a process of its own while somebody looks."""
+"""~/markers: the scene of the node, drawn by a separate process while there are subscribers."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Markers:
                 self._fall(f'{error}')
 
     def _turn(self) -> None:
-        """Publish one message where somebody looks, and end the process where nobody does."""
+        """Publish one message if there are subscribers; otherwise end the process."""
         now = time.monotonic()
         controlled = self._loop.inbox.controlled.get()
         self._note_obstacles(controlled)
@@ -136,7 +136,7 @@ class Markers:
             self._fall(answer or 'it ended')
 
     def _sight(self, controlled: Controlled) -> MarkerState:
-        """Return what there is to see now."""
+        """Return the scene of the present tick."""
         output, command = self._loop.output, self._loop.inbox.command.get()
         goals = controlled.servo.goals
         center = command.center_of_mass if output.center_of_mass is not None else None

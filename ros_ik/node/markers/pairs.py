@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The closest pairs of a robot with itself and the world, where they are closest, and their value.
+"""The closest pairs of a robot with itself and the world: their nearest points and values.
 
 These are the primitives and pairs that the barriers watch; the value of a pair is its distance
 less the margin of its barrier.

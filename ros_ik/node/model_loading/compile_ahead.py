@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels made ready before there is a robot, on two cores.
+"""Kernels prepared before a description arrives, on two cores.
 
-Warp takes as long to read the source of a kernel as for all the rest of a warm start; that is done
-while the node waits for a description. A servo compiles each kernel when it first runs it, one
-after the other on one core: those that are the same for every robot, most of the time, are
-compiled before, half of them by another thread.
+Warp takes as long to read the source of a kernel as for all the rest of a warm start, so this is
+done while the node waits for a description. A servo compiles each kernel at its first use, one
+after the other on one core. Those that are the same for every robot take most of that time; they
+are compiled in advance, half of them by another thread.
 """
 
 from __future__ import annotations

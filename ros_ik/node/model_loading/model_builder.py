@@ -127,7 +127,7 @@ class ModelBuilder:
                 self._results.put(Built(job, None, f'{type(error).__name__}: {error}'))
 
     def _prepare(self, settings: Settings) -> None:
-        """Make ready what the first servo needs, before there is a description."""
+        """Prepare the kernels of the first servo before a description arrives."""
         self.progress.begin('preparing the kernels')
         try:
             compile_ahead(settings, choose_device(settings.device)[0])

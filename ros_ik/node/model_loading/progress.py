@@ -84,7 +84,7 @@ class ProgressLog:
         )
 
     def debug(self, message: str) -> None:
-        """Pass over what Warp says for its developers."""
+        """Ignore Warp's messages for developers."""
 
     def info(self, message: str) -> None:
         """Count a module that Warp has made ready."""

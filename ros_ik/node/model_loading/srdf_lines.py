@@ -36,7 +36,7 @@ class SrdfLines:
 
 
 def touching_sentences(servo: Servo) -> list[str]:
-    """Return what the log says of pairs of links that touch."""
+    """Return the log lines about pairs of links that touch."""
     shapes, found = servo.robot.shapes, []
     for pairs, what in (
         (shapes.near, 'at nearly all configurations; ~/srdf_lines writes them for an SRDF'),

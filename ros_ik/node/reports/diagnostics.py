@@ -145,7 +145,7 @@ def _joint_states(snapshot: Snapshot) -> Entry:
 
 
 def _following_errors(output: ServoOutput) -> dict[str, str]:
-    """Return the largest following error and whose it is; nothing where none is known."""
+    """Return the largest following error and its joint; nothing if none is known."""
     size = np.abs(output.following_errors)
     if not np.isfinite(size).any():
         return {}

@@ -27,7 +27,7 @@ _FIRST_REMINDER, _REMINDER_PERIOD = 2.0, 10.0
 
 
 class Reminder:
-    """Says in the log, now and then, that there is no robot description, and what to do."""
+    """Reminds in the log of a missing robot description and its remedy."""
 
     def __init__(self, node: Node) -> None:
         """Say nothing yet."""

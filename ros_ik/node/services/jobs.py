@@ -135,7 +135,7 @@ class Jobs:
             job.refuse(reason)
 
     def _drop(self, reason: str) -> list[Job]:
-        """Cancel what runs; return what waits, which is forgotten."""
+        """Cancel the running request; return the waiting ones, which are dropped."""
         if self._running is not None:
             self._running.budget.cancel(reason)
         dropped = list(self._waiting)

@@ -41,7 +41,7 @@ _DOUBLE = 8
 def answer_solve_ik(
     planner: Planner, request: Any, budget: Budget, threads: int
 ) -> SolveIk.Response:
-    """Answer ``~/solve_ik``; :class:`RequestError` and the like say why there is no answer."""
+    """Answer ``~/solve_ik``; raise :class:`RequestError` and similar errors with the reason."""
     wanted = IkRequest(
         poses=_pose_rows(request.poses),
         link=request.link,

@@ -3,7 +3,7 @@
 """MoveIt's services of kinematics, where moveit_msgs is installed.
 
 They are move_group's ``/compute_ik`` and ``/compute_fk`` under the node's name: planners that
-were written for those need a remapping only.
+use those only need a remapping.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from ros_ik_interfaces.srv import SolveOptimal
 
 
 def answer_solve_optimal(planner: Planner, request: Any, budget: Budget) -> SolveOptimal.Response:
-    """Answer ``~/solve_optimal``; :class:`RequestError` says why there is no answer."""
+    """Answer ``~/solve_optimal``; raise :class:`RequestError` with the reason."""
     answer = solve_optimal(planner, _read(request), budget)
     result = answer.result
     costs = result.feedback

@@ -1,12 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Planners' services, in a process of their own: what they ask for never delays a tick.
+"""Client of the process for planners' services: starts it, restarts it, and sends it the robot.
 
 rclpy makes a Python object of every pose of a request before any of our code runs: one second for
-100,000 poses, in which the control thread would wait for the interpreter. So another process has
-the services on the ROS graph, an interpreter of its own, and a niceness; no byte of a request
-passes through this one. It is told of the robot through a pipe, and ends when the pipe does:
-also when this process is killed.
+100,000 poses, in which the control thread would wait for the interpreter. So a second process has
+the services on the ROS graph, its own interpreter and a niceness, and requests never delay a tick.
+It gets the robot through a pipe, and ends when the pipe closes, even if this process is killed.
 """
 
 from __future__ import annotations

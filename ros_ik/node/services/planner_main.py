@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process that answers planners: its services, its threads, and its end with the node's.
 
-The main thread serves ROS, one thread answers requests, one reads what the node says. Once the
-node's end of the pipe is closed, for whatever reason, requests are refused and the process ends as
-soon as DDS has delivered its last answers; after ``_LAST`` it ends in any case, or after
-``_LAST_IN_ORDER`` where the node goes on.
+The main thread serves ROS, one thread answers requests, one reads the node's messages. When the
+node's end of the pipe closes, for any reason, requests are refused and the process ends as
+soon as DDS has delivered its last answers, at the latest after ``_LAST``, or after
+``_LAST_IN_ORDER`` if the node continues.
 """
 
 from __future__ import annotations
@@ -231,12 +231,12 @@ class _End:
         self._seconds = _LAST_IN_ORDER
 
     def may_wait(self) -> bool:
-        """Return whether there is time for an answer."""
+        """Return whether the remaining time allows an answer."""
         return time.monotonic() < self._begun_at + self._seconds - _GOING
 
 
 def _read(pipe: BinaryIO, sink: BinaryIO, jobs: Jobs, end: _End) -> None:
-    """Pass on what the node says until it says no more."""
+    """Pass on the node's messages until its pipe is closed."""
     lock = threading.Lock()
     while (frame := read_frame(pipe)) is not None:
         if isinstance(frame, Description):

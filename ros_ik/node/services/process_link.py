@@ -117,7 +117,7 @@ class DetourAnswer:
 
 @dataclasses.dataclass(frozen=True)
 class Leave:
-    """The last frame where the node goes on: the last answers have time to leave."""
+    """The last frame of a node that continues: the last answers have time to leave."""
 
 
 Frame = Greeting | Description | Settings | State | World | Detour | Leave

@@ -32,11 +32,11 @@ class CommandTime:
         self._clock, self._settings = clock, settings
 
     def time(self, stamp: Stamp) -> float | None:
-        """Return when a command counts as received [s], None where it is older than its timeout.
+        """Return the time of receipt of a command [s], None if it is older than its timeout.
 
         With ``command_time_source`` header that is the time of its stamp, but never later than
         now: neither a stamp in the future nor one of a clock that is ahead keeps a command alive.
-        A stamp of zero says nothing, so the command counts from the tick that reads it.
+        A stamp of zero means the tick that reads the command.
         """
         settings, now = self._settings.get(), self.now()
         if settings is None or settings.command_time_source == 'receive':

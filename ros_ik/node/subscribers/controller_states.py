@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""References of the controllers: the state that each says it drives its joints to.
+"""References of the controllers: the setpoints that they publish for their joints.
 
-Controllers publish it at 50 Hz and more, and a motion needs it only where it begins: messages are
+Controllers publish them at 50 Hz and more, and a motion needs them only at its start: messages are
 kept as bytes, and read then.
 """
 
@@ -70,9 +70,9 @@ class ControllerStates:
             self.streams = tuple(self._listen(node, topic) for topic in topics if topic)
 
     def reference_of(self, robot: ControlledRobot) -> ControllerReference | None:
-        """Return what the controllers drive the joints of a robot to, None where none was heard.
+        """Return the references of the joints of a robot, None before the first message.
 
-        Joints that no controller speaks of have no time of receipt.
+        Joints without a reference have no time of receipt.
         """
         if not self._heard:
             return None
@@ -111,7 +111,7 @@ class ControllerStates:
         variable_of: dict[str, int],
         reference: ControllerReference,
     ) -> None:
-        """Write what a message says of the joints of ``variable_of``."""
+        """Write the references of a message for the joints of ``variable_of``."""
         try:
             message = deserialize_message(heard.data, JointTrajectoryControllerState)
         except (RuntimeError, ValueError, MemoryError) as error:

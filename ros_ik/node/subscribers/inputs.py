@@ -114,7 +114,7 @@ class Inputs:
         return merger.measurement
 
     def jump_counter(self, servo: Servo) -> JumpCounter:
-        """Return what counts the targets that a servo refuses as jumps."""
+        """Return a counter of the targets that a servo refuses as jumps."""
         return JumpCounter(servo, self._drops, self._targets.pose_topics)
 
     def activate(self, active: bool) -> None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The topics of obstacles: changes, each message as a whole or not at all, and what there is."""
+"""The topics of obstacles: changes, each message as a whole or not at all, and the result."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ObstacleTopic:
         transforms: Transforms,
         drops: MessageStats,
     ) -> None:
-        """Subscribe, and advertise what there is.
+        """Subscribe to changes, and advertise the obstacles.
 
         Args:
             node: The node.

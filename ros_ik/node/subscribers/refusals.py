@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences that say why a target is refused, with the element at fault."""
+"""Reasons for refused targets as sentences, with the element at fault."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 """Frames of messages, resolved to links of the model or to poses by tf.
 
 Links of the model need no tf. Other frames are looked up in a tf2 buffer, where tf2_ros is
-installed and ``use_tf`` is true: nobody waits for a transform, what is not there is refused.
+installed and ``use_tf`` is true. Lookups do not wait: a message without a transform is refused.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class UnresolvedFrame:
 
 
 class Transforms:
-    """Knows the links of the model and what tf says; any thread may ask."""
+    """Resolves frames by the links of the model and by tf; for any thread."""
 
     def __init__(self, node: Node, use_tf: bool) -> None:
         """Listen to tf where that is wanted and tf2_ros is installed."""

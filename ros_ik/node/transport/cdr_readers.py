@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages of streams as names and numbers, read from their bytes.
 
-They come as often as the robot moves, and a tick reads them: rclpy takes 20 us to make a message
-of a pose and 40 us to make one of joint states; from the bytes they take 2 and 4.
+They arrive at the rate of the robot, and ticks read them. rclpy takes 20 us to make a message
+of a pose and 40 us for joint states; reading their bytes takes 2 and 4 us.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class JointReader:
         self._layouts: list[_JointLayout] = []
 
     def __call__(self, data: bytes) -> JointSample:
-        """Return what a serialized sensor_msgs/JointState says.
+        """Return the content of a serialized sensor_msgs/JointState.
 
         Raises:
             RuntimeError: It cannot be read.
@@ -200,7 +200,7 @@ class _JointLayout:
         )
 
     def read(self, data: bytes) -> JointSample:
-        """Return what a serialized message that fits says."""
+        """Return the content of a serialized message that fits."""
         stamp = Stamp._make(_STAMP.unpack_from(data, _BODY))
         numbers = self._numbers.unpack_from(data, self._start)
         if self._has_positions:

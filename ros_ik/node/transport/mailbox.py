@@ -30,7 +30,7 @@ class Mailbox(Generic[T]):
             self._value = value
 
     def update(self, change: Callable[[T], T]) -> T:
-        """Replace the value by what ``change`` makes of it, and return that.
+        """Replace the value by ``change(value)``, and return it.
 
         Writers wait for each other, so that none loses what another one changes.
         """

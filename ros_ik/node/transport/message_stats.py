@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Messages counted: those of use by topic, the others by reason, in the log and the status."""
+"""Counters of messages: used ones by topic, dropped ones by reason, for the log and the status."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Refusal:
 
 
 class MessageStats:
-    """Counts what is dropped and what is not; any thread may use it, one at a time for each topic.
+    """Counts dropped and used messages; for any thread, one at a time for each topic.
 
     Attributes:
         counts: How often, by reason.
@@ -97,7 +97,7 @@ class MessageStats:
         count: int = 1,
         event: str = _MESSAGE,
     ) -> None:
-        """Count what was dropped, and log it.
+        """Count a drop, and log it.
 
         Args:
             topic: Name of the topic, service or action below the node.
@@ -113,7 +113,7 @@ class MessageStats:
     def add_in_tick(
         self, topic: str, reason: Reason, what: Callable[[], str], count: int = 1
     ) -> None:
-        """Count what was dropped as :meth:`add` does, and leave it to :meth:`log` to log it."""
+        """Count a drop like :meth:`add`, and leave logging to :meth:`log`."""
         refusal = self._count(Refusal(topic, reason, time.monotonic()), count)
         if refusal is not None:
             self._unlogged.append((refusal, what))
@@ -124,7 +124,7 @@ class MessageStats:
             self._log(*self._unlogged.popleft())
 
     def _count(self, refusal: Refusal, count: int) -> Refusal | None:
-        """Count; return the drop where a sentence is to be made of it."""
+        """Count; return the drop if its sentence is to be logged."""
         reason, key = refusal.reason, (refusal.topic, refusal.reason)
         with self._counting:
             self.counts[reason.value] = self.counts.get(reason.value, 0) + count
@@ -152,7 +152,7 @@ class MessageStats:
             self._node.get_logger().warning(line)
 
     def accepted(self, topic: str) -> None:
-        """Count a message that is of use: the status forgets what its topic dropped."""
+        """Count a used message: the status no longer shows the drop of its topic."""
         self.used[topic] = self.used.get(topic, 0) + 1
         latest = self.latest
         if latest is not None and latest.topic == topic:
@@ -170,5 +170,5 @@ class MessageStats:
 
 
 def _described(refusal: Refusal) -> str:
-    """Return what was dropped and the counter that counts it."""
+    """Return the text of a drop and its counter."""
     return f'{refusal.event} {refusal.topic}: {refusal.reason.value}'

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Topics that the control thread reads by itself, at the beginning of a tick.
+"""Topics that the control thread reads itself, at the beginning of a tick.
 
-An executor wakes its thread for each message, which then takes the interpreter from the tick that
-may be under way, for 0.2 ms in all. Read by the tick, a message takes 0.04 ms. What comes faster
-than ticks is overwritten in DDS, where it takes no time of the interpreter.
+An executor wakes its thread for each message, which takes the interpreter from a running tick
+for 0.2 ms. Read by the tick, a message takes 0.04 ms. Messages that come faster than ticks are
+overwritten in DDS, which takes no time of the interpreter.
 """
 
 from __future__ import annotations
@@ -99,10 +99,9 @@ class Stream:
 
 
 class StreamRound:
-    """Reads streams tick by tick: those that were heard of lately each time, the others in turn.
+    """Reads streams in each tick: recently active ones every time, the others in turn.
 
-    A topic that nobody publishes costs a tick a tenth of a message; a node of several tasks has a
-    dozen of them.
+    A silent topic costs a tick a tenth of a message; a node of several tasks has a dozen of them.
     """
 
     def __init__(self, streams: Sequence[Stream], period: float) -> None:

@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Topics whose messages are refused where they are too large to be of use, or cannot be read.
+"""Topics that reject oversized or malformed messages.
 
-rclpy makes a Python object of each element of a message before it calls anybody; a hundred
+rclpy makes a Python object of each element of a message before it calls a callback; a hundred
 thousand of them would keep the interpreter from the control thread for tens of milliseconds.
 """
 

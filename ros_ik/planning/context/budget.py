@@ -16,7 +16,7 @@ from ros_ik.model.conventions.labels import listed
 
 
 class RequestError(RosIkError, ValueError):
-    """A request that cannot be answered; the message says why and names what is wrong."""
+    """A request that cannot be answered; the message names the fault."""
 
 
 class UnmeasuredError(RequestError):

@@ -163,5 +163,5 @@ class PlanningContext:
 
 
 def _moved(given: Sequence[float], limits: np.ndarray, by: np.ndarray) -> list[float]:
-    """Return limits moved where there is something to move; unlimited ones stay as given."""
+    """Return limits moved by a margin; infinite ones keep the given value."""
     return np.where(np.isfinite(limits), limits + by, given).tolist()

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Another configuration for a pose that the robot cannot reach from where it rests.
 
-Configurations of the pose are searched with collisions checked; the nearest one counts to which
-the straight way of the joints is free, looked at in steps so small that no joint moves far.
+Configurations of the pose are searched with collision checks. The result is the nearest one with a
+free straight joint path, checked in steps so small that no joint moves far.
 """
 
 from __future__ import annotations

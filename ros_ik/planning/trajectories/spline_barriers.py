@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The barriers along a trajectory, at samples so close that no joint moves far between two."""
+"""Barriers along a trajectory, at samples so close that no joint moves far between them."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def _crossings(
 
 
 def _first_positive(coefficients: np.ndarray) -> float | None:
-    """Return where a Bernstein polynomial on [0, 1] is positive first, None where nowhere."""
+    """Return the first positive place of a Bernstein polynomial on [0, 1], None without one."""
     if coefficients.max() <= 0.0:
         return None
     if coefficients[0] > 0.0:

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Closed sets of what can be said about a tick and about a message that was refused."""
+"""Codes of a tick, and reasons to refuse a message."""
 
 from __future__ import annotations
 

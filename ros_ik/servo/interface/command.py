@@ -265,7 +265,7 @@ class Command:
         return dataclasses.replace(self, active=active, forgotten=self.newest_target())
 
     def newest_target(self) -> int:
-        """Return the sequence of the newest target, 0 where there is none."""
+        """Return the sequence of the newest target, 0 for none."""
         every = (*self.poses, *self.twists, self.joints, self.center_of_mass)
         return max((target.sequence for target in every if target is not None), default=0)
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Units of commanded velocities: SI, or parts of full speed as joysticks give them."""
+"""Units of commanded velocities: SI, or fractions of full speed, as from joysticks."""
 
 from __future__ import annotations
 

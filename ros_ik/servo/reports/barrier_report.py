@@ -94,7 +94,7 @@ class BarrierReport:
         halted: bool,
         cut: bool,
     ) -> None:
-        """Say what holds the motion back, unless the output says something already."""
+        """Report the constraint that holds the motion back, unless the output has a report."""
         if output.code != StatusCode.OK:
             return
         row = -1
@@ -111,7 +111,7 @@ class BarrierReport:
             output.code, output.text = StatusCode.JOINT_BOUND, f'joint {joint} rests at its limit'
 
     def _least_row(self, values: np.ndarray) -> int:
-        """Return the row of the least value that says anything, -1 for none."""
+        """Return the row of the least meaningful value, -1 for none."""
         ranges, row = self._solver.row_range, int(values.argmin())
         if values[row] >= ranges[row] and not self._is_uniform:
             row = int(np.where(values < ranges, values, np.inf).argmin())

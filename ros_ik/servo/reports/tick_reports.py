@@ -59,7 +59,7 @@ def report_measured(
     poses: Sequence[np.ndarray | None],
     center: np.ndarray | None,
 ) -> None:
-    """Say where frames are measured, how far that is from the targets, and which are reached.
+    """Report the measured frames, their distance to the targets, and the reached ones.
 
     Args:
         output: Output of the tick, with the errors of the command and what that has reached.
@@ -79,7 +79,7 @@ def report_measured(
 
 
 def current_poses(goals: TargetSelection, poses: np.ndarray | None) -> list[np.ndarray | None]:
-    """Return where each frame is, [7] in its reference link, None where links are unknown.
+    """Return the pose of each frame, [7] in its reference link, None if links are unknown.
 
     Args:
         goals: The targets, with the frames.
@@ -97,7 +97,7 @@ class DampingReport:
         self._sigma = math.inf
 
     def update(self, output: ServoOutput, damping: Damping, speed: float) -> None:
-        """Say that a step was damped, and whether it leaves the singularity.
+        """Report a damped step, and whether it leaves the singularity.
 
         Args:
             output: Output of the tick; what it says already is more important.

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collision geometry of the robot for the barriers, and the links that may touch.
 
-A description is untrusted and its meshes may be missing, broken or huge: whatever cannot be read
-is left out with a warning, and the robot runs with what there is.
+A description is untrusted and its meshes may be missing, broken or huge: unreadable shapes are
+left out with a warning, and the robot runs with the others.
 """
 
 from __future__ import annotations

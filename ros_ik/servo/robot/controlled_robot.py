@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The settings resolved against a model: which links, joints and limits the servo works on."""
+"""The controlled robot: links, joints and limits of the settings, resolved in a model."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The robot's primitives with the obstacles of the world, all of which change in one go.
+"""The robot's primitives with the obstacles of the world, all of which change at once.
 
-An obstacle stays where its frame was when it came: in the world, whatever moves afterwards.
+An obstacle is placed by its frame when it arrives, and stays there in the world afterwards.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class ObstacleScene(CollisionScene):
         self._write()
 
     def set_obstacles(self, obstacles: tuple[Obstacle, ...], body_q: np.ndarray) -> None:
-        """Take over the obstacles; those that were there before stay where they are.
+        """Apply the obstacles; existing ones keep their place.
 
         Args:
             obstacles: At most ``max_obstacles``, their names different.

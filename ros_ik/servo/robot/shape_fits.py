@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Capsules in place of collision shapes: fast to check, and quick to have at the next start.
+"""Capsules in place of collision shapes: fast to check, and cached for the next start.
 
-A mesh is fitted by what its file holds, so that a robot whose files are known starts without
-reading their facets. A fit holds every vertex. One capsule serves where it sticks out little;
-otherwise the hull of the mesh is cut, as long as the time for that lasts.
+Fits are cached by the content of mesh files, so that a known robot starts without reading their
+facets. A fit encloses every vertex. A mesh becomes one capsule if that is close enough;
+otherwise its hull is cut into parts, within a time limit.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class ShapeFits:
         self._left = _CUTTING_TIME
 
     def primitives(self, shape: int) -> CollisionGeometry | None:
-        """Return what stands for a shape; None for a mesh whose file was not found.
+        """Return the primitives of a shape; None for a mesh whose file was not found.
 
         Raises:
             ModelError: A mesh that cannot be read.

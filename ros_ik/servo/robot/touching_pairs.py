@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pairs of primitives that touch by design or by the thickness of their fits alone.
 
-A barrier lets pairs that are too near move apart only, so that such pairs hold a robot for
-nothing. They are found by sampling configurations:
+A barrier lets pairs that are too near only move apart, so such pairs would hold a robot without
+need. They are found by sampling configurations:
 
     always   nearer than the margin at the neutral and at 95 % of random configurations; or so are
              the shapes that the primitives stand for, meshes as convex hulls, which at no
@@ -11,7 +11,7 @@ nothing. They are found by sampling configurations:
     thick    nearer at the neutral or at 5 % of random configurations, while the shapes meet at no
              configuration of that set, a part of which lies at the limits of the joints
 
-Whatever is free at some configurations and in collision at others is neither, and stays watched:
+All pairs that are free at some configurations and in collision at others stay watched:
 
     often    watched, and nearer than the margin at half of random configurations or more
 """
@@ -125,7 +125,7 @@ def _by_shapes(
     margin: float,
     padding: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Tell of pairs that touch whose shapes always graze each other, and whose never meet.
+    """Find, of pairs that touch, those whose shapes always graze and those that never meet.
 
     Args:
         geometry: The primitives.

@@ -3,8 +3,8 @@
 """The trajectory of one tick as joint_trajectory_controller accepts it with its defaults.
 
 The first point is the commanded position one control period ahead; predicted ones may follow, one
-period apart each. The last repeats the one before it at the command horizon: times increase
-strictly, the end is at rest, and a robot that hears no more stays.
+period apart each. The last, at the command horizon, repeats the position of the one before it:
+times increase strictly, the end is at rest, and without further messages the robot stops there.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Following errors: whether the robot follows its command, and how far behind it is.
+"""Following errors: distances of the robot behind its command, and the reaction to them.
 
-While it does, :class:`LeadLimit` keeps the command near it. Where the command has moved away from
-a joint that stands still, the command comes to rest, goes back to the measured position, and asks
-that joint for little until it has moved. With ``following_error.action: stop`` a command that
-would get too far ahead comes to rest and goes back too.
+While the robot follows, :class:`LeadLimit` keeps the command near it. If the command has moved
+away from a joint that stands still, it comes to rest, returns to the measured position, and moves
+that joint only slightly until the joint has moved. With ``following_error.action: stop`` a command
+that would get too far ahead also comes to rest and returns.
 """
 
 from __future__ import annotations
@@ -138,9 +138,9 @@ class FollowingError:
     def observe(
         self, now: float, measurement: Measurement, joint_q: np.ndarray, pursues: bool, still: bool
     ) -> None:
-        """Take in the measured state and the last command, and decide whether targets wait.
+        """Update from the measured state and the last command, and decide whether targets wait.
 
-        A state older than ``joint_state_timeout`` says nothing: all that was known is forgotten.
+        A state older than ``joint_state_timeout`` is unusable: the history is dropped.
 
         Args:
             now: Present time [s].
@@ -177,7 +177,7 @@ class FollowingError:
         return measured - np.clip(measured, commands.min(axis=0), commands.max(axis=0))
 
     def limit(self, step: np.ndarray, last: np.ndarray, acceleration: np.ndarray) -> bool:
-        """Slow a step down where the command would get too far ahead; return whether it was.
+        """Slow a step down if the command would get too far ahead; return whether it was.
 
         Args:
             step: The step [joint_dof_count], changed in place.

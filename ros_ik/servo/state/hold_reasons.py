@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Reasons to hold: the first that applies, before any target is looked at."""
+"""Reasons to hold, in their order, checked before any target."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class HoldReason:
 def missing_joints(
     robot: ControlledRobot, timeout: float, now: float, measurement: Measurement
 ) -> tuple[list[str], list[str]]:
-    """Return the joints whose state was never heard, and those whose state is too old."""
+    """Return the joints that never had a state, and those whose state is too old."""
     received = measurement.received[robot.needed_coords]
     never = [name for name, time in zip(robot.needed, received, strict=True) if time == -math.inf]
     stale = [

@@ -6,10 +6,10 @@ A stop that begins now must end within W of the measured position:
 
     W = min(max, floor + t (v + u) / 2 + u^2 / (2 a)),    u = min(v + a t, v_max)
 
-v is the measured speed in the direction of the command, a and v_max are the limits of the joint, t
-is the lag that is in order. u is what the command may have reached in t: a robot with this lag
-never slows the command, at any speed. A robot that stands leaves floor + a t^2; one that is slower
-than its command brings the command down to its own speed.
+v is the measured speed in the direction of the command, a and v_max are the limits of the joint,
+t is the accepted lag. u is the speed that the command may have reached in t, so that a robot with
+this lag never slows the command, at any speed. For a robot at rest W is floor + a t^2; a robot
+that is slower than its command slows the command down to its own speed.
 """
 
 from __future__ import annotations
@@ -79,10 +79,9 @@ class LeadLimit:
         acceleration: np.ndarray,
         lag: float,
     ) -> bool:
-        """Slow a step down where the command would get too far ahead; return whether it was.
+        """Slow a step down if the command would get too far ahead; return whether it was.
 
-        One factor slows all joints, so that the path stays. A joint that has to brake harder than
-        that does so by itself.
+        One factor slows all joints, to keep the path. A joint that must brake harder does so.
 
         Args:
             step: The step [joint_dof_count], changed in place.

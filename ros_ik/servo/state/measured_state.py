@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measured positions and velocities of a robot that others move or that rests, filtered.
 
-A motion that began at a single sample would begin with a step by the noise of that sample, and one
-that began at rest on a robot that moves would turn it back. Of the samples of the last 0.1 s
+A motion that began at a single sample would begin with a step as large as its noise, and a start
+with velocity zero would turn back a moving robot. A fit of the samples of the last 0.1 s
 
     q(t) = c_0 + c_1 t + c_2 t^2,    least squares, t = 0 now
 

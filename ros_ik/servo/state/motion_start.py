@@ -1,13 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""State in which a motion begins: what the controller holds, as far as that is known.
+"""State in which a motion begins: the setpoint of the controller, as far as it is known.
 
-The measured state is not what the controller holds: a robot sags, trembles and lags. Its command
-would step by the difference. So a motion begins, in this order and as ``synchronise_to`` permits,
+The measured state differs from the setpoint, because a robot sags, trembles and lags. A command
+from there would step by the difference. So a motion begins, as ``synchronise_to`` permits,
 
-1. at the reference of the controller, where it publishes one that is fresh;
-2. at the last command, while the robot is near it;
-3. at the measured state, filtered, with its velocity and ahead by the lag to expect.
+1. at a fresh reference of the controller, or without one
+2. at the last command, while the robot is near it, or else
+3. at the measured state, filtered, with its velocity and ahead by the expected lag.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 """The last command while the servo is silent: where the controller still holds the robot.
 
 Gravity, friction and noise keep a robot near its command, not at it. A motion that began at the
-measured state would step by that offset, and lose as much with every start. It begins at the last
-command instead, as long as nothing has moved the robot since: the measured state is near the
-command, and stays where it settled. Controllers are switched while the servo is inactive, paused
-or stopped: after these the last command says nothing.
+measured state would step by that offset, and the robot would sink by it with every start. It
+begins at the last command instead, as long as nothing has moved the robot since: the measured
+state is near the command, and stays where it settled. Controllers may be switched while the servo
+is inactive, paused or stopped; after that the last command is not used.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOVED = 0.01
 
 
 class RestingCommand:
-    """Tells whether the controller still holds the last command; one per servo."""
+    """Detects whether the controller still holds the last command; one per servo."""
 
     def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
         """Start without a command."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""States of the servo: whether it moves towards targets, and what its last command is good for.
+"""States of the servo: motion towards targets or to rest, and the use of its last command.
 
 docs/architecture.md has the picture of the table.
 """

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Joints that stand still, and what was commanded meanwhile."""
+"""Joints that stand still, and the motion commanded meanwhile."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Takes a step only where the robot can still stop after it; see ``enforce_stopping``."""
+"""Check of steps by ``enforce_stopping``: the robot must still be able to stop after them."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class StopCheck:
     def brakes_with(self, deceleration: np.ndarray) -> bool:
         """Return whether stops are checked for these limits, or for shorter stops.
 
-        Motion may count on no more: a step is drawn towards the stop that is checked, which knows
-        of no position limit.
+        Motion may not rely on more: an unsafe step is blended with the checked stop, which ignores
+        position limits.
         """
         return bool((self._deceleration >= _usable(deceleration)).all())
 

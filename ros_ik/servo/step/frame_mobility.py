@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Mobility of one frame: how fast its joints let it near a singularity."""
+"""Mobility of one frame: the speed at which its joints let it approach a singularity."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class FrameMobility:
         return SingularDirection(lost, sigma, slope, acceleration * self.demand.acceleration_scale)
 
     def slowed(self, shift: Vector, turn: Vector) -> tuple[Vector, Vector]:
-        """Return a step, slowed where it nears a singularity faster than the joints can brake.
+        """Return a step, slowed if it approaches a singularity faster than the joints can brake.
 
         Args:
             shift: Displacement of the frame [m].

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of the joints in force; those of the settings once the robot can stop in time with them.
+"""Joint limits in force; those of the settings take effect when the robot can stop within them.
 
-A robot in motion may not be able to keep limits that have just become stricter. So they wait,
-until :meth:`LimitsInForce.settle` finds that it can; looser ones are in force at once. Without
-strict limits of jerk a lower scale of velocities does not wait: speeds fall by what joints can
+A robot in motion may be unable to keep limits that have just become stricter. So they wait
+until :meth:`LimitsInForce.settle` finds that it can keep them; looser ones apply at once. Without
+strict jerk limits a lower scale of velocities does not wait: speeds decrease by what joints can
 brake in a tick.
 """
 
@@ -135,9 +135,9 @@ class LimitsInForce:
         self._scale_motion()
 
     def settle(self, joint_q: np.ndarray, last_step: np.ndarray) -> None:
-        """Take over limits that had to wait, as far as the robot can stop in time with them.
+        """Apply deferred limits, as far as the robot can stop within them.
 
-        Where limits of jerk are strict they wait for rest.
+        With strict jerk limits they wait for rest.
 
         Args:
             joint_q: Commanded coordinates [joint_coord_count].

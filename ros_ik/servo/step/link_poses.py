@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Link poses that several parts of a tick ask for, computed once for each configuration."""
+"""Link poses for several parts of a tick, computed once for each configuration."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class Conditioning:
             frame.weights, frame.is_damped = weights, told and self._most > 0.0
 
     def choose(self, active: Sequence[bool], center: bool) -> None:
-        """Say which tasks count from the next measurement on, and whether the centre of mass.
+        """Set the tasks that count from the next measurement on, and the centre of mass.
 
         Args:
             active: Which tasks, [n_tasks]; the others slow no step.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Differential inverse kinematics of the servo: tasks, limits, barriers, and a check of each step.
 
-Tasks that are not asked for have weight zero, and the joint task is the posture (small weight) or
+Inactive tasks have weight zero, and the joint task is the posture (small weight) or
 the joint target (weight 1). So two programs serve every mode, one with the centre of mass and one
 without its rows, which cost time. Both are captured before the first tick, and every setting is a
 number that a graph reads: no tick builds, compiles or captures anything.
@@ -158,16 +158,16 @@ class StepSolver:
         self.diff.continue_from(other.diff)
 
     def choose(self, active: tuple[bool, ...], joint_mode: bool, center: bool = False) -> None:
-        """Say which pose tasks count, and the centre of mass, or that the joint task does."""
+        """Activate pose tasks and the centre of mass, or the joint task."""
         if (active, joint_mode, center) != (self._active, self._joint_mode, self._center_active):
             self._active, self._joint_mode, self._center_active = active, joint_mode, center
             self.ahead.choose([counts and not joint_mode for counts in active], center)
             self._set_weights()
 
     def update_damping(self) -> Damping:
-        """Set the damping of the next step from how near the tasks are to a singularity.
+        """Set the damping of the next step from the distance of the tasks to a singularity.
 
-        That is at the configuration where ``ahead`` is.
+        That is at the configuration of ``ahead``.
         """
         active = () if self._joint_mode else self._active
         damping = self.ahead.conditioning.damping(active)
@@ -216,7 +216,7 @@ class StepSolver:
     def enforce_stopping(
         self, joint_q: np.ndarray, step: np.ndarray, last_step: np.ndarray
     ) -> bool:
-        """Draw a step towards a stop where the robot could not stop after it; return whether.
+        """Blend a step with braking until the robot can stop after it; return whether it changed.
 
         Args:
             joint_q: Commanded coordinates [joint_coord_count].
@@ -270,7 +270,7 @@ class StepSolver:
         )
 
     def _take_over(self, settings: Settings, before: Settings | None) -> None:
-        """Take over what differs from the settings before: a tick waits for it."""
+        """Apply changed settings; a tick waits for it."""
         self._settings = settings
         if before is None or settings.solver_max_iterations != before.solver_max_iterations:
             self.diff.set_max_iterations(settings.solver_max_iterations)
@@ -320,7 +320,7 @@ class StepSolver:
 
 
 def _tracked(settings: Settings) -> list[tuple]:
-    """Return what says which frames are tracked, and how their errors and others count."""
+    """Return the settings of tracked frames, and the weights of all errors."""
     tasks = [
         (task.offset_xyz, task.offset_rpy, task.position_weight, task.orientation_weight)
         for task in settings.tasks

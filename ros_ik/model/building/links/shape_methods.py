@@ -297,5 +297,5 @@ class ShapeMethods(LinkMethods):
 
 
 def _shape_keywords(kind: str, given: Mapping[str, Any], *more: str) -> dict[str, Any]:
-    """Return what :meth:`ShapeMethods.add_shape` takes of what a method of a kind was given."""
+    """Return the arguments of a shape method that :meth:`ShapeMethods.add_shape` takes."""
     return used(f'add_shape_{kind}', given, (*SHAPE, *more), UNUSED_SHAPE)

@@ -149,7 +149,7 @@ def _speed_or_effort(where: str, value: float) -> float:
 
 
 def _limit(where: str, name: str, value: float) -> float:
-    """Return a limit; one beyond any use says that there is none."""
+    """Return a limit; one beyond any useful size means none."""
     value = as_number(f'{where} {name} limit', value)
     if math.isnan(value):
         raise ArgumentError(f'{where}: {name} limit must be a number, got {value}')

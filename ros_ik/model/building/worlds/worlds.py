@@ -26,7 +26,7 @@ class Worlds(Articulations):
 
     Attributes:
         gravity: Gravity outside of worlds, and of worlds that are given none [m/s^2].
-        warnings: What an importer found and passed over.
+        warnings: Elements that an importer ignored.
     """
 
     def __init__(self) -> None:
