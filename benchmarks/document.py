@@ -17,8 +17,8 @@ MARKS = '<!-- made by `make bench`: begin -->', '<!-- made by `make bench`: end 
 SECTIONS = {
     'single': (
         'One random pose a call',
-        'Reachable poses from random starts; mean time of a call, failures too. A slow peer gets '
-        'as many of the poses as it starts in 5 s, `peer_n` in the JSON.',
+        'Reachable poses from random starts; mean time of a call, including failures. A slow '
+        'peer solves only the poses that it starts within 5 s, `peer_n` in the JSON.',
     ),
     'batch': (
         'Batches',
@@ -35,14 +35,14 @@ SECTIONS = {
     'trac_ik': (
         'The protocol of TRAC-IK',
         'Full poses to 1e-5 in each component of the twist, started in the middle of the limits. '
-        'Its figures are those it publishes (v1.5.1, its own machine, limit 5 ms).',
+        "TRAC-IK's figures are its published ones (v1.5.1, its own machine, limit 5 ms).",
     ),
     'closed_form': (
         'Every solution of a pose',
         'Closed forms: poses of random configurations, no joint limits, every solution of each; '
         'microseconds of processor time, median call or fastest of 100 batches. Success is the '
-        'share of all solutions that either side found. Ours are inside 1e-10, verified by a '
-        'second forward kinematics and sorted; EAIK takes axes and matrices that are made before.',
+        'share of all solutions that either library found. Ours are inside 1e-10, verified by a '
+        'second forward kinematics and sorted; EAIK gets prepared axes and matrices.',
     ),
     'chain_solvers': (
         'Chain solvers with the interface of motrixsim',
@@ -57,7 +57,7 @@ SECTIONS = {
         'One control step',
         'A frame on a circle of 5 cm with gain 0.2, a posture with weight 0.03, position and '
         'velocity limits, dt 10 ms, a box that the circle presses against; median. Ours moves a '
-        'group of the whole robot, a peer the chain alone. All track alike (`behind_mm`).',
+        'group of the whole robot, a peer only the chain. All track equally well (`behind_mm`).',
     ),
     'self_collision': (
         'Self-collision',
@@ -66,9 +66,9 @@ SECTIONS = {
     ),
     'worst_tick': (
         'The longest control step',
-        'The steps of the section above, 100,000 of them made five times: the longest of the '
-        'least times of each. Five times the median is wanted at most (`ours_over_median`); what '
-        'an interrupted step took, and an interrupted wait of 10 us, stand in the JSON.',
+        '100,000 steps of the section above, each repeated five times: the longest of the '
+        'shortest times of each. The goal is at most five times the median (`ours_over_median`); '
+        'the JSON also has the times of an interrupted step and of an interrupted wait of 10 us.',
     ),
     'batch_step': (
         'One control step of many robots',
@@ -79,15 +79,16 @@ SECTIONS = {
         'Motion quality',
         'A tool follows poses that arrive at 10 to 100 Hz, in a loop of 100 or 1,000 Hz. On a '
         'figure of eight of 0.2 x 0.1 m at up to 0.28 m/s: RMS jerk of the joints, changes of '
-        'sign of their acceleration (a joint and second), mean distance to the target, largest '
-        'distance to the path. On a line at 0.25 m/s: the mean lag (below zero is ahead: a '
-        'command is a place at the end of its tick), and how far the tool goes beyond the end, '
-        'where the target stops at once. Ours is the servo of the node with its defaults, then '
-        'with `target_prediction: velocity`. pink and mink (daqp) hold the last pose between two '
-        'messages, and track it with gain 1 and limits of position and velocity, as it is or '
-        'behind a first-order low-pass. 50 ms is a smoothing factor of 0.3 at 60 Hz, usual in '
-        'programs for teleoperation, and lags about as much as our defaults at 30 Hz. pink and '
-        'mink solve the same program; a pose that arrives in each tick they follow exactly.\n\n'
+        'sign of their acceleration (per joint and second), mean distance to the target, largest '
+        'distance to the path. On a line at 0.25 m/s: the mean lag (negative if the tool is '
+        'ahead, because a command is the place at the end of its tick), and the overshoot at the '
+        'end, where the target stops abruptly. Ours is the servo of the node with its defaults, '
+        'then with `target_prediction: velocity`. pink and mink (daqp) hold the last pose '
+        'between two messages, and track it with gain 1 and limits of position and velocity, '
+        'directly or through a first-order low-pass. 50 ms is a smoothing factor of 0.3 at 60 '
+        'Hz, usual in programs for teleoperation, and lags about as much as our defaults at 30 '
+        'Hz. pink and mink solve the same program; they follow a pose that arrives in each tick '
+        'exactly.\n\n'
         'The first joint of the Panda, poses at 30 Hz in a loop of 100 Hz:\n\n'
         '![Position, velocity, acceleration and jerk: smooth with target_prediction, a saw with '
         'the defaults and with the low-pass](images/motion_quality.png)',
@@ -95,10 +96,10 @@ SECTIONS = {
     'joint_targets': (
         'Motion quality: joint targets',
         'Time to a joint target with limits of velocity, acceleration (5 rad/s^2) and jerk '
-        '(rad/s^3) that hold throughout, `limits.jerk: strict`; Ruckig has the least time there '
-        'is, all joints in step. Success is the share of ticks inside the limits, judged by '
-        'differences of the positions. So judged, a motion in ticks may take up to two of them '
-        'less than one in continuous time.',
+        '(rad/s^3) that hold throughout, `limits.jerk: strict`; Ruckig has the shortest possible '
+        'time, with synchronised joints. Success is the share of ticks inside the limits, judged '
+        'by differences of the positions. By this measure a motion in ticks may be up to two '
+        'ticks shorter than one in continuous time.',
     ),
     'kinematics': (
         'Kinematics',
@@ -174,9 +175,9 @@ def _heading(rows):
     versions = {name: v for entry in rows for name, v in entry['versions'].items()}
     listed = ', '.join(f'{name} {versions[name]}' for name in sorted(versions))
     return (
-        f'Measured on {machines}, each solver in a process of its own with one thread where\n'
-        'nothing else is said. Every answer is checked by Pinocchio in float64: within the\n'
-        'tolerance and inside the limits, or it does not count. Ratio is peer over ours. Every\n'
-        'solver gets the same URDF: the chain from base to tip without other branches or shapes.\n'
+        f'Measured on {machines}, each solver in a process of its own, with one thread by\n'
+        'default. Pinocchio checks every answer in float64: only answers within the tolerance and '
+        'inside\nthe limits count as solved. Ratio is peer over ours. Every solver gets the same '
+        'URDF: the chain\nfrom base to tip without other branches or shapes.\n'
         f'Versions: {listed}.'
     )

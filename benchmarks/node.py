@@ -58,10 +58,10 @@ SECTIONS = {
     'node_latency': Section(
         'From a pose to its trajectory',
         'From publishing a pose in one process to receiving the trajectory that answers it, in '
-        'ms. A pose waits for its tick, half a period on average; `added` is the median without '
-        'that wait and without the median of the echo node, which republishes a message of the '
-        'same size at once: what ros_ik adds to rclpy and DDS. Joint states come at 200 Hz. '
-        'Rows with `real-time` have rt.priority 50.',
+        'ms. A pose waits for its tick, half a period on average; `added` is the part that '
+        'ros_ik adds to rclpy and DDS: the median less that wait and less the median of the echo '
+        'node, which republishes a message of the same size at once. Joint states come at 200 '
+        'Hz. Rows with `real-time` have rt.priority 50.',
         {
             'poses and ticks': 'problem', 'n': 'n', 'p50': 'ours', 'p99': 'ours_p99',
             'p99.9': 'ours_p999', 'answered': 'success_ours', 'echo p50': 'peer',
@@ -70,14 +70,14 @@ SECTIONS = {
     ),
     'node_tick': Section(
         'The tick',
-        'From the beginning of a tick to its end with everything published, in ms: median and p99 '
-        'of the last 10,000 ticks, p99.9 of the worst 10,000, the rest since an activation after '
-        'the services for planners have come up. `in time` is the part of the '
-        'deadlines that were met. `only sleeping` is a loop on the same schedule without ROS that '
-        'does nothing: how late the machine itself wakes it. `only computing` is one that adds up '
-        'numbers for as long as the median tick takes: how even the speed of the machine is. '
-        '`stolen` is the time in ms that a hypervisor gave to others meanwhile, of all '
-        'processors together.',
+        'From the beginning of a tick to its end with everything published, in ms: median and '
+        'p99 of the last 10,000 ticks, p99.9 of the worst 10,000, the rest since an activation '
+        'after the services for planners have come up. `in time` is the part of the deadlines '
+        'that were met. `only sleeping` is an idle loop on the same schedule without ROS; it '
+        'shows how late the machine wakes a thread. `only computing` is a loop that adds up '
+        'numbers for as long as the median tick takes; it shows how constant the speed of the '
+        'machine is. `stolen` is the time in ms that the hypervisor gave to other machines '
+        'meanwhile, summed over the processors.',
         {
             'rate': 'problem', 'ticks': 'n', 'p50': 'ours', 'p99': 'ours_p99',
             'p99.9': 'ours_p999', 'longest': 'ours_longest', 'missed': 'ours_missed',
@@ -86,10 +86,10 @@ SECTIONS = {
     ),
     'node_load': Section(
         'The loop under floods',
-        'A node at 500 Hz follows poses to and fro, 100 a second, and does what is named besides. '
-        'Ticks in ms; `pause` is the longest time between two trajectories. Planners are answered '
-        'by another process, so what a flood costs is a share of the cores: the client, the '
-        'planner and that process use the same ones as the loop.',
+        'A node at 500 Hz follows poses back and forth, 100 per second, under the load named in '
+        'the first column. Ticks in ms; `pause` is the longest time between two trajectories. '
+        'Another process answers planners, so a flood only costs a share of the cores: the '
+        'client, the planner and that process use the same ones as the loop.',
         {
             'besides': 'problem', 'ticks': 'n', 'p50': 'ours', 'p99': 'ours_p99',
             'pause': 'ours_pause', 'missed': 'ours_missed', 'in time': 'success_ours',
@@ -108,8 +108,8 @@ SECTIONS = {
     ),
     'node_start': Section(
         'Start and end',
-        'From the start of the process to the first trajectory, where the robot is there before, '
-        'and from SIGTERM in motion to the end of the process, in s.',
+        'Time in s from the start of the process to the first trajectory, with a robot that is '
+        'already running, and from SIGTERM in motion to the end of the process.',
         {
             'what': 'problem', 'n': 'n', 'median': 'ours', 'longest': 'ours_longest',
             'in order': 'success_ours', 'the model': 'ours_built',
