@@ -80,7 +80,7 @@ class ManagerBond:
             )
 
     def _on_status(self, message: Any) -> None:
-        """Hear the manager; other nodes have bonds on the same topic."""
+        """Note a heartbeat of the manager; other nodes have bonds on the same topic."""
         if message.id != self._node.get_name() or message.instance_id == self._instance:
             return
         self._heard = self._now() if message.active else None

@@ -183,7 +183,7 @@ class IkNode(GuardedNode, StreamNode):
         super().destroy_node()
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Take over the model, or wait for one up to ``robot_description_timeout``."""
+        """Adopt the model, or wait for one up to ``robot_description_timeout``."""
         settings = self._given.settings
         if settings is None:
             return self._refuse('; '.join(self._given.errors))
@@ -334,7 +334,7 @@ class IkNode(GuardedNode, StreamNode):
 
     def _on_progress(self, text: str) -> None:
         """Say how far the build of a model is."""
-        # First: whoever reads the status finds it in the log.
+        # First, so that every status is in the log already.
         self.get_logger().info(text)
         if self._servo is None:
             self._say_waiting(StatusCode.WARMING_UP, text)

@@ -13,7 +13,7 @@ import enum
 class NodeStage(enum.Enum):
     """Stage between two callbacks."""
 
-    # Unconfigured, without a model: none was heard yet, it is being built, or it was refused.
+    # Unconfigured, without a model: no description yet, it is being built, or it was refused.
     WAITING = enum.auto()
     # Unconfigured, with a model to configure with.
     READY = enum.auto()

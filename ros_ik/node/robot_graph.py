@@ -60,8 +60,8 @@ class RobotGraph:
     """The robot that a graph describes.
 
     Attributes:
-        description: URDF, '' where nobody publishes it.
-        semantic: SRDF, '' where nobody publishes it.
+        description: URDF, '' if it is not published.
+        semantic: SRDF, '' if it is not published.
         controllers: Controllers by topic.
     """
 

@@ -111,7 +111,7 @@ class Servo:
         self._obstacles: tuple[Obstacle, ...] = ()
         self._step = np.zeros(model.joint_dof_count)
         self._next_step = np.zeros(model.joint_dof_count)
-        # Why the command braked last; braking goes on for it where no other reason is left.
+        # Why the command braked last; braking continues for it without another reason.
         self._reason = _COMING_TO_REST
         self._motion_start = ''
         # True in the tick in which a motion begins with a robot that moves.
@@ -129,7 +129,7 @@ class Servo:
         return bool(np.count_nonzero(self._step)) or self._solver.limits.turns(self._step)
 
     def apply(self, settings: Settings) -> None:
-        """Take over changed settings; the next tick uses them.
+        """Apply changed settings; the next tick uses them.
 
         Stricter limits wait until the robot can stop in time with them.
 
@@ -161,7 +161,7 @@ class Servo:
             The command to send, or silence, and what to report.
         """
         if self.state is ServoState.TRACKING or not self.moving:
-            # A stop that has begun goes on as it began.
+            # A stop that has begun continues unchanged.
             self._solver.limits.settle(self.joint_q, self._step)
         self._starts_moving = False
         self._notice_events(now, command)
@@ -498,7 +498,7 @@ class Servo:
         return self._solver.ahead.at(self.joint_q)
 
     def _measured(self, measurement: Measurement, others: np.ndarray) -> np.ndarray | None:
-        """Return the measured coordinates, with ``others`` for those that nobody needs."""
+        """Return the measured coordinates, with ``others`` for those that are not needed."""
         known = np.isfinite(measurement.received)
         if not known[self.robot.needed_coords].all():
             return None

@@ -38,13 +38,13 @@ from ros_ik.solvers.graph import recorded_graphs
 
 # Status period while there is nothing to control [s].
 _WAITING_PERIOD = 0.1
-# Age of what the servo reports where nobody listens, for diagnostics, markers and actions [s].
+# Age of reports of the servo without subscribers, for diagnostics, markers and actions [s].
 _REPORT_PERIOD = 0.02
 # Ticks in a row that raise before a servo is given up.
 _MOST_FAILURES = 5
 # Time to come to rest at shutdown [s]; the whole shutdown has one second.
 _REST_TIME = 0.6
-# What simulated time comes from, and what to say until it is heard.
+# Topic of simulated time, and the text until its first message.
 CLOCK = '/clock'
 _NO_CLOCK = f'waiting for {CLOCK}: use_sim_time is set'
 
@@ -223,7 +223,7 @@ class ControlLoop:
             publishers.stop_velocities()
 
     def _tick(self, started: float) -> None:
-        """Make one tick; whatever happens in it, the thread goes on."""
+        """Make one tick; no error in it ends the thread."""
         fault = self._read_streams(started)
         # The command is read before the servo: see Inbox.controlled.
         latest = self.inbox.command.get()

@@ -100,7 +100,7 @@ class CommandPublishers:
             publisher.wait_for_all_acked(Duration(seconds=left))
 
     def wants_poses(self) -> bool:
-        """Return whether somebody listens to the measured poses."""
+        """Return whether the measured poses have subscribers."""
         return any([publisher.get_subscription_count() for publisher in self._poses])
 
     def publish_poses(
@@ -114,7 +114,7 @@ class CommandPublishers:
                 publisher.publish(message.to_bytes(task.current_pose, nanoseconds))
 
     def destroy(self) -> None:
-        """Remove the publishers from the node; nothing that moves by velocities goes on."""
+        """Remove the publishers from the node; velocity controllers get zero."""
         self.stop_velocities()
         self.wait_for_all_acked()
         for publisher in (*self._commands, *self._poses, self._state):
@@ -194,7 +194,7 @@ class StatusPublisher:
         self._message = StatusMessage(control_rate, drops)
 
     def is_heard(self) -> bool:
-        """Return whether somebody listens."""
+        """Return whether there are subscribers."""
         return self._publisher.get_subscription_count() > 0
 
     def publish(

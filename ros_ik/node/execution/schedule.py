@@ -53,7 +53,7 @@ class SteadySchedule:
 
 
 class RosTimeSchedule:
-    """Deadlines one period apart on ROS time; ticks go on slowly while that stands still."""
+    """Deadlines one period apart on ROS time; slow ticks while that stands still."""
 
     def __init__(self, period: float, now: Callable[[], float]) -> None:
         """Start now.

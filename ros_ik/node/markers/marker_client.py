@@ -31,7 +31,7 @@ from ros_ik.servo.targets.tracking import Pursuit
 from ros_ik.servo.targets.tracking import TaskTracker
 from ros_ik.settings import Settings
 
-# Nobody looks for so long, and the process is ended [s].
+# Time without subscribers after which the process is ended [s].
 _IDLE_TIME = 30.0
 # What is drawn stays for this time or three periods [s].
 _LIFETIME = 1.0
@@ -61,7 +61,7 @@ class Markers:
         self._described = servo, urdf, srdf
 
     def apply(self, settings: Settings) -> None:
-        """Take over changed settings."""
+        """Apply changed settings."""
         self._settings = settings
 
     def end(self) -> None:
@@ -186,7 +186,7 @@ def _twist(tracker: TaskTracker, report: TaskReport) -> TwistTarget | None:
 
 
 def _measured(controlled: Controlled) -> np.ndarray:
-    """Return the measured coordinates, the neutral ones of joints not heard of."""
+    """Return the measured coordinates, neutral ones for joints without a state."""
     measurement, model = controlled.measurement.get(), controlled.servo.robot.model
     known = np.isfinite(measurement.received)
     return np.where(known, measurement.joint_q, model.neutral_joint_q())

@@ -23,7 +23,7 @@ from ros_ik.node.transport.frames import read_frame
 from ros_ik.node.transport.frames import write_frame
 from ros_ik.settings import Settings
 
-# Others go first: a picture that comes late harms nobody.
+# Low priority: a late picture does no harm.
 _NICE = 10
 
 
@@ -60,7 +60,7 @@ def main() -> int:
     try:
         serve(sys.stdin.buffer, sink)
     except BrokenPipeError:
-        pass  # nobody looks any more
+        pass  # no subscriber is left
     return 0
 
 

@@ -70,7 +70,7 @@ class ClosestPairs:
         self._gather()
 
     def apply(self, settings: Settings) -> None:
-        """Take over changed settings."""
+        """Apply changed settings."""
         self._settings = settings
 
     def set_obstacles(

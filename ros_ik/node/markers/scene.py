@@ -65,7 +65,7 @@ class MarkerScene:
         self._local = np.array(local).reshape(-1, 7)
 
     def apply(self, settings: Settings) -> None:
-        """Take over changed settings."""
+        """Apply changed settings."""
         self._pairs.apply(settings)
 
     def draw(self, sight: MarkerState) -> MarkerArray:

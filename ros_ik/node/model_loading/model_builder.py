@@ -152,7 +152,7 @@ class ModelBuilder:
         self.progress.advance('building the model')
         compile_ahead(job.settings, device)
         servo = Servo(model, job.settings)
-        _ = servo.robot.srdf_lines  # here, where nobody waits for it
+        _ = servo.robot.srdf_lines  # here, where nothing waits for it
         # The robot rests still: in motion this would cost ticks.
         settle_memory(whole=self._has_built)
         self._has_built = True

@@ -62,7 +62,7 @@ class ModelSource:
 
     @property
     def has_description(self) -> bool:
-        """True if a description was heard."""
+        """True if a description has arrived."""
         return bool(self._urdf)
 
     def listen_again(self) -> None:
@@ -103,7 +103,7 @@ class ModelSource:
         if built is None or self.builder.busy:
             return None
         self.error = built.error
-        # What asked for rest is over, even where nobody took note of it meanwhile.
+        # The request for rest is over, even if it was not noticed meanwhile.
         self._rest_requested = False
         return built
 

@@ -107,7 +107,7 @@ class Reporter:
         self._timer = node.create_timer(settings.diagnostics_period, self._publish, clock=steady)
 
     def apply(self, settings: Settings) -> None:
-        """Take over changed settings."""
+        """Apply changed settings."""
         self._settings = settings
         self._timer.timer_period_ns = int(1e9 * settings.diagnostics_period)
 

@@ -113,15 +113,15 @@ class Jobs:
             job.refuse(_CHANGED)
 
     def apply(self, settings: Settings) -> None:
-        """Take over changed settings before the next request."""
+        """Apply changed settings before the next request."""
         self._settings = settings
 
     def measure(self, state: State) -> None:
-        """Take over a measured state before the next request."""
+        """Store a measured state before the next request."""
         self._state = state
 
     def place(self, world: World) -> None:
-        """Take over the obstacles before the next request."""
+        """Apply the obstacles before the next request."""
         self._world = world
 
     def end(self, reason: str) -> None:

@@ -66,7 +66,7 @@ class PlannerServices:
             self._child.post(self._description)
 
     def apply(self, settings: Settings) -> None:
-        """Take over changed settings."""
+        """Apply changed settings."""
         if self._child is not None:
             self._child.post(settings)
 
@@ -120,7 +120,7 @@ class PlannerServices:
         return answer.found if answer is not None and answer.number == number else None
 
     def release(self, *, in_order: bool) -> None:
-        """Remove the services: the process ends within a second; nobody waits for it.
+        """Remove the services: the process ends within a second, without a wait here.
 
         Args:
             in_order: Whether the last answers may take some seconds more on a busy machine.
@@ -148,7 +148,7 @@ class PlannerServices:
 
 
 class _Child:
-    """One process, and the thread that writes to it: a pipe may be full, and nobody waits here.
+    """One process, and the thread that writes to it: a full pipe must not block the executor.
 
     Attributes:
         process: The process.

@@ -131,7 +131,7 @@ class PlannerNode(GuardedNode):
             self.create_service(_TYPES[name], full_name, callback, callback_group=group)
 
     async def _on_request(self, name: str, request: Any, response: Any) -> Any:
-        """Queue a request; the executor goes on and sends the answer when it is there."""
+        """Queue a request; the executor continues, and sends the answer when it is ready."""
         future = Future(executor=self._executor)
         self.pending += 1
         try:
@@ -227,7 +227,7 @@ class _End:
             self.begun.set()
 
     def allow_time(self) -> None:
-        """Leave the last answers time, because the node goes on."""
+        """Allow time for the last answers, because the node continues."""
         self._seconds = _LAST_IN_ORDER
 
     def may_wait(self) -> bool:

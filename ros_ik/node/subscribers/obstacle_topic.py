@@ -171,7 +171,7 @@ class ObstacleTopic:
             )
 
     def _put(self, obstacles: tuple[Obstacle, ...]) -> None:
-        """Take over the obstacles that there are, and publish them."""
+        """Apply the present obstacles, and publish them."""
         self._command.update(functools.partial(dataclasses.replace, obstacles=obstacles))
         before, self._entries = self._entries, {}
         for obstacle in obstacles:

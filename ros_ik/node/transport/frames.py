@@ -19,7 +19,7 @@ def write_frame(pipe: BinaryIO, frame: object) -> None:
     """Write one frame; blocks while the pipe is full.
 
     Raises:
-        OSError: Nobody reads any more.
+        OSError: The other end is closed.
     """
     data = pickle.dumps(frame, pickle.HIGHEST_PROTOCOL)
     pipe.write(_LENGTH.pack(len(data)))

@@ -63,7 +63,7 @@ class Planner(PlanningContext):
         self._names = {coord: name for name, coord in self.robot.coord_of.items()}
 
     def measure(self, joint_q: np.ndarray, known: np.ndarray) -> None:
-        """Take over a measured state: coordinates and which of them are known."""
+        """Store a measured state: coordinates and which of them are known."""
         self.known = known
         self.joint_q = self.model.apply_mimic(
             np.where(known, joint_q, self.model.neutral_joint_q())
@@ -196,7 +196,7 @@ class Planner(PlanningContext):
             given: Coordinates that need no measurement.
 
         Raises:
-            RequestError: Joints were not heard of, with their names.
+            RequestError: Joints without a state, with their names.
         """
         start = self.model.joint_qd_start.numpy()
         joints = np.searchsorted(start, np.fromiter(dofs, int), side='right') - 1

@@ -71,14 +71,14 @@ class PlanningContext:
         self._placed_at = self.model.neutral_joint_q()
 
     def apply(self, settings: Settings) -> None:
-        """Take over settings that differ in dynamic parameters only."""
+        """Apply settings that differ in dynamic parameters only."""
         if settings.limits_position_margin != self.settings.limits_position_margin:
             self._forget('bounded_model', 'collision_model')
         self.settings = settings
         self._forget('steps', 'optimal')
 
     def place(self, obstacles: tuple[Obstacle, ...], joint_q: np.ndarray) -> None:
-        """Take over the solids of the world.
+        """Apply the solids of the world.
 
         Args:
             obstacles: The solids.

@@ -23,7 +23,7 @@ _CODES = (StatusCode.SLOWED_BY_BARRIER, StatusCode.HALTED_BY_BARRIER, StatusCode
 
 
 class BarrierReport:
-    """Follows the barrier values, at every tick or at those whose report somebody reads."""
+    """Follows the barrier values, at every tick or at those with a report."""
 
     def __init__(self, solver: StepSolver) -> None:
         """Start without values."""
@@ -147,7 +147,7 @@ class BarrierReport:
 
 
 def _nearest_row(before: np.ndarray, values: np.ndarray) -> int:
-    """Return the row that is violated first if all go on as they do."""
+    """Return the row that is violated first if all values keep their rates."""
     with np.errstate(divide='ignore', invalid='ignore'):
         time = np.maximum(values, 0.0) / (before - values)
     return int(np.argmin(np.where(before > values, time, np.inf)))

@@ -71,7 +71,7 @@ def collision_margin(barrier: Barrier, settings: Settings) -> float:
 def apply_settings(
     barriers: tuple[Barrier, ...], scene: ObstacleScene | None, settings: Settings
 ) -> None:
-    """Take over margins and gains; the next step uses them."""
+    """Apply margins and gains; the next step uses them."""
     if scene is not None:
         scene.set_margins(settings.barriers_self_collision_margin, settings.barriers_world_margin)
     for barrier in barriers:

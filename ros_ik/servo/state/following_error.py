@@ -69,7 +69,7 @@ class FollowingError:
         self.apply(settings)
 
     def apply(self, settings: Settings) -> None:
-        """Take over settings."""
+        """Apply settings."""
         self._lead.apply(settings)
         self._is_on = bool(self._lead.watched.any())
         self._stops = settings.following_error_action == 'stop'
@@ -219,13 +219,13 @@ class FollowingError:
         self._joints = StandingJoints(now, self._measured, self._commanded, moved)
 
     def _look(self, now: float, age: float, pursues: bool, still: bool) -> None:
-        """Find joints that do not follow, and go on with a halt."""
+        """Find joints that do not follow, and continue a halt."""
         # In steps, so that rooms are not computed anew each time.
         self._age = round(age, 2)
         joints, lead = self._joints, self._lead
         moved = joints.update(now, self._measured, self._commanded, self._away)
         ahead = np.abs(self._commanded - self._measured)
-        # Since the state was measured nobody knows whether a joint has moved.
+        # Whether a joint has moved since the state was measured is unknown.
         patience = self._delay + _STANDING + age
         stands = now - joints.since > patience
         self._settled |= stands & (ahead <= lead.floor)

@@ -58,7 +58,7 @@ class LeadLimit:
         self.apply(settings)
 
     def apply(self, settings: Settings) -> None:
-        """Take over settings."""
+        """Apply settings."""
         given = np.array(settings.following_error_max or (np.inf,))
         self.watched = np.broadcast_to(given > 0.0, self.unit.shape)
         self._max = np.where(self.watched, given, np.inf)

@@ -58,7 +58,7 @@ class MotionStarts:
         self.apply(settings)
 
     def apply(self, settings: Settings) -> None:
-        """Take over settings."""
+        """Apply settings."""
         self.command.apply(settings)
         self._settings = settings
 

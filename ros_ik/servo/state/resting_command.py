@@ -18,7 +18,7 @@ from ros_ik.settings import Settings
 
 # Time in which a robot settles at its last command, beside the delay of its controller [s].
 _SETTLING = 0.5
-# Motion of a settled robot that nobody commanded here [rad]; more than noise and creep.
+# Motion of a settled robot without a command from here [rad]; more than noise and creep.
 _MOVED = 0.01
 
 
@@ -33,7 +33,7 @@ class RestingCommand:
         self.forget()
 
     def apply(self, settings: Settings) -> None:
-        """Take over settings."""
+        """Apply settings."""
         self._tolerance = settings.synchronise_tolerance * self._unit
         self._settling = settings.following_error_delay + _SETTLING
 

@@ -21,20 +21,20 @@ class ServoState(enum.Enum):
     IDLE = enum.auto()
     # The command follows targets, each step from the last command.
     TRACKING = enum.auto()
-    # Comes to rest; tracking may go on from the command at any time.
+    # Comes to rest; tracking may continue from the command at any time.
     BRAKING = enum.auto()
     # Comes to rest; its command may be repeated there, and tracking begins anew.
     STOPPING = enum.auto()
     # Comes to rest; its command counts for nothing there.
     ENDING = enum.auto()
-    # At rest, and the command is repeated; tracking may go on from it.
+    # At rest, and the command is repeated; tracking may continue from it.
     HOLDING = enum.auto()
     # At rest, and the command is repeated; tracking begins anew.
     PARKED = enum.auto()
 
     @property
     def resumes(self) -> bool:
-        """True if tracking may go on from the last command."""
+        """True if tracking may continue from the last command."""
         return self in _RESUMES
 
     @property
@@ -54,8 +54,8 @@ class ServoEvent(enum.Enum):
     BEGIN = enum.auto()
     # A step towards targets is made.
     TRACK = enum.auto()
-    # From now on tracking may not go on from the command: targets were dropped, or the reason to
-    # hold says so.
+    # Tracking must not continue from the command: targets were dropped, or the reason to hold does
+    # not permit it.
     DETACH = enum.auto()
     # The servo was activated: another controller may hold the robot since.
     ACTIVATE = enum.auto()
@@ -65,7 +65,7 @@ class ServoEvent(enum.Enum):
     REPEAT = enum.auto()
     # Nothing is sent at rest.
     SILENCE = enum.auto()
-    # A tick failed, and nobody knows where the robot came to rest.
+    # A tick failed, and the place where the robot stopped is unknown.
     FAIL = enum.auto()
 
 

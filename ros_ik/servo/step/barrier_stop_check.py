@@ -58,7 +58,7 @@ class StopCheck:
         return bool((self._deceleration >= _usable(deceleration)).all())
 
     def continue_from(self, other: StopCheck) -> None:
-        """Go on as a check of the same robot would, which was given the same limits."""
+        """Continue from a check of the same robot with the same limits."""
         self._wanted, self._deceleration = other._wanted, other._deceleration
 
     def cut(

@@ -82,7 +82,7 @@ class CommandedState:
         self._place()
 
     def apply(self, settings: Settings) -> None:
-        """Take over settings."""
+        """Apply settings."""
         self.conditioning.apply(settings)
         self._place()
 

@@ -240,7 +240,7 @@ class JointDemand:
             place.expected = [0.0, 0.0]
 
     def continue_from(self, other: JointDemand) -> None:
-        """Go on as the measurement of the same robot with the same settings would."""
+        """Continue from the measurement of the same robot with the same settings."""
         for place, before in zip(self._places, other._places, strict=True):
             place.expected = before.expected.copy()
 

@@ -116,7 +116,7 @@ class LimitsInForce:
         )
 
     def apply(self, settings: Settings) -> None:
-        """Take over settings; stricter limits wait for :meth:`settle`."""
+        """Apply settings; stricter limits wait for :meth:`settle`."""
         before, self._settings = self._settings, settings
         if settings.limits_position_margin != before.limits_position_margin:
             margin = self._robot.position_margin(settings)
@@ -162,7 +162,7 @@ class LimitsInForce:
             self._scale_velocity(settings.limits_velocity_scale)
 
     def continue_from(self, other: LimitsInForce) -> None:
-        """Go on as the limits of the same robot with the same settings would."""
+        """Continue from the limits of the same robot with the same settings."""
         self.before[:] = other.before
         if self._acceleration_limit.scale != other._acceleration_limit.scale:
             self._scale_acceleration(other._acceleration_limit.scale)

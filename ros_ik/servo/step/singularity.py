@@ -91,7 +91,7 @@ class Conditioning:
         self.apply(settings)
 
     def apply(self, settings: Settings) -> None:
-        """Take over settings."""
+        """Apply settings."""
         for index, task in enumerate(settings.tasks):
             weights = np.array(task.position_weight + task.orientation_weight)
             self._weight.host[index] = weights / weights.max()
@@ -120,7 +120,7 @@ class Conditioning:
         self.demand.choose(active, center)
 
     def continue_from(self, other: 'Conditioning') -> None:
-        """Go on as the measurement of the same robot with the same settings would."""
+        """Continue from the measurement of the same robot with the same settings."""
         for frame, before in zip(self.frames, other.frames, strict=True):
             frame.slows = before.slows
         self.demand.continue_from(other.demand)

@@ -145,12 +145,12 @@ class StepSolver:
         self._warm_up(neutral)
 
     def apply(self, settings: Settings) -> None:
-        """Take over settings; stricter limits wait for :meth:`LimitsInForce.settle`."""
+        """Apply settings; stricter limits wait for :meth:`LimitsInForce.settle`."""
         self.limits.apply(settings)
         self._take_over(settings, self._settings)
 
     def continue_from(self, other: StepSolver) -> None:
-        """Go on as the solver of the same robot with the same settings would."""
+        """Continue from the solver of the same robot with the same settings."""
         self.choose(other._active, other._joint_mode, other._center_active)
         self.limits.continue_from(other.limits)
         self.ahead.conditioning.continue_from(other.ahead.conditioning)
@@ -204,7 +204,7 @@ class StepSolver:
         return self._solve(joint_q, step)
 
     def set_obstacles(self, obstacles: tuple[Obstacle, ...], body_q: np.ndarray) -> None:
-        """Take over the obstacles; nothing is compiled or captured.
+        """Apply the obstacles; nothing is compiled or captured.
 
         Args:
             obstacles: At most ``barriers.max_obstacles``.
