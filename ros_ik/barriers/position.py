@@ -93,9 +93,9 @@ def _position_barrier_kernels(scalar: type) -> SimpleNamespace:
                 )
                 factor = scalar(chain_sign[k]) * dof_scale[dof]
                 for row in range(row_axis.shape[0]):
-                    jacobian[robot, start_idx + row, variable] += (
-                        row_sign[row] * factor * velocity[row_axis[row]]
-                    )
+                    added = row_sign[row] * factor * velocity[row_axis[row]]
+                    at = start_idx + row
+                    jacobian[robot, at, variable] = jacobian[robot, at, variable] + added
 
     @compiled_kernel()
     def sweep_position_barrier(

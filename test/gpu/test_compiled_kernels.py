@@ -8,6 +8,7 @@ table names every variant that was compiled, and must name all that there are.
 
 import ast
 import itertools
+import re
 from types import SimpleNamespace
 from typing import no_type_check
 
@@ -29,6 +30,10 @@ from benchmarks.gpu.recorded import read_table
 from benchmarks.gpu.recorded import Recorded
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 
+# Operations of PTX on memory that threads share, with or without a result.
+ATOMIC = re.compile(r'\b(atom|red)\.')
+# Lanes of one problem tell each other when one has succeeded: the least of integers.
+SHARED = {'chain_ik'}
 # Longest compilation of what is compiled here [s], by the table.
 QUICK = 1.0
 
@@ -49,6 +54,9 @@ def test_compiles_to_ptx(variant):
     for kernel in made.values():
         forward, _ = entry_points(kernel)
         assert f'.entry {forward}(' in text
+        # Each thread owns what it writes; functions that are called stand before the entries.
+        entry = text.split(f'.entry {forward}(')[1].split('.entry ')[0]
+        assert bool(ATOMIC.search(entry)) == (kernel.func.__name__ in SHARED)
     assert '.target sm_90' in text
 
 

@@ -131,7 +131,7 @@ def _bias_force_kernel(scalar: type) -> wp.Kernel:
                 bias_force[row, dof] = wp.dot(joint_S_s[row, dof], force)
             parent = tree.joint_parent[joint]
             if parent >= 0:
-                body_force[row, parent] += force
+                body_force[row, parent] = body_force[row, parent] + force
 
     return compute_bias_force
 

@@ -142,7 +142,8 @@ def _inertia_matrix_kernel(scalar: type) -> wp.Kernel:
             joint = tree.joint_order[joints - 1 - k]
             parent = tree.joint_parent[joint]
             if parent >= 0:
-                composite[row, parent] += composite[row, tree.joint_child[joint]]
+                behind = composite[row, tree.joint_child[joint]]
+                composite[row, parent] = composite[row, parent] + behind
         for i in range(inertia_matrix.shape[1]):
             for j in range(inertia_matrix.shape[1]):
                 inertia_matrix[row, i, j] = scalar(0.0)

@@ -24,6 +24,9 @@ def compiled_kernel(
     No block size is set: every launch on a GPU has Warp's default of 256 threads per block. A
     kernel that needs another number gets it as ``block_dim`` of its ``wp.launch``.
 
+    ``array[k] += x`` compiles to an atomic operation on a GPU. Where one thread owns the element
+    it is written as ``array[k] = array[k] + x``; a test looks for atomics in what is compiled.
+
     Args:
         differentiable: Whether it has an adjoint.
         module: The module of kernels that are compiled together, None for its own.

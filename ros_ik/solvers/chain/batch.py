@@ -8,6 +8,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import root_pose
 from ros_ik.solvers.chain.functions import chain_structs
@@ -88,7 +89,7 @@ class ChainBatch:
         self._command.launch()
         self._rows.download()
         self._status.download()
-        wp.synchronize_device(self.chain.tree.device)
+        wait_for(self.chain.tree.device)
         # The next solve must not change this result.
         return self._rows.host.copy(), self._status.host.copy()
 

@@ -142,7 +142,7 @@ def chain_evaluation(scalar: type) -> SimpleNamespace:
             if j >= 0:
                 S = joint_twist(tree, joint, pose)
                 for row in range(6):
-                    at.jacobian[slot, row, j] += chain.coef1[k] * S[row]
+                    at.jacobian[slot, row, j] = at.jacobian[slot, row, j] + chain.coef1[k] * S[row]
                 value = chain.coef0[k] + chain.coef1[k] * at.q[slot, j]
                 pose = pose * joint_motion(tree, joint, value)
             pose = pose * tree.joint_X_c_inverse[joint]
@@ -248,7 +248,7 @@ def step_functions(scalar: type) -> SimpleNamespace:
             upper[i, j] = wp.min(chain.upper[j] - q, reach) / step_size
         least = scalar(wp.static(_LEAST_RELATIVE_DAMPING)) * trace / scalar(m)
         for j in range(m):
-            program.H[i, j, j] += wp.max(damping, least)
+            program.H[i, j, j] = program.H[i, j, j] + wp.max(damping, least)
 
     @wp.func
     def predicted_decrease(i: int, slot: int, at: Iterates, x: wp.array2d(dtype=scalar)) -> scalar:

@@ -281,10 +281,10 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
                         step = primal_step
                         full = True
                     for j in range(n):
-                        x[i, j] += step * ws.z[i, j]
+                        x[i, j] = x[i, j] + step * ws.z[i, j]
                 for j in range(q):
-                    ws.u[i, j] -= step * ws.r[i, j]
-                ws.u[i, q] += step
+                    ws.u[i, j] = ws.u[i, j] - step * ws.r[i, j]
+                ws.u[i, q] = ws.u[i, q] + step
                 if full:
                     add_constraint(i, n, q, ws)
                     ws.active[i, q] = k

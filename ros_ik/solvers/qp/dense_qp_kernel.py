@@ -183,9 +183,9 @@ def qp_function(scalar: type) -> wp.Function:
                 norm = ws.row_norm[i, row]
                 scale = scalar(1.0) / (norm * norm)
                 for j in range(n):
-                    ws.c[i, j] -= A[i, row, j] * b[i, row] * scale
+                    ws.c[i, j] = ws.c[i, j] - A[i, row, j] * b[i, row] * scale
                     for k in range(n):
-                        ws.H[i, j, k] += A[i, row, j] * A[i, row, k] * scale
+                        ws.H[i, j, k] = ws.H[i, j, k] + A[i, row, j] * A[i, row, k] * scale
 
     @wp.func
     def store_multipliers(

@@ -371,6 +371,26 @@ def test_threads_and_lanes_change_who_searches_not_what_counts_as_solved():
     assert np.all(several.solve(poses, seeds).n_found == 3)
 
 
+@pytest.mark.parametrize('n_solutions', [1, 3])
+def test_the_order_in_which_lanes_run_changes_nothing(n_solutions):
+    model = robot('panda')
+    poses, seeds = reachable(model, 'panda_hand_tcp', 200)
+    poses[::9, 2] += 3.0  # out of reach
+    solver = ChainIK(
+        model, 'panda_hand_tcp', 200, n_lanes=5, n_solutions=n_solutions, n_threads=1,
+        settings=ChainIKSettings(max_attempts=20),
+    )  # fmt: skip
+    # On a CPU the first lane of a problem runs first, and knows of no other.
+    first = solver.solve(poses, seeds).copy()
+    assert np.any(first.status != SolveStatus.CONVERGED)
+    least = solver.iterations.numpy().reshape(200, 5).min(axis=1)
+    # Now the quickest one of each problem has run before all others.
+    solver._solved.assign(np.where(first.status == SolveStatus.CONVERGED, least, 2**31 - 1))
+    again = solver.solve(poses, seeds)
+    for field in ('joint_q', 'status', 'n_found', 'position_error'):
+        np.testing.assert_array_equal(getattr(first, field), getattr(again, field))
+
+
 def test_solving_again_gives_the_same():
     model = robot('panda')
     poses, seeds = reachable(model, 'panda_hand_tcp', 50)

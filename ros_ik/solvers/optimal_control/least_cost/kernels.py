@@ -65,7 +65,7 @@ def search_kernels(scalar: type) -> SimpleNamespace:
         for dof in range(dof_variable.shape[0]):
             variable = dof_variable[dof]
             if variable >= 0:
-                J[row, variable] += dof_scale[dof] * jacobian[0, row, dof]
+                J[row, variable] = J[row, variable] + dof_scale[dof] * jacobian[0, row, dof]
 
     @compiled_kernel()
     def assemble_model(
@@ -86,17 +86,17 @@ def search_kernels(scalar: type) -> SimpleNamespace:
             for j in range(n):
                 value = J[row, j]
                 if value != scalar(0.0):
-                    c[0, j] += value * residuals[0, row]
+                    c[0, j] = c[0, j] + value * residuals[0, row]
                     for k in range(j + 1):
-                        H[0, j, k] += value * J[row, k]
+                        H[0, j, k] = H[0, j, k] + value * J[row, k]
         largest = scalar(0.0)
         for j in range(n):
             largest = wp.max(largest, H[0, j, j])
         added[0] = parameters[wp.static(DAMPING)] * largest + scalar(wp.static(_LEAST_DAMPING))
         for j in range(n):
             for k in range(j + 1):
-                H[0, j, k] += curvature[j, k]
-            H[0, j, j] += added[0]
+                H[0, j, k] = H[0, j, k] + curvature[j, k]
+            H[0, j, j] = H[0, j, j] + added[0]
             for k in range(j):
                 H[0, k, j] = H[0, j, k]
 

@@ -9,6 +9,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.tree import tree_struct
+from ros_ik.solvers.pose_ik.kernels.kernel import NEVER
 from ros_ik.solvers.pose_ik.kernels.kernel import unit_pose_function
 from ros_ik.solvers.pose_ik.kernels.placement import placement_functions
 from ros_ik.solvers.pose_ik.kernels.placement import placement_struct
@@ -87,6 +88,19 @@ def collect_kernel() -> wp.Kernel:
                 best = problem * lanes + lane
         return best
 
+    @wp.func
+    def leave_out_later(
+        row: int,
+        end: int,
+        found_at: wp.array2d(dtype=wp.int32),
+        found: wp.array(dtype=wp.int32),
+    ):
+        """Leave out what a lane found after the iterations of the first one to succeed."""
+        count = found[row]
+        while count > 0 and found_at[row, wp.max(count - 1, 0)] > end:
+            count -= 1
+        found[row] = count
+
     @compiled_kernel()
     def collect(
         tree: Tree,
@@ -96,6 +110,7 @@ def collect_kernel() -> wp.Kernel:
         target: wp.array(dtype=wp.transformd),  # [n_problems]
         seed: wp.array2d(dtype=wp.float64),  # [n_problems, m]
         solutions: wp.array3d(dtype=wp.float64),  # [n_problems * lanes, n_solutions, m]
+        found_at: wp.array2d(dtype=wp.int32),  # [n_problems * lanes, n_solutions], iterations
         found: wp.array(dtype=wp.int32),  # [n_problems * lanes]
         lane_cost: wp.array(dtype=wp.float64),  # [n_problems * lanes]
         joint_q: wp.array2d(dtype=wp.float64),  # [n_problems * n_solutions, joint_coord_count]
@@ -109,6 +124,8 @@ def collect_kernel() -> wp.Kernel:
         n_solutions = position_error.shape[1]
         start = problem * n_solutions
         pose, is_finite = unit_pose(problem, target, seed)
+        for lane in range(lanes):
+            leave_out_later(problem * lanes + lane, solved[problem], found_at, found)
         count = int(0)
         row = int(0)
         slot = int(0)
@@ -146,6 +163,6 @@ def collect_kernel() -> wp.Kernel:
             if k < count and not inside:
                 code = wp.static(int(SolveStatus.NUMERICAL_FAILURE))
         status[problem] = code
-        solved[problem] = 0
+        solved[problem] = wp.static(NEVER)
 
     return collect

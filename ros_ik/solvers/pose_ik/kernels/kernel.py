@@ -7,6 +7,9 @@ few iterations did not shrink enough, then starts again from a random configurat
 that reach a solution do so in ten iterations, so giving up early and often finds one sooner than
 patience; the last attempts are patient, and the very last goes on from the best configuration
 found, so that a pose out of reach ends at a local optimum.
+
+Lanes of a problem end with the one that needs the fewest iterations, and what they find later does
+not count: a call gives the same answer whichever of them runs first.
 """
 
 import functools
@@ -23,6 +26,9 @@ from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_error_functions
 from ros_ik.solvers.pose_ik.kernels.functions import chain_functions
 from ros_ik.solvers.pose_ik.kernels.functions import chain_struct
 from ros_ik.solvers.pose_ik.kernels.functions import rotation_error_function
+
+# More iterations than any lane makes: what a problem holds that no lane has solved.
+NEVER = 2**31 - 1
 
 
 @no_type_check
@@ -236,8 +242,9 @@ def chain_ik_kernel(
         first: int,  # problem of the first thread's lane
         target: wp.array(dtype=transform),  # [n_problems], of the tool in the world
         seed: wp.array2d(dtype=scalar),  # [n_problems, m]
-        solved: wp.array(dtype=wp.int32),  # [n_problems], 1 once a lane has what was asked for
+        solved: wp.array(dtype=wp.int32),  # [n_problems], least iterations to all that is wanted
         solutions: wp.array3d(dtype=scalar),  # [n_problems * lanes, n_solutions, m]
+        found_at: wp.array2d(dtype=wp.int32),  # [n_problems * lanes, n_solutions], iterations
         found: wp.array(dtype=wp.int32),  # [n_problems * lanes]
         lane_cost: wp.array(dtype=scalar),  # [n_problems * lanes], of solution 0
         iterations: wp.array(dtype=wp.int32),  # [n_problems * lanes]
@@ -273,10 +280,11 @@ def chain_ik_kernel(
                 if is_new(answer, row, n_found, search.separation, solutions):
                     for j in range(m):
                         solutions[row, n_found, j] = answer[j]
+                    found_at[row, n_found] = total
                     best = cost
                     n_found += 1
                 if n_found == solutions.shape[1]:
-                    solved[problem] = 1
+                    wp.atomic_min(solved, problem, total)
             elif n_found == 0 and cost < best:
                 best = cost
                 for j in range(m):
@@ -288,7 +296,9 @@ def chain_ik_kernel(
             if step % window == 0:
                 stalled = stalled or cost > search.progress * mark
                 mark = cost
-            if solved[problem] != 0 or attempt > search.max_attempts:
+            # No lane ends before it has made as many iterations as the quickest one to succeed:
+            # what all have found by then is the same in whatever order they run.
+            if total >= solved[problem] or attempt > search.max_attempts:
                 running = False
             if stalled:
                 attempt += 1

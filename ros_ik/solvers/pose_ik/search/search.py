@@ -29,6 +29,7 @@ from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 from ros_ik.solvers.pose_ik.kernels.collect import collect_kernel
 from ros_ik.solvers.pose_ik.kernels.kernel import chain_ik_kernel
+from ros_ik.solvers.pose_ik.kernels.kernel import NEVER
 from ros_ik.solvers.pose_ik.search.setup import make_chain
 from ros_ik.solvers.pose_ik.search.setup import make_placement
 from ros_ik.solvers.pose_ik.search.setup import make_search
@@ -176,7 +177,8 @@ class ChainSearch(ReadOnce):
         """Return the memory that one more problem takes [bytes]."""
         arrays = (
             self.poses.array, self.seeds.array, self._solved, self._solutions, self._found,
-            self._lane_cost, self.iterations, *(buffer.array for buffer in self._outputs),
+            self._lane_cost, self._found_at, self.iterations,
+            *(buffer.array for buffer in self._outputs),
         )  # fmt: skip
         return sum(array.capacity for array in arrays) // self.n_problems
 
@@ -233,7 +235,7 @@ class ChainSearch(ReadOnce):
     def _launch(self, first: int, count: int, thread: int = 0) -> None:
         """Search and verify ``count`` problems from ``first`` on."""
         poses, seeds = self.poses.array, self.seeds.array
-        found = [self._solutions, self._found, self._lane_cost]
+        found = [self._solutions, self._found_at, self._found, self._lane_cost]
         wp.launch(
             self._kernel,
             dim=count * self._lanes,
@@ -261,8 +263,9 @@ class ChainSearch(ReadOnce):
         rows, device = n * self._lanes, self._device
         self.poses = HostBuffer((n,), wp.transformd, device)
         self.seeds = HostBuffer((n, m), wp.float64, device)
-        self._solved = wp.zeros(n, dtype=wp.int32, device=device)
+        self._solved = wp.full(n, NEVER, dtype=wp.int32, device=device)
         self._solutions = wp.zeros((rows, s, m), dtype=wp.float64, device=device)
+        self._found_at = wp.zeros((rows, s), dtype=wp.int32, device=device)
         self._found = wp.zeros(rows, dtype=wp.int32, device=device)
         self._lane_cost = wp.zeros(rows, dtype=wp.float64, device=device)
         self.iterations = wp.zeros(rows, dtype=wp.int32, device=device)
