@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ros_ik.objectives import IKObjectiveCenterOfMass
     from ros_ik.objectives import IKObjectiveJointLimit
     from ros_ik.objectives import IKObjectiveJointPosition
+    from ros_ik.objectives import IKObjectiveLinkFunction
     from ros_ik.objectives import IKObjectiveLookAt
     from ros_ik.objectives import IKObjectiveManipulability
     from ros_ik.objectives import IKObjectivePose
@@ -125,6 +126,7 @@ __all__ = [
     'IKObjectiveCenterOfMass',
     'IKObjectiveJointLimit',
     'IKObjectiveJointPosition',
+    'IKObjectiveLinkFunction',
     'IKObjectiveLookAt',
     'IKObjectiveManipulability',
     'IKObjectivePose',

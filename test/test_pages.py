@@ -172,7 +172,13 @@ def test_inverse_kinematics(tmp_path):
     path.write_text(blocks(page)[7])
     names = runpy.run_path(str(path), names | {'joint_q': start})
     assert np.all(names['solver'].status.numpy() == SolveStatus.CONVERGED)
-    path.write_text(blocks(page)[8])
+    own = tmp_path / 'own.py'
+    own.write_text(blocks(page)[8])
+    names |= {'upright': runpy.run_path(str(own), names)['upright']}
+    solver = ros_ik.IKSolver(names['model'], 1, [names['upright']])
+    solver.step(start[:1], start[:1])
+    assert np.all(solver.status.numpy() == SolveStatus.CONVERGED)
+    path.write_text(blocks(page)[9])
     names = runpy.run_path(str(path), names | {'joint_q': names['start'][0]})
     assert names['rows'].shape == (names['chain'].num_dof_pos + 2,)
 

@@ -21,6 +21,11 @@ from pathlib import Path
 import warp as wp
 
 from benchmarks.process import ROOT
+from ros_ik.objectives.base.formula import AnyFormula
+from ros_ik.objectives.base.formula import Formula
+from ros_ik.objectives.base.formula import JointFormula
+from ros_ik.objectives.formulas import BUILTIN_FORMULAS
+from ros_ik.objectives.formulas import STEP_FORMULAS
 from ros_ik.solvers.analytic.structure.form import ClosedFormFamily
 from ros_ik.solvers.analytic.structure.structure import Split
 from ros_ik.solvers.step.quadratic_program.small_active_set import MOST_VARIABLES
@@ -31,7 +36,6 @@ DECORATOR = 'compiled_kernel'
 _TURNS_6, _TURNS_7 = (False,) * 6, (False,) * 7
 # Samples of parameters that describe a structure, by the names of those that go together.
 STRUCTURES: dict[tuple[str, ...], tuple[tuple, ...]] = {
-    ('k',): ((6,), (3,)),
     # With an adjoint the forward pass is the same.
     ('differentiable',): ((True,),),
     ('m',): ((7,), (MOST_VARIABLES,)),
@@ -50,6 +54,10 @@ STRUCTURES: dict[tuple[str, ...], tuple[tuple, ...]] = {
     )
     + ((ClosedFormFamily.SPHERICAL, Split.JOINT, 1, True, True),),
     ('slides',): ((_TURNS_7,),),
+    ('formula',): tuple((f,) for f in BUILTIN_FORMULAS if isinstance(f, Formula)),
+    ('joint_formula',): tuple((f,) for f in BUILTIN_FORMULAS if isinstance(f, JointFormula)),
+    ('formulas',): ((BUILTIN_FORMULAS,),),
+    ('task_formulas',): ((STEP_FORMULAS,),),
 }
 
 
@@ -215,4 +223,6 @@ def _shown(value):
         return value.name
     if isinstance(value, tuple) and all(isinstance(entry, bool) for entry in value):
         return ''.join('P' if slides else 'R' for slides in value)
+    if isinstance(value, tuple) and all(isinstance(entry, AnyFormula) for entry in value):
+        return str(len(value))
     return getattr(value, '__name__', str(value))

@@ -7,6 +7,7 @@ from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 from ros_ik.objectives.interface.objective import IKObjective
 from ros_ik.objectives.joint_limit import IKObjectiveJointLimit
 from ros_ik.objectives.joint_position import IKObjectiveJointPosition
+from ros_ik.objectives.link_function import IKObjectiveLinkFunction
 from ros_ik.objectives.look_at import IKObjectiveLookAt
 from ros_ik.objectives.manipulability import IKObjectiveManipulability
 from ros_ik.objectives.pose import IKObjectivePose
@@ -20,6 +21,7 @@ __all__ = [
     'IKObjectiveCenterOfMass',
     'IKObjectiveJointLimit',
     'IKObjectiveJointPosition',
+    'IKObjectiveLinkFunction',
     'IKObjectiveLookAt',
     'IKObjectiveManipulability',
     'IKObjectivePose',

@@ -11,6 +11,7 @@ of :mod:`ros_ik.kinematics.dynamics.center_of_mass`.
 
 from collections.abc import Sequence
 import functools
+from types import SimpleNamespace
 from typing import Any
 from typing import no_type_check
 from typing import TYPE_CHECKING
@@ -23,12 +24,13 @@ from ros_ik.kinematics.dynamics.center_of_mass import center_of_mass_functions
 from ros_ik.kinematics.dynamics.center_of_mass import mass_distribution
 from ros_ik.kinematics.dynamics.center_of_mass import MassDistribution
 from ros_ik.kinematics.runtime.arguments import checked_link
-from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.objectives.base.arguments import checked_weight
 from ros_ik.objectives.base.builtin import PositionTargetObjective
+from ros_ik.objectives.base.formula import block_functions
+from ros_ik.objectives.base.formula import Formula
 from ros_ik.objectives.base.functions import objective_functions
-from ros_ik.objectives.base.record import make_record
-from ros_ik.objectives.base.record import RecordKind
+from ros_ik.objectives.base.number_table import as_table
+from ros_ik.objectives.base.number_table import table_functions
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 
 if TYPE_CHECKING:
@@ -37,66 +39,71 @@ if TYPE_CHECKING:
 
 @no_type_check
 @functools.cache
-def _residual_kernel(scalar: type, stored: type, differentiable: bool) -> wp.Kernel:
-    functions, masses_of = objective_functions(scalar), center_of_mass_functions(scalar)
-    transform, read_vec3 = functions.transform, functions.read_vec3
-    problem_row, link_pose = functions.problem_row, functions.link_pose
-    MassArrays, center_of_mass = masses_of.MassArrays, masses_of.center_of_mass
+def _functions(scalar: type) -> SimpleNamespace:
+    types, tables = objective_functions(scalar), table_functions(scalar)
+    masses = center_of_mass_functions(scalar)
+    vec3, transform, twist = types.vec3, types.transform, types.twist
+    point_velocity, link_pose = types.point_velocity, types.link_pose
+    MassArrays, center_of_mass = masses.MassArrays, masses.center_of_mass
+    center_velocity = masses.center_of_mass_velocity
+    Table, table_vec3 = tables.Table, tables.table_vec3
+    rows3 = block_functions(scalar).rows3
 
-    @compiled_kernel(differentiable=differentiable)
-    def center_of_mass_residuals(
-        masses: MassArrays,
-        body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
-        reference: int,
-        target_position: wp.array2d(dtype=stored),  # [n_problems, 3]
-        weight: wp.array2d(dtype=wp.float64),  # [1, 3]
-        problem_idx: wp.array(dtype=wp.int32),  # [n_batch]
-        start_idx: int,
-        residuals: wp.array2d(dtype=scalar),  # [n_batch, total_residuals]
-    ):
-        row = wp.tid()
-        problem = problem_row(row, problem_idx, target_position.shape[0])
-        center = center_of_mass(masses, row, body_q)
-        seen = wp.transform_point(wp.transform_inverse(link_pose(row, reference, body_q)), center)
-        error = read_vec3(target_position, problem) - seen
-        for axis in range(3):
-            residuals[row, start_idx + axis] = scalar(weight[0, axis]) * error[axis]
+    @wp.struct
+    class Parameters:
+        reference: int
+        masses: MassArrays
+        target: Table  # [n_problems, 3]
 
-    return center_of_mass_residuals
+    @wp.struct
+    class State:
+        to_reference: transform
+        center: vec3  # in the world
+        target: vec3
+
+    @wp.func
+    def prepare(
+        parameters: Parameters,
+        row: int,
+        problem: int,
+        block: int,
+        body_q: wp.array2d(dtype=transform),
+    ) -> State:
+        state = State()
+        reference = link_pose(row, parameters.reference, body_q)
+        state.to_reference = wp.transform_inverse(reference)
+        state.center = center_of_mass(parameters.masses, row, body_q)
+        state.target = table_vec3(parameters.target, problem, 0)
+        return state
+
+    @wp.func
+    def residual(state: State) -> twist:
+        return rows3(state.target - wp.transform_point(state.to_reference, state.center))
+
+    @wp.func
+    def column(
+        state: State,
+        parameters: Parameters,
+        row: int,
+        slot: int,
+        dof: int,
+        sign: scalar,
+        body_q: wp.array2d(dtype=transform),
+        joint_S_s: wp.array2d(dtype=twist),
+    ) -> twist:
+        velocity = center_velocity(parameters.masses, row, dof, body_q, joint_S_s)
+        if parameters.reference >= 0:
+            # What moves the reference too: the velocity of its point at the centre of mass.
+            velocity -= sign * point_velocity(joint_S_s[row, dof], state.center)
+            velocity = wp.transform_vector(state.to_reference, velocity)
+        return rows3(-velocity)
+
+    return SimpleNamespace(
+        Parameters=Parameters, State=State, prepare=prepare, residual=residual, column=column
+    )
 
 
-@no_type_check
-@functools.cache
-def _jacobian_kernel(scalar: type) -> wp.Kernel:
-    functions, masses_of = objective_functions(scalar), center_of_mass_functions(scalar)
-    transform, twist = functions.transform, functions.twist
-    point_velocity = functions.point_velocity
-    MassArrays, center_of_mass = masses_of.MassArrays, masses_of.center_of_mass
-    velocity_of = masses_of.center_of_mass_velocity
-
-    @compiled_kernel()
-    def center_of_mass_jacobian(
-        masses: MassArrays,
-        body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
-        joint_S_s: wp.array2d(dtype=twist),  # [n_batch, joint_dof_count]
-        reference: int,
-        moves_reference: wp.array(dtype=wp.int32),  # [joint_dof_count]
-        weight: wp.array2d(dtype=wp.float64),  # [1, 3]
-        start_idx: int,
-        jacobian: wp.array3d(dtype=scalar),  # [n_batch, total_residuals, joint_dof_count]
-    ):
-        row, dof = wp.tid()
-        velocity = velocity_of(masses, row, dof, body_q, joint_S_s)
-        if reference >= 0:
-            if moves_reference[dof] != 0:
-                center = center_of_mass(masses, row, body_q)
-                velocity -= point_velocity(joint_S_s[row, dof], center)
-            rotation = wp.transform_get_rotation(body_q[row, reference])
-            velocity = wp.quat_rotate_inv(rotation, velocity)
-        for axis in range(3):
-            jacobian[row, start_idx + axis, dof] = -scalar(weight[0, axis]) * velocity[axis]
-
-    return center_of_mass_jacobian
+CENTER_OF_MASS = Formula('center_of_mass', _functions, rows=3)
 
 
 class IKObjectiveCenterOfMass(PositionTargetObjective):
@@ -105,6 +112,8 @@ class IKObjectiveCenterOfMass(PositionTargetObjective):
     Attributes:
         reference_link_index: The link in which targets are given; -1 for the world.
     """
+
+    formula = CENTER_OF_MASS
 
     construction_only = frozenset(('bodies',))
 
@@ -151,60 +160,15 @@ class IKObjectiveCenterOfMass(PositionTargetObjective):
         }
         moves = np.zeros(model.joint_dof_count, dtype=np.int32)
         moves[link_dofs(model, self.reference_link_index)] = 1
-        self._moves_reference = wp.array(moves, dtype=wp.int32, device=self.device)
+        moved = np.diff(self._masses[wp.float64].arrays.moved_start.numpy())
+        dofs = np.flatnonzero(moved | moves)
+        self._chain_dof = wp.array(dofs, dtype=wp.int32, device=self.device)
+        self._chain_sign = wp.array(moves[dofs], dtype=wp.int32, device=self.device)
 
-    def record(self) -> Any:
-        """Return the record; see :meth:`IKObjective.record`."""
-        masses, moves_reference = self._masses[wp.float64], self._moves_reference.numpy()
-        moved = np.flatnonzero(np.diff(masses.arrays.moved_start.numpy()) | moves_reference)
-        return make_record(
-            RecordKind.CENTER_OF_MASS,
-            self._weights.array,
-            target=self._targets.array,
-            reference=self.reference_link_index,
-            chain_dof=wp.array(moved, dtype=wp.int32, device=self.device),
-            chain_sign=wp.array(moves_reference[moved], dtype=wp.int32, device=self.device),
-            masses=masses.arrays,
-        )
+    def _fill(self, parameters: Any, scalar: type) -> None:
+        parameters.reference = self.reference_link_index
+        parameters.masses = self._masses[scalar].arrays
+        parameters.target = as_table(self._targets)
 
-    def compute_residuals(
-        self,
-        body_q: wp.array,
-        joint_q: wp.array,
-        model: 'Model',
-        residuals: wp.array,
-        start_idx: int,
-        problem_idx: wp.array | None = None,
-    ) -> None:
-        """Write the three residuals; see :meth:`IKObjective.compute_residuals`."""
-        rows = body_q.shape[0]
-        self._launch(
-            _residual_kernel(residuals.dtype, self._targets.scalar, residuals.requires_grad),
-            rows,
-            [
-                self._masses[residuals.dtype].arrays, body_q, self.reference_link_index,
-                self._targets.array, self._weights.array, self._problems(problem_idx, rows),
-                start_idx,
-            ],
-            residuals,
-        )  # fmt: skip
-
-    def compute_jacobian_analytic(
-        self,
-        body_q: wp.array,
-        joint_q: wp.array,
-        model: 'Model',
-        jacobian: wp.array,
-        joint_S_s: wp.array,
-        start_idx: int,
-    ) -> None:
-        """Write the three rows; see :meth:`IKObjective.compute_jacobian_analytic`."""
-        self._launch(
-            _jacobian_kernel(jacobian.dtype),
-            (body_q.shape[0], jacobian.shape[2]),
-            [
-                self._masses[jacobian.dtype].arrays, body_q, joint_S_s,
-                self.reference_link_index, self._moves_reference, self._weights.array, start_idx,
-            ],
-            jacobian,
-        )  # fmt: skip
+    def _links(self) -> None:
+        return None

@@ -21,12 +21,12 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.kinematics.runtime.arguments import checked_numbers
-from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.objectives.base.arguments import checked_weight
 from ros_ik.objectives.base.builtin import BuiltinObjective
+from ros_ik.objectives.base.formula import JointFormula
+from ros_ik.objectives.base.number_table import as_table
+from ros_ik.objectives.base.number_table import table_functions
 from ros_ik.objectives.base.parameter import Parameter
-from ros_ik.objectives.base.record import make_record
-from ros_ik.objectives.base.record import RecordKind
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 
 if TYPE_CHECKING:
@@ -35,47 +35,34 @@ if TYPE_CHECKING:
 
 @no_type_check
 @functools.cache
-def _joint_limit_kernels(scalar: type, stored: type, differentiable: bool) -> SimpleNamespace:
-    @compiled_kernel(differentiable=differentiable)
-    def joint_limit_residuals(
-        joint_q: wp.array2d(dtype=scalar),  # [n_batch, joint_coord_count]
-        lower: wp.array2d(dtype=stored),  # [joint_dof_count, 1]
-        upper: wp.array2d(dtype=stored),  # [joint_dof_count, 1]
-        weight: wp.array2d(dtype=wp.float64),  # [1, joint_dof_count]
-        dof_coord: wp.array(dtype=wp.int32),  # [joint_dof_count], -1 where there is none
-        start_idx: int,
-        residuals: wp.array2d(dtype=scalar),  # [n_batch, total_residuals]
-    ):
-        row, dof = wp.tid()
-        coord = dof_coord[dof]
-        violation = scalar(0.0)
-        if coord >= 0:
-            above = joint_q[row, coord] - scalar(upper[dof, 0])
-            below = scalar(lower[dof, 0]) - joint_q[row, coord]
-            violation = wp.max(scalar(0.0), above) + wp.max(scalar(0.0), below)
-        residuals[row, start_idx + dof] = scalar(weight[0, dof]) * violation
+def _functions(scalar: type) -> SimpleNamespace:
+    vec2, tables = wp.types.vector(2, scalar), table_functions(scalar)
+    Table, number = tables.Table, tables.number
 
-    @compiled_kernel()
-    def joint_limit_jacobian(
-        joint_q: wp.array2d(dtype=scalar),  # [n_batch, joint_coord_count]
-        lower: wp.array2d(dtype=stored),  # [joint_dof_count, 1]
-        upper: wp.array2d(dtype=stored),  # [joint_dof_count, 1]
-        weight: wp.array2d(dtype=wp.float64),  # [1, joint_dof_count]
-        dof_coord: wp.array(dtype=wp.int32),  # [joint_dof_count], -1 where there is none
-        start_idx: int,
-        jacobian: wp.array3d(dtype=scalar),  # [n_batch, total_residuals, joint_dof_count]
-    ):
-        row, dof = wp.tid()
-        coord = dof_coord[dof]
-        slope = scalar(0.0)
-        if coord >= 0:
-            if joint_q[row, coord] > scalar(upper[dof, 0]):
-                slope += scalar(weight[0, dof])
-            if joint_q[row, coord] < scalar(lower[dof, 0]):
-                slope -= scalar(weight[0, dof])
-        jacobian[row, start_idx + dof, dof] = slope
+    @wp.struct
+    class Parameters:
+        lower: Table  # [joint_dof_count, 1]
+        upper: Table  # [joint_dof_count, 1]
+        dof_coord: wp.array(dtype=wp.int32)  # [joint_dof_count], -1 where there is none
 
-    return SimpleNamespace(residuals=joint_limit_residuals, jacobian=joint_limit_jacobian)
+    @wp.func
+    def term(
+        parameters: Parameters, row: int, problem: int, dof: int, joint_q: wp.array2d(dtype=scalar)
+    ) -> vec2:
+        coord = parameters.dof_coord[dof]
+        if coord < 0:
+            return vec2()
+        above = joint_q[row, coord] - number(parameters.upper, dof, 0)
+        below = number(parameters.lower, dof, 0) - joint_q[row, coord]
+        zero = scalar(0.0)
+        residual = wp.max(zero, above) + wp.max(zero, below)
+        slope = wp.where(above > zero, scalar(1.0), zero)
+        return vec2(residual, wp.where(below > zero, scalar(-1.0), slope))
+
+    return SimpleNamespace(Parameters=Parameters, term=term)
+
+
+JOINT_LIMIT = JointFormula('joint_limit', _functions)
 
 
 class IKObjectiveJointLimit(BuiltinObjective):
@@ -83,6 +70,8 @@ class IKObjectiveJointLimit(BuiltinObjective):
 
     A penalty gives way to other objectives. Hard limits are those of the solvers.
     """
+
+    formula = JOINT_LIMIT
 
     def __init__(
         self,
@@ -160,60 +149,6 @@ class IKObjectiveJointLimit(BuiltinObjective):
             )
         self._dof_coord = wp.array(dof_coordinates(model), dtype=wp.int32, device=self.device)
 
-    def record(self) -> Any:
-        """Return the record; see :meth:`IKObjective.record`."""
-        return make_record(
-            RecordKind.JOINT_LIMIT,
-            self._weights.array,
-            target=self._lower.array,
-            upper=self._upper.array,
-            dof_coord=self._dof_coord,
-            chain_dof=wp.array(np.arange(self.residual_dim()), dtype=wp.int32, device=self.device),
-        )
-
-    def compute_residuals(
-        self,
-        body_q: wp.array,
-        joint_q: wp.array,
-        model: 'Model',
-        residuals: wp.array,
-        start_idx: int,
-        problem_idx: wp.array | None = None,
-    ) -> None:
-        """Write one residual per degree of freedom; the limits serve every problem."""
-        kernels = _joint_limit_kernels(
-            residuals.dtype, self._lower.scalar, residuals.requires_grad
-        )
-        self._launch_dofs(kernels.residuals, joint_q, start_idx, residuals)
-
-    def compute_jacobian_autodiff(
-        self, tape: wp.Tape, model: 'Model', jacobian: wp.array, start_idx: int, dq_dof: wp.array
-    ) -> None:
-        """Write the diagonal with one backward pass."""
-        self._tape_reader.diagonal(tape, jacobian, start_idx, dq_dof)
-
-    def compute_jacobian_analytic(
-        self,
-        body_q: wp.array,
-        joint_q: wp.array,
-        model: 'Model',
-        jacobian: wp.array,
-        joint_S_s: wp.array,
-        start_idx: int,
-    ) -> None:
-        """Write the diagonal; see :meth:`IKObjective.compute_jacobian_analytic`."""
-        kernels = _joint_limit_kernels(jacobian.dtype, self._lower.scalar, False)
-        self._launch_dofs(kernels.jacobian, joint_q, start_idx, jacobian)
-
-    def _launch_dofs(
-        self, kernel: wp.Kernel, joint_q: wp.array, start_idx: int, output: wp.array
-    ) -> None:
-        self._launch(
-            kernel,
-            (joint_q.shape[0], self.residual_dim()),
-            [
-                joint_q, self._lower.array, self._upper.array, self._weights.array,
-                self._dof_coord, start_idx,
-            ],
-            output,
-        )  # fmt: skip
+    def _fill(self, parameters: Any, scalar: type) -> None:
+        parameters.lower, parameters.upper = as_table(self._lower), as_table(self._upper)
+        parameters.dof_coord = self._dof_coord

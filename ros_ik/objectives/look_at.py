@@ -26,15 +26,16 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.runtime.arguments import checked_link
-from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.objectives.base.arguments import checked_unit
 from ros_ik.objectives.base.arguments import checked_vector
 from ros_ik.objectives.base.arguments import checked_weight
 from ros_ik.objectives.base.builtin import PositionTargetObjective
+from ros_ik.objectives.base.formula import block_functions
+from ros_ik.objectives.base.formula import Formula
 from ros_ik.objectives.base.functions import objective_functions
-from ros_ik.objectives.base.record import make_record
-from ros_ik.objectives.base.record import RecordKind
+from ros_ik.objectives.base.number_table import as_table
+from ros_ik.objectives.base.number_table import table_functions
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 @no_type_check
 @functools.cache
-def look_functions(scalar: type) -> SimpleNamespace:
+def _turn_functions(scalar: type) -> SimpleNamespace:
     """Build ``turn_to(a, d) -> vec3`` and ``turn_velocity(a, d, da, dd) -> vec3``."""
     vec3 = objective_functions(scalar).vec3
     # Sine below which f = 1 and g = 1/3, or the form at the opposite direction, are exact to
@@ -95,89 +96,83 @@ def look_functions(scalar: type) -> SimpleNamespace:
 
 @no_type_check
 @functools.cache
-def _residual_kernel(scalar: type, stored: type, differentiable: bool) -> wp.Kernel:
-    functions = objective_functions(scalar)
-    transform, read_vec3 = functions.transform, functions.read_vec3
-    problem_row, link_pose = functions.problem_row, functions.link_pose
-    turn_to = look_functions(scalar).turn_to
+def _functions(scalar: type) -> SimpleNamespace:
+    types, tables, turn = (
+        objective_functions(scalar), table_functions(scalar), _turn_functions(scalar)
+    )  # fmt: skip
+    vec3, transform, twist = types.vec3, types.transform, types.twist
+    read_vec3, point_velocity = types.read_vec3, types.point_velocity
+    link_pose, rows3 = types.link_pose, block_functions(scalar).rows3
+    turn_to, turn_velocity = turn.turn_to, turn.turn_velocity
+    Table, table_vec3 = tables.Table, tables.table_vec3
 
-    @compiled_kernel(differentiable=differentiable)
-    def look_at_residuals(
-        body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
-        target_position: wp.array2d(dtype=stored),  # [n_problems, 3]
-        weight: wp.array2d(dtype=wp.float64),  # [1, 3]
-        link: int,
-        reference: int,
-        link_axis: wp.array2d(dtype=wp.float64),  # [1, 3]
-        offset: wp.array2d(dtype=wp.float64),  # [1, 3]
-        problem_idx: wp.array(dtype=wp.int32),  # [n_batch]
-        start_idx: int,
-        residuals: wp.array2d(dtype=scalar),  # [n_batch, total_residuals]
-    ):
-        row = wp.tid()
-        target = read_vec3(
-            target_position, problem_row(row, problem_idx, target_position.shape[0])
-        )
-        pose = wp.transform_inverse(link_pose(row, reference, body_q)) * body_q[row, link]
-        a = wp.transform_vector(pose, read_vec3(link_axis, 0))
-        d = wp.normalize(target - wp.transform_point(pose, read_vec3(offset, 0)))
-        turn = turn_to(a, d)
-        for axis in range(3):
-            residuals[row, start_idx + axis] = scalar(weight[0, axis]) * turn[axis]
+    @wp.struct
+    class Parameters:
+        link: int
+        reference: int
+        axis: wp.array2d(dtype=wp.float64)  # [1, 3], in the link
+        offset: wp.array2d(dtype=wp.float64)  # [1, 3]
+        target: Table  # [n_problems, 3]
 
-    return look_at_residuals
+    @wp.struct
+    class State:
+        to_reference: transform
+        point: vec3  # of the link, in the world
+        a: vec3
+        d: vec3
+        away: scalar
 
-
-@no_type_check
-@functools.cache
-def _jacobian_kernel(scalar: type, stored: type) -> wp.Kernel:
-    functions = objective_functions(scalar)
-    vec3, transform, twist = functions.vec3, functions.transform, functions.twist
-    read_vec3, point_velocity = functions.read_vec3, functions.point_velocity
-    problem_row, link_pose = functions.problem_row, functions.link_pose
-    turn_velocity = look_functions(scalar).turn_velocity
-
-    @compiled_kernel()
-    def look_at_jacobian(
-        body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
-        joint_S_s: wp.array2d(dtype=twist),  # [n_batch, joint_dof_count]
-        target_position: wp.array2d(dtype=stored),  # [n_problems, 3]
-        weight: wp.array2d(dtype=wp.float64),  # [1, 3]
-        link: int,
-        reference: int,
-        link_axis: wp.array2d(dtype=wp.float64),  # [1, 3]
-        offset: wp.array2d(dtype=wp.float64),  # [1, 3]
-        chain_dof: wp.array(dtype=wp.int32),  # [n_chain]
-        chain_sign: wp.array(dtype=wp.int32),  # [n_chain]
-        problem_idx: wp.array(dtype=wp.int32),  # [n_batch]
-        start_idx: int,
-        jacobian: wp.array3d(dtype=scalar),  # [n_batch, total_residuals, joint_dof_count]
-    ):
-        row = wp.tid()
-        target = read_vec3(
-            target_position, problem_row(row, problem_idx, target_position.shape[0])
-        )
-        frame = link_pose(row, reference, body_q)
-        to_reference = wp.transform_inverse(frame)
-        point = wp.transform_point(body_q[row, link], read_vec3(offset, 0))
-        pose = to_reference * body_q[row, link]
-        a = wp.transform_vector(pose, read_vec3(link_axis, 0))
+    @wp.func
+    def prepare(
+        parameters: Parameters,
+        row: int,
+        problem: int,
+        block: int,
+        body_q: wp.array2d(dtype=transform),
+    ) -> State:
+        state = State()
+        pose = body_q[row, parameters.link]
+        to_reference = wp.transform_inverse(link_pose(row, parameters.reference, body_q))
+        point = wp.transform_point(pose, read_vec3(parameters.offset, 0))
+        axis = wp.transform_vector(pose, read_vec3(parameters.axis, 0))
+        target = table_vec3(parameters.target, problem, 0)
         sight = target - wp.transform_point(to_reference, point)
-        length = wp.length(sight)
-        d = wp.normalize(sight)
-        for k in range(chain_dof.shape[0]):
-            dof = chain_dof[k]
-            S = joint_S_s[row, dof] * scalar(chain_sign[k])
-            omega = wp.transform_vector(to_reference, vec3(S[3], S[4], S[5]))
-            velocity = wp.transform_vector(to_reference, point_velocity(S, point))
-            dd = vec3()
-            if length > scalar(0.0):
-                dd = (d * wp.dot(d, velocity) - velocity) / length
-            rate = turn_velocity(a, d, wp.cross(omega, a), dd)
-            for axis in range(3):
-                jacobian[row, start_idx + axis, dof] = scalar(weight[0, axis]) * rate[axis]
+        state.to_reference = to_reference
+        state.point = point
+        state.a = wp.transform_vector(to_reference, axis)
+        state.d = wp.normalize(sight)
+        state.away = wp.length(sight)
+        return state
 
-    return look_at_jacobian
+    @wp.func
+    def residual(state: State) -> twist:
+        return rows3(turn_to(state.a, state.d))
+
+    @wp.func
+    def column(
+        state: State,
+        parameters: Parameters,
+        row: int,
+        slot: int,
+        dof: int,
+        sign: scalar,
+        body_q: wp.array2d(dtype=transform),
+        joint_S_s: wp.array2d(dtype=twist),
+    ) -> twist:
+        S = joint_S_s[row, dof] * sign
+        velocity = wp.transform_vector(state.to_reference, point_velocity(S, state.point))
+        omega = wp.transform_vector(state.to_reference, vec3(S[3], S[4], S[5]))
+        dd = vec3()
+        if state.away > scalar(0.0):
+            dd = (state.d * wp.dot(state.d, velocity) - velocity) / state.away
+        return rows3(turn_velocity(state.a, state.d, wp.cross(omega, state.a), dd))
+
+    return SimpleNamespace(
+        Parameters=Parameters, State=State, prepare=prepare, residual=residual, column=column
+    )
+
+
+LOOK_AT = Formula('look_at', _functions, rows=3)
 
 
 class IKObjectiveLookAt(PositionTargetObjective):
@@ -187,6 +182,8 @@ class IKObjectiveLookAt(PositionTargetObjective):
         link_index: The link that carries the axis.
         reference_link_index: The link in which targets are given; -1 for the world.
     """
+
+    formula = LOOK_AT
 
     def __init__(
         self,
@@ -248,60 +245,7 @@ class IKObjectiveLookAt(PositionTargetObjective):
         """
         self._set_chain(model, self.link_index, self.reference_link_index)
 
-    def record(self) -> Any:
-        """Return the record; see :meth:`IKObjective.record`."""
-        return make_record(
-            RecordKind.LOOK_AT,
-            self._weights.array,
-            link=self.link_index,
-            reference=self.reference_link_index,
-            target=self._targets.array,
-            offset=self._offset.array,
-            axis=self._axis.array,
-            chain_dof=self._chain_dof,
-            chain_sign=self._chain_sign,
-        )
-
-    def compute_residuals(
-        self,
-        body_q: wp.array,
-        joint_q: wp.array,
-        model: 'Model',
-        residuals: wp.array,
-        start_idx: int,
-        problem_idx: wp.array | None = None,
-    ) -> None:
-        """Write the three residuals; see :meth:`IKObjective.compute_residuals`."""
-        rows = body_q.shape[0]
-        self._launch(
-            _residual_kernel(residuals.dtype, self._targets.scalar, residuals.requires_grad),
-            rows,
-            [
-                body_q, self._targets.array, self._weights.array, self.link_index,
-                self.reference_link_index, self._axis.array, self._offset.array,
-                self._problems(problem_idx, rows), start_idx,
-            ],
-            residuals,
-        )  # fmt: skip
-
-    def compute_jacobian_analytic(
-        self,
-        body_q: wp.array,
-        joint_q: wp.array,
-        model: 'Model',
-        jacobian: wp.array,
-        joint_S_s: wp.array,
-        start_idx: int,
-    ) -> None:
-        """Write the three rows; see :meth:`IKObjective.compute_jacobian_analytic`."""
-        rows = body_q.shape[0]
-        self._launch(
-            _jacobian_kernel(jacobian.dtype, self._targets.scalar),
-            rows,
-            [
-                body_q, joint_S_s, self._targets.array, self._weights.array, self.link_index,
-                self.reference_link_index, self._axis.array, self._offset.array,
-                self._chain_dof, self._chain_sign, self._problem_idx.get(rows), start_idx,
-            ],
-            jacobian,
-        )  # fmt: skip
+    def _fill(self, parameters: Any, scalar: type) -> None:
+        parameters.link, parameters.reference = self.link_index, self.reference_link_index
+        parameters.axis, parameters.offset = self._axis.array, self._offset.array
+        parameters.target = as_table(self._targets)

@@ -19,6 +19,7 @@ zero nearby. The k x k algebra is in float64, as J J^T squares the condition of 
 
 from collections.abc import Sequence
 import functools
+from types import SimpleNamespace
 from typing import Any
 from typing import no_type_check
 from typing import TYPE_CHECKING
@@ -28,17 +29,15 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_link
-from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.objectives.base.arguments import checked_vector
 from ros_ik.objectives.base.arguments import checked_weight
 from ros_ik.objectives.base.builtin import BuiltinObjective
+from ros_ik.objectives.base.formula import block_functions
+from ros_ik.objectives.base.formula import Formula
 from ros_ik.objectives.base.functions import objective_functions
-from ros_ik.objectives.base.record import make_record
-from ros_ik.objectives.base.record import RecordKind
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 from ros_ik.objectives.jacobian.columns import column_functions
-from ros_ik.objectives.jacobian.columns import rows_function
 from ros_ik.objectives.jacobian.gram import gram_functions
 from ros_ik.objectives.jacobian.serial_joints import serial_joints
 
@@ -51,12 +50,33 @@ _ALL_AXES = (0, 1, 2, 3, 4, 5)
 
 @no_type_check
 @functools.cache
-def _residual_kernel(scalar: type, k: int, differentiable: bool) -> wp.Kernel:
-    functions, gram = objective_functions(scalar), gram_functions(k)
-    transform, twist, vec3 = functions.transform, functions.twist, functions.vec3
-    read_vec3, link_pose = functions.read_vec3, functions.link_pose
-    matrix, root_determinant = gram.matrix, gram.root_determinant
-    chosen = rows_function(scalar, k)
+def _functions(scalar: type) -> SimpleNamespace:
+    types, gram, columns = objective_functions(scalar), gram_functions(6), column_functions(scalar)
+    vec3, transform, twist = types.vec3, types.transform, types.twist
+    read_vec3, link_pose, rows1 = types.read_vec3, types.link_pose, block_functions(scalar).rows1
+    matrix, root_determinant, inverse = gram.matrix, gram.root_determinant, gram.inverse
+    local_column, column_derivative = columns.local_column, columns.column_derivative
+
+    @wp.struct
+    class Parameters:
+        link: int
+        reference: int
+        offset: wp.array2d(dtype=wp.float64)  # [1, 3]
+        threshold: wp.array2d(dtype=wp.float64)  # [1, 1]
+        counts: wp.types.vector(6, wp.float64)  # 1 for the rows of the Jacobian that count, else 0
+        chain_dof: wp.array(dtype=wp.int32)  # [n_chain], from the reference to the link
+        chain_link: wp.array(dtype=wp.int32)  # [n_chain]
+        chain_slides: wp.array(dtype=wp.int32)  # [n_chain]
+        chain_axis: wp.array2d(dtype=wp.float64)  # [n_chain, 3], in the link
+        chain_point: wp.array2d(dtype=wp.float64)  # [n_chain, 3], in the link
+
+    @wp.struct
+    class State:
+        to_reference: transform
+        point: vec3  # of the link, in the world
+        threshold: wp.float64
+        measure: wp.float64
+        A: matrix  # J J^T; then the matrix B with dr/dq_i = tr(B dJ/dq_i J^T)
 
     @wp.func
     def joint_column(pose: transform, slides: int, axis: vec3, pivot: vec3, point: vec3) -> twist:
@@ -69,107 +89,97 @@ def _residual_kernel(scalar: type, k: int, differentiable: bool) -> wp.Kernel:
             linear = wp.cross(omega, point - wp.transform_point(pose, pivot))
         return twist(linear[0], linear[1], linear[2], omega[0], omega[1], omega[2])
 
+    @wp.func
+    def counted(counts: wp.spatial_vectord, column: twist) -> wp.spatial_vectord:
+        """Return the column with zeros in rows that do not count."""
+        return wp.cw_mul(counts, wp.spatial_vectord(column))
+
     # A function of its own: the backward pass of a kernel does not replay its loops, and what
     # follows the sum needs its value.
     @wp.func
     def chain_gram(
+        parameters: Parameters,
         row: int,
-        link: int,
-        reference: int,
-        offset: vec3,
-        axes: wp.array(dtype=wp.int32),
-        chain_link: wp.array(dtype=wp.int32),
-        chain_slides: wp.array(dtype=wp.int32),
-        chain_axis: wp.array2d(dtype=wp.float64),
-        chain_point: wp.array2d(dtype=wp.float64),
+        point: vec3,
+        to_reference: transform,
         body_q: wp.array2d(dtype=transform),
     ) -> matrix:
-        """J J^T in the axes of the reference."""
-        to_reference = wp.transform_inverse(link_pose(row, reference, body_q))
-        point = wp.transform_point(to_reference * body_q[row, link], offset)
-        A = matrix()
-        for j in range(chain_link.shape[0]):
-            pose = to_reference * body_q[row, chain_link[j]]
-            axis, pivot = read_vec3(chain_axis, j), read_vec3(chain_point, j)
-            column = chosen(joint_column(pose, chain_slides[j], axis, pivot, point), axes)
+        """J J^T in the axes of the reference; the identity in rows that do not count."""
+        A = wp.diag(wp.spatial_vectord(wp.float64(1.0)) - parameters.counts)
+        for j in range(parameters.chain_link.shape[0]):
+            pose = to_reference * body_q[row, parameters.chain_link[j]]
+            axis = read_vec3(parameters.chain_axis, j)
+            pivot = read_vec3(parameters.chain_point, j)
+            full = joint_column(pose, parameters.chain_slides[j], axis, pivot, point)
+            column = counted(parameters.counts, full)
             A += wp.outer(column, column)
         return A
 
-    @compiled_kernel(differentiable=differentiable)
-    def manipulability_residual(
-        body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
-        link: int,
-        reference: int,
-        offset: wp.array2d(dtype=wp.float64),  # [1, 3]
-        axes: wp.array(dtype=wp.int32),  # [k]
-        chain_link: wp.array(dtype=wp.int32),  # [n_chain]
-        chain_slides: wp.array(dtype=wp.int32),  # [n_chain]
-        chain_axis: wp.array2d(dtype=wp.float64),  # [n_chain, 3], in the link
-        chain_point: wp.array2d(dtype=wp.float64),  # [n_chain, 3], in the link
-        threshold: wp.array2d(dtype=wp.float64),  # [1, 1]
-        weight: wp.array2d(dtype=wp.float64),  # [1, 1]
-        start_idx: int,
-        residuals: wp.array2d(dtype=scalar),  # [n_batch, total_residuals]
-    ):
-        row = wp.tid()
+    @wp.func
+    def prepare(
+        parameters: Parameters,
+        row: int,
+        problem: int,
+        block: int,
+        body_q: wp.array2d(dtype=transform),
+    ) -> State:
+        state = State()
+        to_reference = wp.transform_inverse(link_pose(row, parameters.reference, body_q))
+        point = wp.transform_point(body_q[row, parameters.link], read_vec3(parameters.offset, 0))
         A = chain_gram(
-            row, link, reference, read_vec3(offset, 0), axes, chain_link, chain_slides,
-            chain_axis, chain_point, body_q,
-        )  # fmt: skip
-        lack = wp.float64(1.0) - root_determinant(A) / threshold[0, 0]
-        residuals[row, start_idx] = scalar(weight[0, 0] * wp.max(wp.float64(0.0), lack))
+            parameters, row, wp.transform_point(to_reference, point), to_reference, body_q
+        )
+        state.to_reference = to_reference
+        state.point = point
+        state.threshold = parameters.threshold[0, 0]
+        state.measure = root_determinant(A)
+        state.A = A
+        return state
 
-    return manipulability_residual
+    @wp.func
+    def residual(state: State) -> twist:
+        lack = wp.float64(1.0) - state.measure / state.threshold
+        return rows1(scalar(wp.max(wp.float64(0.0), lack)))
 
-
-@no_type_check
-@functools.cache
-def _jacobian_kernel(scalar: type, k: int) -> wp.Kernel:
-    functions, gram = objective_functions(scalar), gram_functions(k)
-    transform, twist = functions.transform, functions.twist
-    read_vec3, link_pose = functions.read_vec3, functions.link_pose
-    columns = column_functions(scalar)
-    local_column, column_derivative = columns.local_column, columns.column_derivative
-    matrix, root_determinant, inverse = gram.matrix, gram.root_determinant, gram.inverse
-    chosen = rows_function(scalar, k)
-
-    @compiled_kernel()
-    def manipulability_jacobian(
-        body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
-        joint_S_s: wp.array2d(dtype=twist),  # [n_batch, joint_dof_count]
-        link: int,
-        reference: int,
-        offset: wp.array2d(dtype=wp.float64),  # [1, 3]
-        axes: wp.array(dtype=wp.int32),  # [k]
-        chain_dof: wp.array(dtype=wp.int32),  # [n_chain], from the reference to the link
-        threshold: wp.array2d(dtype=wp.float64),  # [1, 1]
-        weight: wp.array2d(dtype=wp.float64),  # [1, 1]
-        start_idx: int,
-        jacobian: wp.array3d(dtype=scalar),  # [n_batch, total_residuals, joint_dof_count]
-    ):
-        row = wp.tid()
-        to_reference = wp.transform_inverse(link_pose(row, reference, body_q))
-        point = wp.transform_point(body_q[row, link], read_vec3(offset, 0))
-        A = matrix()
-        for j in range(chain_dof.shape[0]):
-            S = joint_S_s[row, chain_dof[j]]
-            column = chosen(local_column(S, point, to_reference), axes)
-            A += wp.outer(column, column)
-        measure = root_determinant(A)
-        below = measure > wp.float64(0.0) and measure < threshold[0, 0]
+    @wp.func
+    def linearize(state: State) -> State:
         B = matrix()
-        if below:
-            B = inverse(A) * (-weight[0, 0] * measure / threshold[0, 0])
-        for i in range(chain_dof.shape[0]):
-            slope = wp.float64(0.0)
-            by = local_column(joint_S_s[row, chain_dof[i]], point, to_reference)
-            for j in range(chain_dof.shape[0]):
-                full = local_column(joint_S_s[row, chain_dof[j]], point, to_reference)
-                derivative = column_derivative(full, by, int(i < j))
-                slope += wp.dot(B * chosen(full, axes), chosen(derivative, axes))
-            jacobian[row, start_idx, chain_dof[i]] = scalar(slope)
+        if state.measure > wp.float64(0.0) and state.measure < state.threshold:
+            B = inverse(state.A) * (-state.measure / state.threshold)
+        state.A = B
+        return state
 
-    return manipulability_jacobian
+    @wp.func
+    def column(
+        state: State,
+        parameters: Parameters,
+        row: int,
+        slot: int,
+        dof: int,
+        sign: scalar,
+        body_q: wp.array2d(dtype=transform),
+        joint_S_s: wp.array2d(dtype=twist),
+    ) -> twist:
+        slope = wp.float64(0.0)
+        by = local_column(joint_S_s[row, dof], state.point, state.to_reference)
+        for j in range(parameters.chain_dof.shape[0]):
+            S = joint_S_s[row, parameters.chain_dof[j]]
+            full = local_column(S, state.point, state.to_reference)
+            derivative = counted(parameters.counts, column_derivative(full, by, int(slot < j)))
+            slope += wp.dot(state.A * counted(parameters.counts, full), derivative)
+        return rows1(scalar(slope))
+
+    return SimpleNamespace(
+        Parameters=Parameters,
+        State=State,
+        prepare=prepare,
+        residual=residual,
+        linearize=linearize,
+        column=column,
+    )
+
+
+MANIPULABILITY = Formula('manipulability', _functions, rows=1, is_one_sided=True)
 
 
 class IKObjectiveManipulability(BuiltinObjective):
@@ -179,6 +189,8 @@ class IKObjectiveManipulability(BuiltinObjective):
         link_index: The link.
         reference_link_index: The link it moves relative to; -1 for the world.
     """
+
+    formula = MANIPULABILITY
 
     construction_only = frozenset(('axes',))
 
@@ -252,69 +264,26 @@ class IKObjectiveManipulability(BuiltinObjective):
                 f'axes must be no more than the {len(joints.dofs)} joints that move link '
                 f'{self.link_index}, got {self._axes}'
             )
-        self._rows, self._chain_dof, self._chain_link, self._chain_slides = (
+        self._joint_links = joints.links.tolist()
+        self._chain_dof, self._chain_sign, self._chain_link, self._chain_slides = (
             wp.array(values, dtype=wp.int32, device=self.device)
-            for values in (self._axes, joints.dofs, joints.links, joints.slides)
+            for values in (joints.dofs, np.ones_like(joints.dofs), joints.links, joints.slides)
         )
         self._chain_axis, self._chain_point = (
             wp.array(values, dtype=wp.float64, ndim=2, device=self.device)
             for values in (joints.axes, joints.points)
         )
 
-    def record(self) -> Any:
-        """Return the record; see :meth:`IKObjective.record`."""
-        return make_record(
-            RecordKind.MANIPULABILITY,
-            self._weights.array,
-            link=self.link_index,
-            reference=self.reference_link_index,
-            offset=self._offset.array,
-            axis=self._threshold.array,
-            chain_dof=self._chain_dof,
-            axes=self._rows,
-        )
+    def _fill(self, parameters: Any, scalar: type) -> None:
+        parameters.link, parameters.reference = self.link_index, self.reference_link_index
+        parameters.offset, parameters.threshold = self._offset.array, self._threshold.array
+        parameters.counts = wp.spatial_vectord(*(float(axis in self._axes) for axis in _ALL_AXES))
+        parameters.chain_dof, parameters.chain_link = self._chain_dof, self._chain_link
+        parameters.chain_slides = self._chain_slides
+        parameters.chain_axis, parameters.chain_point = self._chain_axis, self._chain_point
 
-    def compute_residuals(
-        self,
-        body_q: wp.array,
-        joint_q: wp.array,
-        model: 'Model',
-        residuals: wp.array,
-        start_idx: int,
-        problem_idx: wp.array | None = None,
-    ) -> None:
-        """Write the residual; the threshold serves every problem."""
-        self._launch(
-            _residual_kernel(residuals.dtype, len(self._axes), residuals.requires_grad),
-            body_q.shape[0],
-            [
-                body_q, self.link_index, self.reference_link_index, self._offset.array,
-                self._rows, self._chain_link, self._chain_slides, self._chain_axis,
-                self._chain_point, self._threshold.array, self._weights.array, start_idx,
-            ],
-            residuals,
-        )  # fmt: skip
-
-    def compute_jacobian_analytic(
-        self,
-        body_q: wp.array,
-        joint_q: wp.array,
-        model: 'Model',
-        jacobian: wp.array,
-        joint_S_s: wp.array,
-        start_idx: int,
-    ) -> None:
-        """Write the row; see :meth:`IKObjective.compute_jacobian_analytic`."""
-        self._launch(
-            _jacobian_kernel(jacobian.dtype, len(self._axes)),
-            body_q.shape[0],
-            [
-                body_q, joint_S_s, self.link_index, self.reference_link_index,
-                self._offset.array, self._rows, self._chain_dof, self._threshold.array,
-                self._weights.array, start_idx,
-            ],
-            jacobian,
-        )  # fmt: skip
+    def _links(self) -> frozenset[int]:
+        return frozenset((self.link_index, self.reference_link_index, *self._joint_links))
 
 
 def _checked_threshold(threshold: float) -> np.ndarray:

@@ -16,6 +16,7 @@ in newton.ik and roboplan.
 
 from collections.abc import Sequence
 import functools
+from types import SimpleNamespace
 from typing import Any
 from typing import no_type_check
 from typing import TYPE_CHECKING
@@ -24,15 +25,15 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.runtime.arguments import checked_link
-from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.objectives.base.arguments import checked_pose
 from ros_ik.objectives.base.arguments import checked_quaternions
 from ros_ik.objectives.base.arguments import checked_weight
 from ros_ik.objectives.base.builtin import BuiltinObjective
+from ros_ik.objectives.base.formula import Formula
 from ros_ik.objectives.base.functions import objective_functions
-from ros_ik.objectives.base.record import make_record
-from ros_ik.objectives.base.record import RecordKind
+from ros_ik.objectives.base.number_table import as_table
+from ros_ik.objectives.base.number_table import table_functions
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 
 if TYPE_CHECKING:
@@ -43,94 +44,96 @@ _IDENTITY_POSE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
 @no_type_check
 @functools.cache
-def _residual_kernel(scalar: type, stored: type, differentiable: bool) -> wp.Kernel:
-    functions = objective_functions(scalar)
-    transform, rotation_log = functions.transform, functions.rotation_log
-    problem_row, read_transform = functions.problem_row, functions.read_transform
-    link_pose = functions.link_pose
+def _functions(exact: bool, scalar: type) -> SimpleNamespace:
+    types, tables = objective_functions(scalar), table_functions(scalar)
+    vec3, quat, transform, twist = types.vec3, types.quat, types.transform, types.twist
+    rotation_log, log_velocity = types.rotation_log, types.log_velocity
+    point_velocity, link_pose = types.point_velocity, types.link_pose
+    read_transform = types.read_transform
+    Table, table_vec3, table_quat = tables.Table, tables.table_vec3, tables.table_quat
 
-    @compiled_kernel(differentiable=differentiable)
-    def pose_residuals(
-        body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
-        target_pose: wp.array2d(dtype=stored),  # [n_problems, 7]
-        weight: wp.array2d(dtype=wp.float64),  # [1, 6]
-        link: int,
-        reference: int,
-        offset: wp.array2d(dtype=wp.float64),  # [1, 7]
-        problem_idx: wp.array(dtype=wp.int32),  # [n_batch]
-        start_idx: int,
-        residuals: wp.array2d(dtype=scalar),  # [n_batch, total_residuals]
-    ):
-        row = wp.tid()
-        target = read_transform(target_pose, problem_row(row, problem_idx, target_pose.shape[0]))
-        frame = body_q[row, link] * read_transform(offset, 0)
-        pose = wp.transform_inverse(link_pose(row, reference, body_q)) * frame
-        position = wp.transform_get_translation(target) - wp.transform_get_translation(pose)
-        rotation = rotation_log(
-            wp.transform_get_rotation(target) * wp.quat_inverse(wp.transform_get_rotation(pose))
+    @wp.struct
+    class Parameters:
+        link: int
+        reference: int
+        offset: wp.array2d(dtype=wp.float64)  # [1, 7]
+        target: Table  # [n_problems, 7]
+
+    @wp.struct
+    class State:
+        point: vec3  # of the frame, in the world
+        to_reference: quat
+        position: vec3
+        rotation: vec3
+
+    @wp.func
+    def prepare(
+        parameters: Parameters,
+        row: int,
+        problem: int,
+        block: int,
+        body_q: wp.array2d(dtype=transform),
+    ) -> State:
+        state = State()
+        frame = body_q[row, parameters.link] * read_transform(parameters.offset, 0)
+        to_reference = wp.transform_inverse(link_pose(row, parameters.reference, body_q))
+        pose = to_reference * frame
+        state.point = wp.transform_get_translation(frame)
+        state.to_reference = wp.transform_get_rotation(to_reference)
+        target = table_vec3(parameters.target, problem, 0)
+        state.position = target - wp.transform_get_translation(pose)
+        state.rotation = rotation_log(
+            table_quat(parameters.target, problem, 3)
+            * wp.quat_inverse(wp.transform_get_rotation(pose))
         )
-        for axis in range(3):
-            residuals[row, start_idx + axis] = scalar(weight[0, axis]) * position[axis]
-            residuals[row, start_idx + 3 + axis] = scalar(weight[0, 3 + axis]) * rotation[axis]
+        return state
 
-    return pose_residuals
+    @wp.func
+    def exact_rate(rotation: vec3, omega: vec3) -> vec3:
+        return log_velocity(-rotation, omega)
+
+    @wp.func
+    def geometric_rate(rotation: vec3, omega: vec3) -> vec3:
+        return omega
+
+    # No branch in the loop over columns: compilers would take both sides of it.
+    rotation_rate = exact_rate if exact else geometric_rate
+
+    @wp.func
+    def residual(state: State) -> twist:
+        p = state.position
+        theta = state.rotation
+        return twist(p[0], p[1], p[2], theta[0], theta[1], theta[2])
+
+    @wp.func
+    def column(
+        state: State,
+        parameters: Parameters,
+        row: int,
+        slot: int,
+        dof: int,
+        sign: scalar,
+        body_q: wp.array2d(dtype=transform),
+        joint_S_s: wp.array2d(dtype=twist),
+    ) -> twist:
+        S = joint_S_s[row, dof]
+        v = point_velocity(S, state.point)
+        omega = vec3(S[3], S[4], S[5])
+        if parameters.reference >= 0:
+            v = sign * wp.quat_rotate(state.to_reference, v)
+            omega = sign * wp.quat_rotate(state.to_reference, omega)
+        rate = rotation_rate(state.rotation, omega)
+        return -twist(v[0], v[1], v[2], rate[0], rate[1], rate[2])
+
+    return SimpleNamespace(
+        Parameters=Parameters, State=State, prepare=prepare, residual=residual, column=column
+    )
 
 
-@no_type_check
-@functools.cache
-def _jacobian_kernel(scalar: type, stored: type) -> wp.Kernel:
-    functions = objective_functions(scalar)
-    vec3, transform, twist = functions.vec3, functions.transform, functions.twist
-    rotation_log, log_velocity = functions.rotation_log, functions.log_velocity
-    point_velocity, problem_row = functions.point_velocity, functions.problem_row
-    read_transform, link_pose = functions.read_transform, functions.link_pose
-
-    @compiled_kernel()
-    def pose_jacobian(
-        body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
-        joint_S_s: wp.array2d(dtype=twist),  # [n_batch, joint_dof_count]
-        target_pose: wp.array2d(dtype=stored),  # [n_problems, 7]
-        weight: wp.array2d(dtype=wp.float64),  # [1, 6]
-        link: int,
-        reference: int,
-        offset: wp.array2d(dtype=wp.float64),  # [1, 7]
-        exact: int,
-        chain_dof: wp.array(dtype=wp.int32),  # [n_chain]
-        chain_sign: wp.array(dtype=wp.int32),  # [n_chain]
-        problem_idx: wp.array(dtype=wp.int32),  # [n_batch]
-        start_idx: int,
-        jacobian: wp.array3d(dtype=scalar),  # [n_batch, total_residuals, joint_dof_count]
-    ):
-        row = wp.tid()
-        frame = body_q[row, link] * read_transform(offset, 0)
-        point = wp.transform_get_translation(frame)
-        to_reference = wp.quat_inverse(
-            wp.transform_get_rotation(link_pose(row, reference, body_q))
-        )
-        error = vec3()
-        if exact != 0:
-            target = read_transform(
-                target_pose, problem_row(row, problem_idx, target_pose.shape[0])
-            )
-            rotation = to_reference * wp.transform_get_rotation(frame)
-            error = rotation_log(wp.transform_get_rotation(target) * wp.quat_inverse(rotation))
-        for k in range(chain_dof.shape[0]):
-            dof = chain_dof[k]
-            sign = scalar(chain_sign[k])
-            S = joint_S_s[row, dof]
-            linear = wp.quat_rotate(to_reference, point_velocity(S, point))
-            angular = wp.quat_rotate(to_reference, vec3(S[3], S[4], S[5]))
-            if exact != 0:
-                angular = log_velocity(-error, angular)
-            for axis in range(3):
-                jacobian[row, start_idx + axis, dof] = (
-                    -sign * scalar(weight[0, axis]) * linear[axis]
-                )
-                jacobian[row, start_idx + 3 + axis, dof] = (
-                    -sign * scalar(weight[0, 3 + axis]) * angular[axis]
-                )
-
-    return pose_jacobian
+POSE = Formula('pose', functools.partial(_functions, True), rows=6, unit_rows=3)
+GEOMETRIC_POSE = Formula(
+    'geometric_pose', functools.partial(_functions, False), rows=6, unit_rows=3
+)
 
 
 class IKObjectivePose(BuiltinObjective):
@@ -189,6 +192,11 @@ class IKObjectivePose(BuiltinObjective):
     def _replace_targets(self, values: Any) -> None:
         super()._replace_targets(checked_quaternions('target_poses', values, 3, unit=True))
 
+    @property
+    def formula(self) -> Formula:
+        """The form of the module that is asked for."""
+        return POSE if self.exact_jacobian else GEOMETRIC_POSE
+
     def residual_blocks(self) -> tuple[int, ...]:
         """Return (3, 3): metres, then radians."""
         return (3, 3)
@@ -228,60 +236,7 @@ class IKObjectivePose(BuiltinObjective):
         """Change the pose of the frame in the link, shape [7]."""
         self._offset.write(checked_pose('link_offset', pose))
 
-    def record(self) -> Any:
-        """Return the record; see :meth:`IKObjective.record`."""
-        return make_record(
-            RecordKind.POSE,
-            self._weights.array,
-            link=self.link_index,
-            reference=self.reference_link_index,
-            flag=int(self.exact_jacobian),
-            target=self._targets.array,
-            offset=self._offset.array,
-            chain_dof=self._chain_dof,
-            chain_sign=self._chain_sign,
-        )
-
-    def compute_residuals(
-        self,
-        body_q: wp.array,
-        joint_q: wp.array,
-        model: 'Model',
-        residuals: wp.array,
-        start_idx: int,
-        problem_idx: wp.array | None = None,
-    ) -> None:
-        """Write the six residuals; see :meth:`IKObjective.compute_residuals`."""
-        rows = body_q.shape[0]
-        self._launch(
-            _residual_kernel(residuals.dtype, self._targets.scalar, residuals.requires_grad),
-            rows,
-            [
-                body_q, self._targets.array, self._weights.array, self.link_index,
-                self.reference_link_index, self._offset.array,
-                self._problems(problem_idx, rows), start_idx,
-            ],
-            residuals,
-        )  # fmt: skip
-
-    def compute_jacobian_analytic(
-        self,
-        body_q: wp.array,
-        joint_q: wp.array,
-        model: 'Model',
-        jacobian: wp.array,
-        joint_S_s: wp.array,
-        start_idx: int,
-    ) -> None:
-        """Write the six rows; see :meth:`IKObjective.compute_jacobian_analytic`."""
-        rows = body_q.shape[0]
-        self._launch(
-            _jacobian_kernel(jacobian.dtype, self._targets.scalar),
-            rows,
-            [
-                body_q, joint_S_s, self._targets.array, self._weights.array, self.link_index,
-                self.reference_link_index, self._offset.array, int(self.exact_jacobian),
-                self._chain_dof, self._chain_sign, self._problem_idx.get(rows), start_idx,
-            ],
-            jacobian,
-        )  # fmt: skip
+    def _fill(self, parameters: Any, scalar: type) -> None:
+        parameters.link, parameters.reference = self.link_index, self.reference_link_index
+        parameters.offset = self._offset.array
+        parameters.target = as_table(self._targets)

@@ -9,6 +9,7 @@ v_j, omega_j: twist of degree of freedom j at the world origin.
 
 from collections.abc import Sequence
 import functools
+from types import SimpleNamespace
 from typing import Any
 from typing import no_type_check
 from typing import TYPE_CHECKING
@@ -17,14 +18,15 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.runtime.arguments import checked_link
-from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.objectives.base.arguments import checked_vector
 from ros_ik.objectives.base.arguments import checked_weight
 from ros_ik.objectives.base.builtin import PositionTargetObjective
+from ros_ik.objectives.base.formula import block_functions
+from ros_ik.objectives.base.formula import Formula
 from ros_ik.objectives.base.functions import objective_functions
-from ros_ik.objectives.base.record import make_record
-from ros_ik.objectives.base.record import RecordKind
+from ros_ik.objectives.base.number_table import as_table
+from ros_ik.objectives.base.number_table import table_functions
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 
 if TYPE_CHECKING:
@@ -33,59 +35,61 @@ if TYPE_CHECKING:
 
 @no_type_check
 @functools.cache
-def _residual_kernel(scalar: type, stored: type, differentiable: bool) -> wp.Kernel:
-    functions = objective_functions(scalar)
-    transform, read_vec3 = functions.transform, functions.read_vec3
-    problem_row = functions.problem_row
+def _functions(scalar: type) -> SimpleNamespace:
+    types, tables = objective_functions(scalar), table_functions(scalar)
+    vec3, transform, twist = types.vec3, types.transform, types.twist
+    read_vec3, point_velocity = types.read_vec3, types.point_velocity
+    Table, table_vec3 = tables.Table, tables.table_vec3
+    rows3 = block_functions(scalar).rows3
 
-    @compiled_kernel(differentiable=differentiable)
-    def position_residuals(
-        body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
-        target_position: wp.array2d(dtype=stored),  # [n_problems, 3]
-        weight: wp.array2d(dtype=wp.float64),  # [1, 3]
-        link: int,
-        offset: wp.array2d(dtype=wp.float64),  # [1, 3]
-        problem_idx: wp.array(dtype=wp.int32),  # [n_batch]
-        start_idx: int,
-        residuals: wp.array2d(dtype=scalar),  # [n_batch, total_residuals]
-    ):
-        row = wp.tid()
-        problem = problem_row(row, problem_idx, target_position.shape[0])
-        point = wp.transform_point(body_q[row, link], read_vec3(offset, 0))
-        error = read_vec3(target_position, problem) - point
-        for axis in range(3):
-            residuals[row, start_idx + axis] = scalar(weight[0, axis]) * error[axis]
+    @wp.struct
+    class Parameters:
+        link: int
+        offset: wp.array2d(dtype=wp.float64)  # [1, 3]
+        target: Table  # [n_problems, 3]
 
-    return position_residuals
+    @wp.struct
+    class State:
+        point: vec3
+        target: vec3
+
+    @wp.func
+    def prepare(
+        parameters: Parameters,
+        row: int,
+        problem: int,
+        block: int,
+        body_q: wp.array2d(dtype=transform),
+    ) -> State:
+        state = State()
+        offset = read_vec3(parameters.offset, 0)
+        state.point = wp.transform_point(body_q[row, parameters.link], offset)
+        state.target = table_vec3(parameters.target, problem, 0)
+        return state
+
+    @wp.func
+    def residual(state: State) -> twist:
+        return rows3(state.target - state.point)
+
+    @wp.func
+    def column(
+        state: State,
+        parameters: Parameters,
+        row: int,
+        slot: int,
+        dof: int,
+        sign: scalar,
+        body_q: wp.array2d(dtype=transform),
+        joint_S_s: wp.array2d(dtype=twist),
+    ) -> twist:
+        return rows3(-point_velocity(joint_S_s[row, dof], state.point))
+
+    return SimpleNamespace(
+        Parameters=Parameters, State=State, prepare=prepare, residual=residual, column=column
+    )
 
 
-@no_type_check
-@functools.cache
-def _jacobian_kernel(scalar: type) -> wp.Kernel:
-    functions = objective_functions(scalar)
-    transform, twist = functions.transform, functions.twist
-    read_vec3, point_velocity = functions.read_vec3, functions.point_velocity
-
-    @compiled_kernel()
-    def position_jacobian(
-        body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
-        joint_S_s: wp.array2d(dtype=twist),  # [n_batch, joint_dof_count]
-        weight: wp.array2d(dtype=wp.float64),  # [1, 3]
-        link: int,
-        offset: wp.array2d(dtype=wp.float64),  # [1, 3]
-        chain_dof: wp.array(dtype=wp.int32),  # [n_chain]
-        start_idx: int,
-        jacobian: wp.array3d(dtype=scalar),  # [n_batch, total_residuals, joint_dof_count]
-    ):
-        row = wp.tid()
-        point = wp.transform_point(body_q[row, link], read_vec3(offset, 0))
-        for k in range(chain_dof.shape[0]):
-            dof = chain_dof[k]
-            velocity = point_velocity(joint_S_s[row, dof], point)
-            for axis in range(3):
-                jacobian[row, start_idx + axis, dof] = -scalar(weight[0, axis]) * velocity[axis]
-
-    return position_jacobian
+POSITION = Formula('position', _functions, rows=3)
 
 
 class IKObjectivePosition(PositionTargetObjective):
@@ -94,6 +98,8 @@ class IKObjectivePosition(PositionTargetObjective):
     Attributes:
         link_index: The link that carries the point.
     """
+
+    formula = POSITION
 
     def __init__(
         self,
@@ -138,54 +144,6 @@ class IKObjectivePosition(PositionTargetObjective):
         """
         self._set_chain(model, self.link_index)
 
-    def record(self) -> Any:
-        """Return the record; see :meth:`IKObjective.record`."""
-        return make_record(
-            RecordKind.POSITION,
-            self._weights.array,
-            link=self.link_index,
-            target=self._targets.array,
-            offset=self._offset.array,
-            chain_dof=self._chain_dof,
-        )
-
-    def compute_residuals(
-        self,
-        body_q: wp.array,
-        joint_q: wp.array,
-        model: 'Model',
-        residuals: wp.array,
-        start_idx: int,
-        problem_idx: wp.array | None = None,
-    ) -> None:
-        """Write the three residuals; see :meth:`IKObjective.compute_residuals`."""
-        rows = body_q.shape[0]
-        self._launch(
-            _residual_kernel(residuals.dtype, self._targets.scalar, residuals.requires_grad),
-            rows,
-            [
-                body_q, self._targets.array, self._weights.array, self.link_index,
-                self._offset.array, self._problems(problem_idx, rows), start_idx,
-            ],
-            residuals,
-        )  # fmt: skip
-
-    def compute_jacobian_analytic(
-        self,
-        body_q: wp.array,
-        joint_q: wp.array,
-        model: 'Model',
-        jacobian: wp.array,
-        joint_S_s: wp.array,
-        start_idx: int,
-    ) -> None:
-        """Write the three rows; see :meth:`IKObjective.compute_jacobian_analytic`."""
-        self._launch(
-            _jacobian_kernel(jacobian.dtype),
-            body_q.shape[0],
-            [
-                body_q, joint_S_s, self._weights.array, self.link_index, self._offset.array,
-                self._chain_dof, start_idx,
-            ],
-            jacobian,
-        )  # fmt: skip
+    def _fill(self, parameters: Any, scalar: type) -> None:
+        parameters.link, parameters.offset = self.link_index, self._offset.array
+        parameters.target = as_table(self._targets)

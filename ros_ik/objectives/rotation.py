@@ -19,15 +19,16 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.runtime.arguments import checked_link
-from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.objectives.base.arguments import checked_quaternions
 from ros_ik.objectives.base.arguments import checked_unit
 from ros_ik.objectives.base.arguments import checked_weight
 from ros_ik.objectives.base.builtin import BuiltinObjective
+from ros_ik.objectives.base.formula import block_functions
+from ros_ik.objectives.base.formula import Formula
 from ros_ik.objectives.base.functions import objective_functions
-from ros_ik.objectives.base.record import make_record
-from ros_ik.objectives.base.record import RecordKind
+from ros_ik.objectives.base.number_table import as_table
+from ros_ik.objectives.base.number_table import table_functions
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ _NO_AXIS = 1e-8
 
 @no_type_check
 @functools.cache
-def error_functions(scalar: type) -> SimpleNamespace:
+def _error_functions(scalar: type) -> SimpleNamespace:
     """Build ``rotation_error(..) -> quat`` and ``rotation_vector(quat) -> vec3``."""
     functions = objective_functions(scalar)
     vec3, quat, transform = functions.vec3, functions.quat, functions.transform
@@ -69,73 +70,68 @@ def error_functions(scalar: type) -> SimpleNamespace:
 
 @no_type_check
 @functools.cache
-def _residual_kernel(scalar: type, stored: type, differentiable: bool) -> wp.Kernel:
-    functions, errors = objective_functions(scalar), error_functions(scalar)
-    transform, read_quat = functions.transform, functions.read_quat
-    problem_row = functions.problem_row
+def _functions(scalar: type) -> SimpleNamespace:
+    types, tables = objective_functions(scalar), table_functions(scalar)
+    vec3, transform, twist = types.vec3, types.transform, types.twist
+    read_quat, log_velocity = types.read_quat, types.log_velocity
+    Table, table_quat = tables.Table, tables.table_quat
+    errors, rows3 = _error_functions(scalar), block_functions(scalar).rows3
     rotation_error, rotation_vector = errors.rotation_error, errors.rotation_vector
 
-    @compiled_kernel(differentiable=differentiable)
-    def rotation_residuals(
-        body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
-        target_rotation: wp.array2d(dtype=stored),  # [n_problems, 4]
-        weight: wp.array2d(dtype=wp.float64),  # [1, 3]
-        link: int,
-        offset: wp.array2d(dtype=wp.float64),  # [1, 4]
-        shorter: int,
-        problem_idx: wp.array(dtype=wp.int32),  # [n_batch]
-        start_idx: int,
-        residuals: wp.array2d(dtype=scalar),  # [n_batch, total_residuals]
-    ):
-        row = wp.tid()
-        problem = problem_row(row, problem_idx, target_rotation.shape[0])
-        target = read_quat(target_rotation, problem, 0)
-        theta = rotation_vector(
-            rotation_error(body_q[row, link], read_quat(offset, 0, 0), target, shorter)
+    @wp.struct
+    class Parameters:
+        link: int
+        shorter: int
+        offset: wp.array2d(dtype=wp.float64)  # [1, 4]
+        target: Table  # [n_problems, 4]
+
+    @wp.struct
+    class State:
+        theta: vec3
+
+    @wp.func
+    def prepare(
+        parameters: Parameters,
+        row: int,
+        problem: int,
+        block: int,
+        body_q: wp.array2d(dtype=transform),
+    ) -> State:
+        state = State()
+        state.theta = rotation_vector(
+            rotation_error(
+                body_q[row, parameters.link],
+                read_quat(parameters.offset, 0, 0),
+                table_quat(parameters.target, problem, 0),
+                parameters.shorter,
+            )
         )
-        for axis in range(3):
-            residuals[row, start_idx + axis] = scalar(weight[0, axis]) * theta[axis]
+        return state
 
-    return rotation_residuals
+    @wp.func
+    def residual(state: State) -> twist:
+        return rows3(state.theta)
+
+    @wp.func
+    def column(
+        state: State,
+        parameters: Parameters,
+        row: int,
+        slot: int,
+        dof: int,
+        sign: scalar,
+        body_q: wp.array2d(dtype=transform),
+        joint_S_s: wp.array2d(dtype=twist),
+    ) -> twist:
+        S = joint_S_s[row, dof]
+        return rows3(log_velocity(state.theta, vec3(S[3], S[4], S[5])))
+
+    return SimpleNamespace(
+        Parameters=Parameters, State=State, prepare=prepare, residual=residual, column=column
+    )
 
 
-@no_type_check
-@functools.cache
-def _jacobian_kernel(scalar: type, stored: type) -> wp.Kernel:
-    functions, errors = objective_functions(scalar), error_functions(scalar)
-    vec3, transform, twist = functions.vec3, functions.transform, functions.twist
-    read_quat, problem_row = functions.read_quat, functions.problem_row
-    log_velocity = functions.log_velocity
-    rotation_error, rotation_vector = errors.rotation_error, errors.rotation_vector
-
-    @compiled_kernel()
-    def rotation_jacobian(
-        body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
-        joint_S_s: wp.array2d(dtype=twist),  # [n_batch, joint_dof_count]
-        target_rotation: wp.array2d(dtype=stored),  # [n_problems, 4]
-        weight: wp.array2d(dtype=wp.float64),  # [1, 3]
-        link: int,
-        offset: wp.array2d(dtype=wp.float64),  # [1, 4]
-        shorter: int,
-        chain_dof: wp.array(dtype=wp.int32),  # [n_chain]
-        problem_idx: wp.array(dtype=wp.int32),  # [n_batch]
-        start_idx: int,
-        jacobian: wp.array3d(dtype=scalar),  # [n_batch, total_residuals, joint_dof_count]
-    ):
-        row = wp.tid()
-        problem = problem_row(row, problem_idx, target_rotation.shape[0])
-        target = read_quat(target_rotation, problem, 0)
-        theta = rotation_vector(
-            rotation_error(body_q[row, link], read_quat(offset, 0, 0), target, shorter)
-        )
-        for k in range(chain_dof.shape[0]):
-            dof = chain_dof[k]
-            S = joint_S_s[row, dof]
-            rate = log_velocity(theta, vec3(S[3], S[4], S[5]))
-            for axis in range(3):
-                jacobian[row, start_idx + axis, dof] = scalar(weight[0, axis]) * rate[axis]
-
-    return rotation_jacobian
+ROTATION = Formula('rotation', _functions, rows=3)
 
 
 class IKObjectiveRotation(BuiltinObjective):
@@ -145,6 +141,8 @@ class IKObjectiveRotation(BuiltinObjective):
         link_index: The link that carries the frame.
         canonicalize_quat_err: Whether the error is the shorter way round.
     """
+
+    formula = ROTATION
 
     def __init__(
         self,
@@ -218,58 +216,7 @@ class IKObjectiveRotation(BuiltinObjective):
         """
         self._set_chain(model, self.link_index)
 
-    def record(self) -> Any:
-        """Return the record; see :meth:`IKObjective.record`."""
-        return make_record(
-            RecordKind.ROTATION,
-            self._weights.array,
-            link=self.link_index,
-            flag=int(self.canonicalize_quat_err),
-            target=self._targets.array,
-            offset=self._offset.array,
-            chain_dof=self._chain_dof,
-        )
-
-    def compute_residuals(
-        self,
-        body_q: wp.array,
-        joint_q: wp.array,
-        model: 'Model',
-        residuals: wp.array,
-        start_idx: int,
-        problem_idx: wp.array | None = None,
-    ) -> None:
-        """Write the three residuals; see :meth:`IKObjective.compute_residuals`."""
-        rows = body_q.shape[0]
-        self._launch(
-            _residual_kernel(residuals.dtype, self._targets.scalar, residuals.requires_grad),
-            rows,
-            [
-                body_q, self._targets.array, self._weights.array, self.link_index,
-                self._offset.array, int(self.canonicalize_quat_err),
-                self._problems(problem_idx, rows), start_idx,
-            ],
-            residuals,
-        )  # fmt: skip
-
-    def compute_jacobian_analytic(
-        self,
-        body_q: wp.array,
-        joint_q: wp.array,
-        model: 'Model',
-        jacobian: wp.array,
-        joint_S_s: wp.array,
-        start_idx: int,
-    ) -> None:
-        """Write the three rows; see :meth:`IKObjective.compute_jacobian_analytic`."""
-        rows = body_q.shape[0]
-        self._launch(
-            _jacobian_kernel(jacobian.dtype, self._targets.scalar),
-            rows,
-            [
-                body_q, joint_S_s, self._targets.array, self._weights.array, self.link_index,
-                self._offset.array, int(self.canonicalize_quat_err), self._chain_dof,
-                self._problem_idx.get(rows), start_idx,
-            ],
-            jacobian,
-        )  # fmt: skip
+    def _fill(self, parameters: Any, scalar: type) -> None:
+        parameters.link, parameters.offset = self.link_index, self._offset.array
+        parameters.shorter = int(self.canonicalize_quat_err)
+        parameters.target = as_table(self._targets)

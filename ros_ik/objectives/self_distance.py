@@ -21,15 +21,14 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import link_dofs
-from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.numbers import host_array
 from ros_ik.objectives.base.arguments import checked_links
 from ros_ik.objectives.base.arguments import checked_weight
 from ros_ik.objectives.base.builtin import BuiltinObjective
+from ros_ik.objectives.base.formula import block_functions
+from ros_ik.objectives.base.formula import Formula
 from ros_ik.objectives.base.functions import objective_functions
-from ros_ik.objectives.base.record import make_record
-from ros_ik.objectives.base.record import RecordKind
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 
 if TYPE_CHECKING:
@@ -38,78 +37,88 @@ if TYPE_CHECKING:
 
 @no_type_check
 @functools.cache
-def _self_distance_kernels(scalar: type, differentiable: bool) -> SimpleNamespace:
-    functions = objective_functions(scalar)
-    vec3, transform, twist = functions.vec3, functions.transform, functions.twist
-    read_vec3, link_pose = functions.read_vec3, functions.link_pose
-    point_velocity = functions.point_velocity
+def _functions(scalar: type) -> SimpleNamespace:
+    types = objective_functions(scalar)
+    vec3, transform, twist = types.vec3, types.transform, types.twist
+    read_vec3, link_pose, point_velocity = types.read_vec3, types.link_pose, types.point_velocity
+    rows1 = block_functions(scalar).rows1
+
+    @wp.struct
+    class Parameters:
+        sphere_link: wp.array(dtype=wp.int32)  # [n_spheres]
+        spheres: wp.array2d(dtype=wp.float64)  # [n_spheres, 4], centre and radius
+        pairs: wp.array2d(dtype=wp.int32)  # [n_pairs, 2]
+        moves: wp.array2d(dtype=wp.int32)  # [n_spheres, joint_dof_count], 1 or 0
+        minimum: wp.array2d(dtype=wp.float64)  # [1, n_pairs]
+
+    @wp.struct
+    class State:
+        i: int
+        j: int
+        center_i: vec3
+        center_j: vec3
+        lack: scalar
 
     @wp.func
     def sphere_center(
-        row: int,
-        sphere: int,
-        sphere_link: wp.array(dtype=wp.int32),
-        spheres: wp.array2d(dtype=wp.float64),
-        body_q: wp.array2d(dtype=transform),
+        parameters: Parameters, row: int, sphere: int, body_q: wp.array2d(dtype=transform)
     ) -> vec3:
-        pose = link_pose(row, sphere_link[sphere], body_q)
-        return wp.transform_point(pose, read_vec3(spheres, sphere))
+        pose = link_pose(row, parameters.sphere_link[sphere], body_q)
+        return wp.transform_point(pose, read_vec3(parameters.spheres, sphere))
 
-    @compiled_kernel(differentiable=differentiable)
-    def self_distance_residuals(
-        body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
-        sphere_link: wp.array(dtype=wp.int32),  # [n_spheres]
-        spheres: wp.array2d(dtype=wp.float64),  # [n_spheres, 4], centre and radius
-        pairs: wp.array2d(dtype=wp.int32),  # [n_pairs, 2]
-        minimum: wp.array2d(dtype=wp.float64),  # [1, n_pairs]
-        weight: wp.array2d(dtype=wp.float64),  # [1, n_pairs]
-        start_idx: int,
-        residuals: wp.array2d(dtype=scalar),  # [n_batch, total_residuals]
-    ):
-        row, pair = wp.tid()
-        i = pairs[pair, 0]
-        j = pairs[pair, 1]
-        apart = sphere_center(row, i, sphere_link, spheres, body_q) - sphere_center(
-            row, j, sphere_link, spheres, body_q
-        )
-        reach = scalar(minimum[0, pair] + spheres[i, 3] + spheres[j, 3])
-        lack = wp.max(scalar(0.0), reach - wp.length(apart))
-        residuals[row, start_idx + pair] = scalar(weight[0, pair]) * lack
+    @wp.func
+    def prepare(
+        parameters: Parameters,
+        row: int,
+        problem: int,
+        block: int,
+        body_q: wp.array2d(dtype=transform),
+    ) -> State:
+        state = State()
+        i = parameters.pairs[block, 0]
+        j = parameters.pairs[block, 1]
+        center_i = sphere_center(parameters, row, i, body_q)
+        center_j = sphere_center(parameters, row, j, body_q)
+        reach = parameters.minimum[0, block] + parameters.spheres[i, 3] + parameters.spheres[j, 3]
+        state.i = i
+        state.j = j
+        state.center_i = center_i
+        state.center_j = center_j
+        state.lack = wp.max(scalar(0.0), scalar(reach) - wp.length(center_i - center_j))
+        return state
 
-    @compiled_kernel()
-    def self_distance_jacobian(
-        body_q: wp.array2d(dtype=transform),  # [n_batch, body_count]
-        joint_S_s: wp.array2d(dtype=twist),  # [n_batch, joint_dof_count]
-        sphere_link: wp.array(dtype=wp.int32),  # [n_spheres]
-        spheres: wp.array2d(dtype=wp.float64),  # [n_spheres, 4], centre and radius
-        pairs: wp.array2d(dtype=wp.int32),  # [n_pairs, 2]
-        moves: wp.array2d(dtype=wp.int32),  # [n_spheres, joint_dof_count], 1 or 0
-        minimum: wp.array2d(dtype=wp.float64),  # [1, n_pairs]
-        weight: wp.array2d(dtype=wp.float64),  # [1, n_pairs]
-        start_idx: int,
-        jacobian: wp.array3d(dtype=scalar),  # [n_batch, total_residuals, joint_dof_count]
-    ):
-        row, pair = wp.tid()
-        i = pairs[pair, 0]
-        j = pairs[pair, 1]
-        center_i = sphere_center(row, i, sphere_link, spheres, body_q)
-        center_j = sphere_center(row, j, sphere_link, spheres, body_q)
-        apart = center_i - center_j
-        reach = scalar(minimum[0, pair] + spheres[i, 3] + spheres[j, 3])
-        slope = scalar(0.0)
-        if wp.length(apart) < reach:
-            slope = -scalar(weight[0, pair])
-        normal = wp.normalize(apart)
-        for dof in range(moves.shape[1]):
-            # A degree of freedom that moves both turns the pair as a whole.
-            value = scalar(0.0)
-            if moves[i, dof] > moves[j, dof]:
-                value = slope * wp.dot(normal, point_velocity(joint_S_s[row, dof], center_i))
-            elif moves[i, dof] < moves[j, dof]:
-                value = -slope * wp.dot(normal, point_velocity(joint_S_s[row, dof], center_j))
-            jacobian[row, start_idx + pair, dof] = value
+    @wp.func
+    def residual(state: State) -> twist:
+        return rows1(state.lack)
 
-    return SimpleNamespace(residuals=self_distance_residuals, jacobian=self_distance_jacobian)
+    @wp.func
+    def column(
+        state: State,
+        parameters: Parameters,
+        row: int,
+        slot: int,
+        dof: int,
+        sign: scalar,
+        body_q: wp.array2d(dtype=transform),
+        joint_S_s: wp.array2d(dtype=twist),
+    ) -> twist:
+        # A degree of freedom that moves both turns the pair as a whole.
+        by = parameters.moves[state.i, dof] - parameters.moves[state.j, dof]
+        value = scalar(0.0)
+        if state.lack > scalar(0.0) and by != 0:
+            normal = wp.normalize(state.center_i - state.center_j)
+            point = state.center_i
+            if by < 0:
+                point = state.center_j
+            value = -scalar(by) * wp.dot(normal, point_velocity(joint_S_s[row, dof], point))
+        return rows1(value)
+
+    return SimpleNamespace(
+        Parameters=Parameters, State=State, prepare=prepare, residual=residual, column=column
+    )
+
+
+SELF_DISTANCE = Formula('self_distance', _functions, rows=1, is_one_sided=True)
 
 
 class IKObjectiveSelfDistance(BuiltinObjective):
@@ -117,6 +126,8 @@ class IKObjectiveSelfDistance(BuiltinObjective):
 
     A penalty gives way to other objectives. What must hold is a barrier of the solvers.
     """
+
+    formula = SELF_DISTANCE
 
     construction_only = frozenset(('link_indices', 'centers', 'radii', 'pairs'))
 
@@ -146,9 +157,11 @@ class IKObjectiveSelfDistance(BuiltinObjective):
             ArgumentError: A wrong shape, a negative radius, distance or weight, a pair of an
                 unknown sphere or of two on one link.
         """
-        self._links = checked_links('link_indices', link_indices, np.iinfo(np.int32).max, -1)
-        count = len(self._links)
-        self._pairs = _checked_pairs(pairs, self._links)
+        self._link_of_sphere = checked_links(
+            'link_indices', link_indices, np.iinfo(np.int32).max, -1
+        )
+        count = len(self._link_of_sphere)
+        self._pairs = _checked_pairs(pairs, self._link_of_sphere)
         super().__init__(checked_weight('weight', weight, len(self._pairs)))
         radius = checked_weight('radii', radii, count)
         center = np.asarray(host_array(centers), dtype=np.float64)
@@ -178,68 +191,27 @@ class IKObjectiveSelfDistance(BuiltinObjective):
         Raises:
             ArgumentError: A link outside the model.
         """
-        checked_links('link_indices', self._links, model.body_count, -1)
-        moves = np.zeros((len(self._links), model.joint_dof_count), dtype=np.int32)
-        for sphere, link in enumerate(self._links):
+        checked_links('link_indices', self._link_of_sphere, model.body_count, -1)
+        moves = np.zeros((len(self._link_of_sphere), model.joint_dof_count), dtype=np.int32)
+        for sphere, link in enumerate(self._link_of_sphere):
             moves[sphere, link_dofs(model, int(link))] = 1
+        moving = np.flatnonzero(np.any(moves > 0, axis=0))
         self._moves, self._sphere_link, self._pair_spheres = (
             wp.array(table, dtype=wp.int32, device=self.device)
-            for table in (moves, self._links, self._pairs)
+            for table in (moves, self._link_of_sphere, self._pairs)
+        )
+        self._chain_dof, self._chain_sign = (
+            wp.array(values, dtype=wp.int32, device=self.device)
+            for values in (moving, np.ones(len(moving)))
         )
 
-    def record(self) -> Any:
-        """Return the record; see :meth:`IKObjective.record`."""
-        moving = np.flatnonzero(np.any(self._moves.numpy() > 0, axis=0))
-        return make_record(
-            RecordKind.SELF_DISTANCE,
-            self._weights.array,
-            offset=self._spheres.array,
-            axis=self._minimum.array,
-            chain_dof=wp.array(moving, dtype=wp.int32, device=self.device),
-            sphere_link=self._sphere_link,
-            pairs=self._pair_spheres,
-            moves=self._moves,
-        )
+    def _fill(self, parameters: Any, scalar: type) -> None:
+        parameters.sphere_link, parameters.spheres = self._sphere_link, self._spheres.array
+        parameters.pairs, parameters.moves = self._pair_spheres, self._moves
+        parameters.minimum = self._minimum.array
 
-    def compute_residuals(
-        self,
-        body_q: wp.array,
-        joint_q: wp.array,
-        model: 'Model',
-        residuals: wp.array,
-        start_idx: int,
-        problem_idx: wp.array | None = None,
-    ) -> None:
-        """Write one residual per pair; the spheres serve every problem."""
-        self._launch(
-            _self_distance_kernels(residuals.dtype, residuals.requires_grad).residuals,
-            (body_q.shape[0], self.residual_dim()),
-            [
-                body_q, self._sphere_link, self._spheres.array, self._pair_spheres,
-                self._minimum.array, self._weights.array, start_idx,
-            ],
-            residuals,
-        )  # fmt: skip
-
-    def compute_jacobian_analytic(
-        self,
-        body_q: wp.array,
-        joint_q: wp.array,
-        model: 'Model',
-        jacobian: wp.array,
-        joint_S_s: wp.array,
-        start_idx: int,
-    ) -> None:
-        """Write one row per pair; see :meth:`IKObjective.compute_jacobian_analytic`."""
-        self._launch(
-            _self_distance_kernels(jacobian.dtype, False).jacobian,
-            (body_q.shape[0], self.residual_dim()),
-            [
-                body_q, joint_S_s, self._sphere_link, self._spheres.array, self._pair_spheres,
-                self._moves, self._minimum.array, self._weights.array, start_idx,
-            ],
-            jacobian,
-        )  # fmt: skip
+    def _links(self) -> frozenset[int]:
+        return frozenset(self._link_of_sphere.tolist())
 
 
 def _checked_pairs(pairs: Any, links: np.ndarray) -> np.ndarray:

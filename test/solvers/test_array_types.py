@@ -31,6 +31,7 @@ from ros_ik import IkChain
 from ros_ik import IKObjectiveCenterOfMass
 from ros_ik import IKObjectiveJointLimit
 from ros_ik import IKObjectiveJointPosition
+from ros_ik import IKObjectiveLinkFunction
 from ros_ik import IKObjectiveLookAt
 from ros_ik import IKObjectiveManipulability
 from ros_ik import IKObjectivePose
@@ -296,6 +297,25 @@ def poses(rig, form):
     return found
 
 
+@wp.struct
+class Height:
+    """Height of the origin of a link."""
+
+    target: wp.float64
+
+
+@wp.func
+def too_low(height: Height, pose: wp.transformd) -> wp.float64:
+    """Return the missing height."""
+    return height.target - wp.transform_get_translation(pose)[2]
+
+
+@wp.func
+def sinking(height: Height, pose: wp.transformd, velocity: wp.spatial_vectord) -> wp.float64:
+    """Return its rate."""
+    return -velocity[2]
+
+
 def other_objectives(rig, form):
     ones = form.array(np.ones(rig.dofs))
     offset = form.vector([0.0, 0.0, 0.1])
@@ -313,6 +333,7 @@ def other_objectives(rig, form):
             form.indices([rig.hand, 0]), form.vectors([[0.0, 0.0, 0.0], [0.0, 0.0, 0.1]]),
             form.array([0.1, 0.1]), form.indices([[0, 1]]), minimum_distance=form.array([2.0]),
         ),
+        IKObjectiveLinkFunction(rig.hand, too_low, sinking, Height(), weight=form.array([2.0])),
     ]  # fmt: skip
     found = [rig.cost(objective) for objective in made]
     made[0].set_target_positions(form.array(rig.q - 0.1))

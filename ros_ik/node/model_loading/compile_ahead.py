@@ -19,6 +19,7 @@ from ros_ik.kinematics.forward import forward_kernel
 from ros_ik.kinematics.integrate import integrate_kernel
 from ros_ik.kinematics.stepping.step_tree import place_links_kernel
 from ros_ik.kinematics.stepping.stop_path import place_stops_kernel
+from ros_ik.objectives.formulas import STEP_FORMULAS
 from ros_ik.servo.step.conditioning_kernel import conditioning_kernel
 from ros_ik.servo.step.demand_kernel import demand_kernel
 from ros_ik.settings import Settings
@@ -29,7 +30,7 @@ from ros_ik.solvers.step.tasks.cost import evaluate_step_kernel
 
 def kernels_ahead(settings: Settings) -> tuple[list[wp.Kernel], list[wp.Kernel]]:
     """Return what every servo with these settings runs, in halves that take about as long."""
-    here = [solve_step_kernel(), evaluate_step_kernel()]
+    here = [solve_step_kernel(), evaluate_step_kernel(STEP_FORMULAS)]
     beside = [
         conditioning_kernel(),
         demand_kernel(),

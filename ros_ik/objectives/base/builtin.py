@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Base of the built-in objectives: their numbers on the device, and the target of each row."""
+"""Base of the built-in objectives: numbers on the device, records, kernels of a formula."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ from ros_ik.kinematics.chain import relative_chain
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.objectives.base.arguments import checked_weight
+from ros_ik.objectives.base.formula import AnyFormula
+from ros_ik.objectives.base.formula import JointFormula
+from ros_ik.objectives.base.formula_kernels import jacobian_kernel
+from ros_ik.objectives.base.formula_kernels import joint_kernels
+from ros_ik.objectives.base.formula_kernels import residual_kernel
 from ros_ik.objectives.base.parameter import Parameter
+from ros_ik.objectives.base.record import Record
 from ros_ik.objectives.interface.objective import IKObjective
 
 if TYPE_CHECKING:
@@ -25,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class BuiltinObjective(ReadOnce, IKObjective):
-    """Base of the built-in objectives; each has kernels in float32 and float64.
+    """Base of the built-in objectives; each has a formula, in float32 and float64.
 
     A residual kernel has a backward pass where the residual array wants gradients, as it does when
     a tape records the launch.
@@ -48,6 +54,7 @@ class BuiltinObjective(ReadOnce, IKObjective):
         super().__init__()
         self._parameters: list[Parameter] = []
         self._problem_idx: dict[int, wp.array] = {}
+        self._structs: dict[type, tuple[int, Any]] = {}
         self._changes = 0
         self._weights = self._parameter('weight', weights[None], len(weights))
         self.n_problems = 1
@@ -60,6 +67,11 @@ class BuiltinObjective(ReadOnce, IKObjective):
         super().__setattr__(name, value)
         if not isinstance(getattr(type(self), name, None), property):
             BuiltinObjective.changes += 1
+
+    @property
+    def formula(self) -> AnyFormula:
+        """Residuals and columns of the Jacobian, as Warp functions."""
+        raise NotImplementedError
 
     def residual_dim(self) -> int:
         """Return the number of residuals per problem."""
@@ -131,10 +143,110 @@ class BuiltinObjective(ReadOnce, IKObjective):
             self._problem_idx[rows] = problem_idx
         return problem_idx
 
-    def _launch(
-        self, kernel: wp.Kernel, dim: int | tuple[int, ...], inputs: list, output: wp.array
+    def _fill(self, parameters: Any, scalar: type) -> None:
+        """Write what the formula reads into its ``Parameters`` of one floating-point type."""
+        raise NotImplementedError
+
+    def _links(self) -> frozenset[int] | None:
+        """Return the links whose poses the formula reads; None for all."""
+        names = ('link_index', 'reference_link_index')
+        return frozenset(getattr(self, name) for name in names if hasattr(self, name))
+
+    def _filled(self, scalar: type) -> Any:
+        """Return the parameters of the formula as they are now."""
+        changes, parameters = self._structs.get(scalar, (-1, None))
+        if changes != BuiltinObjective.changes:
+            parameters = self.formula.functions(scalar).Parameters()
+            self._fill(parameters, scalar)
+            self._structs[scalar] = BuiltinObjective.changes, parameters
+        return parameters
+
+    def record(self) -> Record:
+        """Return the record; see :meth:`IKObjective.record`."""
+        formula, source = self.formula, self._filled(wp.float64)
+        if isinstance(formula, JointFormula):
+            blocks = self.residual_dim()
+            numbers = np.arange(blocks), np.ones(blocks)
+            dofs, signs = (wp.array(n, dtype=wp.int32, device=self.device) for n in numbers)
+        else:
+            blocks = self.residual_dim() // formula.rows
+            dofs, signs = self._chain_dof, self._chain_sign
+        return Record(
+            formula,
+            source,
+            wp.array([source], dtype=source._cls, device=self.device),
+            self._weights.array,
+            self.n_problems,
+            blocks,
+            wp.array(np.arange(len(dofs)), dtype=wp.int32, device=self.device),
+            dofs,
+            signs,
+            self._links(),
+        )
+
+    def compute_residuals(
+        self,
+        body_q: wp.array,
+        joint_q: wp.array,
+        model: Model,
+        residuals: wp.array,
+        start_idx: int,
+        problem_idx: wp.array | None = None,
     ) -> None:
-        wp.launch(kernel, dim=dim, inputs=inputs, outputs=[output], device=output.device)
+        """Write the residuals; see :meth:`IKObjective.compute_residuals`."""
+        formula, scalar, rows = self.formula, residuals.dtype, joint_q.shape[0]
+        if isinstance(formula, JointFormula):
+            kernel = joint_kernels(formula, scalar, residuals.requires_grad).residuals
+            blocks, where = self.residual_dim(), joint_q
+        else:
+            kernel = residual_kernel(formula, scalar, residuals.requires_grad)
+            blocks, where = self.residual_dim() // formula.rows, body_q
+        wp.launch(
+            kernel,
+            dim=(rows, blocks),
+            inputs=[
+                self._filled(scalar), self._weights.array, self.n_problems, where,
+                self._problems(problem_idx, rows), start_idx,
+            ],
+            outputs=[residuals],
+            device=residuals.device,
+        )  # fmt: skip
+
+    def compute_jacobian_autodiff(
+        self, tape: wp.Tape, model: Model, jacobian: wp.array, start_idx: int, dq_dof: wp.array
+    ) -> None:
+        """Write dr/dq from a tape; a diagonal needs one backward pass."""
+        if isinstance(self.formula, JointFormula):
+            self._tape_reader.diagonal(tape, jacobian, start_idx, dq_dof)
+        else:
+            super().compute_jacobian_autodiff(tape, model, jacobian, start_idx, dq_dof)
+
+    def compute_jacobian_analytic(
+        self,
+        body_q: wp.array,
+        joint_q: wp.array,
+        model: Model,
+        jacobian: wp.array,
+        joint_S_s: wp.array,
+        start_idx: int,
+    ) -> None:
+        """Write the Jacobian; see :meth:`IKObjective.compute_jacobian_analytic`."""
+        formula, scalar, rows = self.formula, jacobian.dtype, joint_q.shape[0]
+        inputs = [self._filled(scalar), self._weights.array, self.n_problems]
+        if isinstance(formula, JointFormula):
+            kernel, blocks = joint_kernels(formula, scalar, False).jacobian, self.residual_dim()
+            inputs.append(joint_q)
+        else:
+            kernel = jacobian_kernel(formula, scalar)
+            blocks = self.residual_dim() // formula.rows
+            inputs += [self._chain_dof, self._chain_sign, body_q, joint_S_s]
+        wp.launch(
+            kernel,
+            dim=(rows, blocks),
+            inputs=[*inputs, self._problem_idx.get(rows), start_idx],
+            outputs=[jacobian],
+            device=jacobian.device,
+        )
 
 
 class PositionTargetObjective(BuiltinObjective):

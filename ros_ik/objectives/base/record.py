@@ -2,83 +2,142 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records of objectives, which a kernel that evaluates many of them reads.
 
-One struct holds the numbers of any built-in objective, so that a list of objectives is an array of
-structs and one compiled kernel serves every list. The arrays are the objective's own: what is
-written to a target is what the next solve reads.
+A list of objectives is an array of structs, each with the formula of its objective, as a number,
+and the address of its parameters. The arrays are the objective's own: what is written to a target
+is what the next solve reads.
 """
 
-import enum
+from collections.abc import Sequence
+import dataclasses
 import functools
+from types import SimpleNamespace
 from typing import Any
 from typing import no_type_check
 
+import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.dynamics.center_of_mass import center_of_mass_functions
+from ros_ik.objectives.base.formula import AnyFormula
+from ros_ik.objectives.base.formula import JointFormula
 
 
-class RecordKind(enum.IntEnum):
-    """Objective of a record."""
+@dataclasses.dataclass(frozen=True)
+class Record:
+    """An objective as fused kernels take it; it owns what the device reads.
 
-    POSITION = 0
-    ROTATION = 1
-    POSE = 2
-    LOOK_AT = 3
-    CENTER_OF_MASS = 4
-    JOINT_POSITION = 5
-    JOINT_LIMIT = 6
-    SELF_DISTANCE = 7
-    MANIPULABILITY = 8
+    Attributes:
+        formula: The formula.
+        source: Its ``Parameters`` for float64.
+        parameters: The same on the device, an array of one.
+        weight: Factors on the residuals, float64 [1, residuals].
+        n_problems: Number of targets; one serves every problem.
+        blocks: Blocks of residuals; of a joint formula, degrees of freedom.
+        slots: Numbers of the entries of the chain, int32 [n_chain].
+        chain_dof: Degrees of freedom that matter, int32 [n_chain].
+        chain_sign: How each moves the link relative to its reference, int32 [n_chain].
+        links: Links whose poses are read; None for all.
+    """
+
+    formula: AnyFormula
+    source: Any
+    parameters: wp.array
+    weight: wp.array
+    n_problems: int
+    blocks: int
+    slots: wp.array
+    chain_dof: wp.array
+    chain_sign: wp.array
+    links: frozenset[int] | None
 
 
 @no_type_check
 @functools.cache
 def record_struct() -> Any:
-    """Return the Warp struct; an array that a kind does not use is empty."""
-    MassArrays = center_of_mass_functions(wp.float64).MassArrays
+    """Return the Warp struct of a record."""
 
     @wp.struct
     class ObjectiveRecord:
-        kind: int
-        link: int
-        reference: int
-        flag: int  # of a rotation: the shorter way round
-        rows: int  # residuals
-        weight: wp.array2d(dtype=wp.float64)  # [1, rows]
-        target32: wp.array2d(dtype=wp.float32)  # [n_problems, width], one of the two is empty
-        target64: wp.array2d(dtype=wp.float64)
-        upper32: wp.array2d(dtype=wp.float32)  # [joint_dof_count, 1], the lower is the target
-        upper64: wp.array2d(dtype=wp.float64)
-        offset: wp.array2d(dtype=wp.float64)  # [1, width]; spheres [n_spheres, 4]
-        axis: wp.array2d(dtype=wp.float64)  # [1, 3]; distances [1, n_pairs]; threshold [1, 1]
-        chain_dof: wp.array(dtype=wp.int32)  # [n_chain], degrees of freedom that matter
+        formula: int  # number among the formulas of the kernel
+        is_of_joints: int
+        is_one_sided: int
+        blocks: int
+        rows: int  # of a block
+        unit_rows: int
+        n_problems: int
+        parameters: wp.uint64  # address
+        weight: wp.array2d(dtype=wp.float64)  # [1, residuals]
+        slots: wp.array(dtype=wp.int32)  # [n_chain], 0, 1, 2, ..
+        factor: wp.array(dtype=wp.float64)  # [n_chain], from the unknown; empty for a step
+        chain_dof: wp.array(dtype=wp.int32)  # [n_chain]
         chain_sign: wp.array(dtype=wp.int32)  # [n_chain]
-        dof_coord: wp.array(dtype=wp.int32)  # [joint_dof_count]
-        axes: wp.array(dtype=wp.int32)  # rows of the Jacobian that count
-        sphere_link: wp.array(dtype=wp.int32)  # [n_spheres]
-        pairs: wp.array2d(dtype=wp.int32)  # [n_pairs, 2]
-        moves: wp.array2d(dtype=wp.int32)  # [n_spheres, joint_dof_count]
-        masses: MassArrays
 
     return ObjectiveRecord
 
 
-def make_record(kind: RecordKind, weight: wp.array, **fields: Any) -> Any:
-    """Return a record.
+def record_structs(
+    records: Sequence[Record],
+    formulas: Sequence[AnyFormula],
+    device: wp.DeviceLike,
+    dof_scale: np.ndarray | None = None,
+) -> list[Any]:
+    """Return records as structs for a kernel that is made of some formulas.
+
+    An array of them shows the device what they and the records own.
 
     Args:
-        kind: Which objective.
-        weight: Factors, float64 [1, rows].
-        fields: Other fields; ``target`` and ``upper`` of either floating-point type.
+        records: The records.
+        formulas: Formulas of the kernel, in its order.
+        device: The device.
+        dof_scale: Factor from the unknown to each degree of freedom; None where the kernel is told
+            otherwise.
     """
-    record = record_struct()()
-    record.kind, record.weight, record.rows = int(kind), weight, weight.shape[1]
-    record.reference = -1
-    for name, value in fields.items():
-        if name in ('target', 'upper'):
-            name += '32' if value.dtype == wp.float32 else '64'
-        setattr(record, name, value)
-    return record
+    structs = [_struct_of(record, formulas.index(record.formula)) for record in records]
+    for struct, record in zip(structs, records, strict=True):
+        if dof_scale is not None:
+            factor = dof_scale[record.chain_dof.numpy()]
+            struct.factor = wp.array(factor, dtype=wp.float64, device=device)
+    return structs
+
+
+def _struct_of(record: Record, number: int) -> Any:
+    struct, formula = record_struct()(), record.formula
+    struct.formula, struct.blocks, struct.rows = number, record.blocks, 1
+    if isinstance(formula, JointFormula):
+        struct.is_of_joints = 1
+    else:
+        struct.rows, struct.unit_rows = formula.rows, formula.unit_rows
+        struct.is_one_sided = int(formula.is_one_sided)
+    struct.n_problems, struct.parameters = record.n_problems, record.parameters.ptr
+    struct.weight, struct.slots = record.weight, record.slots
+    struct.chain_dof, struct.chain_sign = record.chain_dof, record.chain_sign
+    return struct
+
+
+@no_type_check
+@functools.cache
+def record_functions() -> SimpleNamespace:
+    """Build ``problem_of(record, problem) -> int`` and ``block_weight(record, block)``.
+
+    The latter gives the weights of the rows of a block, zero behind the last one.
+    """
+    Record = record_struct()
+
+    @wp.func
+    def problem_of(record: Record, problem: int) -> int:
+        """Row of the targets; one row serves every problem."""
+        if record.n_problems <= 1:
+            return 0
+        return problem
+
+    @wp.func
+    def block_weight(record: Record, block: int) -> wp.spatial_vectord:
+        weight = wp.spatial_vectord()
+        for k in range(6):
+            if k < record.rows:
+                weight[k] = record.weight[0, block * record.rows + k]
+        return weight
+
+    return SimpleNamespace(problem_of=problem_of, block_weight=block_weight)
 
 
 def is_recorded(objective: Any) -> bool:

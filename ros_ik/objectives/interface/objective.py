@@ -114,11 +114,11 @@ class IKObjective:
         self.residual_offset = residual_offset
         self.n_batch = n_batch
 
-    def record(self) -> Any | None:
+    def record(self) -> Any:
         """Return what a kernel that evaluates the objective itself reads of it, None without one.
 
-        Built-in objectives return a record (:mod:`ros_ik.objectives.base.record`) once they are
-        set up; solvers then need not call their methods.
+        Objectives with a formula return a record (:mod:`ros_ik.objectives.base.record`) once they
+        are set up; solvers then need not call their methods.
         """
         return None
 

@@ -15,24 +15,6 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.objectives.base.functions import objective_functions
-from ros_ik.objectives.jacobian.gram import gram_functions
-
-
-@no_type_check
-@functools.cache
-def rows_function(scalar: type, k: int) -> wp.Function:
-    """Build ``chosen(column, axes) -> vector``: some rows of a column, in float64."""
-    twist, vector = objective_functions(scalar).twist, gram_functions(k).vector
-    size = wp.constant(k)
-
-    @wp.func
-    def chosen(column: twist, axes: wp.array(dtype=wp.int32)) -> vector:
-        rows = vector()
-        for a in range(size):
-            rows[a] = wp.float64(column[axes[a]])
-        return rows
-
-    return chosen
 
 
 @no_type_check

@@ -27,7 +27,9 @@ from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.objectives.interface.ownership import ownership_of
 
 # What solvers write when they set an objective up.
-_OF_SOLVERS = frozenset(('device', 'total_residuals', 'residual_offset', 'n_batch', '_ownership'))
+_OF_SOLVERS = frozenset(
+    ('device', 'total_residuals', 'residual_offset', 'n_batch', '_ownership', '_structs')
+)
 # Their values do not change but by being replaced.
 _UNCHANGING = int | float | complex | bool | str | bytes | None | wp.array | np.generic
 LIBRARIES = ('ros_ik', 'newton', 'warp', 'numpy', 'builtins')

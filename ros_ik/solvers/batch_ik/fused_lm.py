@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Levenberg-Marquardt over built-in objectives, the whole solve in one kernel.
+"""Levenberg-Marquardt over objectives with formulas, the whole solve in one kernel.
 
 The answers are those of :class:`IKOptimizerLM` with analytic Jacobians, to rounding.
 """
@@ -18,13 +18,18 @@ from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.objectives.base.arguments import residual_count
 from ros_ik.objectives.base.builtin import BuiltinObjective
+from ros_ik.objectives.base.formula import formulas_of
+from ros_ik.objectives.base.formula import JointFormula
 from ros_ik.objectives.base.record import is_recorded
+from ros_ik.objectives.base.record import Record
 from ros_ik.objectives.base.record import record_struct
-from ros_ik.objectives.base.record import RecordKind
+from ros_ik.objectives.base.record import record_structs
+from ros_ik.objectives.formulas import BUILTIN_FORMULAS
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 from ros_ik.objectives.interface.objective import IKObjective
 from ros_ik.objectives.interface.ownership import Layout
 from ros_ik.objectives.interface.ownership import ownership_of
+from ros_ik.objectives.joint_limit import JOINT_LIMIT
 from ros_ik.objectives.recording.snapshot import note_written
 from ros_ik.objectives.recording.snapshot import Snapshot
 from ros_ik.objectives.recording.snapshot import Snapshots
@@ -45,8 +50,6 @@ from ros_ik.solvers.batch_ik.optimizer_recording import LAUNCHES
 from ros_ik.solvers.batch_ik.optimizer_recording import Recording
 from ros_ik.solvers.batch_ik.optimizer_space import make_search_space
 from ros_ik.solvers.batch_ik.optimizer_space import SearchSpace
-
-_DIAGONAL = (RecordKind.JOINT_POSITION, RecordKind.JOINT_LIMIT)
 
 
 def is_fusible(objectives: Sequence[Any]) -> bool:
@@ -178,7 +181,7 @@ class IKFusedLM:
             device=self._device,
         )
         wp.launch(
-            fused_lm_kernel(),
+            fused_lm_kernel(self._formulas),
             dim=n,
             inputs=[
                 self._tree.arrays, self._space.arrays, self._records, self._rules_array,
@@ -194,9 +197,11 @@ class IKFusedLM:
         _check_targets(self._objectives, self._n_problems)
         records = _set_up(self, model, self._objectives, n)
         self._kept = Snapshots(self._objectives)
-        self._records = wp.array(records, dtype=record_struct(), device=self._device)
-        self._sources = records  # they own the arrays that the records show the device
+        self._formulas = formulas_of((record.formula for record in records), BUILTIN_FORMULAS)
         unknown, scale = _unknowns(model, self._space)
+        structs = record_structs(records, self._formulas, self._device, scale)
+        self._records = wp.array(structs, dtype=record_struct(), device=self._device)
+        self._sources = records, structs  # they own the arrays that the device sees
         order = _elimination(model, records, unknown, self._respect_limits)
         self._work = make_step_workspace(n, model.joint_dof_count, order, self._device)
         self._tree = kinematic_tree(model, wp.float64)
@@ -231,7 +236,7 @@ def _check_targets(objectives: Sequence[Any], n_problems: int) -> None:
             )
 
 
-def _set_up(owner: object, model: Any, objectives: Sequence[IKObjective], n: int) -> list[Any]:
+def _set_up(owner: object, model: Any, objectives: Sequence[IKObjective], n: int) -> list[Record]:
     """Tell the objectives their rows and return their records."""
     total, offset, records = sum(residual_count(o) for o in objectives), 0, []
     for objective in objectives:
@@ -260,14 +265,13 @@ def _unknowns(model: Any, space: SearchSpace) -> tuple[np.ndarray, np.ndarray]:
     return unknown.astype(np.int32), scale
 
 
-def _leave_out_joints(tree: KinematicTree, model: Any, records: list[Any]) -> None:
+def _leave_out_joints(tree: KinematicTree, model: Any, records: list[Record]) -> None:
     """Take joints out of the tree's order that place no link which an objective looks at."""
-    if any(record.kind == RecordKind.CENTER_OF_MASS for record in records):
-        return
-    bodies = {record.link for record in records} | {record.reference for record in records}
+    bodies: set[int] = set()
     for record in records:
-        if record.kind == RecordKind.SELF_DISTANCE:
-            bodies.update(record.sphere_link.numpy().tolist())
+        if record.links is None:
+            return
+        bodies |= record.links
     order = tree.arrays.joint_order.numpy()
     parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
     needed = []
@@ -279,16 +283,17 @@ def _leave_out_joints(tree: KinematicTree, model: Any, records: list[Any]) -> No
     tree.arrays.joint_order = wp.array(kept, dtype=wp.int32, device=tree.device)
 
 
-def _is_of_limits(model: Any, record: Any) -> bool:
+def _is_of_limits(model: Any, record: Record) -> bool:
     """Return whether a record is a penalty on the limits of the model itself, read from there."""
-    if record.kind != RecordKind.JOINT_LIMIT or record.target32 is None:
+    if record.formula is not JOINT_LIMIT:
         return False
-    lower, upper = model.joint_limit_lower, model.joint_limit_upper
-    return record.target32.ptr == lower.ptr and record.upper32.ptr == upper.ptr
+    read = record.source.lower.in32, record.source.upper.in32
+    kept = model.joint_limit_lower, model.joint_limit_upper
+    return all(a.ptr == b.ptr for a, b in zip(read, kept, strict=True))
 
 
 def _elimination(
-    model: Any, records: list[Any], unknown: np.ndarray, respect_limits: bool
+    model: Any, records: list[Record], unknown: np.ndarray, respect_limits: bool
 ) -> Elimination:
     """Return an order of the unknowns in which limbs stay apart.
 
@@ -301,7 +306,7 @@ def _elimination(
         of_record = np.unique(of_record[of_record >= 0])
         if respect_limits and _is_of_limits(model, record):
             continue
-        if record.kind in _DIAGONAL:
+        if isinstance(record.formula, JointFormula):
             coupled[of_record, of_record] = True
         else:
             coupled[np.ix_(of_record, of_record)] = True

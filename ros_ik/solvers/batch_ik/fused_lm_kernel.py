@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Levenberg-Marquardt over built-in objectives in one kernel, a thread per row.
+"""Levenberg-Marquardt over objectives with formulas in one kernel, a thread per row.
 
 The method is that of ``ik_lm``: bounded steps, gain ratio, damping; what differs is that a row
 goes through all its iterations without leaving the kernel, in float64, and stops by itself where
@@ -18,6 +18,7 @@ from ros_ik.kinematics.integrate import integrate_function
 from ros_ik.kinematics.motion_subspace import move_links_function
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.tree import tree_struct
+from ros_ik.objectives.base.formula import AnyFormula
 from ros_ik.objectives.base.record import record_struct
 from ros_ik.solvers.batch_ik.bounded_step import bounded_step_functions
 from ros_ik.solvers.batch_ik.bounded_step import step_workspace_struct
@@ -77,13 +78,13 @@ def fused_state_struct() -> Any:
 
 @no_type_check
 @functools.cache
-def fused_lm_kernel() -> wp.Kernel:
-    """Build the kernel; one serves every robot and every list of objectives."""
+def fused_lm_kernel(formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
+    """Build the kernel of some formulas; it serves every robot and every list of them."""
     Space, Tree, Record = space_struct(), tree_struct(wp.float64), record_struct()
     Work, Rules, State = step_workspace_struct(), fused_rules_struct(), fused_state_struct()
     place_links, move_links = place_links_function(wp.float64), move_links_function(wp.float64)
     integrate_row = integrate_function(wp.float64)
-    normal, step = normal_functions(), bounded_step_functions()
+    normal, step = normal_functions(formulas), bounded_step_functions()
     objective_cost, add_objective = normal.objective_cost, normal.add_objective
     bounded_step, model_gain = step.bounded_step, step.model_gain
     noise, nothing = wp.constant(wp.float64(_NOISE)), wp.constant(wp.float64(_NOTHING))
@@ -108,24 +109,23 @@ def fused_lm_kernel() -> wp.Kernel:
     ) -> wp.float64:
         """Place the links and return the cost."""
         place_links(tree, row, joint_q, state.body_q)
-        move_links(tree, row, joint_q, state.body_q, state.joint_S_s)
         cost = wp.float64(0.0)
         for k in range(records.shape[0]):
-            cost += objective_cost(
-                records, k, row, problem, joint_q, state.body_q, state.joint_S_s
-            )
+            cost += objective_cost(records[k], row, problem, joint_q, state.body_q)
         return cost
 
     @wp.func
     def linearize(
         space: Space,
+        tree: Tree,
         records: wp.array(dtype=Record),
         row: int,
         problem: int,
         state: State,
         work: Work,
     ):
-        """H, g and the box of the step at the configuration that was evaluated last."""
+        """H, g and the box of the step at ``joint_q``, which was evaluated last."""
+        move_links(tree, row, state.joint_q, state.body_q, state.joint_S_s)
         for p in range(work.order.shape[0]):
             i = work.order[p]
             work.gradient[row, i] = wp.float64(0.0)
@@ -140,7 +140,7 @@ def fused_lm_kernel() -> wp.Kernel:
                 work.high[row, i] = wp.float64(space.coord_upper[c]) - state.joint_q[row, c]
         for k in range(records.shape[0]):
             add_objective(
-                records, k, row, problem, state.joint_q, state.body_q, state.joint_S_s,
+                records[k], row, problem, state.joint_q, state.body_q, state.joint_S_s,
                 state.dof_unknown, state.dof_scale, state.block, work.hessian, work.gradient,
             )  # fmt: skip
 
@@ -219,7 +219,7 @@ def fused_lm_kernel() -> wp.Kernel:
             costs[row] = wp.inf
             status[row] = non_finite
             return
-        linearize(space, records, row, problem, state, work)
+        linearize(space, tree, records, row, problem, state, work)
         damping = rule.damping_initial
         iteration = int(0)
         while iteration < rule.iterations and cost > nothing:
@@ -236,7 +236,7 @@ def fused_lm_kernel() -> wp.Kernel:
                     cost = next_cost
                     for c in range(joint_q.shape[1]):
                         state.joint_q[row, c] = state.joint_q_next[row, c]
-                    linearize(space, records, row, problem, state, work)
+                    linearize(space, tree, records, row, problem, state, work)
                     if gain >= good * predicted:
                         damping = wp.max(damping / rule.damping_factor, rule.damping_min)
                     elif gain < bad * predicted:

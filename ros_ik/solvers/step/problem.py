@@ -310,7 +310,7 @@ class StepProblem:
         program.binding = state.rows(self._binding)
         wp.copy(program.memory, program.empty)
         wp.launch(
-            evaluate_step_kernel(),
+            evaluate_step_kernel(self._fused.formulas),
             dim=size,
             inputs=[
                 self._tree, self._fused.records, self._fused.arrays, state.joint_q,

@@ -128,7 +128,7 @@ KINDS = (
 # Written by solvers when they set an objective up, or kept for reading.
 NOT_DATA = {
     'device', 'total_residuals', 'residual_offset', 'n_batch', 'has_record', 'serves_any_rows',
-    'changes', 'read_once', 'construction_only',
+    'changes', 'read_once', 'construction_only', 'formula',
 }  # fmt: skip
 
 
@@ -149,7 +149,8 @@ CASES = [
     for name in sorted(
         set(inspect.signature(kind.__init__).parameters) - {'self'}
         | {'n_problems', 'weight'}
-        | {n for n, v in inspect.getmembers(kind) if isinstance(v, property)} - {'name'}
+        | {n for n, v in inspect.getmembers(kind) if isinstance(v, property)}
+        - {'name', 'formula'}
     )
 ]
 

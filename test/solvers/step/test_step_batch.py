@@ -20,6 +20,12 @@ from ros_ik.solvers import Task
 ROBOTS = {'panda': 'panda_hand_tcp', 'g1_29dof_with_hand_rev_1_0': 'left_wrist_yaw_link'}
 
 
+class ManipulabilityAsRows(IKObjectiveManipulability):
+    """Comes as residuals and Jacobian."""
+
+    has_record = False
+
+
 class Problem:
     """Robots in states of their own, with targets and postures of their own and one box."""
 
@@ -42,7 +48,7 @@ class Problem:
             Task(IKObjectiveJointPosition(self.model, self.postures[rows]), weight=0.1),
         ]
         if self.with_rows:
-            tasks.append(Task(IKObjectiveManipulability(self.tip, 0.1), weight=0.01))
+            tasks.append(Task(ManipulabilityAsRows(self.tip, 0.1), weight=0.01))
         limits = [PositionLimit(), VelocityLimit()]
         # Robots start on either side of its faces, so recoveries and conflicts are among them.
         box = PositionBarrier(self.tip, [-0.2, -0.2, -0.2], [0.2, 0.2, 0.2], gain=40.0)

@@ -1,13 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Cost of the built-in objectives of a control step, straight over the variables of the group.
+"""Cost of the objectives of a control step, straight over the variables of the group.
 
     H = sum_k (W_k J_k)' W_k J_k + (lambda + sum_k mu_k) I
     c = sum_k (W_k J_k)' W_k gain_k sat(r_k),      mu_k = damping_k |W_k gain_k sat(r_k)|^2
 
-The Jacobian of an objective is written for the degrees of freedom that the group moves alone, as
-columns of six rows, and never as a matrix. sat shortens the residuals of each block to
-e_max tanh(|r| / e_max).
+The kernel is composed of the formulas of the objectives. A Jacobian is written for the degrees of
+freedom that the group moves alone, as columns of six rows, and never as a matrix. sat shortens the
+residuals of each unit to e_max tanh(|r| / e_max).
 """
 
 import functools
@@ -21,17 +21,10 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.stepping.step_tree import place_nodes_function
 from ros_ik.kinematics.stepping.step_tree import step_node_struct
-from ros_ik.objectives.base.functions import objective_functions
+from ros_ik.objectives.base.composed import composed_functions
+from ros_ik.objectives.base.formula import AnyFormula
+from ros_ik.objectives.base.record import record_functions
 from ros_ik.objectives.base.record import record_struct
-from ros_ik.objectives.base.record import RecordKind
-from ros_ik.solvers.batch_ik.fused_objectives import frame_functions
-from ros_ik.solvers.batch_ik.fused_objectives import joint_functions
-
-# Objectives whose records this file knows; the others are evaluated by kernels of their own.
-STEP_KINDS = (
-    RecordKind.POSITION, RecordKind.ROTATION, RecordKind.POSE, RecordKind.LOOK_AT,
-    RecordKind.CENTER_OF_MASS, RecordKind.JOINT_POSITION, RecordKind.JOINT_LIMIT,
-)  # fmt: skip
 
 
 @no_type_check
@@ -41,10 +34,8 @@ def task_joint_struct() -> Any:
 
     @wp.struct
     class TaskJoint:
-        slot: wp.int32  # place in the chain of the record
         dof: wp.int32
         variable: wp.int32
-        factor: wp.float64  # from the variable to the degree of freedom
 
     return TaskJoint
 
@@ -65,106 +56,58 @@ def step_tasks_struct() -> Any:
         weight: wp.array(dtype=wp.float64)  # [total residuals]
         chain_start: wp.array(dtype=wp.int32)  # [tasks + 1]
         chain: wp.array(dtype=TaskJoint)  # of one task after the other
+        slots: wp.array(dtype=wp.int32)  # place of each in the chain of the record
+        factor: wp.array(dtype=wp.float64)  # from the variable of each to its degree of freedom
 
     return StepTasks
 
 
 @no_type_check
 @functools.cache
-def _task_functions() -> SimpleNamespace:
-    """Build ``add_frame_task`` and ``add_joint_task``, which return the damping mu of the task."""
+def _task_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
+    """Build ``add_link_task`` and ``add_joint_task``, which return the damping mu of the task."""
     Record, Tasks = record_struct(), step_tasks_struct()
-    types = objective_functions(wp.float64)
-    vec3, transform, twist = types.vec3, types.transform, types.twist
-    point_velocity, read_transform = types.point_velocity, types.read_transform
-    link_pose = types.link_pose
-    frame = frame_functions()
-    frame_residual, frame_columns = frame.frame_residual, frame.frame_columns
-    joint_term = joint_functions().joint_term
-    saturation = saturation_function(wp.float64)
-    pose_kind = wp.constant(int(RecordKind.POSE))
+    shared, composed = record_functions(), composed_functions(formulas)
+    problem_of, block_weight = shared.problem_of, shared.block_weight
+    block_residual, block_columns = composed.block_residual, composed.block_columns
+    joint_term, saturation = composed.joint_term, saturation_function(wp.float64)
     zero = wp.constant(wp.float64(0.0))
 
     @wp.func
-    def row_weights(records: wp.array(dtype=Record), tasks: Tasks, task: int) -> twist:
-        """Weights of the task on up to six rows."""
-        weights = twist()
-        start = tasks.weight_start[task]
-        for k in range(6):
-            if k < records[task].rows:
-                weights[k] = tasks.weight[start + k]
-        return weights
+    def unit_squares(record: Record, r: wp.spatial_vectord) -> wp.vec2d:
+        """Squared lengths of the rows of the first unit and of the others."""
+        squares = wp.vec2d()
+        for m in range(6):
+            unit = wp.where(m < record.unit_rows, 0, 1)
+            squares[unit] = squares[unit] + r[m] * r[m]
+        return squares
 
     @wp.func
-    def pose_columns(
-        records: wp.array(dtype=Record),
-        tasks: Tasks,
-        task: int,
-        row: int,
-        weights: twist,
-        body_q: wp.array2d(dtype=transform),
-        joint_S_s: wp.array2d(dtype=twist),
-        block: wp.array2d(dtype=twist),
-    ):
-        """Columns of a pose objective with the geometric Jacobian."""
-        point = wp.transform_get_translation(
-            body_q[row, records[task].link] * read_transform(records[task].offset, 0)
-        )
-        reference = records[task].reference
-        to_reference = wp.quat_inverse(
-            wp.transform_get_rotation(link_pose(row, reference, body_q))
-        )
-        of_record = records[task].weight
-        linear_weight = wp.cw_mul(
-            vec3(weights[0], weights[1], weights[2]),
-            vec3(of_record[0, 0], of_record[0, 1], of_record[0, 2]),
-        )
-        angular_weight = wp.cw_mul(
-            vec3(weights[3], weights[4], weights[5]),
-            vec3(of_record[0, 3], of_record[0, 4], of_record[0, 5]),
-        )
-        first = tasks.chain_start[task]
-        for k in range(first, tasks.chain_start[task + 1]):
-            S = joint_S_s[row, tasks.chain[k].dof]
-            linear = point_velocity(S, point)
-            angular = vec3(S[3], S[4], S[5])
-            factor = -tasks.chain[k].factor
-            if reference >= 0:
-                factor *= wp.float64(records[task].chain_sign[tasks.chain[k].slot])
-                linear = wp.quat_rotate(to_reference, linear)
-                angular = wp.quat_rotate(to_reference, angular)
-            linear = factor * wp.cw_mul(linear_weight, linear)
-            angular = factor * wp.cw_mul(angular_weight, angular)
-            block[row, k - first] = twist(
-                linear[0], linear[1], linear[2], angular[0], angular[1], angular[2]
-            )
+    def saturated(tasks: Tasks, task: int, squares: wp.vec2d) -> wp.vec2d:
+        """Gain times saturation, of the rows of the two units."""
+        first = saturation(wp.sqrt(squares[0]), tasks.max_error[task, 0])
+        second = saturation(wp.sqrt(squares[1]), tasks.max_error[task, 1])
+        return tasks.gain[task] * wp.vec2d(first, second)
 
     @wp.func
-    def general_columns(
-        records: wp.array(dtype=Record),
-        tasks: Tasks,
-        task: int,
-        row: int,
-        problem: int,
-        weights: twist,
-        body_q: wp.array2d(dtype=transform),
-        joint_S_s: wp.array2d(dtype=twist),
-        block: wp.array2d(dtype=twist),
-    ):
-        """Columns of the other objectives; those of locked joints are left out."""
-        frame_columns(records, task, row, problem, body_q, joint_S_s, block)
-        first = tasks.chain_start[task]
-        for k in range(first, tasks.chain_start[task + 1]):
-            column = wp.cw_mul(weights, block[row, tasks.chain[k].slot])
-            block[row, k - first] = column * tasks.chain[k].factor
+    def task_weight(
+        record: Record, tasks: Tasks, task: int, block: int, own: wp.spatial_vectord
+    ) -> wp.spatial_vectord:
+        """Weights of the task on the rows of a block, times those of its objective."""
+        weight = wp.spatial_vectord()
+        start = tasks.weight_start[task] + block * record.rows
+        for m in range(6):
+            if m < record.rows:
+                weight[m] = tasks.weight[start + m] * own[m]
+        return weight
 
     @wp.func
     def add_columns(
         tasks: Tasks,
         task: int,
         row: int,
-        error: twist,
-        block: wp.array2d(dtype=twist),
+        error: wp.spatial_vectord,
+        block: wp.array2d(dtype=wp.spatial_vectord),
         H: wp.array2d(dtype=wp.float64),
         c: wp.array(dtype=wp.float64),
     ):
@@ -184,61 +127,77 @@ def _task_functions() -> SimpleNamespace:
             H[i, i] = H[i, i] + wp.dot(column, column)
 
     @wp.func
-    def add_frame_task(
-        records: wp.array(dtype=Record),
+    def add_link_task(
+        record: Record,
         tasks: Tasks,
         task: int,
         row: int,
-        problem: int,
-        body_q: wp.array2d(dtype=transform),
-        joint_S_s: wp.array2d(dtype=twist),
-        block: wp.array2d(dtype=twist),
+        robot: int,
+        body_q: wp.array2d(dtype=wp.transformd),
+        joint_S_s: wp.array2d(dtype=wp.spatial_vectord),
+        block: wp.array2d(dtype=wp.spatial_vectord),
         H: wp.array2d(dtype=wp.float64),
         c: wp.array(dtype=wp.float64),
     ) -> wp.float64:
-        weights = row_weights(records, tasks, task)
-        r = frame_residual(records, task, row, problem, body_q)
-        head = vec3(r[0], r[1], r[2])
-        tail = vec3(r[3], r[4], r[5])
-        gain = tasks.gain[task]
-        head = head * (gain * saturation(wp.length(head), tasks.max_error[task, 0]))
-        tail = tail * (gain * saturation(wp.length(tail), tasks.max_error[task, 1]))
-        error = wp.cw_mul(weights, twist(head[0], head[1], head[2], tail[0], tail[1], tail[2]))
-        if records[task].kind == pose_kind and records[task].flag == 0:
-            pose_columns(records, tasks, task, row, weights, body_q, joint_S_s, block)
-        else:
-            general_columns(records, tasks, task, row, problem, weights, body_q, joint_S_s, block)
-        add_columns(tasks, task, row, error, block, H, c)
-        return tasks.damping[task] * wp.dot(error, error)
+        problem = problem_of(record, robot)
+        first = tasks.chain_start[task]
+        last = tasks.chain_start[task + 1]
+        gains = wp.vec2d(tasks.gain[task], tasks.gain[task])
+        saturates = wp.isfinite(tasks.max_error[task, 0]) or wp.isfinite(tasks.max_error[task, 1])
+        if saturates and record.blocks > 1:
+            squares = wp.vec2d()
+            for k in range(record.blocks):
+                values = block_residual(record, row, problem, k, body_q)
+                squares += unit_squares(record, wp.cw_mul(block_weight(record, k), values))
+            gains = saturated(tasks, task, squares)
+        cost = wp.float64(0.0)
+        for k in range(record.blocks):
+            own = block_weight(record, k)
+            weight = task_weight(record, tasks, task, k, own)
+            values = block_columns(
+                record, row, problem, k, weight, tasks.slots, tasks.factor, first, last, body_q,
+                joint_S_s, block,
+            )  # fmt: skip
+            if record.is_one_sided == 0 or values[0] != zero:
+                if saturates and record.blocks == 1:
+                    gains = saturated(tasks, task, unit_squares(record, wp.cw_mul(own, values)))
+                error = wp.cw_mul(weight, values)
+                for m in range(6):
+                    error[m] = error[m] * wp.where(m < record.unit_rows, gains[0], gains[1])
+                add_columns(tasks, task, row, error, block, H, c)
+                cost += wp.dot(error, error)
+        return tasks.damping[task] * cost
 
     @wp.func
     def add_joint_task(
-        records: wp.array(dtype=Record),
+        record: Record,
         tasks: Tasks,
         task: int,
         row: int,
-        problem: int,
+        robot: int,
         joint_q: wp.array2d(dtype=wp.float64),
         H: wp.array2d(dtype=wp.float64),
         c: wp.array(dtype=wp.float64),
     ) -> wp.float64:
+        problem = problem_of(record, robot)
         first = tasks.chain_start[task]
         last = tasks.chain_start[task + 1]
         gain = tasks.gain[task]
         if wp.isfinite(tasks.max_error[task, 0]):
             square = wp.float64(0.0)
             for k in range(first, last):
-                term = joint_term(records, task, row, problem, tasks.chain[k].dof, joint_q)
-                square += term[0] * term[0]
+                dof = tasks.chain[k].dof
+                r = record.weight[0, dof] * joint_term(record, row, problem, dof, joint_q)[0]
+                square += r * r
             gain *= saturation(wp.sqrt(square), tasks.max_error[task, 0])
         cost = wp.float64(0.0)
         for k in range(first, last):
             i = tasks.chain[k].variable
             dof = tasks.chain[k].dof
-            term = joint_term(records, task, row, problem, dof, joint_q)
-            weight = tasks.weight[tasks.weight_start[task] + dof]
-            error = weight * gain * term[0]
-            slope = weight * term[1] * tasks.chain[k].factor
+            weight = tasks.weight[tasks.weight_start[task] + dof] * record.weight[0, dof]
+            term = weight * joint_term(record, row, problem, dof, joint_q)
+            error = gain * term[0]
+            slope = term[1] * tasks.factor[k]
             c[i] = c[i] + slope * error
             H[i, i] = H[i, i] + slope * slope
             cost += error * error
@@ -246,7 +205,7 @@ def _task_functions() -> SimpleNamespace:
             return tasks.damping[task] * cost
         return zero
 
-    return SimpleNamespace(add_frame_task=add_frame_task, add_joint_task=add_joint_task)
+    return SimpleNamespace(add_link_task=add_link_task, add_joint_task=add_joint_task)
 
 
 @no_type_check
@@ -265,16 +224,18 @@ def saturation_function(scalar: type) -> wp.Function:
 
 @no_type_check
 @functools.cache
-def evaluate_step_kernel() -> wp.Kernel:
-    """Build the kernel that places the links and adds the cost to a program of zeros, float64."""
+def evaluate_step_kernel(task_formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
+    """Build the kernel that places the links and adds the cost to a program of zeros, float64.
+
+    Args:
+        task_formulas: Formulas of the objectives, in the order of the numbers in their records.
+    """
     Record, Tasks, Node = record_struct(), step_tasks_struct(), step_node_struct(wp.float64)
     types = spatial_functions(wp.float64)
     transform, twist = types.transform, types.twist
     place_nodes = place_nodes_function(wp.float64)
-    add = _task_functions()
-    add_frame_task, add_joint_task = add.add_frame_task, add.add_joint_task
-    joint_position = wp.constant(int(RecordKind.JOINT_POSITION))
-    joint_limit = wp.constant(int(RecordKind.JOINT_LIMIT))
+    add = _task_functions(task_formulas)
+    add_link_task, add_joint_task = add.add_link_task, add.add_joint_task
 
     @compiled_kernel()
     def evaluate_step(
@@ -300,17 +261,14 @@ def evaluate_step_kernel() -> wp.Kernel:
         diagonal = regularization[0]
         for task in range(records.shape[0]):
             if tasks.is_on[task] != 0:
-                problem = first_robot + row
-                if wp.max(records[task].target64.shape[0], records[task].target32.shape[0]) <= 1:
-                    problem = 0
-                kind = records[task].kind
-                if kind == joint_position or kind == joint_limit:
+                robot = first_robot + row
+                if records[task].is_of_joints == 1:
                     diagonal += add_joint_task(
-                        records, tasks, task, row, problem, joint_q, hessian, gradient
+                        records[task], tasks, task, row, robot, joint_q, hessian, gradient
                     )
                 else:
-                    diagonal += add_frame_task(
-                        records, tasks, task, row, problem, body_q, joint_S_s, block,
+                    diagonal += add_link_task(
+                        records[task], tasks, task, row, robot, body_q, joint_S_s, block,
                         hessian, gradient,
                     )  # fmt: skip
         for i in range(gradient.shape[0]):

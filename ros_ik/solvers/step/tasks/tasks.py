@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tasks of a step on the device: those that one kernel evaluates, and those that come as rows.
 
-Built-in objectives have a record that the kernel of ``cost`` reads. Objectives without one,
+Objectives with a formula have a record that the kernel of ``cost`` reads. Objectives without one,
 and all tasks of a problem with several priorities, write residuals and Jacobians by kernels of
 their own, which ``rows`` adds to the program.
 """
@@ -21,25 +21,22 @@ from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.objectives import IKObjective
 from ros_ik.objectives import IKObjectiveJointLimit
 from ros_ik.objectives import IKObjectiveJointPosition
+from ros_ik.objectives.base.formula import formulas_of
+from ros_ik.objectives.base.formula import JointFormula
 from ros_ik.objectives.base.record import is_recorded
+from ros_ik.objectives.base.record import Record
 from ros_ik.objectives.base.record import record_struct
-from ros_ik.objectives.base.record import RecordKind
+from ros_ik.objectives.base.record import record_structs
+from ros_ik.objectives.formulas import STEP_FORMULAS
 from ros_ik.objectives.interface.ownership import Layout
 from ros_ik.objectives.interface.ownership import ownership_of
 from ros_ik.objectives.recording.snapshot import note_written
 from ros_ik.objectives.recording.snapshot import Snapshot
 from ros_ik.solvers.step.tasks.arguments import checked_parts
-from ros_ik.solvers.step.tasks.cost import STEP_KINDS
 from ros_ik.solvers.step.tasks.cost import step_tasks_struct
 from ros_ik.solvers.step.tasks.cost import task_joint_struct
 from ros_ik.solvers.step.tasks.rows import step_rows_struct
 from ros_ik.solvers.step.tasks.task import Task
-
-# Each residual of these depends on one joint alone.
-_DIAGONAL = (RecordKind.JOINT_POSITION, RecordKind.JOINT_LIMIT)
-
-# Links that a record of this kind looks at are not two: all of them.
-_ALL_LINKS = (RecordKind.CENTER_OF_MASS,)
 
 
 def set_up_objectives(tasks: Sequence[Task], state: StepState) -> None:
@@ -63,7 +60,7 @@ def set_up_objectives(tasks: Sequence[Task], state: StepState) -> None:
 
 
 def is_fusible(task: Task) -> bool:
-    """Return whether the kernel of ``cost`` may know the objective; set up or not."""
+    """Return whether the kernel of ``cost`` evaluates the objective; set up or not."""
     return isinstance(task.objective, IKObjective) and is_recorded(task.objective)
 
 
@@ -121,7 +118,7 @@ class FusedTasks:
 
     Attributes:
         tasks: The tasks, in the order of the records.
-        others: Tasks left over: their records are of a kind that the kernel does not know.
+        formulas: Formulas that the kernel is made of.
         records: Records on the device.
         arrays: Instance of ``step_tasks_struct``.
         links: Links whose poses are read; None for all.
@@ -131,13 +128,13 @@ class FusedTasks:
 
     def __init__(self, tasks: Sequence[Task], state: StepState) -> None:
         """Collect the records of tasks that are set up."""
-        candidates: list[tuple[Task, Any]] = [(task, task.objective.record()) for task in tasks]
-        kept = [(task, record) for task, record in candidates if record.kind in STEP_KINDS]
-        self.tasks = tuple(task for task, _ in kept)
-        self.others = tuple(task for task in tasks if task not in self.tasks)
-        # They own the arrays that the device sees through the records.
-        self._sources = [record for _, record in kept]
-        self.records = wp.array(self._sources, dtype=record_struct(), device=state.device)
+        self.tasks = tuple(tasks)
+        # They own the arrays that the device sees.
+        self._sources: list[Record] = [task.objective.record() for task in tasks]
+        found = (record.formula for record in self._sources)
+        self.formulas = formulas_of(found, STEP_FORMULAS)
+        structs = record_structs(self._sources, self.formulas, state.device)
+        self.records = wp.array(structs, dtype=record_struct(), device=state.device)
         self.longest = max([1, *(record.chain_dof.shape[0] for record in self._sources)])
         self.links = _links(self._sources)
         self._set_chains(state)
@@ -165,14 +162,16 @@ class FusedTasks:
             moved = np.flatnonzero(variable[chain] >= 0)
             slots.append(moved)
             dofs.append(chain[moved])
-            if record.kind not in _DIAGONAL:
+            if not isinstance(record.formula, JointFormula):
                 self.variables.append(variable[chain[moved]])
         self.arrays = step_tasks_struct()()
         start = np.concatenate([[0], np.cumsum([len(chain) for chain in dofs])]).astype(np.int32)
         chain = np.zeros(start[-1], dtype=task_joint_struct().numpy_dtype())
-        chain['slot'] = np.concatenate([np.zeros(0), *slots])
         chain['dof'] = every = np.concatenate([np.zeros(0, dtype=int), *dofs])
-        chain['variable'], chain['factor'] = variable[every], scale[every]
+        chain['variable'] = variable[every]
+        places = np.concatenate([np.zeros(0), *slots])
+        self.arrays.factor = wp.array(scale[every], dtype=wp.float64, device=state.device)
+        self.arrays.slots = wp.array(places, dtype=wp.int32, device=state.device)
         self.arrays.chain = wp.array(chain, dtype=task_joint_struct(), device=state.device)
         self.arrays.chain_start = wp.array(start, dtype=wp.int32, device=state.device)
 
@@ -276,9 +275,11 @@ def _counts(task: Task, state: StepState) -> np.ndarray:
     return np.ones(task.objective.residual_dim(), dtype=bool)
 
 
-def _links(records: Sequence[Any]) -> set[int] | None:
+def _links(records: Sequence[Record]) -> set[int] | None:
     """Return the links that records look at, None for all."""
-    if any(record.kind in _ALL_LINKS for record in records):
-        return None
-    framed = [record for record in records if record.kind not in _DIAGONAL]
-    return {record.link for record in framed} | {record.reference for record in framed}
+    found: set[int] = set()
+    for record in records:
+        if record.links is None:
+            return None
+        found |= record.links
+    return found
