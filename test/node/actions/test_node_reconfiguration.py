@@ -98,8 +98,8 @@ def test_on_the_way_of_the_joints_it_can_be_cancelled_and_taken_over(client):
         client.wait_for(
             lambda: IkStatus.STATIONARY in {m.code for m in goal.feedback}, 'rest', LONG
         )
-        # So slow that it is still on its way where the machine stands still for some seconds.
-        client.set(limits__velocity_scale=0.1)
+        # So slow that it is still behind the limit where the machine stands still for a while.
+        client.set(limits__velocity_scale=0.01)
 
         def has_joint_target():
             active = [status.tasks[0].active for status in client.statuses]
