@@ -44,6 +44,7 @@ from ros_ik.servo.targets.events import Events
 from ros_ik.servo.targets.references import commanded_coords
 from ros_ik.servo.targets.references import set_references
 from ros_ik.servo.targets.rollout import Rollout
+from ros_ik.servo.targets.secondary_motion import SecondaryMotion
 from ros_ik.servo.targets.standstill import Standstill
 from ros_ik.servo.targets.target_selection import Choice
 from ros_ik.servo.targets.target_selection import TargetSelection
@@ -107,7 +108,7 @@ class Servo:
         self.joint_q = model.neutral_joint_q()
         # What outputs tell joints that are not controlled: where they were at the start.
         self._held = self.joint_q.copy()
-        self._posture = self.joint_q.copy()
+        self._secondary = SecondaryMotion(self.robot, settings)
         self._obstacles: tuple[Obstacle, ...] = ()
         self._step = np.zeros(model.joint_dof_count)
         self._next_step = np.zeros(model.joint_dof_count)
@@ -147,7 +148,7 @@ class Servo:
         self.goals.apply(settings)
         self.following.apply(settings)
         self._starts.apply(settings)
-        self._set_posture()
+        self._secondary.apply(settings, self.joint_q)
 
     def step(self, now: float, measurement: Measurement, command: Command) -> ServoOutput:
         """Make one tick.
@@ -211,7 +212,7 @@ class Servo:
         self.following.forget()
         self._starts.command.forget()
         self._report.forget()
-        self.goals.rest()
+        self._rest_goals()
         self._machine.handle(ServoEvent.FAIL)
 
     def _notice_events(self, now: float, command: Command) -> None:
@@ -250,7 +251,7 @@ class Servo:
             self._synchronise(now, measurement)
         if goals.accept_joints(command):
             # Joints that are no longer named stay where they are now.
-            self._set_posture()
+            self._secondary.place(self.joint_q)
         if poses or center:
             goals.accept_at(self._poses(), poses, center)
 
@@ -274,14 +275,13 @@ class Servo:
         self._followed = None
         self.following.restart(now, measurement, self.joint_q)
         self._report.forget()
-        self.goals.rest()
+        self._rest_goals()
         self._machine.handle(ServoEvent.BEGIN)
 
-    def _set_posture(self) -> None:
-        """Renew the posture: the configured one, or the configuration now."""
-        self._posture[:] = self.joint_q
-        if self.settings.posture_positions:
-            self._posture[self.robot.coords] = self.settings.posture_positions
+    def _rest_goals(self) -> None:
+        """Let the next motion start from rest, or from the velocity that the joints have then."""
+        self.goals.rest()
+        self._secondary.rest()
 
     def _track(self, now: float, measurement: Measurement, choice: Choice) -> ServoOutput:
         """Make one step towards the targets."""
@@ -293,14 +293,15 @@ class Servo:
             self._follow(measurement)
         if self.goals.choose(choice):
             self._tell_solver(choice)
-            self._set_posture()
+            self._secondary.choose(choice.active, choice.center, self.joint_q)
             self._standstill.forget()
-        if self._starts_moving:
-            self._carry_on()
+            if self.moving:
+                self._carry_on()
         solver = self._solver
         wanted = set_references(
-            solver, self.robot, self.goals, self._posture, self.joint_q, self._step, self.settings
-        )
+            solver, self.robot, self.goals, self._secondary, self.joint_q, self._step,
+            self.settings,
+        )  # fmt: skip
         damping = solver.update_damping()
         before = self.goals.remaining(self.joint_q)
         status = solver.solve(self.joint_q, self._step, self._next_step)
@@ -366,7 +367,7 @@ class Servo:
     def _predict(self, look_ahead: Rollout, output: ServoOutput) -> None:
         """Predict the next steps from the present inputs."""
         ahead, output.ahead_qd = look_ahead.predict(
-            self.joint_q, self._step, self._solver, self.goals, self._posture
+            self.joint_q, self._step, self._solver, self.goals, self._secondary
         )
         if self._has_others:
             np.copyto(ahead, self._held, where=self._not_commanded)
@@ -442,7 +443,7 @@ class Servo:
             self._room.confine(self.joint_q, self._step)
             self.joint_q = self._solver.ahead.advance(self.joint_q, self._step)
         self._solver.limits.take(last)
-        self.goals.rest()
+        self._rest_goals()
         self._report.forget()
         return self._output(code, text, publish=True)
 

@@ -209,12 +209,25 @@ def _check_horizon(output: OutputSettings, settings: Settings) -> None:
         )
 
 
+def _check_aims(settings: Settings) -> None:
+    """Check that aims beside the targets say what they are, and act."""
+    for task in settings.tasks:
+        if task.elbow_speed > 0.0 and not any(task.elbow_direction):
+            raise SettingsError(f'{task.name}.elbow_direction', 'expected a direction, got zeros')
+    speeds = [max(task.elbow_speed, task.manipulability_speed) for task in settings.tasks]
+    if settings.posture_weight == 0.0 and max(settings.posture_centering, *speeds) > 0.0:
+        raise SettingsError(
+            'posture.weight',
+            'expected a weight above 0, with which elbows, centering and manipulability act',
+        )
+
+
 def _check_together(settings: Settings) -> None:
     """Check what no parameter can say alone.
 
     Raises:
-        SettingsError: Two outputs on one topic, or a horizon shorter than two control periods
-            and the steps that are predicted.
+        SettingsError: Two outputs on one topic, a horizon shorter than two control periods and
+            the steps that are predicted, or aims that cannot act.
     """
     topics = [output.topic for output in settings.outputs]
     for index, output in enumerate(settings.outputs):
@@ -230,6 +243,7 @@ def _check_together(settings: Settings) -> None:
             "expected 'auto', 'cpu', 'cuda' or 'cuda:N', or several with commas between them, "
             f'got {device!r}',
         )
+    _check_aims(settings)
     if not settings.limits_position_margin:
         raise SettingsError(
             'limits.position_margin', 'expected one number or one per joint, got none'

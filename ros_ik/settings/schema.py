@@ -156,6 +156,33 @@ _TASK = (
         'the distance until the next message and its braking distance. No effect together with '
         'target_filter_tau.', choices=PREDICTIONS,
     ),
+    Parameter(
+        '<task>.target_filter_tau', 'double', -1.0,
+        'Time constant of the low-pass filter on the poses of this task; below 0 it is '
+        'target_filter_tau.', unit='s', minimum=-1.0, maximum=10.0,
+    ),
+    Parameter(
+        '<task>.elbow_frame', 'string', '',
+        'Link whose place is preferred on one side in what the targets leave open, such as the '
+        'elbow of an arm; see elbow_speed.', read_only=True,
+    ),
+    Parameter(
+        '<task>.elbow_direction', 'double[]', (0.0, 0.0, 1.0),
+        'Direction in which the elbow is drawn, along the axes of the reference frame; its '
+        'length says nothing.', minimum=-1e6, maximum=1e6, lengths=(3,),
+    ),
+    Parameter(
+        '<task>.elbow_speed', 'double', 0.0,
+        'Speed of the joints, all together, with which the elbow is drawn in its direction, less '
+        'what would move targets; 0, or no elbow_frame, for not at all.',
+        unit='rad/s', minimum=0.0, maximum=10.0,
+    ),
+    Parameter(
+        '<task>.manipulability_speed', 'double', 0.0,
+        'Speed of the joints, all together, with which the frame is drawn to where it moves as '
+        'well in all directions whose weights are above 0: up the slope of its manipulability; 0 '
+        'for not at all.', unit='rad/s', minimum=0.0, maximum=10.0,
+    ),
 )  # fmt: skip
 
 _SOLVER = (
@@ -168,8 +195,20 @@ _SOLVER = (
     ),
     Parameter(
         'posture.positions', 'double[]', (),
-        'Preferred positions of the controlled joints in the order of the group; empty: the '
-        'positions at the start of the motion.', unit='rad or m',
+        'Preferred positions of the controlled joints in the order of the group, or of '
+        'posture.joints; empty: the positions at the start of the motion.', unit='rad or m',
+    ),
+    Parameter(
+        'posture.joints', 'string[]', (),
+        'Controlled joints that posture.positions are of; empty: all of them. The others are '
+        'left to the targets.', read_only=True,
+    ),
+    Parameter(
+        'posture.centering', 'double', 0.0,
+        'Rate at which joints that move targets are drawn to the middle of their limits; 0 for '
+        'not at all. Beside this, posture.joints or the aims of a task, joints that move targets '
+        'are not drawn to where they were at the start of the motion.',
+        unit='1/s', minimum=0.0, maximum=10.0,
     ),
     Parameter(
         'solver.damping', 'double', 0.0,

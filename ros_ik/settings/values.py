@@ -29,6 +29,11 @@ class TaskSettings:
     linear_tolerance: float
     angular_tolerance: float
     target_prediction: str
+    target_filter_tau: float
+    elbow_frame: str
+    elbow_direction: Vector
+    elbow_speed: float
+    manipulability_speed: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,6 +91,8 @@ class Settings:
     tasks: tuple[TaskSettings, ...]
     posture_weight: float
     posture_positions: tuple[float, ...]
+    posture_joints: tuple[str, ...]
+    posture_centering: float
     com_weight: float
     com_max_linear_speed: float
     com_max_linear_acceleration: float

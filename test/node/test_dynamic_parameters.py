@@ -267,6 +267,43 @@ def _posture_weight(client):
     assert elbow_motion(client, 1.0) > 0.03
 
 
+@effect('posture.centering')
+def _centering(client):
+    client.robot.place(panda_joint3=0.6)
+    client.robot.wait_until_seen()
+    assert elbow_motion(client, 0.3) < 1e-3
+    change(client, posture__centering=1.0)
+    assert elbow_motion(client, 1.5) > 0.03
+
+
+@effect('<task>.elbow_speed')
+def _elbow_speed(client):
+    change(client, ee__elbow_direction=[0.0, 1.0, 0.0])
+    assert elbow_motion(client, 0.3) < 1e-3
+    change(client, ee__elbow_speed=0.5)
+    assert elbow_motion(client, 1.0) > 0.03
+
+
+@effect('<task>.elbow_direction')
+def _elbow_direction(client):
+    ways = []
+    for side in (1.0, -1.0):
+        change(client, ee__elbow_speed=0.5, ee__elbow_direction=[0.0, side, 0.0])
+        motion = follow(client, client.moved_pose(), 1.0)
+        ways.append(motion.position[-1, 2] - motion.position[0, 2])
+        come_to_rest(client)
+    assert ways[0] * ways[1] < 0.0 and min(map(abs, ways)) > 0.03
+
+
+@effect('<task>.manipulability_speed')
+def _manipulability_speed(client):
+    client.robot.place(panda_joint3=0.4, panda_joint4=-1.1)
+    client.robot.wait_until_seen()
+    assert elbow_motion(client, 0.3) < 1e-3
+    change(client, ee__manipulability_speed=5.0)
+    assert elbow_motion(client, 1.0) > 0.03
+
+
 @effect('solver.damping')
 def _damping(client):
     assert fastest_way(client, 0.2) == pytest.approx(0.5, rel=0.1)
@@ -291,6 +328,13 @@ def _iterations(client):
     client.wait_for_code(IkStatus.SOLVER_FAILED)
     change(client, solver__max_iterations=500, limits__velocity_scale=1.0)
     client.wait_for_arrival()
+
+
+@effect('<task>.target_filter_tau')
+def _filter_of_task(client):
+    change(client, target_filter_tau=1.0, ee__target_filter_tau=0.3)
+    left = decay(client, (0.0, 0.05, 0.0))
+    assert left == pytest.approx(math.exp(-PERIOD / 0.3), abs=0.003)
 
 
 @effect('target_filter_tau')

@@ -59,7 +59,7 @@ def dynamic_node(folder):
     """Yield a client of a node with a robot in its hand."""
     with mesh_rig(folder) as client:
         start_node(
-            client, outputs__default__publish_velocities=True,
+            client, outputs__default__publish_velocities=True, ee__elbow_frame='panda_link4',
             **UNWATCHED, **NEVER_STALE,
             barriers__position__floor__frame='panda_hand',
             barriers__position__floor__min=[-9.0, -9.0, FLOOR],

@@ -18,6 +18,7 @@ from ros_ik.model import Model
 from ros_ik.servo.interface.command import CenterOfMassTarget
 from ros_ik.servo.interface.command import CenterReport
 from ros_ik.servo.motion.approach import Approach
+from ros_ik.servo.motion.pose_math import float_scaled
 from ros_ik.servo.motion.pose_math import length
 from ros_ik.servo.motion.pose_math import quat_conjugate
 from ros_ik.servo.motion.pose_math import quat_rotate
@@ -62,7 +63,7 @@ class CenterTracker:
         self._bodies = np.flatnonzero(mass > 0.0)
         self._fractions = mass[self._bodies] / max(float(mass.sum()), 1e-300)
         self._centers = precise_array(robot.model, 'body_com')[self._bodies]
-        self._approach, self._ramp = Approach(dt), robot.ramp
+        self._approach, self._ramp, self._dt = Approach(dt), robot.ramp, dt
         self._sequence = 0
         self.goal: np.ndarray | None = None
         self.received = self.rejected = -math.inf
@@ -98,6 +99,19 @@ class CenterTracker:
         """Forget the velocity: the next motion starts from rest."""
         self._approach.reset()
         self._before = None
+
+    def carry_on(self, before: np.ndarray, body_q: np.ndarray) -> None:
+        """Begin with the velocity of the centre of mass, where its target was not followed before.
+
+        Args:
+            before: Link poses of the tick before [body_count, 7].
+            body_q: Link poses now [body_count, 7].
+        """
+        if self._before is not None:
+            return
+        self._before = self.center(before)
+        moved: Vector = tuple((self.center(body_q) - self._before).tolist())
+        self._approach.velocity = float_scaled(moved, 1.0 / self._dt)
 
     def is_newer(self, target: CenterOfMassTarget | None) -> bool:
         """Return whether a target has not been seen yet."""

@@ -39,6 +39,7 @@ class ControlledRobot:
         base_link: Link of poses without a frame.
         task_links: The link of each frame task.
         task_references: The link in which each frame task is controlled.
+        elbow_links: The link of the elbow of each frame task, -1 for none.
         coords: Coordinate of each controlled joint, [n_variables].
         is_linear: Whether each of them is measured in m, [n_variables].
         needed: Names of the joints whose state must be known.
@@ -59,6 +60,7 @@ class ControlledRobot:
     base_link: int
     task_links: tuple[int, ...]
     task_references: tuple[int, ...]
+    elbow_links: tuple[int, ...]
     coords: np.ndarray
     is_linear: np.ndarray
     needed: tuple[str, ...]
@@ -127,6 +129,10 @@ def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
         else base
         for task in settings.tasks
     )
+    elbows = tuple(
+        _link(model, f'{task.name}.elbow_frame', task.elbow_frame) if task.elbow_frame else -1
+        for task in settings.tasks
+    )
     coord_of = _joint_coordinates(model)
     on_chains = _joints_on_chains(model, links, references, coord_of)
     group = _controlled_group(model, settings, on_chains, coord_of)
@@ -149,6 +155,7 @@ def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
         base_link=base,
         task_links=links,
         task_references=references,
+        elbow_links=elbows,
         coords=np.array([coord_of[name] for name in group.joint_names]),
         is_linear=_are_linear(model, group),
         needed=needed,
@@ -246,14 +253,23 @@ def _check_output_joints(output: str, joints: tuple[str, ...], coord_of: dict[st
 
 
 def check_per_joint(settings: Settings, group: JointGroup) -> None:
-    """Check the arrays that have one entry per controlled joint."""
-    for name, values, lengths in (
-        ('posture.positions', settings.posture_positions, (0, group.n_variables)),
-        ('limits.position_margin', settings.limits_position_margin, (1, group.n_variables)),
-        ('following_error.max', settings.following_error_max, (0, 1, group.n_variables)),
+    """Check the arrays that have one entry per controlled joint, or per joint that is named."""
+    for index, name in enumerate(settings.posture_joints):
+        if name not in group.joint_names or name in settings.posture_joints[:index]:
+            raise SettingsError(
+                'posture.joints',
+                f'expected different controlled joints of {", ".join(group.joint_names)}, got '
+                f'{name!r}',
+            )
+    every, count = group.joint_names, group.n_variables
+    drawn = settings.posture_joints or every
+    for name, values, lengths, joints in (
+        ('posture.positions', settings.posture_positions, (0, len(drawn)), drawn),
+        ('limits.position_margin', settings.limits_position_margin, (1, count), every),
+        ('following_error.max', settings.following_error_max, (0, 1, count), every),
     ):
         if len(values) not in lengths:
-            permitted, names = ' or '.join(map(str, lengths)), ', '.join(group.joint_names)
+            permitted, names = ' or '.join(map(str, lengths)), ', '.join(joints)
             raise SettingsError(
                 name, f'expected {permitted} entries (one per controlled joint: {names}), got '
                 f'{len(values)}',

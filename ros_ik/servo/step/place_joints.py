@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
 
 import numpy as np
@@ -13,7 +14,9 @@ from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.chain import relative_chain
 from ros_ik.kinematics.dynamics.center_of_mass import precise_array
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.servo.motion.pose_math import cross_rows
 from ros_ik.servo.motion.pose_math import quat_rotate
+from ros_ik.servo.motion.pose_math import rotation_matrix
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 
 
@@ -36,10 +39,10 @@ class PlaceJoints:
         return len(self.joints)
 
 
-def frame_joints(robot: ControlledRobot, task: int) -> PlaceJoints:
-    """Return the joints on the way from the reference link of a frame task to its frame."""
+def chain_joints(robot: ControlledRobot, link: int, reference: int) -> PlaceJoints:
+    """Return the joints on the way from a reference link to a link, in this order."""
     model = robot.model
-    dofs, signs = relative_chain(model, robot.task_links[task], robot.task_references[task])
+    dofs, signs = relative_chain(model, link, reference)
     child, joints = model.joint_child.numpy(), _joints_of(robot, dofs)
     depth = np.array([len(link_dofs(model, child[joint])) for joint in joints], dtype=int)
     order = np.argsort(signs * depth, kind='stable')
@@ -66,22 +69,74 @@ def joint_axes(
     Returns:
         Arrays on the device: int32, vec3, vec3 [m] and int32, [n] each.
     """
-    model = robot.model
-    device, vec3 = wp.get_device(model.device), spatial_functions(wp.float64).vec3
-    poses = precise_array(model, 'joint_X_c').reshape(-1, 7)[joints]
-    axes = precise_array(model, 'joint_axis').reshape(-1, 3)[dofs]
-    turned = [quat_rotate(pose[3:], axis) for pose, axis in zip(poses, axes, strict=True)]
-    slides = model.joint_dof_dim.numpy().reshape(-1, 2)[joints, 0] == 1
+    device, vec3 = wp.get_device(robot.model.device), spatial_functions(wp.float64).vec3
+    child, axes, points, slides = _axes(robot, joints, dofs, signs)
 
     def indices(values: np.ndarray) -> wp.array:
         return wp.array(values.astype(np.int32), dtype=wp.int32, device=device)
 
     return [
-        indices(model.joint_child.numpy()[joints]),
-        wp.array(np.reshape(turned, (-1, 3)) * signs[:, None], dtype=vec3, device=device),
-        wp.array(poses[:, :3], dtype=vec3, device=device),
+        indices(child),
+        wp.array(axes, dtype=vec3, device=device),
+        wp.array(points, dtype=vec3, device=device),
         indices(slides),
     ]
+
+
+class ChainMotion:
+    """Motion of a point of a link with the joints on the way from a reference link, on the host.
+
+    Attributes:
+        variables: Index of each joint among the controlled ones [n].
+        factors: Its motion per motion of the controlled joint, which a mimic joint follows [n].
+    """
+
+    def __init__(self, robot: ControlledRobot, link: int, reference: int) -> None:
+        """Find the joints."""
+        self._link, self._reference = link, reference
+        chain = chain_joints(robot, link, reference)
+        child, axes, points, slides = _axes(robot, chain.joints, chain.dofs, chain.signs)
+        # Axes and points one after the other are turned at once.
+        self._child, self._vectors = np.concatenate([child] * 2), np.concatenate([axes, points])
+        self._slides = slides[:, None]
+        self.variables = robot.group.dof_variable[chain.dofs]
+        self.factors = robot.group.dof_scale[chain.dofs]
+
+    def at(
+        self, poses: np.ndarray, offset: Sequence[float] = (0.0, 0.0, 0.0)
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return linear and angular velocity by each joint, in the axes of the reference, [n, 3].
+
+        Args:
+            poses: Link poses [body_count, 7].
+            offset: The point, in the link [m].
+        """
+        reference, link = poses[self._reference], poses[self._link]
+        child = poses.take(self._child, 0)
+        # The reference link's axes are the columns of this.
+        turn = rotation_matrix(reference[3:].tolist())
+        axis, w = child[:, 3:6], child[:, 6:]
+        twice = 2.0 * cross_rows(axis, self._vectors)
+        vectors = (self._vectors + w * twice + cross_rows(axis, twice)) @ turn
+        count = len(self.variables)
+        axes, to_points = vectors[:count], vectors[count:]
+        frame = link[:3] + quat_rotate(link[3:].tolist(), list(offset))
+        arms = (frame - child[:count, :3]) @ turn - to_points
+        linear = np.where(self._slides, axes, cross_rows(axes, arms))
+        return linear, np.where(self._slides, 0.0, axes)
+
+
+def _axes(
+    robot: ControlledRobot, joints: np.ndarray, dofs: np.ndarray, signs: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return what :func:`joint_axes` does, on the host."""
+    model = robot.model
+    poses = precise_array(model, 'joint_X_c').reshape(-1, 7)[joints]
+    axes = precise_array(model, 'joint_axis').reshape(-1, 3)[dofs]
+    turned = [quat_rotate(pose[3:], axis) for pose, axis in zip(poses, axes, strict=True)]
+    slides = model.joint_dof_dim.numpy().reshape(-1, 2)[joints, 0] == 1
+    child = model.joint_child.numpy()[joints]
+    return child, np.reshape(turned, (-1, 3)) * signs[:, None], poses[:, :3], slides
 
 
 def _joints_of(robot: ControlledRobot, dofs: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from ros_ik.servo.step.conditioning_kernel import conditioning_kernel
 from ros_ik.servo.step.conditioning_kernel import FOUND
 from ros_ik.servo.step.frame_mobility import FrameMobility
 from ros_ik.servo.step.joint_demand import JointDemand
-from ros_ik.servo.step.place_joints import frame_joints
+from ros_ik.servo.step.place_joints import chain_joints
 from ros_ik.servo.step.place_joints import joint_axes
 from ros_ik.settings import Settings
 
@@ -61,7 +61,10 @@ class Conditioning:
         """Find the controlled joints that move each frame as seen from its reference link."""
         model, tasks = robot.model, len(robot.task_links)
         device = wp.get_device(model.device)
-        chains = [frame_joints(robot, task) for task in range(tasks)]
+        chains = [
+            chain_joints(robot, link, reference)
+            for link, reference in zip(robot.task_links, robot.task_references, strict=True)
+        ]
         joints, dofs, signs = (
             np.concatenate([getattr(chain, name) for chain in chains])
             for name in ('joints', 'dofs', 'signs')

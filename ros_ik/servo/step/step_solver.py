@@ -44,7 +44,7 @@ from ros_ik.solvers import Task
 
 # The posture closes 1/e of its gap in this time [s]: slow beside the tasks, so that its pull is
 # far below their accuracy.
-_POSTURE_TIME = 1.0
+POSTURE_TIME = 1.0
 # What margins and gains of barriers come from, and what weights of tasks and damping do.
 _BARRIERS = operator.attrgetter(
     'barriers_self_collision_margin', 'barriers_self_collision_gain', 'barriers_world_margin',
@@ -299,7 +299,7 @@ class StepSolver:
             task.weight = settings.com_weight if self._center_active else 0.0
         self._joint_task.weight = 1.0 if self._joint_mode else settings.posture_weight
         self._joint_task.gain = (
-            1.0 if self._joint_mode else min(1.0, settings.period / _POSTURE_TIME)
+            1.0 if self._joint_mode else min(1.0, settings.period / POSTURE_TIME)
         )
 
     def _warm_up(self, joint_q: np.ndarray) -> None:

@@ -11,6 +11,7 @@ from ros_ik.servo.interface.command import JointVelocityTarget
 from ros_ik.servo.motion.approach import joint_step
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.step_solver import StepSolver
+from ros_ik.servo.targets.secondary_motion import SecondaryMotion
 from ros_ik.servo.targets.target_selection import TargetSelection
 from ros_ik.servo.targets.tracking import Pursuit
 from ros_ik.settings import Settings
@@ -20,7 +21,7 @@ def set_references(
     solver: StepSolver,
     robot: ControlledRobot,
     goals: TargetSelection,
-    posture: np.ndarray,
+    secondary: SecondaryMotion,
     joint_q: np.ndarray,
     last_step: np.ndarray,
     settings: Settings,
@@ -32,9 +33,11 @@ def set_references(
     """
     if goals.choice.joints:
         return set_joint_references(
-            solver, robot, goals, posture, joint_q, last_step, settings
+            solver, robot, goals, secondary.posture, joint_q, last_step, settings
         )
-    return set_place_references(solver, goals, posture, solver.ahead.at(joint_q))
+    poses = solver.ahead.at(joint_q)
+    steps = last_step, solver.limits.before
+    return set_place_references(solver, goals, secondary.target(joint_q, steps, poses), poses)
 
 
 def set_place_references(

@@ -17,6 +17,7 @@ from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.robot.obstacle_scene import ObstacleScene
 from ros_ik.servo.step.step_solver import StepSolver
 from ros_ik.servo.targets.references import set_references
+from ros_ik.servo.targets.secondary_motion import SecondaryMotion
 from ros_ik.servo.targets.target_selection import TargetSelection
 from ros_ik.settings import Settings
 
@@ -52,7 +53,7 @@ class Rollout:
         step: np.ndarray,
         solver: StepSolver,
         goals: TargetSelection,
-        posture: np.ndarray,
+        secondary: SecondaryMotion,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return where the next steps lead; from the first that fails on, where the last led.
 
@@ -61,7 +62,7 @@ class Rollout:
             step: The step that led there [joint_dof_count].
             solver: The solver that found it, which is only read.
             goals: The targets in force, which are only read.
-            posture: Coordinates that joints are drawn to beside them [joint_coord_count].
+            secondary: Motion of the joints beside them, which is only read.
 
         Returns:
             Coordinates after each step [rollout_steps, joint_coord_count], and the velocity of
@@ -71,10 +72,10 @@ class Rollout:
         ahead = np.empty((count, len(joint_q)))
         velocities = np.zeros((count, len(step)))
         self._solver.continue_from(solver)
-        goals = goals.branch()
+        goals, secondary = goals.branch(), secondary.branch()
         self._last[:] = step
         for row in range(count):
-            after = self._next(joint_q, goals, posture)
+            after = self._next(joint_q, goals, secondary)
             if after is None:
                 ahead[row:] = joint_q
                 break
@@ -84,13 +85,13 @@ class Rollout:
         return ahead, velocities
 
     def _next(
-        self, joint_q: np.ndarray, goals: TargetSelection, posture: np.ndarray
+        self, joint_q: np.ndarray, goals: TargetSelection, secondary: SecondaryMotion
     ) -> np.ndarray | None:
         """Make one step as the servo does; return where it leads, None where it fails."""
         solver, step = self._solver, self._step
         goals.now += self._settings.period
         set_references(
-            solver, self._robot, goals, posture, joint_q, self._last, self._settings
+            solver, self._robot, goals, secondary, joint_q, self._last, self._settings
         )
         solver.update_damping()
         status = solver.solve(joint_q, self._last, step)

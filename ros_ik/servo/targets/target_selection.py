@@ -121,15 +121,16 @@ class TargetSelection:
             tracker.rest()
 
     def carry_on(self, before: np.ndarray, body_q: np.ndarray) -> None:
-        """Begin with the velocities of the frames instead of rest.
+        """Begin with the velocities of the places instead of rest, where they begin.
 
         Args:
             before: Link poses of the tick before [body_count, 7].
             body_q: Link poses now [body_count, 7].
         """
         for tracker in self.trackers:
-            if tracker.pursuit is not Pursuit.NONE:
-                tracker.carry_on(before, body_q)
+            tracker.carry_on(before, body_q)
+        if self.choice.center:
+            self.center.carry_on(before, body_q)
 
     def new_poses(self, command: Command) -> list[tuple[TaskTracker, PoseTarget]]:
         """Return the pose targets not seen yet, with their trackers."""

@@ -94,6 +94,8 @@ class TaskTracker:
         self._goal: Sequence[float] = self.pose
         self._aim: Sequence[float] | None = None
         self._before: Sequence[float] | None = None
+        # 1.0 for linear and angular axes that count.
+        self._axes: tuple[Vector, ...] = ()
 
     def branch(self) -> TaskTracker:
         """Return a tracker that goes on from here and leaves this one alone."""
@@ -108,12 +110,17 @@ class TaskTracker:
         self._offset, self._body_q = link_offset(task).tolist(), None
         self._compared = None
         self._settings, self._general = task, settings
-        weights = task.position_weight, task.orientation_weight
-        self._linear_axes, self._angular_axes = (
-            tuple(float(weight > 0.0) for weight in kind) for kind in weights
-        )
+        before = self._axes
+        self._linear_axes, self._angular_axes = self._axes = (
+            _counted_axes(task.position_weight), _counted_axes(task.orientation_weight)
+        )  # fmt: skip
+        if self._axes != before and self.pursuit is not Pursuit.NONE and self._before is not None:
+            # An axis that was free moves already.
+            self._begin_with(float_difference(self.pose, self._before))
+            self._motion.rest()
         self._all_axes = min(*self._linear_axes, *self._angular_axes) == 1.0
-        self._filter.tau = settings.target_filter_tau
+        of_task = task.target_filter_tau
+        self._filter.tau = settings.target_filter_tau if of_task < 0.0 else of_task
         self._predicts = task.target_prediction == 'velocity' and self._filter.tau == 0.0
         if not self._predicts:
             self._target.reset()
@@ -149,17 +156,16 @@ class TaskTracker:
         self.pursuit = Pursuit.NONE
 
     def carry_on(self, before: np.ndarray, body_q: np.ndarray) -> None:
-        """Begin with the velocity of the frame: the target was not pursued before.
+        """Begin with the velocity of the frame, where no target of it was pursued before.
 
         Args:
             before: Link poses of the tick before [body_count, 7].
             body_q: Link poses now [body_count, 7].
         """
+        if self._before is not None or self.pursuit is Pursuit.NONE:
+            return
         self._before = self._frame(before)
-        moved = float_difference(self._frame(body_q), self._before)
-        self._linear.velocity, self._angular.velocity = (
-            float_scaled(way, 1.0 / self._dt) for way in moved
-        )
+        self._begin_with(float_difference(self._frame(body_q), self._before))
 
     def pursue(self, pursuit: Pursuit) -> None:
         """Say which target counts; from one kind to the other the velocity goes on."""
@@ -296,6 +302,12 @@ class TaskTracker:
             and angular <= self._settings.angular_tolerance
         )
 
+    def _begin_with(self, moved: tuple[Vector, Vector]) -> None:
+        """Go on from displacements in the tick before, [m] and [rad]."""
+        self._linear.velocity, self._angular.velocity = (
+            float_scaled(way, 1.0 / self._dt) for way in moved
+        )
+
     def _frame(self, body_q: np.ndarray) -> Sequence[float]:
         """Return :meth:`frame_pose` as plain floats."""
         return float_between(
@@ -399,3 +411,9 @@ class TaskTracker:
             float_length(linear) > self._general.max_target_step_linear
             or float_length(angular) > self._general.max_target_step_angular
         )
+
+
+def _counted_axes(weights: Vector) -> Vector:
+    """Return 1.0 for axes whose weight is above 0, else 0.0."""
+    x, y, z = weights
+    return float(x > 0.0), float(y > 0.0), float(z > 0.0)

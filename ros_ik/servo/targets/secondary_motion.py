@@ -1,0 +1,252 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Motion in what the targets leave open: the posture, and aims that users steer.
+
+The posture draws joints to positions. Aims are velocities of the joints: towards the middle of
+their ranges, in the direction in which an elbow is preferred, up the slope of the manipulability.
+The step takes their sum V in place of the pull of the posture, with its small weight, so targets
+keep their accuracy.
+
+Where targets, weights or aims change, V goes on from a velocity v and its change a, so that is no
+step in the acceleration of the joints: those of V itself, or those of the joints where other axes
+count, or with other weights, as these may move already in what V alone decides from now on.
+
+    V(t) = V_wanted(t) + s (v - V_wanted(t)) + a t exp(-3 t / T),    s = (1 + t / T) exp(-t / T)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import copy
+import math
+
+import numpy as np
+
+from ros_ik.servo.motion.manipulability_slope import manipulability_slope
+from ros_ik.servo.robot.controlled_robot import ControlledRobot
+from ros_ik.servo.step.place_joints import ChainMotion
+from ros_ik.servo.step.step_solver import POSTURE_TIME
+from ros_ik.settings import Settings
+from ros_ik.settings import TaskSettings
+
+# Time constant T [s], and that of the accelerations that joints had: less, for braking is hard.
+_TIME, _SHORT_TIME = 0.1, 0.1 / 3.0
+# Distance of every joint from what is wanted at which nothing is left of a change [rad/s].
+_DONE = 1e-5
+# Slopes below which an aim loses its speed, so that it does not turn about at its goal: of the
+# height of an elbow [m/rad], and of the logarithm of the manipulability [1/rad].
+_ELBOW_SLOPE, _MANIPULABILITY_SLOPE = 0.05, 0.2
+
+
+class TaskAims:
+    """Aims of one frame task: its elbow and its manipulability."""
+
+    def __init__(self, robot: ControlledRobot, task: int) -> None:
+        """Find the joints that move them."""
+        link, reference = robot.task_links[task], robot.task_references[task]
+        self.frame = ChainMotion(robot, link, reference)
+        elbow = robot.elbow_links[task]
+        self._elbow = None if elbow < 0 else ChainMotion(robot, elbow, reference)
+        self._elbow_speed = self._manipulability_speed = 0.0
+
+    @property
+    def is_on(self) -> bool:
+        """True if there is any."""
+        return self._elbow_speed > 0.0 or self._manipulability_speed > 0.0
+
+    def apply(self, settings: TaskSettings) -> None:
+        """Take over settings."""
+        self._elbow_speed = 0.0 if self._elbow is None else settings.elbow_speed
+        self._manipulability_speed = settings.manipulability_speed
+        direction = np.array(settings.elbow_direction)
+        self._direction = direction / max(float(np.linalg.norm(direction)), 1e-12)
+        self._offset = settings.offset_xyz
+        self._rows = np.array(settings.position_weight + settings.orientation_weight) > 0.0
+
+    def add(self, velocity: np.ndarray, poses: np.ndarray) -> None:
+        """Add the velocities wanted of the controlled joints [n_variables], in place.
+
+        Args:
+            velocity: Where to [rad/s or m/s].
+            poses: Link poses [body_count, 7].
+        """
+        if self._elbow is not None and self._elbow_speed > 0.0:
+            linear, _ = self._elbow.at(poses)
+            _add(velocity, self._elbow, linear @ self._direction, self._elbow_speed, _ELBOW_SLOPE)
+        if self._manipulability_speed > 0.0:
+            slope = manipulability_slope(*self.frame.at(poses, self._offset), self._rows)
+            if slope is not None:
+                speed = self._manipulability_speed
+                _add(velocity, self.frame, slope, speed, _MANIPULABILITY_SLOPE)
+
+
+class SecondaryMotion:
+    """Motion of the joints beside the targets; owned by the control thread.
+
+    Attributes:
+        posture: Coordinates that they are drawn to [joint_coord_count].
+    """
+
+    def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
+        """Begin at the neutral configuration, without targets."""
+        self._robot, self._dt = robot, settings.period
+        self._aims = [TaskAims(robot, task) for task in range(len(settings.tasks))]
+        dofs = robot.group.variable_dof
+        limits = np.array([robot.lower[dofs], robot.upper[dofs]])
+        limits[:, ~np.isfinite(limits).all(axis=0)] = np.nan
+        self._middle = limits.mean(axis=0)
+        self.posture = robot.model.neutral_joint_q()
+        self._chosen: tuple[Sequence[bool], bool] = ((False,) * len(settings.tasks), False)
+        # Joints that move places that count.
+        self._moved = np.zeros(len(dofs), dtype=bool)
+        # Velocity and its change from which it goes on, None for those of the joints, and for how
+        # long it has done so [s].
+        self._had: tuple[np.ndarray, np.ndarray] | None = None
+        self._elapsed = 0.0
+        self._blends = False
+        # V and its change in the last tick, None where that was the pull of the posture.
+        self._last: tuple[np.ndarray, np.ndarray] | None = None
+        self._settings = settings
+        self.apply(settings, self.posture)
+
+    def branch(self) -> SecondaryMotion:
+        """Return a motion that goes on from here and leaves this one alone."""
+        return copy.copy(self)
+
+    def apply(self, settings: Settings, joint_q: np.ndarray) -> None:
+        """Take over settings; the next steps go smoothly from the old ones to the new.
+
+        Args:
+            settings: The settings.
+            joint_q: Commanded coordinates [joint_coord_count].
+        """
+        anew = _weights(settings) != _weights(self._settings)
+        self._settings = settings
+        for aims, task in zip(self._aims, settings.tasks, strict=True):
+            aims.apply(task)
+        group, names = self._robot.group.joint_names, settings.posture_joints
+        chosen = np.isin(group, names) if names else np.ones(len(group), dtype=bool)
+        self._placed = chosen if settings.posture_positions else np.zeros(len(group), dtype=bool)
+        self._is_on = (
+            settings.posture_centering > 0.0
+            or any(aims.is_on for aims in self._aims)
+            or (self._placed.any() and not self._placed.all())
+        )
+        self._blend(joint_q, anew)
+        self.place(joint_q)
+
+    def choose(self, active: Sequence[bool], center: bool, joint_q: np.ndarray) -> None:
+        """Say which frames [n_tasks] count from now on, and whether the centre of mass.
+
+        Args:
+            active: Which frames.
+            center: Whether the centre of mass does.
+            joint_q: Commanded coordinates [joint_coord_count].
+        """
+        anew = (active, center) != self._chosen
+        self._chosen = active, center
+        self._moved[:] = center
+        for aims, counts in zip(self._aims, active, strict=True):
+            if counts:
+                self._moved[aims.frame.variables] = True
+        self._blend(joint_q, anew)
+        self.place(joint_q)
+
+    def rest(self) -> None:
+        """Forget the velocity: the next motion starts from that of the joints."""
+        self._chosen, self._last = ((), False), None
+
+    def place(self, joint_q: np.ndarray) -> None:
+        """Renew the posture: the positions of the settings, else those now.
+
+        Args:
+            joint_q: Coordinates [joint_coord_count].
+        """
+        self.posture[:] = joint_q
+        positions, names = self._settings.posture_positions, self._settings.posture_joints
+        if positions:
+            coords = [self._robot.coord_of[name] for name in names]
+            self.posture[coords or self._robot.coords] = positions
+
+    def target(
+        self, joint_q: np.ndarray, steps: tuple[np.ndarray, np.ndarray], poses: np.ndarray
+    ) -> np.ndarray:
+        """Return the coordinates that the joints are drawn to in this tick [joint_coord_count].
+
+        Args:
+            joint_q: Commanded coordinates [joint_coord_count].
+            steps: The step that led there and the one before it [joint_dof_count].
+            poses: Link poses there [body_count, 7].
+        """
+        if not (self._is_on or self._blends):
+            self._last = None
+            return self.posture
+        coords, dt = self._robot.coords, self._dt
+        velocity = self._wanted(joint_q[coords], poses)
+        if self._blends:
+            if self._had is None:
+                self._had = self._of_joints(steps)
+                velocity = self._wanted(joint_q[coords], poses)
+            had, change = self._had
+            time = self._elapsed = self._elapsed + dt
+            left = (1.0 + time / _TIME) * math.exp(-time / _TIME) * (had - velocity)
+            left += time * math.exp(-time / _SHORT_TIME) * change
+            velocity += left
+            self._blends = bool(np.abs(left).max() > _DONE)
+        before = velocity if self._last is None else self._last[0]
+        self._last = velocity, (velocity - before) / dt
+        target = joint_q.copy()
+        target[coords] += velocity * POSTURE_TIME
+        return target
+
+    def _blend(self, joint_q: np.ndarray, anew: bool) -> None:
+        """Begin to go on from the velocity now: ``anew`` from that of the joints, else from V."""
+        self._blends, self._elapsed, self._had = True, 0.0, None
+        if anew:
+            return
+        coords = self._robot.coords
+        pull = (self.posture - joint_q)[coords] / POSTURE_TIME
+        self._had = self._last or (pull, np.zeros(len(coords)))
+
+    def _of_joints(self, steps: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """Return velocities of the joints and their changes; the posture is where these end."""
+        last, before = (step[self._robot.group.variable_dof] / self._dt for step in steps)
+        self.posture = self.posture.copy()
+        coords = self._robot.coords[~self._placed]
+        self.posture[coords] += 2.0 * _TIME * last[~self._placed]
+        return last, (last - before) / self._dt
+
+    def _wanted(self, positions: np.ndarray, poses: np.ndarray) -> np.ndarray:
+        """Return the velocities wanted of the controlled joints [n_variables].
+
+        Args:
+            positions: Their positions.
+            poses: Link poses [body_count, 7].
+        """
+        pull = (self.posture[self._robot.coords] - positions) / POSTURE_TIME
+        if not self._is_on:
+            return pull
+        # Where it was at the start of the motion is nothing to come back to.
+        velocity = np.where(self._placed | ~self._moved, pull, 0.0)
+        if self._settings.posture_centering > 0.0:
+            gap = np.where(self._moved, self._middle - positions, 0.0)
+            velocity += self._settings.posture_centering * np.nan_to_num(gap)
+        for aims, counts in zip(self._aims, self._chosen[0], strict=True):
+            if counts and aims.is_on:
+                aims.add(velocity, poses)
+        return velocity
+
+
+def _weights(settings: Settings) -> tuple[object, ...]:
+    """Return the weights of everything that counts in a step."""
+    tasks = [(task.position_weight, task.orientation_weight) for task in settings.tasks]
+    return settings.posture_weight, settings.com_weight, settings.solver_regularization, *tasks
+
+
+def _add(
+    velocity: np.ndarray, chain: ChainMotion, slope: np.ndarray, speed: float, least: float
+) -> None:
+    """Add a velocity up a slope over the joints of a chain [n], of ``speed`` in all, in place."""
+    slope = slope * chain.factors
+    size = max(float(np.linalg.norm(slope)), least)
+    np.add.at(velocity, chain.variables, speed / size * slope)

@@ -1,0 +1,49 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Modes, targets, weights and aims that change in motion: as smooth as a start of the same."""
+
+import pytest
+from support.servo_rig import Rig
+
+from benchmarks.motion_switches import AIMS
+from benchmarks.motion_switches import jerk_after
+from benchmarks.motion_switches import OTHER_VELOCITY
+from benchmarks.motion_switches import SAME_VELOCITY
+from benchmarks.motion_switches import START
+
+ROBOTS = ('panda', 'ur5')
+RATES = (100.0, 500.0)
+# Largest jerk with aims that change: 0.5 rad/s come or go as 0.5 rad/s / (0.1 s)^2 [rad/s^3].
+UNSEEN = 60.0
+# Step in the velocity of a joint with weights and modes that change, of which there are 0.5 at
+# most; without going on from what the joints do it is up to 0.16 [rad/s].
+STEP = 6e-3
+# Jerk of a change to another velocity, as a part of that of a start: some turn the tool too.
+AS_MUCH = 1.6
+
+
+@pytest.mark.parametrize('rate', RATES)
+@pytest.mark.parametrize('name', AIMS)
+@pytest.mark.parametrize('robot', ROBOTS)
+def test_aims_come_and_go_without_a_step_in_acceleration(robot, name, rate):
+    rig = Rig(robot, control_rate=rate, **AIMS[name].values(robot))
+    assert jerk_after(rig, AIMS[name]) < UNSEEN
+    rig.assert_within_limits()
+
+
+@pytest.mark.parametrize('rate', RATES)
+@pytest.mark.parametrize('name', SAME_VELOCITY)
+@pytest.mark.parametrize('robot', ROBOTS)
+def test_modes_and_weights_change_without_a_step_in_velocity(robot, name, rate):
+    rig = Rig(robot, control_rate=rate, **SAME_VELOCITY[name].values(robot))
+    assert jerk_after(rig, SAME_VELOCITY[name]) < STEP * rate**2
+    rig.assert_within_limits()
+
+
+@pytest.mark.parametrize('name', OTHER_VELOCITY)
+@pytest.mark.parametrize('robot', ROBOTS)
+def test_another_velocity_is_no_rougher_than_a_start(robot, name):
+    start = Rig(robot, **START.values(robot))
+    rig = Rig(robot, **OTHER_VELOCITY[name].values(robot))
+    assert jerk_after(rig, OTHER_VELOCITY[name]) < AS_MUCH * jerk_after(start, START)
+    rig.assert_within_limits()
