@@ -83,15 +83,15 @@ SECTIONS = {
         'distance to the path. On a line at 0.25 m/s: the mean lag (negative if the tool is '
         'ahead, because a command is the place at the end of its tick), and the overshoot at the '
         'end, where the target stops abruptly. Ours is the servo of the node with its defaults, '
-        'then with `target_prediction: velocity`. pink and mink (daqp) hold the last pose '
+        'then with `target_prediction: off`. pink and mink (daqp) hold the last pose '
         'between two messages, and track it with gain 1 and limits of position and velocity, '
         'directly or through a first-order low-pass. 50 ms is a smoothing factor of 0.3 at 60 '
-        'Hz, usual in programs for teleoperation, and lags about as much as our defaults at 30 '
-        'Hz. pink and mink solve the same program; they follow a pose that arrives in each tick '
+        'Hz, usual in programs for teleoperation, and lags about as much as ours at 30 '
+        'Hz without prediction. pink and mink solve the same program; they follow a pose that arrives in each tick '
         'exactly.\n\n'
         'The first joint of the Panda, poses at 30 Hz in a loop of 100 Hz:\n\n'
-        '![Position, velocity, acceleration and jerk: smooth with target_prediction, a saw with '
-        'the defaults and with the low-pass](images/motion_quality.png)',
+        '![Position, velocity, acceleration and jerk: smooth with the defaults, a saw without '
+        'prediction and with the low-pass](images/motion_quality.png)',
     ),
     'joint_targets': (
         'Motion quality: joint targets',

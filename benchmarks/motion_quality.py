@@ -69,7 +69,7 @@ _PINK, _MINK = 'benchmarks.peers.step_pink', 'benchmarks.peers.step_mink'
 DEFAULTS = Solver('ros_ik, defaults', OURS)
 SOLVERS = (
     DEFAULTS,
-    Solver('ros_ik, target_prediction', OURS, (('ee__target_prediction', 'velocity'),)),
+    Solver('ros_ik, no prediction', OURS, (('ee__target_prediction', 'off'),)),
     Solver('pink', _PINK),
     Solver('pink, low-pass 50 ms', _PINK, low_pass=0.05),
     Solver('pink, low-pass 200 ms', _PINK, low_pass=0.2),

@@ -8,8 +8,9 @@ With ROS:    ros2 launch ros_ik demo.launch.py tour:=false
 Without ROS: tools/run python -m ros_ik.demo.session
              tools/run python examples/node/stream_poses.py
 
-The loop makes three ticks to a message. For motion without jerks between them:
-    ros2 param set /ros_ik ee.target_prediction velocity
+The loop makes three ticks to a message; the node goes on between them as the target moves. To see
+the jerks without that:
+    ros2 param set /ros_ik ee.target_prediction off
 """
 
 import copy

@@ -149,11 +149,12 @@ _TASK = (
         'Orientation error below which a target counts as reached.', unit='rad', minimum=0.0,
     ),
     Parameter(
-        '<task>.target_prediction', 'string', 'off',
-        "Motion of a streamed pose between its messages: 'off' stays at the last one; 'velocity' "
-        'continues the motion of the target until command_timeout, so that the robot does not lag '
-        'and follows slow streams smoothly. If the target stops abruptly, the robot overshoots by '
-        'the distance until the next message and its braking distance. No effect together with '
+        '<task>.target_prediction', 'string', 'velocity',
+        "Motion of a streamed pose between its messages: 'velocity' continues the motion of the "
+        'target for up to six periods and until command_timeout, so that the robot does not lag, '
+        'follows slow streams smoothly and averages noise. If the target stops abruptly, the '
+        'robot overshoots by the distance until the next message and its braking distance. '
+        "'off' stays at the last pose, for senders that do not repeat it. No effect together with "
         'target_filter_tau.', choices=PREDICTIONS,
     ),
     Parameter(

@@ -213,7 +213,7 @@ def beyond(client):
 
 @effect('<task>.target_prediction')
 def _prediction(client):
-    change(client, command_timeout=1.0)
+    change(client, command_timeout=1.0, ee__target_prediction='off')
     assert beyond(client) < 1e-3
     change(client, ee__target_prediction='velocity')
     # A machine that stands still between two messages hides how they move.

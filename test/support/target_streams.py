@@ -19,6 +19,8 @@ from benchmarks.motion_metrics import rms_jerk
 from benchmarks.target_streams import eight
 from benchmarks.target_streams import ramp
 from benchmarks.target_streams import Stream
+from ros_ik.servo.motion.pose_math import move_pose
+from ros_ik.servo.motion.pose_math import pose_difference
 
 
 @dataclasses.dataclass
@@ -30,12 +32,14 @@ class Ride:
         way: Commanded displacements after each tick [m], [n, 3].
         target: Those of the path then.
         velocity: Joint velocities [rad/s], [n, joints].
+        angle: Angles to the orientation at the start [rad], [n].
     """
 
     rig: Rig
     way: np.ndarray
     target: np.ndarray
     velocity: np.ndarray
+    angle: np.ndarray
 
     def jerk(self, since=0.0):
         """Return the RMS jerk of all joints [rad/s^3]."""
@@ -47,24 +51,26 @@ class Ride:
         return mean_lag(self.way[part], self.target[part], self.rig.dt)
 
 
-def ride(stream, seconds, loop=100.0, seed=0, **settings):
-    """Let a Panda follow a stream."""
+def ride(stream, seconds, loop=100.0, seed=0, turns=0.0, **settings):
+    """Let a Panda follow a stream, whose orientations have noise of ``turns`` rad on each axis."""
     rig = Rig('panda', control_rate=float(loop), **settings)
     home, start = rig.pose().copy(), rig.now
-    way, target, velocity = [], [], []
+    way, target, velocity, angle = [], [], [], []
+    noise = np.random.default_rng(seed)
     for time, messages in stream.arrivals(seconds, loop, np.random.default_rng(seed)):
         for _, made, shift in messages:
             stamp = 1000.0 + made if stream.stamped else None
-            pose = rig.reader.pose(
-                0, '', home[:3] + shift, home[3:], start + time, stamp=stamp
+            place = move_pose(home, shift, turns * noise.normal(size=3))
+            rig.change(
+                poses=(rig.reader.pose(0, '', place[:3], place[3:], start + time, stamp=stamp),)
             )
-            rig.change(poses=(pose,))
         before = rig.q.copy()
         rig.tick()
         way.append(rig.pose()[:3] - home[:3])
         target.append(stream.path(time))
         velocity.append((rig.q - before)[rig.robot.coords] / rig.dt)
-    return Ride(rig, *map(np.array, (way, target, velocity)))
+        angle.append(np.linalg.norm(pose_difference(rig.pose(), home)[1]))
+    return Ride(rig, *map(np.array, (way, target, velocity, angle)))
 
 
 def main():

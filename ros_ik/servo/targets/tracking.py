@@ -38,6 +38,10 @@ from ros_ik.servo.targets.twist import TwistMotion
 from ros_ik.settings import Settings
 from ros_ik.settings import TaskSettings
 
+# Where in a tick the target is aimed at: the command is where the robot is to be at the end of it.
+# Less than 1 is a lag, which takes as much off the overshoot at a sudden stop.
+_AHEAD = 0.1
+
 
 class Pursuit(enum.Enum):
     """Kind of the target that a frame task follows."""
@@ -276,7 +280,7 @@ class TaskTracker:
         self._before = self.pose
         if self.pursuit is Pursuit.TWIST:
             shift, turn = self._follow(body_q, achieved, mobility)
-        elif self._predicts and self._target.moves:
+        elif self._predicts and self._target.moves(now):
             shift, turn = self._accompany(achieved, now, mobility)
         else:
             shift, turn = self._approach(left, achieved, mobility)
@@ -348,7 +352,7 @@ class TaskTracker:
     ) -> tuple[Vector, Vector]:
         """Return the displacement of this tick with a target that moves, and towards it."""
         dt, target = self._dt, self._target
-        here, self._aim = target.at(now), target.at(now + dt)
+        here, self._aim = target.at(now + (_AHEAD - 1.0) * dt), target.at(now + _AHEAD * dt)
         ways = self._counted(float_difference(self._aim, here))
         left = self._difference(here)
         limits = mobility.limits_along(self._limits, left, achieved)

@@ -102,7 +102,9 @@ def test_a_filter_quietens_a_noisy_target():
     noise = rng.normal(0.0, 0.0005, (300, 3))
     jitter = []
     for tau in (0.0, 0.1):
-        rig = Rig(target_filter_tau=tau, ee__max_linear_acceleration=100.0)
+        rig = Rig(
+            target_filter_tau=tau, ee__max_linear_acceleration=100.0, ee__target_prediction='off'
+        )
         centre, points = rig.pose(), []
         for shift in noise:
             pose = centre.copy()

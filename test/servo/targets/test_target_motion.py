@@ -8,6 +8,8 @@ import functools
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.least_stop import jacobian
+from support.least_stop import least_stop
 from support.target_streams import ride
 
 from benchmarks.target_streams import eight
@@ -15,10 +17,11 @@ from benchmarks.target_streams import ramp
 from benchmarks.target_streams import SPEED
 from benchmarks.target_streams import step
 from benchmarks.target_streams import Stream
-from ros_ik.servo.targets.target_motion import MessageTimes
+from ros_ik.servo.targets.message_times import MessageTimes
 from ros_ik.servo.targets.target_motion import TargetMotion
 
 PREDICTED = {'ee__target_prediction': 'velocity'}
+UNPREDICTED = {'ee__target_prediction': 'off'}
 # Largest speeds and accelerations of a task by default.
 LIMITS = (0.5, 1.0), (2.5, 5.0)
 STILL = (0.0, 0.0, 0.0, 1.0)
@@ -29,7 +32,7 @@ SETTLED = 1.5
 @functools.cache
 def at_loop_rate(loop):
     """Return the RMS jerk of a robot that gets a target each tick, without prediction."""
-    return ride(Stream(rate=loop), seconds_of(loop), loop).jerk(SETTLED)
+    return ride(Stream(rate=loop), seconds_of(loop), loop, **UNPREDICTED).jerk(SETTLED)
 
 
 def seconds_of(loop):
@@ -47,7 +50,8 @@ def test_slow_streams_are_followed_as_smoothly_as_fast_ones(loop, rate, ratio):
     assert followed.jerk(SETTLED) < ratio * at_loop_rate(loop)
     followed.rig.assert_within_limits()
     # It is 80 times as much and more without.
-    assert ride(Stream(rate=rate), seconds, loop).jerk(SETTLED) > 50.0 * at_loop_rate(loop)
+    without = ride(Stream(rate=rate), seconds, loop, **UNPREDICTED)
+    assert without.jerk(SETTLED) > 50.0 * at_loop_rate(loop)
 
 
 @pytest.mark.parametrize('rate', [10, 30, 60, 100])
@@ -56,7 +60,7 @@ def test_a_constant_speed_is_followed_without_a_lag(loop, rate):
     followed = ride(Stream(ramp, rate), 1.7, loop, **PREDICTED)
     # Commands are those of the end of their tick: up to one ahead.
     assert -1.01 / loop < followed.lag(1.1, 1.6) < 0.3 / loop
-    assert ride(Stream(ramp, rate), 1.7, loop).lag(1.1, 1.6) > 0.04
+    assert ride(Stream(ramp, rate), 1.7, loop, **UNPREDICTED).lag(1.1, 1.6) > 0.04
 
 
 @pytest.mark.parametrize('rate', [10, 30, 60, 100])
@@ -68,7 +72,23 @@ def test_after_a_sudden_stop_it_comes_back_to_rest(rate):
     assert abs(followed.way[-1, 1] - 1.2 * SPEED) < 1e-4
     assert np.abs(np.diff(followed.way[-20:], axis=0)).max() < 1e-6
     # Without a target in motion everything is as without prediction.
-    assert not followed.rig.servo.goals.trackers[0]._target.moves
+    assert not followed.rig.servo.goals.trackers[0]._target.moves(followed.rig.now)
+
+
+@pytest.mark.parametrize(
+    ('loop', 'rate'), [(100, 10), (100, 30), (100, 60), (100, 100), (500, 60)]
+)
+def test_no_stop_that_keeps_the_line_and_the_orientation_is_shorter(loop, rate):
+    followed = ride(Stream(ramp, rate), 2.3, loop, **PREDICTED)
+    rig, dt = followed.rig, 1.0 / loop
+    # The tick before the one that hears of the stop, which is a period after it.
+    last = int(np.ceil((1.7 + 1.0 / rate) * loop - 1e-6)) - 2
+    before = followed.way[last, 1] - 1.2 * SPEED
+    assert before < SPEED / rate
+    q, limits = rig.published[last].joint_q, rig.robot.acceleration[rig.robot.group.variable_dof]
+    least = least_stop(jacobian(rig, q), followed.velocity[last], limits, dt)
+    beyond = followed.way[:, 1].max() - 1.2 * SPEED
+    assert before < beyond < before + least
 
 
 def test_a_target_that_moves_through_a_wall_is_not_followed_there():
@@ -82,12 +102,20 @@ def test_a_target_that_moves_through_a_wall_is_not_followed_there():
     followed.rig.assert_within_limits()
 
 
-def test_a_step_is_no_motion():
+@pytest.mark.parametrize('size', [1.0, 0.2, 0.02])
+def test_a_step_is_no_motion(size):
     for rate in (10, 30, 100):
-        with_, without = (
-            ride(Stream(step, rate), 2.0, **more) for more in (PREDICTED, {})
-        )
+        stream = Stream(lambda time: size * step(time), rate)
+        with_, without = (ride(stream, 2.0, **more) for more in (PREDICTED, UNPREDICTED))
         np.testing.assert_array_equal(with_.velocity, without.velocity)
+
+
+def test_places_that_come_slower_than_motion_does_are_no_motion():
+    stream = Stream(lambda time: np.array([0.0, 0.02 * np.floor(3.0 * time + 1e-9), 0.0]), 3.0)
+    with_, without = (
+        ride(stream, 4.0, command_timeout=1.0, **more) for more in (PREDICTED, UNPREDICTED)
+    )
+    np.testing.assert_array_equal(with_.velocity, without.velocity)
 
 
 @pytest.mark.parametrize(
@@ -111,9 +139,32 @@ def test_noise_moves_a_robot_less_than_without():
     for rate in (30, 60):
         with_, without = (
             ride(Stream(rate=rate, noise=1e-3), 4.0, **more).jerk(SETTLED)
-            for more in (PREDICTED, {})
+            for more in (PREDICTED, UNPREDICTED)
         )
         assert with_ < 0.7 * without
+
+
+def still(time):
+    """Return no displacement."""
+    return np.zeros(3)
+
+
+@pytest.mark.parametrize('rate', [10, 30, 60, 90, 100])
+@pytest.mark.parametrize('path', [still, eight])
+@pytest.mark.parametrize('jitter', [0.0, 0.3])
+def test_noise_is_no_reason_to_do_without(path, rate, jitter):
+    # Noise of 1 mm and 5 mrad on each axis.
+    stream = Stream(path, rate, noise=1e-3, jitter=jitter)
+    figures = []
+    for more in (PREDICTED, UNPREDICTED):
+        followed = ride(stream, 6.0, turns=5e-3, **more)
+        since = round(SETTLED * 100)
+        away = np.linalg.norm(followed.way - followed.target, axis=1)[since:]
+        angle = followed.angle[since:]
+        figures.append((
+            followed.jerk(SETTLED), away.mean(), away.max(), angle.mean(), angle.max()
+        ))  # fmt: skip
+    assert np.all(np.array(figures[0]) < figures[1]), figures
 
 
 def test_a_sender_that_falls_silent_is_followed_until_its_target_is_stale():
@@ -126,6 +177,18 @@ def test_a_sender_that_falls_silent_is_followed_until_its_target_is_stale():
     # 0.2 s of command_timeout, and the way of braking.
     assert at < followed.way[:, 1].max() < at + SPEED * 0.2 + SPEED**2 / (2.0 * 2.5)
     assert np.abs(followed.velocity[-1]).max() == 0.0
+
+
+@pytest.mark.parametrize('rate', [10, 30, 100])
+def test_after_a_silent_sender_the_last_target_counts_again(rate):
+    stream = Stream(ramp, rate)
+    stream.messages = lambda seconds, rng: [
+        message for message in Stream.messages(stream, seconds, rng) if message[0] < 1.2
+    ]
+    followed = ride(stream, 4.0, command_timeout=2.0, **PREDICTED)
+    *_, (_, _, last) = stream.messages(4.0, np.random.default_rng(0))
+    np.testing.assert_allclose(followed.way[-1], last, atol=1e-4)
+    assert np.abs(followed.velocity[-1]).max() < 1e-6
 
 
 def feed(motion, times, poses, stamps=None):

@@ -1,0 +1,245 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Motion of a position or an orientation, estimated from messages about it.
+
+Between two messages, T apart, an estimate goes on as it was, and each message corrects that by
+its error e (filters of a fading memory, Morrison 1969):
+
+    e = z - p,    p <- p + alpha e,    v <- v + beta e / T,    a <- a + 2 gamma e / T^2
+    alpha = 1 - f^3,    beta = 3/2 (1 - f)^2 (1 + f),    gamma = (1 - f)^3 / 2
+
+with f = exp(-T / m) for a memory m. There are estimates of several memories, and one of a target
+at rest: v = a = 0 and alpha = 1 - f. The one with the least errors of late is followed. Of a clean
+target in motion that has a short memory; noise makes it a longer one, or the one at rest.
+
+Corrections fade in, or the joints would answer each message with a jerk: followed is p less an
+offset o that takes up the jumps of p, v and a, and decays by (d/dt + w)^3 o = 0.
+
+An error that neither an acceleration within the limits nor the noise so far explains is a
+manoeuvre: a start, a stop or a step. So is a smaller one of a target that stays where it was while
+it should have moved. The estimates then begin anew at the message, without an offset. A target
+that leaves its rest, or moves faster than it may, has no velocity until the next message. One that
+stays where it was has none.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ros_ik.servo.motion.pose_math import float_length
+from ros_ik.servo.motion.pose_math import float_less
+from ros_ik.servo.motion.pose_math import float_scaled
+from ros_ik.servo.motion.pose_math import float_sum
+from ros_ik.servo.motion.pose_math import Vector
+from ros_ik.servo.motion.pose_math import ZERO
+
+# Position [m or rad], velocity and acceleration.
+State = tuple[Vector, Vector, Vector]
+
+# Memory of each estimate [s] and how much faster its offset decays; that of a target at rest last.
+_ESTIMATES = (0.02, 1.0), (0.06, 2.0), (0.12, 3.0), (0.4, 1.0)
+# What a message leaves of the sum of squared errors. The part of that of the estimate followed
+# below which one of a shorter or of a longer memory takes its place.
+_KEPT, _SHORTER, _LONGER = 0.85, 0.7, 0.95
+# w T, at least and at most, and the period from which on it grows, as its square root [s]; w m at
+# most, or frequent messages would bring in the noise that a memory is there to keep out.
+_FADES, _FADES_AT_MOST, _SLOW = 0.5, 1.0, 0.033
+_FADES_OF_MEMORY = 4.0
+# Errors, in means of those before, that noise makes, and weight of an error in that mean: less for
+# manoeuvres, or one would hide the next.
+_NOISE, _LEARNT, _LEARNT_OF_MANOEUVRES = 4.0, 0.2, 0.05
+# Distance [m or rad] up to which a pose is the same.
+SAME = 1e-9
+
+
+class Gains:
+    """Gains of the estimates at one period.
+
+    Attributes:
+        rows: alpha, beta / T [1/s], 2 gamma / T^2 [1/s^2] and w [1/s] of each estimate.
+    """
+
+    def __init__(self, period: float) -> None:
+        """Compute the gains for a period [s]."""
+        fades = min(max(_FADES * math.sqrt(period / _SLOW), _FADES), _FADES_AT_MOST) / period
+        self.rows = []
+        for memory, faster in _ESTIMATES:
+            f = math.exp(-period / memory)
+            beta = 1.5 * (1.0 - f) ** 2 * (1.0 + f)
+            gamma = 0.5 * (1.0 - f) ** 3
+            rate = min(faster * fades, _FADES_OF_MEMORY / memory)
+            self.rows.append((
+                1.0 - f**3, beta / period, 2.0 * gamma / (period * period), rate
+            ))  # fmt: skip
+        self.rows[-1] = 1.0 - f, 0.0, 0.0, rate
+
+
+class _Estimate:
+    """One estimate of the motion, and how it is followed: displacements from the last message.
+
+    Attributes:
+        state: Position [m or rad], velocity and acceleration, three numbers each.
+        offset: Followed is the state less this.
+        squares: Sum of its squared errors of late [m^2 or rad^2].
+    """
+
+    def __init__(self) -> None:
+        self.begin(ZERO)
+
+    def begin(self, velocity: Vector) -> None:
+        """Begin anew at the last message, with a velocity."""
+        self.state: State = ZERO, velocity, ZERO
+        self.offset: State = ZERO, ZERO, ZERO
+        self._rate = self.squares = 0.0
+
+    def place(self, time: float, curved: float) -> Vector:
+        """Return the position after a time [s], accelerated for the first ``curved`` s."""
+        bent = min(time, curved)
+        part = bent * (time - 0.5 * bent)
+        (x, y, z), (u, v, w), (a, b, c) = self.state
+        return x + u * time + a * part, y + v * time + b * part, z + w * time + c * part
+
+    def followed(self, time: float, curved: float) -> Vector:
+        """Return the position that is followed after a time."""
+        return float_less(self.place(time, curved), self._decayed(time)[0])
+
+    def correct(
+        self,
+        moved: Vector,
+        interval: float,
+        curved: float,
+        gains: tuple[float, float, float, float],
+        limits: tuple[float, float],
+    ) -> None:
+        """Correct the estimate by a message; see :meth:`VectorMotion.add`."""
+        alpha, beta, gamma, rate = gains
+        speed, hardest = limits
+        error = float_less(moved, self.place(interval, curved))
+        self.squares = _KEPT * self.squares + sum(part * part for part in error)
+        _, velocity, acceleration = self.state
+        velocity = float_sum(velocity, float_scaled(acceleration, min(interval, curved)))
+        before = float_scaled(error, -1.0), velocity, acceleration
+        self.state = (
+            float_scaled(error, alpha - 1.0),
+            _bounded(float_sum(velocity, float_scaled(error, beta)), speed),
+            _bounded(float_sum(acceleration, float_scaled(error, gamma)), hardest),
+        )
+        self.offset = _jumped(self._decayed(interval), before, self.state)
+        self._rate = rate
+
+    def go_on_from(self, other: _Estimate) -> None:
+        """Go on from where another was followed."""
+        self.offset = _jumped(other.offset, other.state, self.state)
+
+    def _decayed(self, time: float) -> State:
+        """Return the offset after a time."""
+        rate, rows = self._rate, []
+        part = math.exp(-rate * time)
+        for o, v, a in zip(*self.offset, strict=True):
+            # (o + b t + c t^2) exp(-w t) and its derivatives.
+            b, c = v + rate * o, 0.5 * (a + rate * (2.0 * v + rate * o))
+            p, q = o + time * (b + time * c), b + 2.0 * time * c
+            rows.append((
+                part * p, part * (q - rate * p), part * (2.0 * (c - rate * q) + rate * rate * p)
+            ))  # fmt: skip
+        x, y, z = rows
+        return tuple(zip(x, y, z, strict=True))  # type: ignore[return-value]
+
+
+class VectorMotion:
+    """Motion of a position or of an orientation: displacements from the last message."""
+
+    def __init__(self) -> None:
+        """Start at rest."""
+        self._estimates = [_Estimate() for _ in _ESTIMATES]
+        self._used = 0
+        self._usual, self._rested, self._was_manoeuvre = 0.0, True, False
+
+    @property
+    def rests(self) -> bool:
+        """True once nothing moves any more."""
+        used = self._estimates[self._used]
+        return used.state[1] == ZERO == used.offset[0]
+
+    def at(self, time: float, curved: float) -> Vector:
+        """Return the displacement from the last message [m or rad].
+
+        Args:
+            time: Time since then [s].
+            curved: For how long of it the acceleration counts [s].
+        """
+        return self._estimates[self._used].followed(time, curved)
+
+    def add(
+        self,
+        moved: Vector,
+        interval: float,
+        curved: float,
+        gains: Gains,
+        limits: tuple[float, float],
+    ) -> None:
+        """Take a message.
+
+        Args:
+            moved: Its way since the message before [m or rad].
+            interval: Time since the message before [s].
+            curved: For how long of it the acceleration counts [s].
+            gains: Gains of the estimates.
+            limits: Largest speed [m/s or rad/s] and acceleration [m/s^2 or rad/s^2].
+        """
+        speed, hardest = limits
+        used = self._estimates[self._used]
+        velocity, length = used.state[1], float_length(moved)
+        error = float_length(float_less(moved, used.place(interval, curved)))
+        possible, repeats = 0.5 * hardest * interval * interval, length <= SAME
+        stays = repeats or (
+            error > max(possible + self._usual, 2.0 * length)
+            and error < 2.0 * float_length(velocity) * interval
+        )
+        most = possible + _NOISE * self._usual
+        is_manoeuvre = error > most
+        learnt = _LEARNT_OF_MANOEUVRES if is_manoeuvre else _LEARNT
+        self._usual += learnt * (min(error, most) - self._usual)
+        if stays or is_manoeuvre or self._rested:
+            leaves = self._rested or (velocity == ZERO and not self._was_manoeuvre)
+            velocity = float_scaled(moved, 1.0 / interval)
+            if stays or leaves or float_length(velocity) > speed:
+                velocity = ZERO
+            self._begin(velocity)
+            self._rested, self._was_manoeuvre = repeats, not stays
+            return
+        self._was_manoeuvre = False
+        for estimate, row in zip(self._estimates, gains.rows, strict=True):
+            estimate.correct(moved, interval, curved, row, limits)
+        self._choose()
+
+    def _begin(self, velocity: Vector) -> None:
+        """Begin every estimate anew, and follow the one of the shortest memory."""
+        *moving, resting = self._estimates
+        for estimate in moving:
+            estimate.begin(velocity)
+        resting.begin(ZERO)
+        self._used = 0
+
+    def _choose(self) -> None:
+        """Choose the estimate to be followed."""
+        squares = [estimate.squares for estimate in self._estimates]
+        best, used = squares.index(min(squares)), self._used
+        if squares[best] < (_LONGER if best > used else _SHORTER) * squares[used]:
+            self._estimates[best].go_on_from(self._estimates[used])
+            self._used = best
+
+
+def _bounded(vector: Vector, most: float) -> Vector:
+    """Return a vector shortened to a length."""
+    length = float_length(vector)
+    return vector if length <= most else float_scaled(vector, most / length)
+
+
+def _jumped(offset: State, before: State, after: State) -> State:
+    """Return the offset with which a jump from one state to another is not followed."""
+    p, v, a = (
+        float_sum(row, float_less(new, old))
+        for row, new, old in zip(offset, after, before, strict=True)
+    )
+    return p, v, a
