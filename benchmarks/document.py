@@ -87,8 +87,8 @@ SECTIONS = {
         'between two messages, and track it with gain 1 and limits of position and velocity, '
         'directly or through a first-order low-pass. 50 ms is a smoothing factor of 0.3 at 60 '
         'Hz, usual in programs for teleoperation, and lags about as much as ours at 30 '
-        'Hz without prediction. pink and mink solve the same program; they follow a pose that arrives in each tick '
-        'exactly.\n\n'
+        'Hz without prediction. pink and mink solve the same program; they follow a pose that '
+        'arrives in each tick exactly.\n\n'
         'The first joint of the Panda, poses at 30 Hz in a loop of 100 Hz:\n\n'
         '![Position, velocity, acceleration and jerk: smooth with the defaults, a saw without '
         'prediction and with the low-pass](images/motion_quality.png)',
