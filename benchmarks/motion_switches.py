@@ -50,6 +50,8 @@ class Switch:
         return {
             'ee__max_linear_speed': SPEED,
             'max_target_step_linear': 5.0,
+            # The poses are placed ahead of the tool: they have no motion of their own to predict.
+            'ee__target_prediction': 'off',
             'ee__elbow_frame': _ELBOWS[robot],
             'ee__elbow_direction': [0.0, 1.0, 0.0],
             **self.given,

@@ -15,6 +15,7 @@ from gpu.panda import spheres
 from gpu.panda import TIP
 import numpy as np
 import pytest
+import warp as wp
 
 from ros_ik.barriers import BodyPairBarrier
 from ros_ik.barriers import CollisionScene
@@ -30,6 +31,7 @@ from ros_ik.model.shapes.collision_primitive import CollisionShape
 from ros_ik.objectives import IKObjectiveCenterOfMass
 from ros_ik.objectives import IKObjectiveJointLimit
 from ros_ik.objectives import IKObjectiveJointPosition
+from ros_ik.objectives import IKObjectiveLinkFunction
 from ros_ik.objectives import IKObjectiveLookAt
 from ros_ik.objectives import IKObjectiveManipulability
 from ros_ik.objectives import IKObjectivePose
@@ -50,6 +52,23 @@ PLACE = POSE[:3]
 def tip(model):
     """Return the index of the tool's link."""
     return model.body_index(TIP)
+
+
+@wp.struct
+class Floor:
+    """Height of a floor, 0."""
+
+    height: wp.float64
+
+
+@wp.func
+def height(floor: Floor, pose: wp.transformd) -> wp.float64:
+    return wp.transform_get_translation(pose)[2] - floor.height
+
+
+@wp.func
+def rise(floor: Floor, pose: wp.transformd, velocity: wp.spatial_vectord) -> wp.float64:
+    return velocity[2]
 
 
 def self_distance(model):
@@ -73,6 +92,7 @@ OBJECTIVES = {
     ),
     'manipulability': lambda model: IKObjectiveManipulability(tip(model), 0.3),
     'self distance': self_distance,
+    'function of a link': lambda model: IKObjectiveLinkFunction(tip(model), height, rise, Floor()),
 }
 LIMITS = {
     'position': lambda dofs: PositionLimit(),
