@@ -42,12 +42,12 @@ def test_warp_is_initialised_before_two_threads_compile(tmp_path, monkeypatch):
 
 def test_no_kernel_is_compiled_by_two_threads(tmp_path, monkeypatch):
     modules = [module for _, _, module in _loads({}, tmp_path, monkeypatch)]
-    assert len(set(modules)) == len(modules) == 9
+    assert len(set(modules)) == len(modules) == 10
 
 
 def test_without_obstacles_what_measures_them_is_left_out(tmp_path, monkeypatch):
     modules = [
         module for _, _, module in _loads({'barriers.world.enabled': False}, tmp_path, monkeypatch)
     ]
-    assert len(modules) == 6
+    assert len(modules) == 7
     assert not any('pair' in module for module in modules)
