@@ -143,7 +143,7 @@ def test_mujoco_loop(tmp_path):
 def test_robot_with_mass():
     pytest.importorskip('mujoco', reason='mujoco is not installed')
     text = run('robot_with_mass', '--robot', 'ur5')
-    # Drives of 20 Hz, 8 ms and a tick: 20 to 30 ms at 0.2 m/s; the motion of the target is followed.
+    # Drives of 20 Hz, 8 ms and a tick: 20 to 30 ms at 0.2 m/s; the target is predicted.
     assert 3.0 < numbers(text, r'([\d.]+) mm behind')[0] < 7.0
     torque, rate, speed = numbers(text, r'most (\d+) % of torque, ([\d.]+) kNm/s, ([\d.]+) of')
     assert torque < 60 and rate < 1.5 and speed < 0.6
