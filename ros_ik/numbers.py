@@ -16,7 +16,7 @@ from ros_ik.errors import ArgumentError
 # in m and angles in rad beyond it are mistakes; their squares and the products of those stay far
 # inside float32 (3e38).
 MAX_MAGNITUDE = 1e9
-# What DLPack calls the memory of the host.
+# DLPack's number of the host's memory.
 _DLPACK_CPU = 1
 
 

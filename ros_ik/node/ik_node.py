@@ -85,7 +85,7 @@ class IkNode(GuardedNode, StreamNode):
         self._inbox = Inbox.empty()
         self._outlets: Mailbox[CommandPublishers | None] = Mailbox(None)
         self._machine = StateMachine(NodeStage.WAITING, NODE_TRANSITIONS)
-        # What the node is configured with next, while it is ready.
+        # Result of the build that the node is configured with next, while it is ready.
         self._built: Built | None = None
         self._configured: Configured | None = None
         self._generation = 0

@@ -93,7 +93,7 @@ def _functions(scalar: type) -> SimpleNamespace:
     ) -> twist:
         velocity = center_velocity(parameters.masses, row, dof, body_q, joint_S_s)
         if parameters.reference >= 0:
-            # What moves the reference too: the velocity of its point at the centre of mass.
+            # Less the velocity of the reference: of its point at the centre of mass.
             velocity -= sign * point_velocity(joint_S_s[row, dof], state.center)
             velocity = wp.transform_vector(state.to_reference, velocity)
         return rows3(-velocity)

@@ -112,7 +112,7 @@ class Servo:
         self._obstacles: tuple[Obstacle, ...] = ()
         self._step = np.zeros(model.joint_dof_count)
         self._next_step = np.zeros(model.joint_dof_count)
-        # Why the command braked last; braking continues for it without another reason.
+        # Reason of the last braking, which continues for it without another one.
         self._reason = _COMING_TO_REST
         self._motion_start = ''
         # True in the tick in which a motion begins with a robot that moves.

@@ -225,7 +225,7 @@ class FollowingError:
         joints, lead = self._joints, self._lead
         moved = joints.update(now, self._measured, self._commanded, self._away)
         ahead = np.abs(self._commanded - self._measured)
-        # Whether a joint has moved since the state was measured is unknown.
+        # A joint may have moved since the state was measured.
         patience = self._delay + _STANDING + age
         stands = now - joints.since > patience
         self._settled |= stands & (ahead <= lead.floor)

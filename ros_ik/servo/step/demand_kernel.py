@@ -48,7 +48,7 @@ def demand_kernel() -> wp.Kernel:
         chain_start: wp.array(dtype=wp.int32),  # [places + 1]
         variable: wp.array(dtype=wp.int32),  # [chains]
         factor: wp.array(dtype=wp.float64),  # [chains], of the joint to the variable
-        # What moves the centre of mass, from the last chain on.
+        # Motion of the centre of mass: joints from the last chain on.
         masses: MassArrays,
         body_q: wp.array2d(dtype=transform),  # [1, body_count]
         base: int,
@@ -70,7 +70,7 @@ def demand_kernel() -> wp.Kernel:
     ):
         variables = acceleration.shape[0]
         places = counts.shape[0]
-        # Where no joint may accelerate, nothing is needed of any.
+        # Above zero: if no joint may accelerate, nothing is needed of any.
         largest = wp.float64(least)
         for place in range(places):
             if counts[place] != 0:

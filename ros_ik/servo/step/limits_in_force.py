@@ -83,7 +83,7 @@ class LimitsInForce:
         coords = dof_coordinates(robot.model)
         self._moving = np.flatnonzero((robot.group.dof_variable >= 0) & (coords >= 0))
         self._moving_coords = coords[self._moving]
-        # What steps and coordinates are compared with before they leave.
+        # Bounds on steps and coordinates, checked before they leave.
         self._lowest = robot.lower[self._moving] - _ROUNDING
         self._highest = robot.upper[self._moving] + _ROUNDING
         self._size, self._after = np.zeros((2, len(self._moving)))

@@ -8,7 +8,6 @@ step written in place, and a check of the step against the barriers at q + dq.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 import dataclasses
@@ -51,6 +50,9 @@ from ros_ik.solvers.step.checks.barrier_evaluation import BarrierValues
 from ros_ik.solvers.step.checks.stopping_check import StoppingCheck
 from ros_ik.solvers.step.differential_ik_settings import DifferentialIKSettings
 from ros_ik.solvers.step.problem import StepProblem
+from ros_ik.solvers.step.step_output import solved_into
+from ros_ik.solvers.step.step_output import write_step
+from ros_ik.solvers.step.step_output import wrong_step
 from ros_ik.solvers.step.tasks.arguments import checked_parts
 from ros_ik.solvers.step.tasks.arguments import on_host
 from ros_ik.solvers.step.tasks.arguments import sorted_arguments
@@ -196,16 +198,14 @@ class DifferentialIK(ReadOnce):
             self._q_row[...] = joint_q
         else:
             self._write_joint_q(joint_q)
-        problem = self._ready_problem(tasks, limits, barriers, regularization)
-        problem.solve(is_near=self._recovers or (self._may_reach and self._was_near))
-        self._was_near, self._recovers = problem.is_near, problem.recovers
+        problem = self._solved_problem(tasks, limits, barriers, regularization)
         if joint_q.ndim == 2:
-            _write_step(delta_q, problem.delta_q, problem.x)
+            write_step(delta_q, problem.delta_q, problem.x)
             return self._statuses(problem, checked_namespace(xp, joint_q))
         if delta_q.shape == problem.first_step.shape and delta_q.dtype.kind == 'f':
             delta_q[...] = problem.first_step
         else:
-            _write_step(delta_q, problem.first_step, problem.x[0])
+            write_step(delta_q, problem.first_step, problem.x[0])
         return _STATUS[problem.status.item(0)]
 
     def _solve_into(
@@ -222,7 +222,7 @@ class DifferentialIK(ReadOnce):
         check_writable('delta_q', delta_q)
         step = exchanged('delta_q', delta_q)
         if not self._stays_on_device(joint_q) or step.dtype not in (wp.float32, wp.float64):
-            return _into(
+            return solved_into(
                 step,
                 lambda rows: self.solve_ik(
                     joint_q, tasks, limits, barriers, rows, regularization, xp=xp
@@ -230,14 +230,12 @@ class DifferentialIK(ReadOnce):
             )
         check_device('delta_q', step, self._device)
         self._read_joint_q(joint_q)
-        problem = self._ready_problem(tasks, limits, barriers, regularization)
-        problem.solve(
-            is_near=self._recovers or (self._may_reach and self._was_near), on_device=True
+        problem = self._solved_problem(
+            tasks, limits, barriers, regularization, on_device=True
         )
-        self._was_near, self._recovers = problem.is_near, problem.recovers
         found = {rows.shape: rows for rows in reversed(problem.on_device()[:2])}
         if step.shape not in found:
-            raise _wrong_step(step.shape, problem.delta_q, problem.x)
+            raise wrong_step(step.shape, problem.delta_q, problem.x)
         cast_into(step, found[step.shape])
         return self._statuses(problem, xp, on_device=True)
 
@@ -262,10 +260,16 @@ class DifferentialIK(ReadOnce):
         )
         cast_into(self._joint_q.array, given)
 
-    def _ready_problem(
-        self, tasks: Any, limits: Any, barriers: Any, regularization: float
+    def _solved_problem(
+        self,
+        tasks: Any,
+        limits: Any,
+        barriers: Any,
+        regularization: float,
+        *,
+        on_device: bool = False,
     ) -> StepProblem:
-        """Return the problem of these tasks, limits and barriers, with their numbers loaded."""
+        """Return the problem of these tasks, limits and barriers, solved at the coordinates."""
         recent = self._recent
         if (
             recent is None
@@ -287,6 +291,9 @@ class DifferentialIK(ReadOnce):
                 )
             problem.load_regularization(regularization)
         problem.load_parameters()
+        is_near = self._recovers or (self._may_reach and self._was_near)
+        problem.solve(is_near=is_near, on_device=on_device)
+        self._was_near, self._recovers = problem.is_near, problem.recovers
         return problem
 
     @property
@@ -328,7 +335,7 @@ class DifferentialIK(ReadOnce):
             ArgumentError: A wrong shape or a negative tolerance.
         """
         if is_exchanged(delta_q):
-            return _into(
+            return solved_into(
                 exchanged('delta_q', delta_q),
                 lambda step: self.enforce_barriers(joint_q, barriers, step, tolerance),
             )
@@ -383,7 +390,7 @@ class DifferentialIK(ReadOnce):
                 above zero.
         """
         if is_exchanged(delta_q):
-            return _into(
+            return solved_into(
                 exchanged('delta_q', delta_q),
                 lambda step: self.enforce_stopping(
                     joint_q, barriers, step, last_delta_q, acceleration, tolerance,
@@ -585,37 +592,6 @@ class DifferentialIK(ReadOnce):
 def _copy(parts: Sequence[Any]) -> Sequence[Any]:
     """Return a copy that equals the sequence until the caller changes that."""
     return list(parts) if isinstance(parts, list) else tuple(parts)
-
-
-def _write_step(delta_q: np.ndarray, step: np.ndarray, variables: np.ndarray) -> None:
-    """Write a step in the form that the shape of ``delta_q`` asks for."""
-    if delta_q.dtype.kind != 'f':  # NumPy would round the step to nothing
-        raise ArgumentError(f'delta_q must be an array of floats, got {delta_q.dtype}')
-    if delta_q.shape == step.shape:
-        delta_q[...] = step
-    elif delta_q.shape == variables.shape:
-        delta_q[...] = variables
-    else:
-        raise _wrong_step(delta_q.shape, step, variables)
-
-
-def _wrong_step(shape: Sequence[int], step: np.ndarray, variables: np.ndarray) -> ArgumentError:
-    """Return the error of an array for the step whose shape does not fit."""
-    return ArgumentError(
-        f'delta_q must have shape {list(step.shape)} or {variables.shape[-1]} in its last '
-        f'dimension, got {list(shape)}'
-    )
-
-
-def _into(
-    delta_q: wp.array, solve: Callable[[np.ndarray], SolveStatus | np.ndarray]
-) -> SolveStatus | np.ndarray:
-    """Let a Warp array be the output of a solve; on the CPU the host sees its memory."""
-    step = delta_q.numpy()
-    status = solve(step)
-    if not wp.get_device(delta_q.device).is_cpu:
-        delta_q.assign(step)
-    return status
 
 
 def _returned(status: np.ndarray, ndim: int) -> SolveStatus | np.ndarray:

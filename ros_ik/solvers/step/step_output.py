@@ -1,0 +1,45 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays that a control step is written to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence
+
+import numpy as np
+import warp as wp
+
+from ros_ik.errors import ArgumentError
+from ros_ik.solvers.status import SolveStatus
+
+
+def write_step(delta_q: np.ndarray, step: np.ndarray, variables: np.ndarray) -> None:
+    """Write a step in the form that the shape of ``delta_q`` asks for."""
+    if delta_q.dtype.kind != 'f':  # NumPy would round the step to nothing
+        raise ArgumentError(f'delta_q must be an array of floats, got {delta_q.dtype}')
+    if delta_q.shape == step.shape:
+        delta_q[...] = step
+    elif delta_q.shape == variables.shape:
+        delta_q[...] = variables
+    else:
+        raise wrong_step(delta_q.shape, step, variables)
+
+
+def wrong_step(shape: Sequence[int], step: np.ndarray, variables: np.ndarray) -> ArgumentError:
+    """Return the error of an array for the step whose shape does not fit."""
+    return ArgumentError(
+        f'delta_q must have shape {list(step.shape)} or {variables.shape[-1]} in its last '
+        f'dimension, got {list(shape)}'
+    )
+
+
+def solved_into(
+    delta_q: wp.array, solve: Callable[[np.ndarray], SolveStatus | np.ndarray]
+) -> SolveStatus | np.ndarray:
+    """Let a Warp array be the output of a solve; on the CPU the host sees its memory."""
+    step = delta_q.numpy()
+    status = solve(step)
+    if not wp.get_device(delta_q.device).is_cpu:
+        delta_q.assign(step)
+    return status
