@@ -34,6 +34,7 @@ from ros_ik.demo.robots.demo_robot import DemoRobot
 from tools.browser import browser
 from tools.browser import frames_drawn
 from tools.browser import missing
+from tools.browser import processor_time
 
 _RATE = 500.0
 _PANDA, _TALOS = 'panda', 'talos_data/robots/talos_reduced.urdf'
@@ -87,13 +88,24 @@ class OpenPage(ViewerProcess):
     def begin(self) -> None:
         """Begin to count."""
         super().begin()
-        self._drawn = frames_drawn(self._page)
+        self._drawn, self._spent = frames_drawn(self._page), self._processor_times()
 
     def done(self, poses: int) -> str:
-        """Return how often the page was drawn, too."""
+        """Return how often the page was drawn and the processor time of a picture, too."""
         text = super().done(poses)
-        rate = (frames_drawn(self._page) - self._drawn) / (time.perf_counter() - self._begun)
-        return f'{text}, {rate:.1f} pictures a second, the first after {self._loaded:.1f} s'
+        pictures = frames_drawn(self._page) - self._drawn
+        rate = pictures / (time.perf_counter() - self._begun)
+        text += f', {rate:.1f} pictures a second, the first after {self._loaded:.1f} s'
+        if not pictures:
+            return text
+        spent = zip(self._processor_times(), self._spent, strict=True)
+        page, drawing = (1e3 * (now - before) / pictures for now, before in spent)
+        return f'{text}; {page:.0f} ms of the page and {drawing:.0f} ms of drawing each'
+
+    def _processor_times(self) -> tuple[float, float]:
+        """Return those of the page, and of drawing it, which a graphics card would do [s]."""
+        renderer = processor_time(self._page, 'renderer')
+        return renderer, processor_time(self._page, 'gpu-process')
 
 
 BESIDES: dict[str, Callable[[Client, DemoRobot], Flood] | None] = {

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 import contextlib
 import importlib.util
+import os
+from pathlib import Path
 import shutil
 from typing import Any
 
@@ -56,6 +58,36 @@ def frames_drawn(page: Any) -> int:
     return int(
         page.execute_script('return window.__viserTestpoints?.rendererInfo.render.frame ?? 0')
     )
+
+
+def processor_time(page: Any, kind: str) -> float:
+    """Return the processor time that the processes of an open page have taken [s].
+
+    Args:
+        page: Driver of the browser.
+        kind: Their type in Chromium: 'renderer' runs the page, 'gpu-process' draws it.
+    """
+    parents, ticks = {}, {}
+    for folder in Path('/proc').glob('[0-9]*'):
+        try:
+            arguments = (folder / 'cmdline').read_text()
+            # The name of a process may hold spaces; then come state and parent, and as fields
+            # 14 and 15 user and system time.
+            fields = (folder / 'stat').read_text().rpartition(')')[2].split()
+        except OSError:
+            continue  # It has ended meanwhile.
+        parents[int(folder.name)] = int(fields[1])
+        if f'--type={kind}' in arguments:
+            ticks[int(folder.name)] = int(fields[11]) + int(fields[12])
+    driver = page.service.process.pid
+    of_page = [spent for process, spent in ticks.items() if _descends(process, driver, parents)]
+    return sum(of_page) / os.sysconf('SC_CLK_TCK')
+
+
+def _descends(process: int, ancestor: int, parents: dict[int, int]) -> bool:
+    while process not in (ancestor, 0):
+        process = parents.get(process, 0)
+    return process == ancestor
 
 
 def _program() -> str:
