@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ros_ik.solvers.analytic.structure.form import ClosedForm
     from ros_ik.solvers.analytic.structure.structure import ClosedFormFamily
     from ros_ik.solvers.analytic.structure.structure import StructureTolerances
-    from ros_ik.solvers.batch_ik.enums import IKOptimizer
-    from ros_ik.solvers.batch_ik.enums import IKSampler
-    from ros_ik.solvers.batch_ik.lbfgs import IKOptimizerLBFGS
-    from ros_ik.solvers.batch_ik.lm import IKOptimizerLM
+    from ros_ik.solvers.batch_ik.base.enums import IKOptimizer
+    from ros_ik.solvers.batch_ik.base.enums import IKSampler
+    from ros_ik.solvers.batch_ik.optimizers.lbfgs import IKOptimizerLBFGS
+    from ros_ik.solvers.batch_ik.optimizers.lm import IKOptimizerLM
     from ros_ik.solvers.batch_ik.solver import IKSolver
     from ros_ik.solvers.chain.ik_chain import ChainLink
     from ros_ik.solvers.chain.ik_chain import IkChain

@@ -13,8 +13,8 @@ from ros_ik import IKObjectivePosition
 from ros_ik import IKSolver
 from ros_ik import Task
 from ros_ik.errors import ArgumentError
-from ros_ik.solvers.batch_ik.fused_lm import IKFusedLM
-from ros_ik.solvers.batch_ik.lm import IKOptimizerLM
+from ros_ik.solvers.batch_ik.fused.fused_lm import IKFusedLM
+from ros_ik.solvers.batch_ik.optimizers.lm import IKOptimizerLM
 
 
 @wp.struct

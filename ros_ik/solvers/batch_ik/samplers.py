@@ -21,10 +21,10 @@ from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.model.conventions.joint_type import JointType
-from ros_ik.solvers.batch_ik.enums import IKSampler
-from ros_ik.solvers.batch_ik.optimizer_kernels import confine_function
-from ros_ik.solvers.batch_ik.optimizer_space import make_search_space
-from ros_ik.solvers.batch_ik.optimizer_space import space_struct
+from ros_ik.solvers.batch_ik.base.enums import IKSampler
+from ros_ik.solvers.batch_ik.base.seed_kernels import confine_function
+from ros_ik.solvers.least_squares.search_space import make_search_space
+from ros_ik.solvers.least_squares.search_space import space_struct
 
 # Range to either side of a distance without limits [m].
 _REACH = 1.0

@@ -23,24 +23,24 @@ from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.objectives.base.arguments import checked_objectives
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
-from ros_ik.solvers.batch_ik.enums import enum_member
-from ros_ik.solvers.batch_ik.enums import IKOptimizer
-from ros_ik.solvers.batch_ik.enums import IKSampler
-from ros_ik.solvers.batch_ik.fused_lm import IKFusedLM
-from ros_ik.solvers.batch_ik.fused_lm import is_fusible
-from ros_ik.solvers.batch_ik.lbfgs import IKOptimizerLBFGS
-from ros_ik.solvers.batch_ik.lm import IKOptimizerLM
-from ros_ik.solvers.batch_ik.optimizer import IKBackend
-from ros_ik.solvers.batch_ik.optimizer_arguments import check_array
-from ros_ik.solvers.batch_ik.optimizer_arguments import check_batch
-from ros_ik.solvers.batch_ik.optimizer_arguments import copy_array
-from ros_ik.solvers.batch_ik.optimizer_kernels import seed_kernels
-from ros_ik.solvers.batch_ik.optimizer_kernels import select_kernel
-from ros_ik.solvers.batch_ik.optimizer_recording import hold_launches
-from ros_ik.solvers.batch_ik.optimizer_recording import LAUNCHES
-from ros_ik.solvers.batch_ik.optimizer_recording import Recording
-from ros_ik.solvers.batch_ik.optimizer_space import make_search_space
+from ros_ik.solvers.batch_ik.base.arguments import check_array
+from ros_ik.solvers.batch_ik.base.arguments import check_batch
+from ros_ik.solvers.batch_ik.base.arguments import copy_array
+from ros_ik.solvers.batch_ik.base.enums import enum_member
+from ros_ik.solvers.batch_ik.base.enums import IKOptimizer
+from ros_ik.solvers.batch_ik.base.enums import IKSampler
+from ros_ik.solvers.batch_ik.base.recording import hold_launches
+from ros_ik.solvers.batch_ik.base.recording import LAUNCHES
+from ros_ik.solvers.batch_ik.base.recording import Recording
+from ros_ik.solvers.batch_ik.base.seed_kernels import seed_kernels
+from ros_ik.solvers.batch_ik.fused.fused_lm import IKFusedLM
+from ros_ik.solvers.batch_ik.fused.fused_lm import is_fusible
+from ros_ik.solvers.batch_ik.optimizers.lbfgs import IKOptimizerLBFGS
+from ros_ik.solvers.batch_ik.optimizers.lm import IKOptimizerLM
+from ros_ik.solvers.batch_ik.optimizers.optimizer import IKBackend
 from ros_ik.solvers.batch_ik.samplers import Sampler
+from ros_ik.solvers.batch_ik.select_kernel import select_kernel
+from ros_ik.solvers.least_squares.search_space import make_search_space
 
 
 class IKSolver(ReadOnce):

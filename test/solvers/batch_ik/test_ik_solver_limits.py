@@ -18,7 +18,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.model import Model
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
-from ros_ik.solvers.batch_ik.lm import IKOptimizerLM
+from ros_ik.solvers.batch_ik.optimizers.lm import IKOptimizerLM
 from ros_ik.solvers.batch_ik.solver import IKSolver
 from ros_ik.solvers.status import SolveStatus
 

@@ -21,7 +21,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
 from ros_ik.kinematics.integrate import launch_integrate
 from ros_ik.objectives import IKObjectivePose
-from ros_ik.solvers.batch_ik.lm import IKOptimizerLM
+from ros_ik.solvers.batch_ik.optimizers.lm import IKOptimizerLM
 from ros_ik.solvers.batch_ik.solver import IKSolver
 from ros_ik.solvers.status import SolveStatus
 

@@ -11,8 +11,8 @@ from support.ik_problems import PoseProblems
 from support.ik_problems import solve
 
 import ros_ik
-from ros_ik.solvers.batch_ik.lbfgs import IKOptimizerLBFGS
-from ros_ik.solvers.batch_ik.lm import IKOptimizerLM
+from ros_ik.solvers.batch_ik.optimizers.lbfgs import IKOptimizerLBFGS
+from ros_ik.solvers.batch_ik.optimizers.lm import IKOptimizerLM
 
 pytestmark = pytest.mark.oracle
 nik = newton.ik

@@ -16,7 +16,7 @@ from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 from ros_ik.objectives.interface.objective import IKObjective
-from ros_ik.solvers.batch_ik.optimizer_evaluation import Evaluation
+from ros_ik.solvers.least_squares.evaluation import Evaluation
 
 
 @no_type_check

@@ -14,7 +14,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
-from ros_ik.solvers.batch_ik.optimizer_space import space_struct
+from ros_ik.solvers.least_squares.search_space import space_struct
 
 # Shrinking of the tried lengths when none of them reduced the cost, and its end.
 _SHRINK = 0.1

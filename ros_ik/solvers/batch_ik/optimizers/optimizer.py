@@ -25,21 +25,21 @@ from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.objectives.base.arguments import checked_objectives
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
-from ros_ik.solvers.batch_ik.enums import enum_member
-from ros_ik.solvers.batch_ik.optimizer_arguments import check_array
-from ros_ik.solvers.batch_ik.optimizer_arguments import check_batch
-from ros_ik.solvers.batch_ik.optimizer_arguments import check_step
-from ros_ik.solvers.batch_ik.optimizer_arguments import check_tolerances
-from ros_ik.solvers.batch_ik.optimizer_arguments import copy_array
-from ros_ik.solvers.batch_ik.optimizer_arguments import problem_rows
-from ros_ik.solvers.batch_ik.optimizer_evaluation import Evaluation
-from ros_ik.solvers.batch_ik.optimizer_kernels import cost_kernels
-from ros_ik.solvers.batch_ik.optimizer_kernels import seed_kernels
-from ros_ik.solvers.batch_ik.optimizer_kernels import status_kernel
-from ros_ik.solvers.batch_ik.optimizer_recording import hold_launches
-from ros_ik.solvers.batch_ik.optimizer_recording import LAUNCHES
-from ros_ik.solvers.batch_ik.optimizer_recording import Recording
-from ros_ik.solvers.batch_ik.optimizer_space import make_search_space
+from ros_ik.solvers.batch_ik.base.arguments import check_array
+from ros_ik.solvers.batch_ik.base.arguments import check_batch
+from ros_ik.solvers.batch_ik.base.arguments import check_step
+from ros_ik.solvers.batch_ik.base.arguments import check_tolerances
+from ros_ik.solvers.batch_ik.base.arguments import copy_array
+from ros_ik.solvers.batch_ik.base.arguments import problem_rows
+from ros_ik.solvers.batch_ik.base.enums import enum_member
+from ros_ik.solvers.batch_ik.base.recording import hold_launches
+from ros_ik.solvers.batch_ik.base.recording import LAUNCHES
+from ros_ik.solvers.batch_ik.base.recording import Recording
+from ros_ik.solvers.batch_ik.base.seed_kernels import seed_kernels
+from ros_ik.solvers.batch_ik.optimizers.status_kernel import status_kernel
+from ros_ik.solvers.least_squares.evaluation import Evaluation
+from ros_ik.solvers.least_squares.evaluation_kernels import cost_kernels
+from ros_ik.solvers.least_squares.search_space import make_search_space
 
 
 class IKBackend(Protocol):

@@ -27,14 +27,14 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.integrate import launch_integrate
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
-from ros_ik.solvers.batch_ik.bounded_step import dense_elimination
-from ros_ik.solvers.batch_ik.bounded_step import make_step_workspace
-from ros_ik.solvers.batch_ik.lm_kernels import accept_kernel
-from ros_ik.solvers.batch_ik.lm_kernels import bounded_step_kernel
-from ros_ik.solvers.batch_ik.lm_kernels import normal_equations_kernel
-from ros_ik.solvers.batch_ik.optimizer import BatchOptimizer
-from ros_ik.solvers.batch_ik.optimizer_kernels import seed_kernels
-from ros_ik.solvers.batch_ik.optimizer_recording import LAUNCHES
+from ros_ik.solvers.batch_ik.base.recording import LAUNCHES
+from ros_ik.solvers.batch_ik.base.seed_kernels import seed_kernels
+from ros_ik.solvers.batch_ik.optimizers.lm_kernels import accept_kernel
+from ros_ik.solvers.batch_ik.optimizers.lm_kernels import bounded_step_kernel
+from ros_ik.solvers.batch_ik.optimizers.lm_kernels import normal_equations_kernel
+from ros_ik.solvers.batch_ik.optimizers.optimizer import BatchOptimizer
+from ros_ik.solvers.least_squares.bounded_step import dense_elimination
+from ros_ik.solvers.least_squares.bounded_step import make_step_workspace
 
 
 class IKOptimizerLM(BatchOptimizer):

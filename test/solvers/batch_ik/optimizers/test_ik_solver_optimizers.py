@@ -12,8 +12,8 @@ import warp as wp
 
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
-from ros_ik.solvers.batch_ik.lbfgs import IKOptimizerLBFGS
-from ros_ik.solvers.batch_ik.lm import IKOptimizerLM
+from ros_ik.solvers.batch_ik.optimizers.lbfgs import IKOptimizerLBFGS
+from ros_ik.solvers.batch_ik.optimizers.lm import IKOptimizerLM
 from ros_ik.solvers.batch_ik.solver import IKSolver
 from ros_ik.solvers.status import SolveStatus
 

@@ -33,23 +33,23 @@ from ros_ik.objectives.joint_limit import JOINT_LIMIT
 from ros_ik.objectives.recording.snapshot import note_written
 from ros_ik.objectives.recording.snapshot import Snapshot
 from ros_ik.objectives.recording.snapshot import Snapshots
-from ros_ik.solvers.batch_ik.bounded_step import Elimination
-from ros_ik.solvers.batch_ik.bounded_step import elimination
-from ros_ik.solvers.batch_ik.bounded_step import make_step_workspace
-from ros_ik.solvers.batch_ik.fused_lm_kernel import fused_lm_kernel
-from ros_ik.solvers.batch_ik.fused_lm_kernel import fused_rules_struct
-from ros_ik.solvers.batch_ik.fused_lm_kernel import fused_state_struct
-from ros_ik.solvers.batch_ik.lm import check_damping
-from ros_ik.solvers.batch_ik.optimizer_arguments import check_array
-from ros_ik.solvers.batch_ik.optimizer_arguments import check_step
-from ros_ik.solvers.batch_ik.optimizer_arguments import check_tolerances
-from ros_ik.solvers.batch_ik.optimizer_arguments import copy_array
-from ros_ik.solvers.batch_ik.optimizer_kernels import seed_kernels
-from ros_ik.solvers.batch_ik.optimizer_recording import hold_launches
-from ros_ik.solvers.batch_ik.optimizer_recording import LAUNCHES
-from ros_ik.solvers.batch_ik.optimizer_recording import Recording
-from ros_ik.solvers.batch_ik.optimizer_space import make_search_space
-from ros_ik.solvers.batch_ik.optimizer_space import SearchSpace
+from ros_ik.solvers.batch_ik.base.arguments import check_array
+from ros_ik.solvers.batch_ik.base.arguments import check_step
+from ros_ik.solvers.batch_ik.base.arguments import check_tolerances
+from ros_ik.solvers.batch_ik.base.arguments import copy_array
+from ros_ik.solvers.batch_ik.base.recording import hold_launches
+from ros_ik.solvers.batch_ik.base.recording import LAUNCHES
+from ros_ik.solvers.batch_ik.base.recording import Recording
+from ros_ik.solvers.batch_ik.base.seed_kernels import seed_kernels
+from ros_ik.solvers.batch_ik.fused.fused_lm_kernel import fused_lm_kernel
+from ros_ik.solvers.batch_ik.fused.fused_lm_kernel import fused_rules_struct
+from ros_ik.solvers.batch_ik.fused.fused_lm_kernel import fused_state_struct
+from ros_ik.solvers.batch_ik.optimizers.lm import check_damping
+from ros_ik.solvers.least_squares.bounded_step import Elimination
+from ros_ik.solvers.least_squares.bounded_step import elimination
+from ros_ik.solvers.least_squares.bounded_step import make_step_workspace
+from ros_ik.solvers.least_squares.search_space import make_search_space
+from ros_ik.solvers.least_squares.search_space import SearchSpace
 
 
 def is_fusible(objectives: Sequence[Any]) -> bool:

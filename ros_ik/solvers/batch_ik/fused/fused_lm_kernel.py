@@ -20,13 +20,13 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.objectives.base.formula import AnyFormula
 from ros_ik.objectives.base.record import record_struct
-from ros_ik.solvers.batch_ik.bounded_step import bounded_step_functions
-from ros_ik.solvers.batch_ik.bounded_step import step_workspace_struct
-from ros_ik.solvers.batch_ik.fused_objectives import normal_functions
-from ros_ik.solvers.batch_ik.lm_kernels import BAD
-from ros_ik.solvers.batch_ik.lm_kernels import GOOD
-from ros_ik.solvers.batch_ik.optimizer_kernels import confine_function
-from ros_ik.solvers.batch_ik.optimizer_space import space_struct
+from ros_ik.solvers.batch_ik.base.seed_kernels import confine_function
+from ros_ik.solvers.batch_ik.fused.fused_objectives import normal_functions
+from ros_ik.solvers.batch_ik.optimizers.lm_kernels import BAD
+from ros_ik.solvers.batch_ik.optimizers.lm_kernels import GOOD
+from ros_ik.solvers.least_squares.bounded_step import bounded_step_functions
+from ros_ik.solvers.least_squares.bounded_step import step_workspace_struct
+from ros_ik.solvers.least_squares.search_space import space_struct
 from ros_ik.solvers.status import SolveStatus
 
 # A predicted reduction below this part of the cost is rounding, and so is a cost below the second
@@ -170,7 +170,7 @@ def fused_lm_kernel(formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
     def classify(
         space: Space, rules: Rules, row: int, cost: wp.float64, state: State, work: Work
     ) -> int:
-        """Return the status of a row that has not converged, as ``optimizer_kernels`` does."""
+        """Return the status of a row that has not converged, as ``status_kernel`` does."""
         longest = wp.float64(1e-30)
         for p in range(work.order.shape[0]):
             i = work.order[p]

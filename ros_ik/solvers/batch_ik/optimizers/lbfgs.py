@@ -24,13 +24,13 @@ from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.objectives.base.arguments import checked_objectives
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
-from ros_ik.solvers.batch_ik.lbfgs_kernels import direction_kernel
-from ros_ik.solvers.batch_ik.lbfgs_kernels import gradient_kernel
-from ros_ik.solvers.batch_ik.lbfgs_search import line_search_kernels
-from ros_ik.solvers.batch_ik.optimizer import BatchOptimizer
-from ros_ik.solvers.batch_ik.optimizer_arguments import check_batch
-from ros_ik.solvers.batch_ik.optimizer_kernels import seed_kernels
-from ros_ik.solvers.batch_ik.optimizer_recording import LAUNCHES
+from ros_ik.solvers.batch_ik.base.arguments import check_batch
+from ros_ik.solvers.batch_ik.base.recording import LAUNCHES
+from ros_ik.solvers.batch_ik.base.seed_kernels import seed_kernels
+from ros_ik.solvers.batch_ik.optimizers.lbfgs_kernels import direction_kernel
+from ros_ik.solvers.batch_ik.optimizers.lbfgs_kernels import gradient_kernel
+from ros_ik.solvers.batch_ik.optimizers.lbfgs_line_search import line_search_kernels
+from ros_ik.solvers.batch_ik.optimizers.optimizer import BatchOptimizer
 
 _LINE_SEARCH_ALPHAS = (0.1, 0.2, 0.5, 0.8, 1.0, 1.5, 2.0, 3.0)
 

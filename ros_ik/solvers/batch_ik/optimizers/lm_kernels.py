@@ -12,9 +12,9 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
-from ros_ik.solvers.batch_ik.bounded_step import bounded_step_functions
-from ros_ik.solvers.batch_ik.bounded_step import step_workspace_struct
-from ros_ik.solvers.batch_ik.optimizer_space import space_struct
+from ros_ik.solvers.least_squares.bounded_step import bounded_step_functions
+from ros_ik.solvers.least_squares.bounded_step import step_workspace_struct
+from ros_ik.solvers.least_squares.search_space import space_struct
 
 # A predicted reduction below this part of the cost, or a step below this length [rad or m], is
 # rounding of float32: neither a success nor a failure of the damping.

@@ -27,10 +27,10 @@ from ros_ik.objectives.interface.ownership import Layout
 from ros_ik.objectives.interface.ownership import ownership_of
 from ros_ik.objectives.recording.snapshot import note_written
 from ros_ik.objectives.recording.snapshot import Snapshot
-from ros_ik.solvers.batch_ik.optimizer_chain import chain_rule_kernel
-from ros_ik.solvers.batch_ik.optimizer_kernels import cost_kernels
-from ros_ik.solvers.batch_ik.optimizer_kernels import fold_kernel
-from ros_ik.solvers.batch_ik.optimizer_space import SearchSpace
+from ros_ik.solvers.least_squares.chain_rule import chain_rule_kernel
+from ros_ik.solvers.least_squares.evaluation_kernels import cost_kernels
+from ros_ik.solvers.least_squares.evaluation_kernels import fold_kernel
+from ros_ik.solvers.least_squares.search_space import SearchSpace
 
 # Arrays of targets that Newton's objectives hold, one entry per problem.
 _NEWTON_TARGETS = ('target_positions', 'target_rotations')
