@@ -10,7 +10,9 @@ import numpy as np
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.tree import incoming_joints
+from ros_ik.kinematics.tree import precise_array
 from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.model.conventions.poses import rotate
 
 if TYPE_CHECKING:
     from ros_ik.model import Model
@@ -71,6 +73,28 @@ def relative_chain(
     dofs = np.setxor1d(of_link, of_reference).astype(np.int32)
     signs = np.where(np.isin(dofs, of_link), 1, -1).astype(np.int32)
     return dofs, signs
+
+
+def lines_in_children(
+    model: Model, joints: np.ndarray, dofs: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return where the axes of joints of one degree of freedom stand in their children.
+
+    An axis stands still in the child as it does in the parent, so that the poses of the links tell
+    where it is.
+
+    Args:
+        model: Any object with Newton's joint arrays.
+        joints: The joints [n].
+        dofs: Their degrees of freedom [n].
+
+    Returns:
+        Unit axes [n, 3] and points on them [m], [n, 3], in the children; which slide, bool [n].
+    """
+    poses = precise_array(model, 'joint_X_c').reshape(-1, 7)[joints]
+    axes = precise_array(model, 'joint_axis').reshape(-1, 3)[dofs]
+    slides = model.joint_dof_dim.numpy().reshape(-1, 2)[joints, 0] == 1
+    return rotate(poses[:, 3:], axes), poses[:, :3], slides
 
 
 def dof_coordinates(model: Model) -> np.ndarray:

@@ -24,6 +24,7 @@ from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.kinematics.tree import root_pose
 from ros_ik.model.conventions.checks import link_index
 from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.model.conventions.poses import IDENTITY_POSE
 from ros_ik.model.conventions.rotations import matrix_from_quaternion
 from ros_ik.model.joint_group import checked_joint_group
 
@@ -125,7 +126,7 @@ class _Builder:
                 'of one degree of freedom is needed; leave it out of the joint group to lock it'
             )
         first = int(self._q_start[joint])
-        pose = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+        pose = np.array(IDENTITY_POSE)
         pose[7 - coords :] = self._joint_q[first : first + coords]
         self._append(_matrix(pose))
 

@@ -18,6 +18,8 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.model.conventions.poses import IDENTITY_POSE
+from ros_ik.model.conventions.poses import inverse
 from ros_ik.model.conventions.poses import multiply
 
 
@@ -95,10 +97,11 @@ def kinematic_tree(model: Any, scalar: type) -> KinematicTree:
     ):  # fmt: skip
         setattr(arrays, name, getattr(model, name))
     types = spatial_functions(scalar)
-    arrays.joint_axis = wp.array(_precise(model, 'joint_axis'), dtype=types.vec3, device=device)
-    arrays.joint_X_p = wp.array(_precise(model, 'joint_X_p'), dtype=types.transform, device=device)
-    inverse = _inverse_poses(_precise(model, 'joint_X_c'))
-    arrays.joint_X_c_inverse = wp.array(inverse, dtype=types.transform, device=device)
+    axes, before = (precise_array(model, name) for name in ('joint_axis', 'joint_X_p'))
+    behind = inverse(precise_array(model, 'joint_X_c').reshape(-1, 7))
+    arrays.joint_axis = wp.array(axes, dtype=types.vec3, device=device)
+    arrays.joint_X_p = wp.array(before, dtype=types.transform, device=device)
+    arrays.joint_X_c_inverse = wp.array(behind, dtype=types.transform, device=device)
     incoming = incoming_joints(model)
     order = _parents_first(model.joint_parent.numpy(), incoming)
     arrays.joint_order = wp.array(order, dtype=wp.int32, device=device)
@@ -116,20 +119,10 @@ def kinematic_tree(model: Any, scalar: type) -> KinematicTree:
     )
 
 
-def _precise(model: Any, name: str) -> np.ndarray:
-    """Return an array in float64, from the model's own float64 copy where it has one."""
+def precise_array(model: Any, name: str) -> np.ndarray:
+    """Return a model's array in float64, from the model's own float64 copy where it has one."""
     precise = getattr(model, f'{name}64', None)
     return precise if precise is not None else getattr(model, name).numpy().astype(np.float64)
-
-
-def _inverse_poses(poses: np.ndarray) -> np.ndarray:
-    """Return the inverses of poses x y z qx qy qz qw, shape [n, 7]."""
-    inverse = np.array(poses, dtype=np.float64).reshape(-1, 7)
-    inverse[:, 3:6] *= -1.0
-    vector, w = inverse[:, 3:6], inverse[:, 6:]
-    p = -inverse[:, :3]
-    inverse[:, :3] = p + 2.0 * np.cross(vector, np.cross(vector, p) + w * p)
-    return inverse
 
 
 def incoming_joints(model: Any) -> dict[int, int]:
@@ -165,7 +158,7 @@ def still_poses(model: Any) -> np.ndarray:
     """Return ``model.body_q`` in float64 with unit quaternions, shape [body_count, 7]."""
     body_q = getattr(model, 'body_q', None)
     if body_q is None:  # an object with the joint arrays alone
-        return np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (model.body_count, 1))
+        return np.tile(IDENTITY_POSE, (model.body_count, 1))
     poses = body_q.numpy().astype(np.float64).reshape(-1, 7)
     norms = np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
     poses[:, 3:] = np.where(norms > 0.0, poses[:, 3:], (0.0, 0.0, 0.0, 1.0))
@@ -183,7 +176,7 @@ def root_pose(model: Any, joints: Sequence[int]) -> np.ndarray:
     """
     parent = int(model.joint_parent.numpy()[joints[0]]) if len(joints) else -1
     if parent < 0:
-        return np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+        return np.array(IDENTITY_POSE)
     return np.asarray(still_poses(model)[parent])
 
 
@@ -199,15 +192,15 @@ def poses_between(model: Any, joints: Sequence[int]) -> tuple[list[int], np.ndar
         the next, and from the last one to the link behind it. Quaternions alone make them.
     """
     kinds = model.joint_type.numpy()
-    before = _precise(model, 'joint_X_p').reshape(-1, 7)
-    behind = _inverse_poses(_precise(model, 'joint_X_c'))
+    before = precise_array(model, 'joint_X_p').reshape(-1, 7)
+    behind = inverse(precise_array(model, 'joint_X_c').reshape(-1, 7))
     moving, poses, pose = [], [], root_pose(model, joints)
     for joint in joints:
         pose = multiply(pose, before[joint])
         if kinds[joint] != JointType.FIXED:
             moving.append(int(joint))
             poses.append(pose)
-            pose = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+            pose = np.array(IDENTITY_POSE)
         pose = multiply(pose, behind[joint])
     return moving, np.array([*poses, pose])
 

@@ -14,7 +14,6 @@ import functools
 from types import SimpleNamespace
 from typing import Any
 from typing import no_type_check
-from typing import TYPE_CHECKING
 
 import warp as wp
 
@@ -22,17 +21,13 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.objectives.base.arguments import checked_weight
-from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.objectives.base.declared import checked_function
 from ros_ik.objectives.base.declared import checked_parameters
 from ros_ik.objectives.base.declared import function_name
 from ros_ik.objectives.base.declared import returned_rows
 from ros_ik.objectives.base.formula import Formula
 from ros_ik.objectives.base.functions import objective_functions
-from ros_ik.objectives.interface.jacobian_type import IKJacobianType
-
-if TYPE_CHECKING:
-    from ros_ik.model import Model
+from ros_ik.objectives.base.link_objective import LinkObjective
 
 
 @no_type_check
@@ -138,7 +133,7 @@ def _declared_formula(f: wp.Function, g: wp.Function, values: Any) -> Formula:
     )
 
 
-class IKObjectiveLinkFunction(BuiltinObjective):
+class IKObjectiveLinkFunction(LinkObjective):
     """A function of the pose of a link, of one's own: it runs where the built-in ones run.
 
     Attributes:
@@ -199,16 +194,6 @@ class IKObjectiveLinkFunction(BuiltinObjective):
         super().bind_device(device)
         if self._values.device != self.device:
             self._values = self._values.to(self.device)
-
-    def init_buffers(
-        self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC
-    ) -> None:
-        """Find the degrees of freedom between the reference link and the link.
-
-        Raises:
-            ArgumentError: A link index outside the model.
-        """
-        self._set_chain(model, self.link_index, self.reference_link_index)
 
     def set_parameters(self, parameters: Any) -> None:
         """Change the parameters: one for every problem or one for each, as many as there were.

@@ -20,7 +20,6 @@ import functools
 from types import SimpleNamespace
 from typing import Any
 from typing import no_type_check
-from typing import TYPE_CHECKING
 
 import numpy as np
 import warp as wp
@@ -34,12 +33,9 @@ from ros_ik.objectives.base.builtin import PositionTargetObjective
 from ros_ik.objectives.base.formula import block_functions
 from ros_ik.objectives.base.formula import Formula
 from ros_ik.objectives.base.functions import objective_functions
+from ros_ik.objectives.base.link_objective import LinkObjective
 from ros_ik.objectives.base.number_table import as_table
 from ros_ik.objectives.base.number_table import table_functions
-from ros_ik.objectives.interface.jacobian_type import IKJacobianType
-
-if TYPE_CHECKING:
-    from ros_ik.model import Model
 
 
 @no_type_check
@@ -175,7 +171,7 @@ def _functions(scalar: type) -> SimpleNamespace:
 LOOK_AT = Formula('look_at', _functions, rows=3)
 
 
-class IKObjectiveLookAt(PositionTargetObjective):
+class IKObjectiveLookAt(LinkObjective, PositionTargetObjective):
     """An axis of a link points at a target; three residuals, the angle about each axis.
 
     Attributes:
@@ -234,16 +230,6 @@ class IKObjectiveLookAt(PositionTargetObjective):
     @link_offset.setter
     def link_offset(self, value: Any) -> None:
         self._offset.write(checked_vector('link_offset', value, 3))
-
-    def init_buffers(
-        self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC
-    ) -> None:
-        """Find the degrees of freedom between the reference link and the link.
-
-        Raises:
-            ArgumentError: A link index outside the model.
-        """
-        self._set_chain(model, self.link_index, self.reference_link_index)
 
     def _fill(self, parameters: Any, scalar: type) -> None:
         parameters.link, parameters.reference = self.link_index, self.reference_link_index

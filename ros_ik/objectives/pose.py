@@ -19,27 +19,21 @@ import functools
 from types import SimpleNamespace
 from typing import Any
 from typing import no_type_check
-from typing import TYPE_CHECKING
 
 import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.kinematics.runtime.read_once import read_only
+from ros_ik.model.conventions.poses import IDENTITY_POSE
 from ros_ik.objectives.base.arguments import checked_pose
 from ros_ik.objectives.base.arguments import checked_quaternions
 from ros_ik.objectives.base.arguments import checked_weight
-from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.objectives.base.formula import Formula
 from ros_ik.objectives.base.functions import objective_functions
+from ros_ik.objectives.base.link_objective import LinkObjective
 from ros_ik.objectives.base.number_table import as_table
 from ros_ik.objectives.base.number_table import table_functions
-from ros_ik.objectives.interface.jacobian_type import IKJacobianType
-
-if TYPE_CHECKING:
-    from ros_ik.model import Model
-
-_IDENTITY_POSE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
 
 @no_type_check
@@ -136,7 +130,7 @@ GEOMETRIC_POSE = Formula(
 )
 
 
-class IKObjectivePose(BuiltinObjective):
+class IKObjectivePose(LinkObjective):
     """A frame on a link reaches a pose; the position and rotation residuals have weights per axis.
 
     Attributes:
@@ -182,9 +176,7 @@ class IKObjectivePose(BuiltinObjective):
         self.link_index = checked_link('link_index', link_index)
         self.reference_link_index = checked_link('reference_link_index', reference_link_index)
         self.exact_jacobian = bool(exact_jacobian)
-        offset = checked_pose(
-            'link_offset', _IDENTITY_POSE if link_offset is None else link_offset
-        )
+        offset = checked_pose('link_offset', IDENTITY_POSE if link_offset is None else link_offset)
         self._offset = self._parameter('link_offset', offset, 7)
         targets = checked_quaternions('target_poses', target_poses, 3, unit=True)
         self._set_targets('target_poses', targets, 7)
@@ -200,16 +192,6 @@ class IKObjectivePose(BuiltinObjective):
     def residual_blocks(self) -> tuple[int, ...]:
         """Return (3, 3): metres, then radians."""
         return (3, 3)
-
-    def init_buffers(
-        self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC
-    ) -> None:
-        """Find the degrees of freedom between the reference link and the link.
-
-        Raises:
-            ArgumentError: A link index outside the model.
-        """
-        self._set_chain(model, self.link_index, self.reference_link_index)
 
     def set_target_pose(self, problem_idx: int, pose: Any) -> None:
         """Change one target, shape [7]; a solve reports values that are not finite."""

@@ -13,7 +13,6 @@ import functools
 from types import SimpleNamespace
 from typing import Any
 from typing import no_type_check
-from typing import TYPE_CHECKING
 
 import numpy as np
 import warp as wp
@@ -23,16 +22,12 @@ from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.objectives.base.arguments import checked_quaternions
 from ros_ik.objectives.base.arguments import checked_unit
 from ros_ik.objectives.base.arguments import checked_weight
-from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.objectives.base.formula import block_functions
 from ros_ik.objectives.base.formula import Formula
 from ros_ik.objectives.base.functions import objective_functions
+from ros_ik.objectives.base.link_objective import LinkObjective
 from ros_ik.objectives.base.number_table import as_table
 from ros_ik.objectives.base.number_table import table_functions
-from ros_ik.objectives.interface.jacobian_type import IKJacobianType
-
-if TYPE_CHECKING:
-    from ros_ik.model import Model
 
 # Newton's bound on the length of the vector part below which the axis is not computed.
 _NO_AXIS = 1e-8
@@ -134,7 +129,7 @@ def _functions(scalar: type) -> SimpleNamespace:
 ROTATION = Formula('rotation', _functions, rows=3)
 
 
-class IKObjectiveRotation(BuiltinObjective):
+class IKObjectiveRotation(LinkObjective):
     """A frame on a link reaches an orientation; named and signed as in ``newton.ik``.
 
     Attributes:
@@ -205,16 +200,6 @@ class IKObjectiveRotation(BuiltinObjective):
     @link_offset_rotation.setter
     def link_offset_rotation(self, value: Any) -> None:
         self._offset.write(checked_unit('link_offset_rotation', value, 4))
-
-    def init_buffers(
-        self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC
-    ) -> None:
-        """Find the degrees of freedom that move the link.
-
-        Raises:
-            ArgumentError: A link index outside the model.
-        """
-        self._set_chain(model, self.link_index)
 
     def _fill(self, parameters: Any, scalar: type) -> None:
         parameters.link, parameters.offset = self.link_index, self._offset.array

@@ -22,6 +22,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
+from ros_ik.kinematics.tree import precise_array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -247,12 +248,6 @@ def launch_center_of_mass_jacobian(
         outputs=[jacobian],
         device=masses.device,
     )
-
-
-def precise_array(model: Any, name: str) -> np.ndarray:
-    """Return a model's array in float64, from the model's own float64 copy where it has one."""
-    precise = getattr(model, f'{name}64', None)
-    return precise if precise is not None else getattr(model, name).numpy().astype(np.float64)
 
 
 def _moved_entries(model: Any, bodies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -23,11 +23,11 @@ from typing import no_type_check
 import numpy as np
 import warp as wp
 
-from ros_ik.kinematics.dynamics.center_of_mass import precise_array
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.kinematics.tree import KinematicTree
+from ros_ik.kinematics.tree import precise_array
 from ros_ik.kinematics.tree import tree_struct
 
 

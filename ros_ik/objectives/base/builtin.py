@@ -13,7 +13,6 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.chain import relative_chain
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.objectives.base.arguments import checked_weight
@@ -44,6 +43,9 @@ class BuiltinObjective(ReadOnce, IKObjective):
     serves_any_rows = True
     # Counts attributes that were set, of all built-in objectives, to see quickly that none was.
     changes: ClassVar[int] = 0
+    # Degrees of freedom that a formula of links depends on, and their signs, see Record.
+    _chain_dof: wp.array
+    _chain_sign: wp.array
 
     def __init__(self, weights: np.ndarray) -> None:
         """Start with the weights as the only parameter.
@@ -119,12 +121,6 @@ class BuiltinObjective(ReadOnce, IKObjective):
         self._parameters[self._parameters.index(known)] = made
         self._changes += 1  # solvers compare it before they replay
         return made
-
-    def _set_chain(self, model: Model, link_index: int, reference_link_index: int = -1) -> None:
-        """Find the degrees of freedom that move a link as seen from another, or raise."""
-        dofs, signs = relative_chain(model, link_index, reference_link_index)
-        self._chain_dof = wp.array(dofs, dtype=wp.int32, device=self.device)
-        self._chain_sign = wp.array(signs, dtype=wp.int32, device=self.device)
 
     def _problems(self, problem_idx: wp.array | None, rows: int) -> wp.array | None:
         """Check and remember which problem each row of a batch belongs to.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros_ik.errors import ArgumentError
-from ros_ik.kinematics.dynamics.center_of_mass import precise_array
+from ros_ik.kinematics.chain import lines_in_children
 from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.model.conventions.joint_type import JointType
 
@@ -81,14 +81,11 @@ def serial_joints(model: Model, link_index: int, reference_link_index: int = -1)
 
 def _gathered(model: Model, joints: np.ndarray) -> SerialJoints:
     dofs = model.joint_qd_start.numpy()[joints]
-    poses = precise_array(model, 'joint_X_c').reshape(-1, 7)[joints]
-    axes = precise_array(model, 'joint_axis').reshape(-1, 3)[dofs]
-    vector, w = poses[:, 3:6], poses[:, 6:]
-    turned = axes + 2.0 * np.cross(vector, np.cross(vector, axes) + w * axes)
+    axes, points, slides = lines_in_children(model, joints, dofs)
     return SerialJoints(
         dofs=dofs.astype(np.int32),
         links=model.joint_child.numpy()[joints].astype(np.int32),
-        slides=model.joint_dof_dim.numpy().reshape(-1, 2)[joints, 0] == 1,
-        axes=turned,
-        points=poses[:, :3],
+        slides=slides,
+        axes=axes,
+        points=points,
     )

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from ros_ik.kinematics.dynamics.center_of_mass import precise_array
+from ros_ik.kinematics.tree import precise_array
 from ros_ik.model import Model
 from ros_ik.servo.interface.command import CenterOfMassTarget
 from ros_ik.servo.interface.command import CenterReport

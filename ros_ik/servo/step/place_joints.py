@@ -10,9 +10,9 @@ import dataclasses
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.chain import lines_in_children
 from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.chain import relative_chain
-from ros_ik.kinematics.dynamics.center_of_mass import precise_array
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.servo.motion.pose_math import cross_rows
 from ros_ik.servo.motion.pose_math import quat_rotate
@@ -130,13 +130,9 @@ def _axes(
     robot: ControlledRobot, joints: np.ndarray, dofs: np.ndarray, signs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return what :func:`joint_axes` does, on the host."""
-    model = robot.model
-    poses = precise_array(model, 'joint_X_c').reshape(-1, 7)[joints]
-    axes = precise_array(model, 'joint_axis').reshape(-1, 3)[dofs]
-    turned = [quat_rotate(pose[3:], axis) for pose, axis in zip(poses, axes, strict=True)]
-    slides = model.joint_dof_dim.numpy().reshape(-1, 2)[joints, 0] == 1
-    child = model.joint_child.numpy()[joints]
-    return child, np.reshape(turned, (-1, 3)) * signs[:, None], poses[:, :3], slides
+    axes, points, slides = lines_in_children(robot.model, joints, dofs)
+    child = robot.model.joint_child.numpy()[joints]
+    return child, axes * signs[:, None], points, slides
 
 
 def _joints_of(robot: ControlledRobot, dofs: np.ndarray) -> np.ndarray:

@@ -33,7 +33,7 @@ _MAX_MOVE = 1.0
 BOUND_TOLERANCE = 1e-12
 
 # A quaternion shorter than this has no direction to speak of.
-_MIN_QUATERNION_LENGTH = 1e-6
+MIN_QUATERNION_LENGTH = 1e-6
 
 
 @no_type_check
@@ -108,7 +108,7 @@ def chain_evaluation(scalar: type) -> SimpleNamespace:
             if not wp.isfinite(target[k]):
                 return False
         length = wp.length(wp.transform_get_rotation(target))
-        return wp.isfinite(length) and length > scalar(wp.static(_MIN_QUATERNION_LENGTH))
+        return wp.isfinite(length) and length > scalar(wp.static(MIN_QUATERNION_LENGTH))
 
     @wp.func
     def joint_twist(tree: Tree, joint: int, anchor: transform) -> twist:

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from ros_ik.model import Model
+from ros_ik.model.conventions.poses import IDENTITY_POSE
 from ros_ik.model.conventions.rotations import quaternion_from_matrix
 from ros_ik.objectives import IKObjectiveCenterOfMass
 from ros_ik.objectives import IKObjectiveJointPosition
 from ros_ik.objectives import IKObjectivePose
 from ros_ik.solvers.optimal_control.commands.targets import JointPositionTarget
 from ros_ik.solvers.optimal_control.commands.targets import OptimalControlCommand
-
-_IDENTITY = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,7 +141,9 @@ class CommandCosts:
 
         objectives: list[Any] = [
             IKObjectivePose(
-                link(target.link_name), _IDENTITY, reference_link_index=link(target.ref_link_name)
+                link(target.link_name),
+                IDENTITY_POSE,
+                reference_link_index=link(target.ref_link_name),
             )
             for target in command.cartesian_targets
         ]
