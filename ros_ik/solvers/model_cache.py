@@ -19,6 +19,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from ros_ik.kinematics.kept_values import TREE_SOURCES
+from ros_ik.kinematics.runtime.content_reader import ContentReader
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.solvers.graph import CAPTURE_LOCK
@@ -31,11 +33,7 @@ _Value = TypeVar('_Value')
 _MOST_POSES, _MOST_SOLUTIONS = 64, 4096
 _PLAIN = {type(None), bool, int, float, str}
 # Arrays of a model that solvers of poses are made from; ``limits64`` returns copies of the last.
-_KINEMATICS = (
-    'joint_type', 'joint_parent', 'joint_child', 'joint_articulation', 'joint_dof_dim',
-    'joint_q_start', 'joint_qd_start', 'body_q', 'joint_X_p64', 'joint_X_c64', 'joint_axis64',
-    '_limits',
-)  # fmt: skip
+_KINEMATICS = (*TREE_SOURCES, '_limits')
 _SHAPES = (
     'shape_body', 'shape_type', 'shape_flags', 'shape_transform', 'shape_scale', 'shape_margin',
     'shape_contact_pairs',
@@ -152,41 +150,3 @@ def _content(model: Model, with_shapes: bool) -> bytes:
     if reader is None or not all(map(operator.is_, reader.arrays, arrays)):
         reader = readers[with_shapes] = ContentReader(arrays)
     return reader.read()
-
-
-class ContentReader:
-    """Reads what arrays hold, of one set of arrays again and again.
-
-    Attributes:
-        arrays: The arrays, of NumPy or Warp.
-    """
-
-    def __init__(self, arrays: tuple[Any, ...]) -> None:
-        """Look at the arrays, without a copy where the host has their memory in one piece."""
-        self.arrays = arrays
-        hosts = list(map(_host, arrays))
-        # Arrays of other shapes may have the same bytes.
-        self._layout = repr([(host.dtype.str, host.shape) for host in hosts]).encode()
-        self._views: list[Any] | None = None
-        if all(map(_is_on_host, arrays)) and all(host.flags.c_contiguous for host in hosts):
-            self._views = [self._layout, *(host.data for host in hosts)]
-        self._latest = b''
-
-    def read(self) -> bytes:
-        """Return layout and content; the same object while they stay, whose hash is known."""
-        parts = self._views or [self._layout, *(_host(each).tobytes() for each in self.arrays)]
-        content = b''.join(parts)
-        latest = self._latest  # which another thread may set meanwhile
-        if content == latest:
-            return latest
-        self._latest = content
-        return content
-
-
-def _is_on_host(array: Any) -> bool:
-    return isinstance(array, np.ndarray) or array.device.is_cpu
-
-
-def _host(array: Any) -> np.ndarray:
-    """Return an array of NumPy or Warp as one of NumPy, a view where the host has its memory."""
-    return array if isinstance(array, np.ndarray) else array.numpy()

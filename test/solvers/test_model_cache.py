@@ -24,10 +24,10 @@ from ros_ik import ClosedFormFamily
 from ros_ik import inverse_kinematics
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics import eval_fk
+from ros_ik.kinematics.runtime.content_reader import ContentReader
 from ros_ik.kinematics.serial_chain import serial_chain
 from ros_ik.solvers.analytic.structure import form as closed_forms
 from ros_ik.solvers.graph import CAPTURE_LOCK
-from ros_ik.solvers.model_cache import ContentReader
 from ros_ik.solvers.pose_ik import solver as pose_solver
 
 LINKS = {'panda': 'panda_hand_tcp', 'ur5_robot': 'tool0'}

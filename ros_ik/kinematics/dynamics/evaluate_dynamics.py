@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
+import functools
 from typing import Any
 
 import numpy as np
@@ -20,17 +21,26 @@ from ros_ik.kinematics.dynamics.bias_force import launch_bias_force
 from ros_ik.kinematics.dynamics.center_of_mass import launch_center_of_mass
 from ros_ik.kinematics.dynamics.center_of_mass import launch_center_of_mass_jacobian
 from ros_ik.kinematics.dynamics.center_of_mass import mass_distribution
+from ros_ik.kinematics.dynamics.center_of_mass import MassDistribution
 from ros_ik.kinematics.dynamics.inertia_matrix import body_inertias
+from ros_ik.kinematics.dynamics.inertia_matrix import BodyInertias
 from ros_ik.kinematics.dynamics.inertia_matrix import inertia_matrix_workspace
 from ros_ik.kinematics.dynamics.inertia_matrix import launch_inertia_matrix
 from ros_ik.kinematics.evaluate import link_motions
+from ros_ik.kinematics.kept_values import kept
+from ros_ik.kinematics.kept_values import kept_tree
+from ros_ik.kinematics.kept_values import TREE_SOURCES
 from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import batch_output
 from ros_ik.kinematics.runtime.batch_arrays import copy_back
 from ros_ik.kinematics.spatial import spatial_functions
-from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.kinematics.tree import KinematicTree
+
+# Arrays of a model that masses and inertias are made from.
+_SOURCES = (
+    *TREE_SOURCES, 'body_mass64', 'body_com64', 'body_inertia64', 'body_world', 'gravity',
+)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,7 +79,7 @@ def eval_com(
     """
     at = _evaluate(model, joint_q)
     scalar = at.tree.scalar
-    masses = mass_distribution(model, scalar, bodies)
+    masses = _masses(model, scalar) if bodies is None else mass_distribution(model, scalar, bodies)
     if com is not None:
         result = batch_output('com', com, (at.n,), spatial_functions(scalar).vec3, model.device)
         launch_center_of_mass(masses, at.body_q, result, differentiable=at.differentiable)
@@ -99,7 +109,7 @@ def eval_mass_matrix(model: Any, joint_q: Any, inertia_matrix: Any) -> None:
     at = _evaluate(model, joint_q)
     shape = (at.n, model.joint_dof_count, model.joint_dof_count)
     result = batch_output('inertia_matrix', inertia_matrix, shape, at.tree.scalar, model.device)
-    inertias = body_inertias(model, at.tree.scalar)
+    inertias = _inertias(model, at.tree.scalar)
     workspace = inertia_matrix_workspace(at.tree, at.n)
     launch_inertia_matrix(at.tree, inertias, at.body_q, at.joint_S_s, workspace, result)
     copy_back(result, inertia_matrix)
@@ -133,7 +143,7 @@ def eval_bias_force(
     result = batch_output('bias_force', bias_force, shape, scalar, model.device)
     launch_bias_force(
         at.tree,
-        body_inertias(model, scalar),
+        _inertias(model, scalar),
         model.gravity,
         at.body_q,
         at.joint_S_s,
@@ -144,11 +154,23 @@ def eval_bias_force(
     copy_back(result, bias_force)
 
 
+def _masses(model: Any, scalar: type) -> MassDistribution:
+    """Return the masses of all bodies, kept with the model."""
+    make = functools.partial(mass_distribution, model, scalar)
+    return kept(model, ('masses', scalar), _SOURCES, make)
+
+
+def _inertias(model: Any, scalar: type) -> BodyInertias:
+    """Return the inertias of all bodies, kept with the model."""
+    make = functools.partial(body_inertias, model, scalar)
+    return kept(model, ('inertias', scalar), _SOURCES, make)
+
+
 def _evaluate(model: Any, joint_q: Any) -> _Configurations:
     """Compute link poses and motion subspaces."""
     checked_model(model)
     coordinates, scalar = batch_input('joint_q', joint_q, model.joint_coord_count, model.device)
-    tree = kinematic_tree(model, scalar)
+    tree = kept_tree(model, scalar)
     body_q, joint_S_s = link_motions(tree, coordinates)
     return _Configurations(
         tree, coordinates.shape[0], body_q, joint_S_s, bool(coordinates.requires_grad)

@@ -1,0 +1,70 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Trees and other values made of a model, kept with it until an array of it changes.
+
+Folding the tree takes longer than the forward kinematics of one configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Hashable
+import functools
+import operator
+from typing import Any
+from typing import TypeVar
+
+import warp as wp
+
+from ros_ik.kinematics.chain import link_dofs
+from ros_ik.kinematics.runtime.content_reader import ContentReader
+from ros_ik.kinematics.tree import kinematic_tree
+from ros_ik.kinematics.tree import KinematicTree
+
+_Value = TypeVar('_Value')
+
+# Arrays of a model that its tree is made from.
+TREE_SOURCES = (
+    'joint_type', 'joint_parent', 'joint_child', 'joint_articulation', 'joint_dof_dim',
+    'joint_q_start', 'joint_qd_start', 'body_q', 'joint_X_p64', 'joint_X_c64', 'joint_axis64',
+)  # fmt: skip
+
+
+def kept_tree(model: Any, scalar: type) -> KinematicTree:
+    """Return :func:`kinematic_tree` of a model, kept with it."""
+    make = functools.partial(kinematic_tree, model, scalar)
+    return kept(model, ('tree', scalar), TREE_SOURCES, make)
+
+
+def kept_link_dofs(model: Any, link_index: int) -> wp.array:
+    """Return :func:`link_dofs` of a link on the device of its model, kept with the model."""
+
+    def make() -> wp.array:
+        return wp.array(link_dofs(model, link_index), dtype=wp.int32, device=model.device)
+
+    return kept(model, ('link dofs', link_index), TREE_SOURCES, make)
+
+
+def kept(
+    model: Any, key: Hashable, sources: tuple[str, ...], make: Callable[[], _Value]
+) -> _Value:
+    """Return what was made of arrays of a model, made anew where one has changed since.
+
+    Args:
+        model: The model; one that is no :class:`Model` keeps nothing.
+        key: Names the value among those of the model.
+        sources: Attributes of the model that are the arrays.
+        make: Makes the value.
+    """
+    cache = getattr(model, 'solver_cache', None)
+    if cache is None:
+        return make()
+    arrays = operator.attrgetter(*sources)(model)
+    reader, content, value = cache.get(key, (None, None, None))
+    if reader is None or not all(map(operator.is_, reader.arrays, arrays)):
+        reader = ContentReader(arrays)
+    now = reader.read()
+    if now != content:
+        value = make()
+        cache[key] = reader, now, value
+    return value  # type: ignore[no-any-return]

@@ -1,0 +1,47 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The content of arrays in bytes, to see whether what was made of them is still true."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class ContentReader:
+    """Reads what arrays hold, of one set of arrays again and again.
+
+    Attributes:
+        arrays: The arrays, of NumPy or Warp.
+    """
+
+    def __init__(self, arrays: tuple[Any, ...]) -> None:
+        """Look at the arrays, without a copy where the host has their memory in one piece."""
+        self.arrays = arrays
+        hosts = list(map(_host, arrays))
+        # Arrays of other shapes may have the same bytes.
+        self._layout = repr([(host.dtype.str, host.shape) for host in hosts]).encode()
+        self._views: list[Any] | None = None
+        if all(map(_is_on_host, arrays)) and all(host.flags.c_contiguous for host in hosts):
+            self._views = [self._layout, *(host.data for host in hosts)]
+        self._latest = b''
+
+    def read(self) -> bytes:
+        """Return layout and content; the same object while they stay, whose hash is known."""
+        parts = self._views or [self._layout, *(_host(each).tobytes() for each in self.arrays)]
+        content = b''.join(parts)
+        latest = self._latest  # which another thread may set meanwhile
+        if content == latest:
+            return latest
+        self._latest = content
+        return content
+
+
+def _is_on_host(array: Any) -> bool:
+    return isinstance(array, np.ndarray) or array.device.is_cpu
+
+
+def _host(array: Any) -> np.ndarray:
+    """Return an array of NumPy or Warp as one of NumPy, a view where the host has its memory."""
+    return array if isinstance(array, np.ndarray) else array.numpy()
