@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Choose among grasps: 144 candidates around a bottle in one call of ~/solve_ik.
+"""Choose among grasps: 144 candidates around a bottle, in two calls of ~/solve_ik.
+
+The first one tells which can be reached without a collision. The second one asks for any of them,
+the nearest to where the robot is, with the hand free to turn about the axis of its approach.
 
 With ROS:    ros2 launch ros_ik demo.launch.py tour:=false
              ros2 run ros_ik grasp_candidates.py
@@ -16,6 +19,7 @@ from geometry_msgs.msg import Point
 from geometry_msgs.msg import Pose
 from geometry_msgs.msg import Quaternion
 import rclpy
+from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.wait_for_message import wait_for_message
@@ -45,8 +49,19 @@ def candidates() -> list[Pose]:
     return poses
 
 
+def solve(node: Node, client: Client, request: SolveIk.Request) -> SolveIk.Response | None:
+    """Return the answer, None without one."""
+    future = client.call_async(request)
+    rclpy.spin_until_future_complete(node, future, timeout_sec=60.0)
+    answer = future.result()
+    if answer is None or not answer.success:
+        node.get_logger().error(answer.message if answer else 'no answer within a minute')
+        return None
+    return answer
+
+
 def main() -> int:
-    """Ask, choose the solution that is nearest to where the robot is; return the exit code."""
+    """Ask for each grasp, then for the nearest of all; return the exit code."""
     rclpy.init()
     node = Node('grasp_planner')
     client = node.create_client(SolveIk, 'ros_ik/solve_ik')
@@ -56,24 +71,23 @@ def main() -> int:
     if not heard or not client.wait_for_service(timeout_sec=10.0):
         node.get_logger().error('ros_ik does not answer; is it running on this ROS_DOMAIN_ID?')
         return 1
-    request = SolveIk.Request(
-        poses=candidates(), max_solutions=2, check_collisions=True, seeds=[state]
-    )
-    future = client.call_async(request)
-    rclpy.spin_until_future_complete(node, future, timeout_sec=60.0)
-    answer = future.result()
-    if answer is None or not answer.success:
-        node.get_logger().error(answer.message if answer else 'no answer within a minute')
+    request = SolveIk.Request(poses=candidates(), check_collisions=True, seeds=[state])
+    answer = solve(node, client, request)
+    if answer is None:
         return 1
-    now = dict(zip(state.name, state.position, strict=True))
-    start = [now[name] for name in answer.joint_names]
-    ways = [max(map(abs, map(float.__sub__, s.positions, start))) for s in answer.solutions]
     free = list(answer.codes).count(SolveIk.Response.CONVERGED)
     print(f'{free} of {len(answer.codes)} grasps can be reached without a collision')
-    if not ways:
+    request.n_goals = len(request.poses)
+    request.rotation_tolerances, request.tolerance_frame = [0.01, 0.01, math.inf], 'tool'
+    answer = solve(node, client, request)
+    if answer is None or answer.codes[0] != SolveIk.Response.CONVERGED:
         return 1
-    best = min(range(len(ways)), key=ways.__getitem__)
-    print(f'nearest: grasp {answer.pose_index[best]}, joints move at most {ways[best]:.2f} rad')
+    now = dict(zip(state.name, state.position, strict=True))
+    ways = [
+        abs(position - now[name])
+        for name, position in zip(answer.joint_names, answer.solutions[0].positions, strict=True)
+    ]
+    print(f'nearest: grasp {answer.pose_index[0]}, joints move at most {max(ways):.2f} rad')
     rclpy.try_shutdown()
     return 0
 

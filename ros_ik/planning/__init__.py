@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from ros_ik.planning.optimal_request import OptimalRequest
     from ros_ik.planning.optimal_request import PoseCost
     from ros_ik.planning.poses.forward import solve_fk
-    from ros_ik.planning.poses.inverse import IkAnswer
-    from ros_ik.planning.poses.inverse import IkRequest
-    from ros_ik.planning.poses.inverse import PoseCode
+    from ros_ik.planning.poses.ik_request import IkAnswer
+    from ros_ik.planning.poses.ik_request import IkRequest
+    from ros_ik.planning.poses.ik_request import PoseCode
     from ros_ik.planning.poses.inverse import solve_ik
     from ros_ik.planning.poses.reconfiguration import Reconfiguration
     from ros_ik.planning.poses.reconfiguration import reconfigure

@@ -252,7 +252,7 @@ def test_follow_frame(session):
 
 
 def test_grasp_candidates(session):
-    session.prepare_planner(max_solutions=2, check_collisions=True)
+    session.prepare_planner(check_collisions=True)
     with session.example('grasp_candidates') as example:
         assert example.wait() == 0, example.text()
         free, total = map(int, re.match(r'(\d+) of (\d+) grasps', example.text()).groups())

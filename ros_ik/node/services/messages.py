@@ -30,6 +30,7 @@ from ros_ik.planning import RequestError
 from ros_ik.planning import solve_fk
 from ros_ik.planning import solve_ik
 from ros_ik.planning import UnmeasuredError
+from ros_ik.planning.poses.ik_request import searched_solutions
 from ros_ik.settings import Settings
 from ros_ik_interfaces.srv import CheckTrajectory
 from ros_ik_interfaces.srv import SolveFk
@@ -52,6 +53,13 @@ def answer_solve_ik(
         position_tolerance=request.position_tolerance,
         rotation_tolerance=request.rotation_tolerance,
         threads=threads,
+        joint_group=request.joint_group,
+        n_goals=request.n_goals,
+        position_tolerances=request.position_tolerances,
+        rotation_tolerances=request.rotation_tolerances,
+        tolerance_frame=request.tolerance_frame,
+        base_poses=_pose_rows(request.base_poses),
+        preference=request.preference,
     )
     try:
         found = solve_ik(planner, wanted, budget)
@@ -60,10 +68,12 @@ def answer_solve_ik(
             success=False, message=str(error), unmeasured_links=list(error.links)
         )
     late = int(np.count_nonzero(found.codes == PoseCode.TIMED_OUT))
-    late_text = f'{late} of {len(found.codes)} poses were not reached in {budget.seconds:g} s'
+    what = 'poses' if wanted.set_size == 1 else 'goal sets'
+    late_text = f'{late} of {len(found.codes)} {what} were not reached in {budget.seconds:g} s'
+    fault = _first_fault('poses', wanted.poses) or _first_fault('base_poses', wanted.base_poses)
     return SolveIk.Response(
         success=True,
-        message=late_text if late else _first_fault(wanted.poses),
+        message=late_text if late else fault,
         complete=found.complete,
         unmeasured_links=list(planner.robot.unmeasured_links),
         joint_names=list(found.joint_names),
@@ -129,10 +139,10 @@ def check_size(request: Any, settings: Settings, n_tasks: int) -> None:
         RequestError: The request is larger than ``services.max_poses`` permits.
     """
     if isinstance(request, SolveIk.Request):
-        what, size = (
-            'poses times max_solutions',
-            len(request.poses) * max(1, request.max_solutions),
-        )
+        solutions = searched_solutions(request.max_solutions, request.preference)
+        what, size = 'poses times max_solutions', len(request.poses) * solutions
+        if solutions > max(1, request.max_solutions):
+            what = f'poses times the {solutions} solutions that preference chooses from'
     elif isinstance(request, SolveFk.Request):
         what = 'configurations times links'
         size = len(request.configurations) * (len(request.links) or n_tasks)
@@ -177,14 +187,14 @@ def _position_rows(points: Iterable[JointTrajectoryPoint], n_joints: int) -> np.
     return np.frombuffer(b''.join(row.tobytes() for row in rows)).reshape(len(rows), n_joints)
 
 
-def _first_fault(poses: np.ndarray) -> str:
+def _first_fault(name: str, poses: np.ndarray) -> str:
     """Return why the first of the rows that are no poses is none, '' where all are."""
     wrong = np.flatnonzero(np.isnan(pose_rows(poses)[:, 0]))
     if not len(wrong):
         return ''
     first = int(wrong[0])
     fault = pose_fault(poses[first].tolist())
-    return f'poses[{first}]: {fault}' + f' (and {len(wrong) - 1} more)' * (len(wrong) > 1)
+    return f'{name}[{first}]: {fault}' + f' (and {len(wrong) - 1} more)' * (len(wrong) > 1)
 
 
 def _points(positions: np.ndarray) -> list[JointTrajectoryPoint]:

@@ -17,9 +17,14 @@ from ros_ik.model import JointGroup
 from ros_ik.model import Model
 from ros_ik.solvers import ChainIK
 from ros_ik.solvers import ChainIKResult
+from ros_ik.solvers.analytic.structure.form import folded_chain
 from ros_ik.solvers.graph_cache import GraphCache
 from ros_ik.solvers.pose_ik.closed_form_first import closed_form_pays
 from ros_ik.solvers.pose_ik.closed_form_first import ClosedFormFirstIK
+from ros_ik.solvers.pose_ik.interface.batch_result import batches
+from ros_ik.solvers.pose_ik.interface.choice import best_of
+from ros_ik.solvers.pose_ik.interface.choice import preference_cost
+from ros_ik.solvers.pose_ik.interface.result import GoalSetResult
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 
 _SIZES = (1, 16, 128, 1024, 8192)
@@ -39,11 +44,12 @@ class ChainTask:
         offset: Pose of the frame in the link, [7].
         group: Joints that may move.
         held: Coordinates [joint_coord_count] at which the other joints are held.
-        position_tolerance: Accepted distance [m].
-        rotation_tolerance: Accepted angle [rad].
+        position_tolerance: Accepted distance [m], or that along each axis.
+        rotation_tolerance: Accepted angle [rad], or that about each axis.
         n_solutions: Distinct solutions wanted per pose.
         check_collisions: Whether solutions in collision are refused.
         threads: Threads that share a batch.
+        tolerance_frame: 'target' or 'tool', the frame of those axes.
     """
 
     model: Model
@@ -51,11 +57,12 @@ class ChainTask:
     offset: np.ndarray
     group: JointGroup
     held: np.ndarray
-    position_tolerance: float
-    rotation_tolerance: float
+    position_tolerance: float | tuple[float, ...]
+    rotation_tolerance: float | tuple[float, ...]
     n_solutions: int
     check_collisions: bool
     threads: int
+    tolerance_frame: str = 'target'
 
     def key(self) -> tuple:
         """Return what two tasks must share to share a solver; the model is the same object."""
@@ -72,6 +79,7 @@ class ChainTask:
             self.n_solutions,
             self.check_collisions,
             self.threads,
+            self.tolerance_frame,
         )
 
     def group_coordinates(self) -> list[int]:
@@ -123,22 +131,64 @@ class ChainSolvers:
             *(getattr(result, field.name)[:n] for field in dataclasses.fields(result))
         )
 
+    def solve_sets(
+        self,
+        task: ChainTask,
+        poses: np.ndarray,
+        seeds: np.ndarray,
+        n_goals: int,
+        n_solutions: int,
+        preference: str,
+    ) -> GoalSetResult:
+        """Find the best configurations of goal sets.
+
+        Args:
+            task: What to solve, with the number of solutions to choose from at each pose.
+            poses: Targets in the world, those of a set one after the other, shape [n * n_goals,
+                7].
+            seeds: Starts, shape [n, joint_coord_count] or one row for all.
+            n_goals: Poses of a set, any of which will do.
+            n_solutions: Solutions wanted per set.
+            preference: Which are the best; see :func:`inverse_kinematics`.
+
+        Raises:
+            ArgumentError: A chain or shapes that cannot be solved for.
+        """
+        if n_goals == 1 and preference == 'seed':
+            first = self.solve(task, poses, seeds)
+            goal = np.zeros(first.position_error.shape, dtype=int)
+            return GoalSetResult(**vars(first), goal=goal)
+        starts = np.broadcast_to(
+            np.repeat(seeds, n_goals, axis=0) if len(seeds) > 1 else seeds,
+            (len(poses), seeds.shape[1]),
+        )
+        found: ChainIKResult | None = None
+        for _, slices in batches(len(poses), self.most_poses(task)):
+            for rows in slices:
+                part = self.solve(task, poses[rows], starts[rows])
+                found = part.added_to(found, rows, len(poses))
+        assert found is not None, 'no poses'
+        chain, _ = folded_chain(task.model, task.link, task.group, task.held, task.offset)
+
+        def cost(configurations: np.ndarray, rows: np.ndarray) -> np.ndarray:
+            return preference_cost(preference, chain, configurations, starts[rows])
+
+        return best_of(found.in_places(), n_goals, n_solutions, cost)
+
 
 def _make(task: ChainTask, size: int) -> ChainIK | ClosedFormFirstIK:
-    tolerance = PoseTolerance(task.position_tolerance, task.rotation_tolerance)
+    tolerance = PoseTolerance(
+        task.position_tolerance, task.rotation_tolerance, task.tolerance_frame
+    )
     common: dict[str, Any] = {
         'joint_group': task.group, 'joint_q': task.held, 'offset': task.offset,
     }  # fmt: skip
     pays = closed_form_pays(task.model, task.link, tolerance=tolerance, **common)
-    kind = ClosedFormFirstIK if pays else ChainIK
-    return kind(
-        task.model,
-        task.link,
-        size,
-        **common,
-        position_tolerance=task.position_tolerance,
-        rotation_tolerance=task.rotation_tolerance,
-        n_solutions=task.n_solutions,
-        check_collisions=task.check_collisions,
+    common.update(
+        position_tolerance=task.position_tolerance, rotation_tolerance=task.rotation_tolerance,
+        n_solutions=task.n_solutions, check_collisions=task.check_collisions,
         n_threads=task.threads,
-    )
+    )  # fmt: skip
+    if pays:
+        return ClosedFormFirstIK(task.model, task.link, size, **common)
+    return ChainIK(task.model, task.link, size, tolerance_frame=task.tolerance_frame, **common)

@@ -7,38 +7,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence
 import dataclasses
-import enum
 import time
 
 import numpy as np
 
-from ros_ik.model.conventions import poses as pose_math
 from ros_ik.planning.context.budget import Budget
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.chain_solver_cache import ChainTask
 from ros_ik.planning.context.planner import Frame
 from ros_ik.planning.context.planner import Planner
-from ros_ik.solvers import ChainIKResult
+from ros_ik.planning.poses.ik_request import IkAnswer
+from ros_ik.planning.poses.ik_request import IkRequest
+from ros_ik.planning.poses.ik_request import PoseCode
+from ros_ik.planning.poses.ik_request import Seed
 from ros_ik.solvers import SolveStatus
+from ros_ik.solvers.pose_ik.interface.result import GoalSetResult
 
-# Accepted errors where a request gives none [m, rad]: those of inverse_kinematics.
-POSITION_TOLERANCE, ROTATION_TOLERANCE = 1e-3, 1e-2
 # The first slice is small: a slice of unreachable poses takes milliseconds for each. The next ones
 # take about this long [s], so that a request ends soon after its time is over.
 _FIRST_SLICE, _SLICE_TIME = 16, 0.1
-
-Seed = tuple[Sequence[str], Sequence[float]]
-
-
-class PoseCode(enum.IntEnum):
-    """Outcome of one pose; the constants of SolveIk.srv."""
-
-    CONVERGED = 0
-    UNREACHABLE = 1
-    IN_COLLISION = 2
-    NON_FINITE_INPUT = 3
-    TIMED_OUT = 4
-
 
 _CODES = {
     SolveStatus.CONVERGED: PoseCode.CONVERGED,
@@ -47,61 +34,8 @@ _CODES = {
 }
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class IkRequest:
-    """Poses that a frame is to reach.
-
-    Attributes:
-        poses: Targets in the reference frame, shape [n, 7], x y z qx qy qz qw.
-        link: Link to place; '' for the controlled frame of the first frame task.
-        reference_frame: Link in which the poses are given; '' for the base frame.
-        seeds: Names and positions [rad or m] of joints, one per pose, one for all, or none.
-        max_solutions: Distinct solutions wanted per pose; 0 counts as 1.
-        check_collisions: Whether solutions in collision with the robot itself are refused.
-        position_tolerance: Accepted distance [m]; 0 for the default.
-        rotation_tolerance: Accepted angle [rad]; 0 for the default.
-        threads: Threads that share a slice.
-        joint_group: What :meth:`Model.joint_group` takes: of the node's joints only those move; ''
-            for all of them.
-    """
-
-    poses: np.ndarray
-    link: str = ''
-    reference_frame: str = ''
-    seeds: Sequence[Seed] = ()
-    max_solutions: int = 1
-    check_collisions: bool = False
-    position_tolerance: float = 0.0
-    rotation_tolerance: float = 0.0
-    threads: int = 1
-    joint_group: str = ''
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class IkAnswer:
-    """Answer to a request for configurations.
-
-    Attributes:
-        joint_names: Joints that were solved for.
-        pose_index: Which pose each solution belongs to, int [m], ascending.
-        positions: Positions of these joints, shape [m, len(joint_names)].
-        position_errors: Distance of each solution to its pose [m], [m].
-        rotation_errors: Angle of each solution to its pose [rad], [m].
-        codes: :class:`PoseCode` of each pose, uint8 [n].
-        complete: Whether collisions were checked, with the shapes of all links.
-    """
-
-    joint_names: tuple[str, ...]
-    pose_index: np.ndarray
-    positions: np.ndarray
-    position_errors: np.ndarray
-    rotation_errors: np.ndarray
-    codes: np.ndarray
-    complete: bool = False
-
-
 def solve_ik(planner: Planner, request: IkRequest, budget: Budget | None = None) -> IkAnswer:
-    """Find configurations for poses; every one is verified by forward kinematics.
+    """Find configurations for poses or goal sets; each is verified by forward kinematics.
 
     The joints that are solved for are those of the node's group that move the link as seen from
     the reference frame and do not move the reference frame itself; the other ones are held as
@@ -110,7 +44,7 @@ def solve_ik(planner: Planner, request: IkRequest, budget: Budget | None = None)
     Args:
         planner: The robot.
         request: What is wanted.
-        budget: Time that there is; poses not reached in it are TIMED_OUT.
+        budget: Time that there is; problems not reached in it are TIMED_OUT.
 
     Raises:
         RequestError: An unknown link or joint, a size or tolerance out of range, joints whose
@@ -118,14 +52,15 @@ def solve_ik(planner: Planner, request: IkRequest, budget: Budget | None = None)
             (UnmeasuredError), or the budget was cancelled.
     """
     budget = budget or Budget()
-    _check_options(request)
+    tolerance, preference = request.checked_tolerance(), request.checked_preference()
     if request.check_collisions:
         planner.require_shapes()
     frame = planner.frame(request.link)
     reference = planner.reference(request.reference_frame)
     solved = _solved_coordinates(planner, frame, reference, request.joint_group)
-    targets = _targets_in_world(planner, request.poses, reference)
-    seeds = _seed_rows(planner, request.seeds, len(targets), solved)
+    targets = request.targets_in_world(planner, reference)
+    n, n_goals = request.n_problems, request.set_size
+    seeds = _seed_rows(planner, request.seeds, n, solved)
     model = planner.collision_model if request.check_collisions else planner.bounded_model
     task = ChainTask(
         model=model,
@@ -133,33 +68,43 @@ def solve_ik(planner: Planner, request: IkRequest, budget: Budget | None = None)
         offset=frame.offset,
         group=model.joint_group(_joint_names(planner, solved)),
         held=planner.held(None if request.check_collisions else frame.link),
-        position_tolerance=request.position_tolerance or POSITION_TOLERANCE,
-        rotation_tolerance=request.rotation_tolerance or ROTATION_TOLERANCE,
-        n_solutions=max(1, request.max_solutions),
+        position_tolerance=tolerance.position,
+        rotation_tolerance=tolerance.rotation,
+        tolerance_frame=tolerance.frame,
+        n_solutions=request.n_solutions,
         check_collisions=request.check_collisions,
         threads=request.threads,
     )
-    parts = []
-    for rows in _slices(len(targets), planner.chains.most_poses(task), budget):
+    wanted, parts = max(1, request.max_solutions), []
+    for rows in _slices(n, planner.chains.most_poses(task), n_goals, budget):
         some = seeds[rows] if len(seeds) > 1 else seeds
-        result = planner.chains.solve(task, targets[rows], some)
-        parts.append(_found(result, rows.start, solved))
-    answer = _answer(_joint_names(planner, solved), parts, len(targets))
+        poses = targets[n_goals * rows.start : n_goals * rows.stop]
+        found = planner.chains.solve_sets(task, poses, some, n_goals, wanted, preference)
+        parts.append(_found(found, rows.start, n_goals, solved))
+    answer = _answer(_joint_names(planner, solved), parts, n)
     return dataclasses.replace(answer, complete=request.check_collisions)
 
 
-def _slices(n: int, most: int, budget: Budget) -> Iterator[slice]:
-    """Yield slices of ``n`` problems, ``most`` at a time, until all are done or time is over."""
-    first, size = 0, min(_FIRST_SLICE, most)
+def _slices(n: int, most: int, n_goals: int, budget: Budget) -> Iterator[slice]:
+    """Yield slices of ``n`` problems until all are done or time is over.
+
+    Args:
+        n: Number of problems.
+        most: Poses of a slice; one of a single problem may have more.
+        n_goals: Poses of a problem.
+        budget: Time that there is.
+    """
+    first, size = 0, max(1, min(_FIRST_SLICE, most) // n_goals)
     while first < n and not budget.expired:
         budget.check()
         started = time.perf_counter()
         rows = slice(first, min(n, first + size))
         yield rows
         elapsed = max(time.perf_counter() - started, 1e-6)
-        rate = (rows.stop - rows.start) / elapsed
+        rate = n_goals * (rows.stop - rows.start) / elapsed
         # The first slice of a robot may have compiled for seconds: it says little about the next.
-        size = min(most, int(np.clip(rate * _SLICE_TIME, _FIRST_SLICE, 16 * size)))
+        poses = min(most, int(np.clip(rate * _SLICE_TIME, _FIRST_SLICE, 16 * n_goals * size)))
+        size = max(1, poses // n_goals)
         first = rows.stop
     budget.check()
 
@@ -186,38 +131,23 @@ def _solved_coordinates(
     return planner.robot.coords[sorted(variables)]
 
 
-def _check_options(request: IkRequest) -> None:
-    for name in ('position_tolerance', 'rotation_tolerance'):
-        value = getattr(request, name)
-        if not value >= 0.0:
-            raise RequestError(f'{name} must not be negative, got {value}')
-    if np.isinf(request.position_tolerance) and np.isinf(request.rotation_tolerance):
-        raise RequestError('position_tolerance and rotation_tolerance cannot both be infinite')
-
-
 def _joint_names(planner: Planner, solved: np.ndarray) -> tuple[str, ...]:
     robot = planner.robot
     names = dict(zip(robot.coords.tolist(), robot.group.joint_names, strict=True))
     return tuple(names[coord] for coord in solved.tolist())
 
 
-def _targets_in_world(planner: Planner, poses: np.ndarray, reference: int) -> np.ndarray:
-    """Return poses given in a link in the world, at the measured configuration."""
-    if not len(poses):
-        raise RequestError('poses must have at least one entry, got none')
-    frame = planner.body_poses(planner.joint_q[None])[0, reference]
-    return pose_math.multiply(frame, pose_math.pose_rows(poses))
-
-
 def _seed_rows(
-    planner: Planner, seeds: Sequence[Seed], n_poses: int, solved: np.ndarray
+    planner: Planner, seeds: Sequence[Seed], n_problems: int, solved: np.ndarray
 ) -> np.ndarray:
-    """Return seeds as configurations, one row for all poses or one per pose.
+    """Return seeds as configurations, one row for all problems or one per problem.
 
     Joints that a seed leaves out are as measured, or in the middle of their limits.
     """
-    if len(seeds) not in (0, 1, n_poses):
-        raise RequestError(f'seeds must be none, one, or one per pose ({n_poses}): {len(seeds)}')
+    if len(seeds) not in (0, 1, n_problems):
+        raise RequestError(
+            f'seeds must be none, one, or one per pose or goal set ({n_problems}): {len(seeds)}'
+        )
     rows = np.tile(_default_seed(planner, solved), (max(1, len(seeds)), 1))
     coords_of: dict[tuple[str, ...], np.ndarray] = {}
     for row, (names, positions) in zip(rows, seeds, strict=False):
@@ -243,36 +173,40 @@ def _default_seed(planner: Planner, solved: np.ndarray) -> np.ndarray:
     return seed
 
 
-def _found(result: ChainIKResult, first: int, solved: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return pose indices, positions, both errors, and the codes of all poses of a slice."""
-    n = len(result.status)
-    joint_q = result.joint_q.reshape(n, -1, result.joint_q.shape[-1])
+def _found(
+    result: GoalSetResult, first: int, n_goals: int, solved: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """Return pose indices, positions, both errors, and the codes of all problems of a slice."""
+    n, goal = len(result.status), result.goal.reshape(len(result.status), -1)
+    places = result.in_places()
     code_of = np.full(max(SolveStatus) + 1, PoseCode.UNREACHABLE, dtype=np.uint8)
     for status, code in _CODES.items():
         code_of[status] = code
     codes = code_of[result.status]
-    # A pose without a solution gives the best that was found, one that is no pose gives nothing.
+    # A problem without a solution gives the best that was found, one that is no pose gives
+    # nothing.
     count = np.where(codes == PoseCode.CONVERGED, result.n_found, 1)
     count[codes == PoseCode.NON_FINITE_INPUT] = 0
-    wanted = np.arange(joint_q.shape[1]) < count[:, None]
+    wanted = np.arange(places.joint_q.shape[1]) < count[:, None]
+    poses = n_goals * (first + np.arange(n))[:, None] + goal
     return (
-        first + np.nonzero(wanted)[0],
-        joint_q[wanted][:, solved],
-        result.position_error.reshape(n, -1)[wanted],
-        result.rotation_error.reshape(n, -1)[wanted],
+        poses[wanted],
+        places.joint_q[wanted][:, solved],
+        places.position_error[wanted],
+        places.rotation_error[wanted],
         codes,
     )
 
 
 def _answer(
-    joint_names: tuple[str, ...], parts: list[tuple[np.ndarray, ...]], n_poses: int
+    joint_names: tuple[str, ...], parts: list[tuple[np.ndarray, ...]], n_problems: int
 ) -> IkAnswer:
-    """Put the slices together; poses that no slice has reached are TIMED_OUT."""
+    """Put the slices together; problems that no slice has reached are TIMED_OUT."""
     none = np.zeros(0)
     nothing = (none.astype(int), np.zeros((0, len(joint_names))), none, none, none)
     index, positions, position_errors, rotation_errors, done = (
         np.concatenate(arrays) for arrays in zip(nothing, *parts, strict=True)
     )
-    codes = np.full(n_poses, PoseCode.TIMED_OUT, dtype=np.uint8)
+    codes = np.full(n_problems, PoseCode.TIMED_OUT, dtype=np.uint8)
     codes[: len(done)] = done
     return IkAnswer(joint_names, index, positions, position_errors, rotation_errors, codes)

@@ -14,8 +14,8 @@ import numpy as np
 
 from ros_ik.planning.context.budget import Budget
 from ros_ik.planning.context.planner import Planner
-from ros_ik.planning.poses.inverse import IkRequest
-from ros_ik.planning.poses.inverse import PoseCode
+from ros_ik.planning.poses.ik_request import IkRequest
+from ros_ik.planning.poses.ik_request import PoseCode
 from ros_ik.planning.poses.inverse import solve_ik
 from ros_ik.servo.motion.pose_math import pose_inverse
 from ros_ik.servo.motion.pose_math import pose_multiply

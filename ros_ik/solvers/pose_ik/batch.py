@@ -17,11 +17,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
-from ros_ik.model.conventions.poses import inverse
-from ros_ik.model.conventions.poses import multiply
-from ros_ik.model.conventions.poses import pose_rows
 from ros_ik.numbers import host_array
-from ros_ik.numbers import real_array
 from ros_ik.solvers.analytic.batch import all_solutions
 from ros_ik.solvers.analytic.structure.form import closed_form
 from ros_ik.solvers.analytic.structure.form import folded_chain
@@ -32,14 +28,15 @@ from ros_ik.solvers.pose_ik.closed_form_first import ClosedFormFirstIK
 from ros_ik.solvers.pose_ik.interface.batch_result import batches
 from ros_ik.solvers.pose_ik.interface.choice import best_of
 from ros_ik.solvers.pose_ik.interface.choice import checked_preference
+from ros_ik.solvers.pose_ik.interface.choice import N_CANDIDATES
 from ros_ik.solvers.pose_ik.interface.choice import Preference
 from ros_ik.solvers.pose_ik.interface.choice import preference_cost
 from ros_ik.solvers.pose_ik.interface.result import ChainIKResult
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
-from ros_ik.solvers.pose_ik.search.setup import checked_rows
 from ros_ik.solvers.pose_ik.search.setup import rows_where
 from ros_ik.solvers.pose_ik.search.setup import seed_rows
+from ros_ik.solvers.pose_ik.search.setup import seen_from_bases
 from ros_ik.solvers.pose_ik.solver import ChainIK
 
 if TYPE_CHECKING:
@@ -75,7 +72,7 @@ def inverse_kinematics(
     tolerance_frame: str = 'target',
     base_poses: Any = None,
     preference: Preference = 'seed',
-    n_candidates: int = 16,
+    n_candidates: int = N_CANDIDATES,
     on_progress: Callable[[int, int], object] | None = None,
     xp: Any = None,
 ) -> ChainIKResult:
@@ -156,7 +153,7 @@ def inverse_kinematics(
             poses, seeds = (rows_where('', rows, False) for rows in (poses, seeds))
     is_set = np.ndim(poses) == 3
     goals, n_goals = _goal_rows(poses)
-    targets = goals if base_poses is None else _seen_from(base_poses, goals, n_goals)
+    targets = goals if base_poses is None else seen_from_bases(base_poses, goals, n_goals)
     starts = seed_rows(seeds, len(targets) // n_goals)
     if starts is not None and n_goals > 1:
         starts = np.repeat(starts, n_goals, axis=0)
@@ -274,15 +271,3 @@ def _goal_rows(poses: Any) -> tuple[Any, int]:
     if len(targets) == 0:
         raise ArgumentError('poses must have at least one row, got none')
     return targets, n_goals
-
-
-def _seen_from(base_poses: np.ndarray, goals: np.ndarray, n_goals: int) -> np.ndarray:
-    """Return goals in the frames of bases; rows that are no poses become not finite."""
-    n = len(goals) // n_goals
-    bases = np.atleast_2d(real_array('base_poses', base_poses))
-    if bases.shape not in ((1, 7), (n, 7)):
-        raise ArgumentError(
-            f'base_poses must have shape [7] or [{n}, 7], got {list(np.shape(base_poses))}'
-        )
-    bases = pose_rows(np.repeat(np.broadcast_to(bases, (n, 7)), n_goals, axis=0))
-    return multiply(inverse(bases), pose_rows(checked_rows('poses', goals, len(goals), 7)))

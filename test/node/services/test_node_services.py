@@ -25,6 +25,7 @@ from trajectory_msgs.msg import JointTrajectory
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from ros_ik.demo.robots import find_robot
+from ros_ik.model.conventions.poses import multiply
 from ros_ik.node.control.command_messages import duration
 from ros_ik_interfaces.msg import JointCost
 from ros_ik_interfaces.srv import CheckTrajectory
@@ -184,3 +185,56 @@ def test_a_bad_pose_costs_no_other_pose(robot):
     ]  # fmt: skip
     assert list(answer.pose_index) == [0, 2, 3]
     assert all(math.isfinite(v) for point in answer.solutions for v in point.positions)
+
+
+def test_a_goal_set_is_reached_within_its_tolerances_from_where_the_base_stands(robot):
+    name, client, planner, twin = robot
+    files = find_robot(name)
+    rows = random_configurations(planner, 6, seed=3)
+    targets = twin.poses(rows, files.tip_link, files.base_link)
+    base = np.array([2.0, -1.0, 0.5, 0.0, 0.0, math.sin(0.7), math.cos(0.7)])
+    given = [pose_message(multiply(base, row)) for row in targets]
+    names = list(planner.robot.group.joint_names)
+    near = [2, 3]
+    seeds = [
+        JointState(name=names, position=rows[k, planner.robot.coords].tolist()) for k in near
+    ]
+    turning = [1e-2, 1e-2, math.inf]
+    fields = {'poses': given, 'n_goals': 3, 'base_poses': [pose_message(base)], 'seeds': seeds}
+    answer = solve(client, **fields, rotation_tolerances=turning, tolerance_frame='tool')
+    assert answer.success and not answer.message
+    assert list(answer.codes) == [SolveIk.Response.CONVERGED] * 2
+    assert list(answer.pose_index) == near
+    solved = planner.coordinates(answer.joint_names)
+    for index, point in zip(answer.pose_index, answer.solutions, strict=True):
+        joint_q = planner.configurations(solved, np.array([point.positions]))[0]
+        distance, _ = twin.errors(joint_q, files.tip_link, files.base_link, targets[index])
+        assert distance <= 1e-3 + 1e-9
+    middle = solve(client, **fields, preference='middle', max_solutions=2)
+    assert middle.success and len(middle.solutions) == 4
+    assert not set(map(tuple, _positions(middle))) & set(map(tuple, _positions(answer)))
+
+
+def _positions(answer):
+    return [point.positions for point in answer.solutions]
+
+
+def test_the_field_of_a_goal_that_is_wrong_is_named(robot):
+    _, client, _, _ = robot
+    pose = pose_message([0.4, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0])
+    for fields, reason in (
+        ({'n_goals': 2}, 'n_goals'),
+        ({'position_tolerances': [0.1]}, 'position_tolerances'),
+        ({'rotation_tolerances': [0.1, -0.1, 0.1]}, 'rotation_tolerances'),
+        ({'tolerance_frame': 'base'}, 'tolerance_frame'),
+        ({'base_poses': [pose, pose]}, 'base_poses'),
+        ({'preference': 'elbow'}, 'preference'),
+        ({'joint_group': 'nothing'}, "'nothing'"),
+        ({'poses': [pose] * 7000, 'preference': 'middle'}, 'services.max_poses'),
+    ):
+        answer = solve(client, **{'poses': [pose], **fields})
+        assert not answer.success and reason in answer.message, answer.message
+    nowhere = pose_message([math.nan, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    answer = solve(client, poses=[pose], base_poses=[nowhere])
+    assert list(answer.codes) == [SolveIk.Response.NON_FINITE_INPUT]
+    assert 'base_poses[0]' in answer.message

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 # A cost of configurations [n, joint_coord_count], the lower the better, [n].
 Preference: TypeAlias = 'str | Callable[[np.ndarray], np.ndarray]'
 PREFERENCES = ('seed', 'middle', 'manipulability')
+# Solutions of a pose that another preference than the seed chooses from, unless told otherwise.
+N_CANDIDATES = 16
 # Weight of a radian [m] where the nearest of several poses out of reach is told.
 _RADIAN = 0.2
 

@@ -18,7 +18,9 @@ from ros_ik.kinematics.runtime.batch_arrays import as_numbers
 from ros_ik.kinematics.serial_chain import joints_to
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.kinematics.tree import poses_between
+from ros_ik.model.conventions.poses import inverse
 from ros_ik.model.conventions.poses import multiply
+from ros_ik.model.conventions.poses import pose_rows
 from ros_ik.numbers import host_array
 from ros_ik.numbers import real_array
 from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
@@ -201,3 +203,24 @@ def seed_rows(seeds: Any, n: int) -> Any:
     if len(starts) != n:
         raise ArgumentError(f'seeds must have one row per pose ({n}), got {len(starts)}')
     return starts
+
+
+def seen_from_bases(base_poses: Any, goals: Any, n_goals: int) -> np.ndarray:
+    """Return goals in the frames of bases; rows that are no poses become not finite.
+
+    Args:
+        base_poses: Poses of the bases, [n, 7] or [7] for all.
+        goals: Poses in the frame that the bases are given in, [n * n_goals, 7].
+        n_goals: Goals of each base, one after the other.
+
+    Raises:
+        ArgumentError: Another number of bases or of columns.
+    """
+    n = len(goals) // n_goals
+    bases = np.atleast_2d(real_array('base_poses', base_poses))
+    if bases.shape not in ((1, 7), (n, 7)):
+        raise ArgumentError(
+            f'base_poses must have shape [7] or [{n}, 7], got {list(np.shape(base_poses))}'
+        )
+    bases = pose_rows(np.repeat(np.broadcast_to(bases, (n, 7)), n_goals, axis=0))
+    return multiply(inverse(bases), pose_rows(checked_rows('poses', goals, len(goals), 7)))

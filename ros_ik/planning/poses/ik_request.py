@@ -1,0 +1,196 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""A planner's request for configurations of poses, its checks, and the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+import enum
+
+import numpy as np
+
+from ros_ik.model.conventions.poses import multiply
+from ros_ik.model.conventions.poses import pose_rows
+from ros_ik.planning.context.budget import refusing
+from ros_ik.planning.context.budget import RequestError
+from ros_ik.planning.context.planner import Planner
+from ros_ik.solvers.pose_ik.interface.choice import checked_preference
+from ros_ik.solvers.pose_ik.interface.choice import N_CANDIDATES
+from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
+from ros_ik.solvers.pose_ik.search.setup import seen_from_bases
+
+# Accepted errors where a request gives none [m, rad]: those of inverse_kinematics.
+POSITION_TOLERANCE, ROTATION_TOLERANCE = 1e-3, 1e-2
+
+Seed = tuple[Sequence[str], Sequence[float]]
+
+
+class PoseCode(enum.IntEnum):
+    """Outcome of one pose or goal set; the constants of SolveIk.srv."""
+
+    CONVERGED = 0
+    UNREACHABLE = 1
+    IN_COLLISION = 2
+    NON_FINITE_INPUT = 3
+    TIMED_OUT = 4
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class IkRequest:
+    """Poses that a frame is to reach.
+
+    Attributes:
+        poses: Targets in the reference frame, shape [n, 7], x y z qx qy qz qw.
+        link: Link to place; '' for the controlled frame of the first frame task.
+        reference_frame: Link in which the poses are given; '' for the base frame.
+        seeds: Names and positions [rad or m] of joints, one per problem, one for all, or none.
+        max_solutions: Distinct solutions wanted per problem; 0 counts as 1.
+        check_collisions: Whether solutions in collision with the robot itself are refused.
+        position_tolerance: Accepted distance [m]; 0 for the default.
+        rotation_tolerance: Accepted angle [rad]; 0 for the default.
+        threads: Threads that share a slice.
+        joint_group: What :meth:`Model.joint_group` takes: of the node's joints only those move; ''
+            for all of them.
+        n_goals: Size of goal sets: a problem is to reach any one of so many poses in a row; 0
+            counts as 1.
+        position_tolerances: Accepted errors along x, y and z [m] instead of a distance, inf for a
+            free axis; empty for none.
+        rotation_tolerances: Accepted components of the rotation vector [rad] instead of an angle,
+            likewise.
+        tolerance_frame: 'target' or 'tool', the frame of these axes; '' for the target.
+        base_poses: Poses of the reference frame in the frame that the poses are given in, shape
+            [k, 7], one per problem, one for all, or none where the two frames are the same.
+        preference: 'seed', 'middle' or 'manipulability', see :func:`inverse_kinematics`; '' for
+            the seed.
+    """
+
+    poses: np.ndarray
+    link: str = ''
+    reference_frame: str = ''
+    seeds: Sequence[Seed] = ()
+    max_solutions: int = 1
+    check_collisions: bool = False
+    position_tolerance: float = 0.0
+    rotation_tolerance: float = 0.0
+    threads: int = 1
+    joint_group: str = ''
+    n_goals: int = 1
+    position_tolerances: Sequence[float] = ()
+    rotation_tolerances: Sequence[float] = ()
+    tolerance_frame: str = ''
+    base_poses: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 7)))
+    preference: str = ''
+
+    @property
+    def set_size(self) -> int:
+        """Number of poses of a problem."""
+        return max(1, self.n_goals)
+
+    @property
+    def n_problems(self) -> int:
+        """Number of problems, one for each goal set.
+
+        Raises:
+            RequestError: There are no poses, or the last goal set is not complete.
+        """
+        count, left = divmod(len(self.poses), self.set_size)
+        if not len(self.poses):
+            raise RequestError('poses must have at least one entry, got none')
+        if left:
+            raise RequestError(
+                f'n_goals: {len(self.poses)} poses are not a multiple of {self.set_size}'
+            )
+        return count
+
+    @property
+    def n_solutions(self) -> int:
+        """Number of solutions that are searched for at each pose."""
+        return searched_solutions(self.max_solutions, self.preference)
+
+    def checked_preference(self) -> str:
+        """Return the preference.
+
+        Raises:
+            RequestError: It is unknown.
+        """
+        with refusing():
+            return str(checked_preference(self.preference or 'seed'))
+
+    def checked_tolerance(self) -> PoseTolerance:
+        """Return the accepted errors.
+
+        Raises:
+            RequestError: A tolerance out of range, another number of axes than 3, an unknown
+                frame, or a pose that is free altogether.
+        """
+        for name in ('position_tolerance', 'rotation_tolerance'):
+            value = getattr(self, name)
+            if not value >= 0.0:
+                raise RequestError(f'{name} must not be negative, got {value}')
+        with refusing():
+            return PoseTolerance.checked(
+                _axes_of('position_tolerances', self.position_tolerances)
+                or self.position_tolerance or POSITION_TOLERANCE,
+                _axes_of('rotation_tolerances', self.rotation_tolerances)
+                or self.rotation_tolerance or ROTATION_TOLERANCE,
+                self.tolerance_frame or 'target',
+            )  # fmt: skip
+
+    def targets_in_world(self, planner: Planner, reference: int) -> np.ndarray:
+        """Return the poses in the world, at the measured configuration, [n, 7].
+
+        Args:
+            planner: The robot.
+            reference: Index of the link of ``reference_frame``.
+
+        Raises:
+            RequestError: Another number of base poses than of problems.
+        """
+        n, targets = self.n_problems, self.poses
+        if len(self.base_poses) not in (0, 1, n):
+            raise RequestError(
+                f'base_poses must be none, one, or one per problem ({n}): {len(self.base_poses)}'
+            )
+        if len(self.base_poses):
+            targets = seen_from_bases(self.base_poses, targets, self.set_size)
+        frame = planner.body_poses(planner.joint_q[None])[0, reference]
+        return multiply(frame, pose_rows(targets))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class IkAnswer:
+    """Answer to a request for configurations.
+
+    Attributes:
+        joint_names: Joints that were solved for.
+        pose_index: Which pose each solution belongs to, int [m]; ascending but within a goal set,
+            whose solutions come in the order of the preference.
+        positions: Positions of these joints, shape [m, len(joint_names)].
+        position_errors: Distance of each solution to its pose [m], without free axes, [m].
+        rotation_errors: Angle of each solution to its pose [rad], likewise, [m].
+        codes: :class:`PoseCode` of each problem, uint8 [n_problems].
+        complete: Whether collisions were checked, with the shapes of all links.
+    """
+
+    joint_names: tuple[str, ...]
+    pose_index: np.ndarray
+    positions: np.ndarray
+    position_errors: np.ndarray
+    rotation_errors: np.ndarray
+    codes: np.ndarray
+    complete: bool = False
+
+
+def searched_solutions(max_solutions: int, preference: str) -> int:
+    """Return how many solutions are searched for at a pose: a preference chooses among several."""
+    least = 1 if preference in ('', 'seed') else N_CANDIDATES
+    return max(least, max_solutions)
+
+
+def _axes_of(name: str, values: Sequence[float]) -> tuple[float, ...]:
+    """Return tolerances by axis, none or three."""
+    axes = tuple(map(float, values))
+    if len(axes) not in (0, 3) or not all(value > 0.0 for value in axes):
+        raise RequestError(f'{name} must be none or 3 positive numbers, got {list(axes)}')
+    return axes
