@@ -110,7 +110,7 @@ class ClosedFormIK:
         self.settings, self.n_problems, self.max_solutions = settings, n_problems, max_solutions
         room = GENERAL_CANDIDATES if made[0].chart is None else MAX_CANDIDATES * len(made)
         bytes_per_problem = 56 * room + 140 * max_solutions
-        bytes_per_problem += 8 * model.joint_coord_count * max_solutions
+        bytes_per_problem += 8 * (7 + model.joint_coord_count * (1 + max_solutions))
         check_memory('n_problems', n_problems, bytes_per_problem, model.device)
         self._device = wp.get_device(model.device)
         self._stage = SolutionStage(
@@ -153,13 +153,11 @@ class ClosedFormIK:
             ArgumentError: A wrong shape or type.
         """
         xp = checked_namespace(xp, poses)
-        if not self._input.write(poses, seeds):
-            self._poses.upload()
-            self._seeds.upload()
-        elif self._stage.source.works_on_host:
+        self._input.write(poses, seeds)
+        if self._stage.source.works_on_host:
             self._poses.download()
             wait_for(self._device)
-        self._stage.source.prepare(self._poses.host)
+            self._stage.source.prepare(self._poses.host)
         self._graph.enqueue()
         if xp is not np:
             return self._on_device.in_arrays_of(xp)

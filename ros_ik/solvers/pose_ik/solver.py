@@ -156,6 +156,10 @@ class ChainIK(ChainSearch):
             rotation_error=self.rotation_error.host.reshape(n_problems, *several),
         )
 
+    def bytes_per_problem(self) -> int:
+        """Return the memory that one more problem takes [bytes]."""
+        return super().bytes_per_problem() + self._input.bytes_per_problem()
+
     def solve(self, poses: Any, seeds: Any = None, *, xp: Any = None) -> ChainIKResult:
         """Find configurations that bring the tool to poses.
 
@@ -179,14 +183,13 @@ class ChainIK(ChainSearch):
             ArgumentError: A wrong shape or type.
         """
         xp = checked_namespace(xp, poses)
-        if not self._input.write(poses, seeds):
-            self.run()
-        else:
-            self.run(on_device=True)
-            if xp is np or self._rounds is not None:
-                self.poses.download()
-                self.seeds.download()
-                self.download()
+        self._input.write(poses, seeds)
+        self.run(on_device=True)
+        if self._rounds is not None:
+            self.poses.download()
+            self.seeds.download()
+        if xp is np or self._rounds is not None:
+            self.download()
         if self._rounds is not None:
             self._rounds.leave_collisions(self)
         if xp is np:
