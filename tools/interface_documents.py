@@ -25,18 +25,19 @@ NODE_NAME = 'ros_ik'
 _INTRODUCTION = """\
 # Interface
 
-Made from `docs/interface.yaml` and from the files in `ros_ik_interfaces` by `make docs`; tests
-compare it with both and with the graph of a running node. `~` is the name of the node, `ros_ik`
-by default; `<task>` stands for each entry of the parameter `frame_tasks`. Names without
-a leading slash are in the namespace of the node. [parameters.md](parameters.md) has the
+Topics, services and actions of the node, and the messages that they use. `~` stands for the name
+of the node, `ros_ik` by default, and `<task>` for each entry of the parameter `frame_tasks`. Names
+without a leading slash are in the namespace of the node. [parameters.md](parameters.md) lists the
 parameters, [troubleshooting.md](troubleshooting.md) the status codes and remedies.
 
-Positions are in m, angles in rad, times in s; poses are position and unit quaternion x, y, z, w.
-A frame is a link of the model; `''` is the `reference_frame` of the task, by default `base_frame`.
+Positions are in m, angles in rad, times in s. A pose is a position and a unit quaternion x, y, z,
+w. An empty `frame_id` selects the `reference_frame` of the task, by default `base_frame`.
+
+`make docs` generates this page from `docs/interface.yaml` and the files in `ros_ik_interfaces`.
 """
 _QOS_NOTE = """\
-The QoS is that of the node. A best-effort subscription receives from reliable and best-effort
-publishers; a reliable one would receive nothing from a best-effort publisher.
+The QoS column is the profile that the node uses: reliability, durability, depth. A best-effort
+subscription receives from reliable and from best-effort publishers.
 """
 _STANDARD = """\
 `ros2 lifecycle` and `ros2 param` use these services: {services}. The node publishes {publishers},
@@ -170,7 +171,7 @@ def _standard_text(standard: dict[str, dict[str, list[str]]]) -> str:
         publishers=listed(node['publishers']),
         planning=listed(standard['planning']['publishers']),
     )
-    return '## What every lifecycle node has\n\n' + textwrap.fill(text, 99) + '\n'
+    return '## Standard interfaces of a lifecycle node\n\n' + textwrap.fill(text, 99) + '\n'
 
 
 def definition(kind: str, path: Path) -> str:
