@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Targets: checks, choice, motion between messages, and reasons to hold."""
+"""Targets: validation, selection, and prediction between messages."""

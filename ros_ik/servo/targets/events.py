@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Events between two ticks: activation, pause, reset, a clock that went backwards."""
+"""Events between two ticks: activation, pause, reset, a clock that jumped backwards."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import math
 
 from ros_ik.servo.interface.command import Command
 
-# How long a clock that went backwards stays in the status [s].
+# Time for which the status reports a clock that jumped backwards [s].
 _CLOCK_JUMP_TIME = 1.0
 
 
 class Events:
-    """Compares each command with the one before.
+    """Detection of events by comparison of each command with the previous one.
 
     Attributes:
-        activated: Whether the servo was activated in this tick.
-        drops_targets: Whether this tick forgets the targets.
-        forgets_command: Whether another controller may hold the robot since: the last command says
-            nothing then.
-        forgotten: Sequence up to which targets are forgotten then.
+        activated: True if the servo was activated in this tick.
+        drops_targets: True if all targets are dropped in this tick.
+        forgets_command: True if another controller may have moved the robot, so that the last
+            command is invalid.
+        forgotten: Sequence number up to which targets are dropped.
     """
 
     def __init__(self) -> None:
@@ -33,15 +33,15 @@ class Events:
 
     @property
     def clock_jumped(self) -> bool:
-        """True if the clock went backwards within the last second."""
+        """True if the clock jumped backwards within the last second."""
         return self._jumped_at != -math.inf
 
     def notice(self, now: float, command: Command) -> None:
-        """Compare with the tick before.
+        """Compare a command with that of the previous tick.
 
         Args:
-            now: Present time [s].
-            command: What is asked for.
+            now: Current time [s].
+            command: Command of this tick.
         """
         last, backwards = self._last, now < self._last_now
         self._last, self._last_now = command, now

@@ -1,31 +1,31 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Times at which the messages of a sender were made, on the clock of their receipt.
+"""Estimated sending times of the messages of one sender, on the receiver's clock.
 
-They are the stamps where these grow, on whatever clock, less the mean difference to the times of
-receipt; else the times of receipt on a line through those so far, for ticks and networks make them
-jitter.
+If messages have increasing stamps, these are shifted by the mean offset between the two clocks.
+Otherwise a line is fitted to the times of receipt, which removes the jitter of ticks and networks.
 """
 
 from __future__ import annotations
 
 import math
 
-# Messages over which times of receipt are averaged, and differences of clocks.
+# Number of messages over which times of receipt and clock offsets are averaged.
 _MEMORY, _CLOCK_MEMORY = 300, 1000
-# Messages from which the period is known well enough to count those that were lost.
+# Number of messages after which the period is accurate enough to detect lost messages.
 _FIRST = 10
-# Periods without a message after which a sender begins anew.
+# Number of periods without a message after which the estimate restarts.
 SILENCE = 6.0
-# Shift of the clock of stamps that is a jump [s], and how many stamps in a row may run back.
+# Change of the clock offset that is a jump [s], and number of consecutive decreasing stamps after
+# which the estimate restarts.
 _CLOCK_JUMP, _MOST_OLD = 0.25, 3
 
 
 class MessageTimes:
-    """Times at which the messages of one sender were made, on the clock of their receipt.
+    """Estimated sending times of the messages of one sender, on the receiver's clock.
 
     Attributes:
-        period: Mean time between two messages [s], 0 before the second.
+        period: Mean time between two messages [s]; 0 before the second message.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class MessageTimes:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Restart the estimate."""
         self.period = 0.0
         self._time = self._stamp = math.nan
         self._received = -math.inf
@@ -41,14 +41,14 @@ class MessageTimes:
         self._count = self._old = 0
 
     def add(self, received: float, stamp: float | None) -> float | None:
-        """Return the time of a message [s]; None where it is older than the one before.
+        """Return the sending time of a message [s], or None if it is older than the previous one.
 
         Args:
             received: Time of receipt [s].
-            stamp: Time on the clock of the sender [s], None for none.
+            stamp: Stamp on the clock of the sender [s], or None.
         """
         if (stamp is None) != math.isnan(self._stamp):
-            self.reset()  # another sender speaks
+            self.reset()  # another sender
         if stamp is None:
             return self._from_receipt(received)
         return self._from_stamp(received, stamp)
@@ -71,7 +71,7 @@ class MessageTimes:
         return stamp + self._offset
 
     def _renew_period(self, interval: float) -> None:
-        # A message that was lost leaves a multiple of the period.
+        # After lost messages the interval is a multiple of the period.
         steps = max(round(interval / self.period), 1) if self._count > _FIRST else 1
         mean = interval / steps
         self.period += (mean - self.period) / (self._count - 1)
@@ -89,10 +89,10 @@ class MessageTimes:
         if n == 2:
             self.period, self._time = max(interval, 0.0), received
             return received
-        # A line through all times of receipt, then through the last ones (alpha-beta filter).
+        # Fit a line to all times of receipt, later to the latest ones (alpha-beta filter).
         steps, error = 1, interval - self.period
         if n > _FIRST:
-            # Others were lost in between.
+            # Allow for lost messages.
             steps = max(round(interval / self.period), 1)
             error = interval - steps * self.period
             error = min(max(error, -0.5 * self.period), 0.5 * self.period)

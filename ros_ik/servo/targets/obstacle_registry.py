@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The obstacles that are known, and what becomes of requests to change them."""
+"""Registry of obstacles, and validation of requests to change them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ros_ik.servo.interface.command import Obstacle
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.targets.target_checks import quaternion_fault
 
-# Farther or larger is no obstacle of a robot but a mistake of units [m].
+# Largest distance and dimension [m]. Larger values are mistakes of units.
 FARTHEST = 1e4
 
 
 class ObstacleOperation(enum.IntEnum):
-    """Actions of a request; numbers of ros_ik_interfaces/Obstacle."""
+    """Operations, with the numbers of ros_ik_interfaces/Obstacle."""
 
     ADD = 0
     REMOVE = 1
@@ -30,7 +30,7 @@ class ObstacleOperation(enum.IntEnum):
 
 
 class ObstacleKind(enum.IntEnum):
-    """Kinds of solids; numbers of ros_ik_interfaces/Obstacle."""
+    """Kinds of shapes, with the numbers of ros_ik_interfaces/Obstacle."""
 
     SPHERE = 0
     BOX = 1
@@ -40,7 +40,7 @@ class ObstacleKind(enum.IntEnum):
 
     @property
     def size(self) -> int:
-        """Number of dimensions that it has."""
+        """Number of dimensions of the shape."""
         return _SIZES[self]
 
 
@@ -55,14 +55,14 @@ _SIZES = {
 
 @dataclasses.dataclass(frozen=True)
 class ObstacleRequest:
-    """A change to the obstacles, as a message asks for it; nothing of it is checked yet.
+    """An unchecked request to add or remove an obstacle.
 
     Attributes:
         operation: Number of an :class:`ObstacleOperation`.
         name: Identifier of the obstacle.
         kind: Number of an :class:`ObstacleKind`.
-        dimensions: As the kind says [m].
-        frame_id: Link in which the pose is given; '' is the base frame.
+        dimensions: Dimensions of the shape [m].
+        frame_id: Link in whose frame the pose is given; '' selects the base frame.
         position: x y z [m] of the centre.
         quaternion: x y z w; a norm within [0.99, 1.01] is scaled to 1.
     """
@@ -77,31 +77,31 @@ class ObstacleRequest:
 
 
 class ObstacleRegistry:
-    """Applies requests, all of a message or none of them.
+    """Registry of obstacles. The requests of a message are applied together or not at all.
 
     Attributes:
-        obstacles: The obstacles that are known; another tuple after each change.
+        obstacles: Current obstacles; a new tuple after each change.
     """
 
     def __init__(self, robot: ControlledRobot, max_obstacles: int) -> None:
         """Start empty.
 
         Args:
-            robot: The robot whose links are the frames of poses.
-            max_obstacles: Most obstacles at a time.
+            robot: Robot whose links may be frames of poses.
+            max_obstacles: Maximum number of obstacles.
         """
         self._links = {label: index for index, label in enumerate(robot.model.body_label)}
         self._base, self._most = robot.base_link, max_obstacles
         self.obstacles: tuple[Obstacle, ...] = ()
 
     def apply(self, requests: Iterable[ObstacleRequest]) -> tuple[Obstacle, ...] | Rejection:
-        """Apply requests in their order.
+        """Apply requests in order.
 
-        An addition replaces the obstacle of the same name; to remove one that does not exist is
-        no error.
+        An addition replaces the obstacle of the same name. Removing an unknown obstacle is
+        allowed.
 
         Returns:
-            The obstacles afterwards, or why nothing was changed.
+            The new obstacles, or the reason why none was changed.
         """
         known = {obstacle.name: obstacle for obstacle in self.obstacles}
         for request in requests:
@@ -147,6 +147,6 @@ class ObstacleRegistry:
         if link is None:
             return Rejection.UNKNOWN_FRAME
         found = Obstacle(request.name, kind.name.lower(), dimensions, placed, link)
-        # Made here, where there is time, and not in the tick that takes it over.
+        # Create the shape here, because it would take too long in a tick.
         _ = found.shape
         return found

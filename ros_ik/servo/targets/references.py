@@ -26,10 +26,10 @@ def set_references(
     last_step: np.ndarray,
     settings: Settings,
 ) -> float:
-    """Give what is to be reached in this tick; the arguments are those of the functions below.
+    """Set the task targets of this tick; see the functions below for the arguments.
 
     Returns:
-        How much nearer the targets that is [m plus rad].
+        Distance by which the step is to approach the targets [m plus rad].
     """
     if goals.choice.joints:
         return set_joint_references(
@@ -43,16 +43,16 @@ def set_references(
 def set_place_references(
     solver: StepSolver, goals: TargetSelection, posture: np.ndarray, poses: np.ndarray
 ) -> float:
-    """Give the places that frames and the centre of mass are to reach in this tick.
+    """Set the reference poses of frames and the reference of the centre of mass.
 
     Args:
-        solver: Where to.
-        goals: The targets.
-        posture: Coordinates that joints are drawn to beside them [joint_coord_count].
-        poses: Link poses at the commanded configuration [body_count, 7], where the solver is.
+        solver: Solver of the step, which receives the references.
+        goals: Active targets.
+        posture: Preferred coordinates of the joints [joint_coord_count].
+        poses: Link poses at the commanded configuration [body_count, 7].
 
     Returns:
-        How much nearer the targets that is [m plus rad].
+        Distance by which the step is to approach the targets [m plus rad].
     """
     solver.set_joints(posture)
     wanted, conditioning = 0.0, solver.ahead.conditioning
@@ -78,19 +78,19 @@ def set_joint_references(
     last_step: np.ndarray,
     settings: Settings,
 ) -> float:
-    """Give the positions that joints are to reach in this tick, by positions or velocities.
+    """Set the reference positions of joints, for position or velocity targets.
 
     Args:
-        solver: Where to.
-        robot: The robot.
-        goals: The targets.
-        posture: Coordinates of the joints that are not commanded [joint_coord_count].
+        solver: Solver of the step, which receives the references.
+        robot: Controlled robot.
+        goals: Active targets.
+        posture: Preferred coordinates of joints without a target [joint_coord_count].
         joint_q: Commanded coordinates [joint_coord_count].
-        last_step: The step that led there [joint_dof_count].
-        settings: The settings in force.
+        last_step: Previous step [joint_dof_count].
+        settings: Current settings.
 
     Returns:
-        How much nearer the targets that is [rad or m, summed].
+        Distance by which the step is to approach the targets [rad or m, summed].
     """
     coords, dofs = robot.coords, robot.group.variable_dof
     speed, q = robot.velocity[dofs] * settings.limits_velocity_scale, joint_q[coords]
@@ -108,7 +108,7 @@ def set_joint_references(
     else:
         way = goals.joint_way(q)
         if solver.limits.has_jerk_limits:
-            # Joints without a target are held by the posture, to which they need room as well.
+            # The posture holds joints without a target; they must be able to move towards it too.
             way = np.where(np.isnan(way), posture[coords] - q, way)
         step = towards(way, np.full_like(way, np.nan))
     commanded = np.isfinite(step)
@@ -118,7 +118,7 @@ def set_joint_references(
 
 
 def commanded_coords(robot: ControlledRobot) -> np.ndarray:
-    """Return which coordinates the servo commands, bool [joint_coord_count]."""
+    """Return a mask of the coordinates that the servo commands, bool [joint_coord_count]."""
     coords = dof_coordinates(robot.model)
     driven = (robot.group.dof_variable >= 0) & (coords >= 0)
     commanded = np.zeros(robot.model.joint_coord_count, dtype=bool)

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Steps behind the command: what the next ticks would command if nothing new were heard.
+"""Predicted steps after the command, as if no new target arrived.
 
-They are found as the servo finds its own, with the same speeds and braking, limits, barriers,
-damping and checks, by a solver apart from that of the servo: neither its warm start nor any state
-of its goals is touched. Only the obstacles are the same objects.
+They use the same speeds, limits, barriers, damping and checks as the command, but a solver of
+their own and copies of the targets. The warm start and the targets of the servo stay unchanged;
+only the obstacles are shared.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from ros_ik.settings import Settings
 
 
 class Rollout:
-    """Predicts the next steps of one robot; owned by the control thread."""
+    """Prediction of the next steps of one robot; owned by the control thread."""
 
     def __init__(
         self, robot: ControlledRobot, settings: Settings, scene: ObstacleScene | None
     ) -> None:
-        """Set up a solver and run it once, which compiles and captures everything.
+        """Set up a solver and run it once, which compiles and captures all kernels.
 
         Args:
             robot: The robot.
-            settings: The settings; ``rollout_steps`` is the number of steps.
-            scene: The scene of the servo's solver, None where nothing is watched.
+            settings: Settings; ``rollout_steps`` is the number of steps.
+            scene: Obstacle scene of the servo's solver, or None without barriers.
 
         Raises:
             SettingsError: A barrier on a link that the model does not have.
@@ -43,7 +43,7 @@ class Rollout:
         self._last, self._step = np.zeros((2, robot.model.joint_dof_count))
 
     def apply(self, settings: Settings) -> None:
-        """Take over settings."""
+        """Apply settings."""
         self._settings = settings
         self._solver.apply(settings)
 
@@ -55,18 +55,18 @@ class Rollout:
         goals: TargetSelection,
         secondary: SecondaryMotion,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return where the next steps lead; from the first that fails on, where the last led.
+        """Predict the next steps. After a failure, the last valid configuration is repeated.
 
         Args:
             joint_q: Commanded coordinates after this tick [joint_coord_count].
-            step: The step that led there [joint_dof_count].
-            solver: The solver that found it, which is only read.
-            goals: The targets in force, which are only read.
-            secondary: Motion of the joints beside them, which is only read.
+            step: Step of this tick [joint_dof_count].
+            solver: Solver of the servo; not modified.
+            goals: Active targets; not modified.
+            secondary: Secondary motion; not modified.
 
         Returns:
-            Coordinates after each step [rollout_steps, joint_coord_count], and the velocity of
-            each step [rollout_steps, joint_dof_count], rad/s or m/s; zero from a failure on.
+            Coordinates after each step [rollout_steps, joint_coord_count], and velocity of each
+            step [rollout_steps, joint_dof_count], rad/s or m/s; zero after a failure.
         """
         count, period = self._settings.rollout_steps, self._settings.period
         ahead = np.empty((count, len(joint_q)))
@@ -87,7 +87,7 @@ class Rollout:
     def _next(
         self, joint_q: np.ndarray, goals: TargetSelection, secondary: SecondaryMotion
     ) -> np.ndarray | None:
-        """Make one step as the servo does; return where it leads, None where it fails."""
+        """Return the coordinates after one more step, or None if it fails."""
         solver, step = self._solver, self._step
         goals.now += self._settings.period
         set_references(
@@ -95,7 +95,7 @@ class Rollout:
         )
         solver.update_damping()
         status = solver.solve(joint_q, self._last, step)
-        # A sum of squares is finite only where every number is.
+        # A sum of squares is finite only if every number is finite.
         if not status.ok or not math.isfinite(step.dot(step)):
             return None
         solver.enforce_stopping(joint_q, step, self._last)

@@ -1,15 +1,16 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Motion in what the targets leave open: the posture, and aims that users steer.
+"""Secondary motion in the null space of the targets: posture and secondary aims.
 
-The posture draws joints to positions. Aims are velocities of the joints: towards the middle of
-their ranges, in the direction in which an elbow is preferred, up the slope of the manipulability.
-The step takes their sum V in place of the pull of the posture, with its small weight, so targets
-keep their accuracy.
+The posture attracts joints to positions. Secondary aims are joint velocities: towards the middle
+of the joint ranges, towards the preferred side of an elbow, and along the gradient of the
+manipulability. In each step their sum V replaces the attraction of the posture, with the same
+small weight, so that targets keep their accuracy.
 
-Where targets, weights or aims change, V goes on from a velocity v and its change a, so that is no
-step in the acceleration of the joints: those of V itself, or those of the joints where other axes
-count, or with other weights, as these may move already in what V alone decides from now on.
+When targets, weights or aims change, V is blended from an initial velocity v with its rate of
+change a, so that the joint accelerations stay continuous. The initial velocity is that of V
+itself. If other axes become active or weights change, it is that of the joints, because joints
+that V controls from now on may be moving already.
 
     V(t) = V_wanted(t) + s (v - V_wanted(t)) + a t exp(-3 t / T),    s = (1 + t / T) exp(-t / T)
 """
@@ -29,20 +30,21 @@ from ros_ik.servo.step.step_solver import POSTURE_TIME
 from ros_ik.settings import Settings
 from ros_ik.settings import TaskSettings
 
-# Time constant T [s], and that of the accelerations that joints had: less, for braking is hard.
+# Time constant T of the blend [s]; shorter if it starts from the joints, because braking is
+# limited.
 _TIME, _SHORT_TIME = 0.1, 0.1 / 3.0
-# Distance of every joint from what is wanted at which nothing is left of a change [rad/s].
+# Difference of every joint from the wanted velocity at which a blend ends [rad/s].
 _DONE = 1e-5
-# Slopes below which an aim loses its speed, so that it does not turn about at its goal: of the
-# height of an elbow [m/rad], and of the logarithm of the manipulability [1/rad].
+# Gradients below which the speed of an aim decreases, so that it does not oscillate about its
+# optimum: of the height of an elbow [m/rad] and of the logarithm of the manipulability [1/rad].
 _ELBOW_SLOPE, _MANIPULABILITY_SLOPE = 0.05, 0.2
 
 
 class TaskAims:
-    """Aims of one frame task: its elbow and its manipulability."""
+    """Secondary aims of one frame task: elbow direction and manipulability."""
 
     def __init__(self, robot: ControlledRobot, task: int) -> None:
-        """Find the joints that move them."""
+        """Find the joints that affect the aims."""
         link, reference = robot.task_links[task], robot.task_references[task]
         self.frame = ChainMotion(robot, link, reference)
         elbow = robot.elbow_links[task]
@@ -51,11 +53,11 @@ class TaskAims:
 
     @property
     def is_on(self) -> bool:
-        """True if there is any."""
+        """True if an aim is enabled."""
         return self._elbow_speed > 0.0 or self._manipulability_speed > 0.0
 
     def apply(self, settings: TaskSettings) -> None:
-        """Take over settings."""
+        """Apply settings."""
         self._elbow_speed = 0.0 if self._elbow is None else settings.elbow_speed
         self._manipulability_speed = settings.manipulability_speed
         direction = np.array(settings.elbow_direction)
@@ -64,10 +66,10 @@ class TaskAims:
         self._rows = np.array(settings.position_weight + settings.orientation_weight) > 0.0
 
     def add(self, velocity: np.ndarray, poses: np.ndarray) -> None:
-        """Add the velocities wanted of the controlled joints [n_variables], in place.
+        """Add the aimed velocities of the controlled joints [n_variables], in place.
 
         Args:
-            velocity: Where to [rad/s or m/s].
+            velocity: Velocities to add to [rad/s or m/s].
             poses: Link poses [body_count, 7].
         """
         if self._elbow is not None and self._elbow_speed > 0.0:
@@ -81,14 +83,14 @@ class TaskAims:
 
 
 class SecondaryMotion:
-    """Motion of the joints beside the targets; owned by the control thread.
+    """Motion of the joints in the null space of the targets; owned by the control thread.
 
     Attributes:
-        posture: Coordinates that they are drawn to [joint_coord_count].
+        posture: Preferred coordinates [joint_coord_count].
     """
 
     def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
-        """Begin at the neutral configuration, without targets."""
+        """Start at the neutral configuration, without targets."""
         self._robot, self._dt = robot, settings.period
         self._aims = [TaskAims(robot, task) for task in range(len(settings.tasks))]
         dofs = robot.group.variable_dof
@@ -97,24 +99,24 @@ class SecondaryMotion:
         self._middle = limits.mean(axis=0)
         self.posture = robot.model.neutral_joint_q()
         self._chosen: tuple[Sequence[bool], bool] = ((False,) * len(settings.tasks), False)
-        # Joints that move places that count.
+        # Joints that move active targets.
         self._moved = np.zeros(len(dofs), dtype=bool)
-        # Velocity and its change from which it goes on, None for those of the joints, and for how
-        # long it has done so [s].
+        # Initial velocity of the blend and its rate of change, None for those of the joints, and
+        # the time since the start of the blend [s].
         self._had: tuple[np.ndarray, np.ndarray] | None = None
         self._elapsed = 0.0
         self._blends = False
-        # V and its change in the last tick, None where that was the pull of the posture.
+        # V and its change in the last tick, or None if the posture was used instead.
         self._last: tuple[np.ndarray, np.ndarray] | None = None
         self._settings = settings
         self.apply(settings, self.posture)
 
     def branch(self) -> SecondaryMotion:
-        """Return a motion that goes on from here and leaves this one alone."""
+        """Return an independent copy."""
         return copy.copy(self)
 
     def apply(self, settings: Settings, joint_q: np.ndarray) -> None:
-        """Take over settings; the next steps go smoothly from the old ones to the new.
+        """Apply settings; the motion changes smoothly.
 
         Args:
             settings: The settings.
@@ -136,11 +138,11 @@ class SecondaryMotion:
         self.place(joint_q)
 
     def choose(self, active: Sequence[bool], center: bool, joint_q: np.ndarray) -> None:
-        """Say which frames [n_tasks] count from now on, and whether the centre of mass.
+        """Set the active frames [n_tasks], and whether the centre of mass is active.
 
         Args:
-            active: Which frames.
-            center: Whether the centre of mass does.
+            active: Mask of the active frames.
+            center: True if the centre of mass is active.
             joint_q: Commanded coordinates [joint_coord_count].
         """
         anew = (active, center) != self._chosen
@@ -153,11 +155,11 @@ class SecondaryMotion:
         self.place(joint_q)
 
     def rest(self) -> None:
-        """Forget the velocity: the next motion starts from that of the joints."""
+        """Reset the velocity; the next motion starts with the velocity of the joints."""
         self._chosen, self._last = ((), False), None
 
     def place(self, joint_q: np.ndarray) -> None:
-        """Renew the posture: the positions of the settings, else those now.
+        """Set the posture from the settings, or from the given coordinates if there is none.
 
         Args:
             joint_q: Coordinates [joint_coord_count].
@@ -171,12 +173,12 @@ class SecondaryMotion:
     def target(
         self, joint_q: np.ndarray, steps: tuple[np.ndarray, np.ndarray], poses: np.ndarray
     ) -> np.ndarray:
-        """Return the coordinates that the joints are drawn to in this tick [joint_coord_count].
+        """Return the preferred coordinates of this tick [joint_coord_count].
 
         Args:
             joint_q: Commanded coordinates [joint_coord_count].
-            steps: The step that led there and the one before it [joint_dof_count].
-            poses: Link poses there [body_count, 7].
+            steps: The last step and the one before [joint_dof_count].
+            poses: Link poses at joint_q [body_count, 7].
         """
         if not (self._is_on or self._blends):
             self._last = None
@@ -200,7 +202,7 @@ class SecondaryMotion:
         return target
 
     def _blend(self, joint_q: np.ndarray, anew: bool) -> None:
-        """Begin to go on from the velocity now: ``anew`` from that of the joints, else from V."""
+        """Start a blend: from the velocity of the joints if ``anew``, otherwise from V."""
         self._blends, self._elapsed, self._had = True, 0.0, None
         if anew:
             return
@@ -209,7 +211,7 @@ class SecondaryMotion:
         self._had = self._last or (pull, np.zeros(len(coords)))
 
     def _of_joints(self, steps: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Return velocities of the joints and their changes; the posture is where these end."""
+        """Return the joint velocities and their changes."""
         last, before = (step[self._robot.group.variable_dof] / self._dt for step in steps)
         self.posture = self.posture.copy()
         coords = self._robot.coords[~self._placed]
@@ -217,16 +219,16 @@ class SecondaryMotion:
         return last, (last - before) / self._dt
 
     def _wanted(self, positions: np.ndarray, poses: np.ndarray) -> np.ndarray:
-        """Return the velocities wanted of the controlled joints [n_variables].
+        """Return the aimed velocities of the controlled joints [n_variables].
 
         Args:
-            positions: Their positions.
+            positions: Positions of the controlled joints.
             poses: Link poses [body_count, 7].
         """
         pull = (self.posture[self._robot.coords] - positions) / POSTURE_TIME
         if not self._is_on:
             return pull
-        # Where it was at the start of the motion is nothing to come back to.
+        # With aims, joints must not return to their positions at the start of the motion.
         velocity = np.where(self._placed | ~self._moved, pull, 0.0)
         if self._settings.posture_centering > 0.0:
             gap = np.where(self._moved, self._middle - positions, 0.0)
@@ -238,7 +240,7 @@ class SecondaryMotion:
 
 
 def _weights(settings: Settings) -> tuple[object, ...]:
-    """Return the weights of everything that counts in a step."""
+    """Return the weights of all active terms of a step."""
     tasks = [(task.position_weight, task.orientation_weight) for task in settings.tasks]
     return settings.posture_weight, settings.com_weight, settings.solver_regularization, *tasks
 
@@ -246,7 +248,7 @@ def _weights(settings: Settings) -> tuple[object, ...]:
 def _add(
     velocity: np.ndarray, chain: ChainMotion, slope: np.ndarray, speed: float, least: float
 ) -> None:
-    """Add a velocity up a slope over the joints of a chain [n], of ``speed`` in all, in place."""
+    """Add a velocity of norm ``speed`` along a gradient over a chain's joints [n], in place."""
     slope = slope * chain.factors
     size = max(float(np.linalg.norm(slope)), least)
     np.add.at(velocity, chain.variables, speed / size * slope)

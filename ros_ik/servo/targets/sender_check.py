@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Signs that the targets of a frame do not come from one sender with one clock.
+"""Detection of several senders, or of faulty stamps, on the topic of one frame task.
 
-Two senders that stream to one topic make the targets alternate between two places: message k is
-near message k - 2 and far from message k - 1, again and again. A sender whose clock is set, or
-that mixes up its messages, has stamps that jump or run back. Neither is dropped: the robot follows
-the newest target as ever, and the status says why it goes to and fro.
+If two senders publish on one topic, targets alternate between two places: message k is near
+message k - 2 and far from message k - 1, repeatedly. If the clock of a sender is set, or messages
+arrive out of order, stamps jump or decrease. No message is dropped: the robot follows the newest
+target, and the status names the cause.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 import math
 
-# Times in a row that a message goes back, and how near it comes, as a part of the way between two.
+# Number of consecutive returns to the previous place, and their tolerance relative to the distance
+# of the two places.
 _TURNS, _NEAR = 6, 0.25
-# Least way between two places: noise turns at random, and by less [m].
+# Minimum distance between the two places [m]; noise alternates too, but by less.
 _LEAST = 0.01
-# Change of the difference between stamp and receipt that is a jump [s]; networks delay by less.
+# Change of the offset between stamp and receipt that is a jump [s]; network delays are shorter.
 _JUMP = 0.25
-# Time for which a sign stays in the status [s].
+# Time for which the status reports a finding [s].
 _SHOWN = 1.0
 
 _ALTERNATE = 'its targets alternate between two places: is there a second sender?'
@@ -28,7 +29,7 @@ _JUMPED = 'the clock of the stamps of its targets jumped'
 
 
 class SenderCheck:
-    """Looks at the pose targets of one frame as they come."""
+    """Check of the stream of pose targets of one frame task."""
 
     def __init__(self) -> None:
         """Start without a target."""
@@ -37,27 +38,27 @@ class SenderCheck:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew with the next target."""
+        """Restart with the next target."""
         self._last: Sequence[float] | None = None
         self._before: Sequence[float] | None = None
         self._turns = 0
         self._stamp = self._offset = math.nan
 
     def sign(self, now: float) -> str:
-        """Return what is wrong with the sender, for a person; '' for nothing.
+        """Return a description of the fault of the sender, or ''.
 
         Args:
-            now: Present time [s].
+            now: Current time [s].
         """
         return self._sign if abs(now - self._until) <= _SHOWN else ''
 
     def add(self, place: Sequence[float], received: float, stamp: float | None) -> None:
-        """Take in a target.
+        """Process a target.
 
         Args:
-            place: Position [m].
+            place: Target position [m].
             received: Time of receipt [s].
-            stamp: Time on the clock of its sender [s], None for none.
+            stamp: Stamp on the clock of the sender [s], or None.
         """
         if stamp is not None:
             self._compare(stamp, received)
@@ -70,9 +71,9 @@ class SenderCheck:
         self._before, self._last = self._last, place
 
     def _compare(self, stamp: float, received: float) -> None:
-        """Compare a stamp with the one before."""
+        """Compare a stamp with the previous one."""
         offset = received - stamp
-        # Comparisons with the first, which is not a number, are false.
+        # Comparisons with the initial NaN are false.
         if abs(offset - self._offset) > _JUMP:
             self._show(_JUMPED, received)
         elif stamp < self._stamp:

@@ -1,10 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Rest short of a pose target: no local motion helps, and nothing will change by itself.
+"""Detection of a robot at rest short of its pose target, in a local minimum.
 
-A robot counts as stationary once, for some time without a break, its joints have been slower than
-a small part of their limits and each step has brought it less than a twentieth nearer than it was
-to. Slow motion comes nearer as far as it is to; motion along a barrier moves the joints.
+The robot is stationary if, for some time without interruption, its joints are slower than a small
+part of their limits and each step approaches the target by less than a twentieth of the requested
+approach. A slow motion does make the requested approach, and a motion along a barrier moves the
+joints.
 """
 
 from __future__ import annotations
@@ -19,17 +20,18 @@ from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.targets.tracking import Pursuit
 from ros_ik.servo.targets.tracking import TaskTracker
 
-# How long the robot has to rest before that is said [s].
+# Time of rest before it is reported [s].
 _TIME = 0.5
-# Part of the velocity limits below which joints rest; the limit of one without [rad/s or m/s].
+# Fraction of the velocity limit below which a joint is at rest; limit of a joint without one
+# [rad/s or m/s].
 _SLOW, _NO_LIMIT = 5e-3, 1.0
-# Part of the asked-for approach that counts as none.
+# Fraction of the requested approach below which there is none.
 _NONE = 0.05
-# Once stationary, so many times as much of both still is rest: the report does not flicker.
+# Hysteresis: factor on both fractions while the robot is reported as stationary.
 _LOOSER = 3.0
-# Change of what is left to the targets from which on they are others [1].
+# Relative change of the remaining distance that indicates a new target [1].
 _OTHER = 0.1
-# What may be the reason; a more urgent code stays.
+# Codes that STATIONARY may replace.
 _CAUSES = (
     StatusCode.DAMPED_NEAR_SINGULARITY,
     StatusCode.LEAVING_SINGULARITY,
@@ -40,7 +42,7 @@ _CAUSES = (
 
 
 class Standstill:
-    """Follows the steps from tick to tick."""
+    """Detection of standstill from tick to tick."""
 
     def __init__(self, robot: ControlledRobot, period: float) -> None:
         """Start in motion; ``period`` is the duration of a tick [s]."""
@@ -50,7 +52,7 @@ class Standstill:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew: the motion or its targets are others."""
+        """Restart after a change of the motion or of its targets."""
         self._ticks, self._left = 0, math.nan
 
     def update(
@@ -62,15 +64,15 @@ class Standstill:
         achieved: float,
         left: float,
     ) -> None:
-        """Say that the robot has come to rest short of a pose target, and what holds it.
+        """Report in the output if the robot is stationary, and the constraint that holds it.
 
         Args:
-            output: Output of the tick, with all that is known of it.
+            output: Output of the tick.
             trackers: The frame tasks.
             step: The step [joint_dof_count].
-            wanted: How much nearer the targets the step was to come [m plus rad].
-            achieved: How much nearer it came.
-            left: What is left to the targets [m plus rad].
+            wanted: Distance by which the step was to approach the targets [m plus rad].
+            achieved: Distance by which it did approach them [m plus rad].
+            left: Remaining distance to the targets [m plus rad].
         """
         if not self._rests(step, wanted, achieved, left):
             self.forget()
@@ -101,6 +103,6 @@ class Standstill:
         if abs(left - self._left) > _OTHER * self._left:
             return False
         if is_said:
-            # What still creeps is at rest; only a jump is another target.
+            # Creeping counts as rest; only a jump of the distance is a new target.
             self._left = left
         return bool((np.abs(step) <= looser * self._longest).all())

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""From the content of messages to valid targets, or to the reason why they are refused."""
+"""Validation of the contents of target messages."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from ros_ik.servo.interface.command import TwistTarget
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 
 _numbers = itertools.count(1)
-# Shorter quaternions are as good as not filled in.
+# A shorter quaternion is one that was not set.
 _LEAST_NORM = 1e-6
 
 
 class TargetReader:
-    """Checks targets for one robot. Refusals are counted by whoever reads."""
+    """Validation of targets for one robot. The caller counts rejections."""
 
     def __init__(self, robot: ControlledRobot) -> None:
-        """Keep what names mean in ``robot``."""
+        """Look up the names of links and joints of ``robot``."""
         self._robot = robot
         model = robot.model
         self._links = {label: index for index, label in enumerate(model.body_label)}
@@ -54,16 +54,17 @@ class TargetReader:
         lasting: bool = False,
         stamp: float | None = None,
     ) -> PoseTarget | Rejection:
-        """Check a pose.
+        """Validate a target pose.
 
         Args:
             task: Index of the frame task.
-            frame_id: Link in which the pose is given; '' is the reference link of the task.
+            frame_id: Link in whose frame the pose is given; '' selects the reference link of the
+                task.
             position: x y z [m].
             quaternion: x y z w; a norm within [0.99, 1.01] is scaled to 1.
-            received: Time from which its age counts [s].
-            lasting: Whether it counts as long as a command has it.
-            stamp: When it was made, on the clock of its sender [s]; None where not known.
+            received: Time from which the age of the target is counted [s].
+            lasting: True if the target is valid as long as the command contains it.
+            stamp: Time of the message on the clock of its sender [s]; None if unknown.
         """
         if len(position) != 3 or len(quaternion) != 4:
             return Rejection.WRONG_SIZE
@@ -83,14 +84,14 @@ class TargetReader:
         angular: Sequence[float],
         received: float,
     ) -> TwistTarget | Rejection:
-        """Check a velocity.
+        """Validate a target velocity.
 
         Args:
             task: Index of the frame task.
-            frame_id: Link along whose axes it is given; '' is the reference link of the task.
-            linear: Velocity of the task's frame [m/s].
-            angular: Rotation velocity [rad/s].
-            received: Time from which its age counts [s].
+            frame_id: Link along whose axes it is given; '' selects the reference link of the task.
+            linear: Linear velocity of the task's frame [m/s].
+            angular: Angular velocity of the task's frame [rad/s].
+            received: Time from which the age of the target is counted [s].
         """
         fault = _fault(linear, 3) or _fault(angular, 3)
         if fault is not None:
@@ -106,12 +107,12 @@ class TargetReader:
     def center_of_mass(
         self, frame_id: str, point: Sequence[float], received: float
     ) -> CenterOfMassTarget | Rejection:
-        """Check a position for the centre of mass.
+        """Validate a target position of the centre of mass.
 
         Args:
-            frame_id: Link in which it is given; '' is the base frame.
+            frame_id: Link in whose frame it is given; '' selects the base frame.
             point: x y z [m].
-            received: Time from which its age counts [s].
+            received: Time from which the age of the target is counted [s].
         """
         fault = _fault(point, 3)
         if fault is not None:
@@ -130,30 +131,30 @@ class TargetReader:
         *,
         lasting: bool = False,
     ) -> JointTarget | Rejection:
-        """Check positions of some joints; those outside the limits are moved to the limit.
+        """Validate target positions of joints; those outside the limits are clipped.
 
         Args:
             names: Controlled joints, each at most once.
             positions: One per name [rad or m].
-            received: Time from which its age counts [s].
-            lasting: Whether it counts as long as a command has it.
+            received: Time from which the age of the target is counted [s].
+            lasting: True if the target is valid as long as the command contains it.
         """
         given = self._by_joint(names, positions)
         if isinstance(given, Rejection):
             return given
-        # Bounds leave NaN, the mark of joints that are not named, as it is.
+        # Clipping keeps NaN, which marks joints without a target.
         target = np.minimum(np.maximum(given, self._lower), self._upper)
         return JointTarget(target, received, next(_numbers), lasting)
 
     def joint_velocities(
         self, names: Sequence[str], velocities: Sequence[float], received: float
     ) -> JointVelocityTarget | Rejection:
-        """Check velocities of some joints.
+        """Validate target velocities of joints.
 
         Args:
             names: Controlled joints, each at most once.
             velocities: One per name [rad/s or m/s].
-            received: Time from which its age counts [s].
+            received: Time from which the age of the target is counted [s].
         """
         given = self._by_joint(names, velocities)
         if isinstance(given, Rejection):
@@ -161,7 +162,7 @@ class TargetReader:
         return JointVelocityTarget(given, received, next(_numbers))
 
     def _by_joint(self, names: Sequence[str], values: Sequence[float]) -> np.ndarray | Rejection:
-        """Return one number per controlled joint, NaN for those that are not named."""
+        """Return one number per controlled joint; NaN for joints without one."""
         if not names:
             return Rejection.WRONG_SIZE
         if len(set(names)) != len(names):
@@ -178,12 +179,12 @@ class TargetReader:
         return given
 
     def _link(self, frame_id: str, default: int) -> int | None:
-        """Return the link of a name, None where the model has none of that name."""
+        """Return the index of a link, or None if the model has none of that name."""
         return default if frame_id == '' else self._links.get(frame_id)
 
 
 def _fault(values: Sequence[float], count: int) -> Rejection | None:
-    """Return what is wrong with numbers of which there must be ``count``, None for nothing."""
+    """Return the fault of a list that must have ``count`` numbers, or None."""
     if len(values) != count:
         return Rejection.WRONG_SIZE
     if is_bounded(values):
@@ -192,7 +193,7 @@ def _fault(values: Sequence[float], count: int) -> Rejection | None:
 
 
 def quaternion_fault(quaternion: Sequence[float]) -> Rejection:
-    """Return what is wrong with four bounded numbers that are no unit quaternion."""
+    """Return the fault of four bounded numbers that are not a unit quaternion."""
     if math.hypot(*quaternion) < _LEAST_NORM:
         return Rejection.ZERO_QUATERNION
     return Rejection.NOT_UNIT_QUATERNION

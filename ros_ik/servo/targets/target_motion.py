@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Motion of the pose targets of one sender between its messages."""
+"""Predicted motion of the pose targets of one sender between its messages."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ros_ik.servo.targets.vector_motion import Gains
 from ros_ik.servo.targets.vector_motion import SAME
 from ros_ik.servo.targets.vector_motion import VectorMotion
 
-# Periods for which the acceleration counts.
+# Number of periods for which the acceleration is extrapolated.
 _CURVED = 2.0
-# Time without a message after which the next one begins anew [s]: slower ones are places to go to,
-# and what the target did in between is anyone's guess.
+# Longest interval between messages of a motion [s]. Less frequent poses are separate goals, and
+# the motion between them is unknown.
 _SLOWEST = 0.25
-# Part of the period within which the same pose again is the same message.
+# Fraction of the period within which an equal pose is a repetition of the same message.
 _TWICE = 0.5
 
 
@@ -35,14 +35,14 @@ class TargetMotion:
         self.reset()
 
     def reset(self) -> None:
-        """Forget every target."""
+        """Drop all targets."""
         self._times.reset()
         self._parts = VectorMotion(), VectorMotion()
         self._pose: Sequence[float] | None = None
         self._time = self._heard = -math.inf
 
     def moves(self, now: float) -> bool:
-        """Return whether the target is known to move at a time [s]."""
+        """Return whether the target is in motion at a time [s]."""
         if all(part.rests for part in self._parts):
             return False
         return now - self._time <= SILENCE * self._times.period
@@ -55,12 +55,12 @@ class TargetMotion:
         speeds: tuple[float, float],
         accelerations: tuple[float, float],
     ) -> bool:
-        """Take the pose of a message; return whether it is newer than the one before.
+        """Add the pose of a message; return False if it is older than the previous one.
 
         Args:
-            pose: Seven numbers.
+            pose: Pose, seven numbers.
             received: Time of receipt [s].
-            stamp: Time on the clock of the sender [s], None for none.
+            stamp: Stamp on the clock of the sender [s], or None.
             speeds: Largest linear and angular speed [m/s, rad/s].
             accelerations: Largest linear and angular acceleration [m/s^2, rad/s^2].
         """
@@ -83,18 +83,18 @@ class TargetMotion:
         return True
 
     def at(self, now: float) -> Sequence[float]:
-        """Return the pose at a time, seven numbers."""
+        """Return the predicted pose at a time, seven numbers."""
         assert self._pose is not None
         if not self.moves(now):
             return self._pose
-        # Clocks differ by a mean: a message may seem to be of the time after this one.
+        # The clock offset is a mean, so a message may seem to be from the future.
         period = self._times.period
         since = max(now - self._time, -2.0 * period)
         ways = (part.at(since, _CURVED * period) for part in self._parts)
         return float_unit(float_moved(self._pose, *ways))
 
     def _is_twice(self, pose: Sequence[float], received: float) -> bool:
-        """Return whether a message without a stamp is the one before once more."""
+        """Return whether a message without a stamp repeats the previous one."""
         if self._pose is None or received - self._heard >= _TWICE * self._times.period:
             return False
         return max(map(float_length, float_difference(pose, self._pose))) <= SAME

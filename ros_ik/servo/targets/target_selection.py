@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The targets that are known and which of them count: the newest kind wins, stale ones do not."""
+"""Selection of the active targets: not stale, of the newest kind, allowed by the mode."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from ros_ik.settings import Settings
 _POSE_MODES = (Mode.AUTO, Mode.POSE)
 _TWIST_MODES = (Mode.AUTO, Mode.TWIST)
 _JOINT_MODES = (Mode.AUTO, Mode.JOINT)
-# The centre of mass is balanced beside whatever the frames do.
+# Targets of the centre of mass are active together with those of frames.
 _CENTER_MODES = (Mode.AUTO, Mode.POSE, Mode.TWIST)
 _WANTED = {Mode.POSE: 'a pose', Mode.TWIST: 'a velocity', Mode.JOINT: 'a joint target'}
 
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """Targets that count in a tick.
+    """Active targets of a tick.
 
     Attributes:
-        pursuits: Which target of each frame task.
-        center: Whether that of the centre of mass.
-        joints: Whether the joint target, instead of all others.
+        pursuits: Kind of the active target of each frame task.
+        center: True if the target of the centre of mass is active.
+        joints: True if the joint target is active, instead of all others.
     """
 
     pursuits: tuple[Pursuit, ...]
@@ -50,7 +50,7 @@ class Choice:
 
     @property
     def active(self) -> tuple[bool, ...]:
-        """Frame tasks that count in a tick."""
+        """Mask of the frame tasks with an active target."""
         return tuple(pursuit is not Pursuit.NONE for pursuit in self.pursuits)
 
 
@@ -59,10 +59,10 @@ class TargetSelection:
 
     Attributes:
         trackers: One per frame task.
-        center: That of the centre of mass.
-        joints: The joint target, positions or velocities, None for none.
-        jog: Motion by the velocities of joints.
-        choice: Which of them count.
+        center: Tracker of the centre of mass.
+        joints: Joint target (positions or velocities), or None.
+        jog: Motion by joint velocities.
+        choice: Active targets.
         now: Time of the tick [s].
     """
 
@@ -82,19 +82,19 @@ class TargetSelection:
         self.choice = self._none
         self.now = -math.inf
         self._joint_sequence = 0
-        # Whether the last thing that happened to targets is that a lasting one was taken away.
+        # True if the last change of targets was the withdrawal of a lasting one.
         self._withdrawn = False
         self.apply(settings)
 
     def branch(self) -> TargetSelection:
-        """Return goals that are pursued on from here and leave these alone."""
+        """Return an independent copy."""
         other = copy.copy(self)
         other.trackers = tuple([tracker.branch() for tracker in self.trackers])
         other.center, other.jog = self.center.branch(), self.jog.branch()
         return other
 
     def apply(self, settings: Settings) -> None:
-        """Take over settings."""
+        """Apply settings."""
         self._timeout = settings.command_timeout
         self._has_center = settings.com_weight > 0.0
         self.center.apply(settings)
@@ -102,7 +102,7 @@ class TargetSelection:
             tracker.apply(task, settings)
 
     def drop(self, newest: int) -> None:
-        """Forget every target, and ignore those up to a sequence."""
+        """Drop all targets, and ignore those up to a sequence number."""
         for tracker in self.trackers:
             tracker.drop(newest)
         self.center.drop(newest)
@@ -113,7 +113,7 @@ class TargetSelection:
         self.choice = self._none
 
     def rest(self) -> None:
-        """Forget which targets counted and every velocity: the next motion starts from rest."""
+        """Deactivate all targets and reset velocities; the next motion starts from rest."""
         self.choice = self._none
         self.center.rest()
         self.jog.rest()
@@ -121,11 +121,11 @@ class TargetSelection:
             tracker.rest()
 
     def carry_on(self, before: np.ndarray, body_q: np.ndarray) -> None:
-        """Begin with the velocities of the places instead of rest, where they begin.
+        """Start with the current velocities of the frames instead of from rest.
 
         Args:
-            before: Link poses of the tick before [body_count, 7].
-            body_q: Link poses now [body_count, 7].
+            before: Link poses of the previous tick [body_count, 7].
+            body_q: Current link poses [body_count, 7].
         """
         for tracker in self.trackers:
             tracker.carry_on(before, body_q)
@@ -133,7 +133,7 @@ class TargetSelection:
             self.center.carry_on(before, body_q)
 
     def new_poses(self, command: Command) -> list[tuple[TaskTracker, PoseTarget]]:
-        """Return the pose targets not seen yet, with their trackers."""
+        """Return the new pose targets with their trackers."""
         found = []
         for tracker, target in zip(self.trackers, command.poses, strict=False):
             if target is not None and tracker.is_newer(target):
@@ -141,7 +141,7 @@ class TargetSelection:
         return found
 
     def new_center(self, command: Command) -> CenterOfMassTarget | None:
-        """Return the target of the centre of mass if it was not seen yet."""
+        """Return the target of the centre of mass if it is new."""
         target = command.center_of_mass
         return target if self.center.is_newer(target) else None
 
@@ -151,12 +151,12 @@ class TargetSelection:
         poses: list[tuple[TaskTracker, PoseTarget]],
         center: CenterOfMassTarget | None,
     ) -> None:
-        """Take targets that are places.
+        """Accept new targets of frames and of the centre of mass.
 
         Args:
             body_q: Link poses at the commanded configuration [body_count, 7].
-            poses: What :meth:`new_poses` returned.
-            center: What :meth:`new_center` returned.
+            poses: Result of :meth:`new_poses`.
+            center: Result of :meth:`new_center`.
         """
         taken = [tracker.accept(target, body_q) for tracker, target in poses]
         if center is not None:
@@ -165,17 +165,17 @@ class TargetSelection:
             self._withdrawn = False
 
     def accept_twists(self, command: Command) -> None:
-        """Take velocities that were not seen yet."""
+        """Accept new target velocities of frames."""
         for tracker, target in zip(self.trackers, command.twists, strict=False):
             if tracker.accept_twist(target):
                 self._withdrawn = False
 
     def has_new_joints(self, command: Command) -> bool:
-        """Return whether there is a joint target not seen yet."""
+        """Return whether the command contains a new joint target."""
         return command.joints is not None and command.joints.sequence > self._joint_sequence
 
     def accept_joints(self, command: Command) -> bool:
-        """Take a joint target not seen yet; return whether it names other joints than before."""
+        """Accept a new joint target; return whether the set of joints changed."""
         if not self.has_new_joints(command):
             return False
         target: JointTarget | JointVelocityTarget = command.joints  # type: ignore[assignment]
@@ -189,7 +189,7 @@ class TargetSelection:
         return bool((target.named != before.named).any())
 
     def withdraw(self, command: Command) -> None:
-        """Forget lasting targets that the command no longer has."""
+        """Drop lasting targets that the command no longer contains."""
         count = len(command.poses)
         for index, tracker in enumerate(self.trackers):
             if tracker.withdraw(command.poses[index] if index < count else None):
@@ -202,18 +202,18 @@ class TargetSelection:
             self._withdrawn = True
 
     def is_fresh(self, received: float, now: float) -> bool:
-        """Return whether something received at that time still counts."""
-        # A time ahead of now is that of another clock; it is as old as it is ahead.
+        """Return whether a target received at a time is not stale."""
+        # A time in the future is from another clock; its distance from now counts as age.
         return abs(now - received) <= self._timeout
 
     def has_fresh_pose(self, tracker: TaskTracker, now: float) -> bool:
-        """Return whether the pose target of a frame task is there and not stale."""
+        """Return whether a frame task has a pose target that is not stale."""
         return tracker.goal is not None and (
             tracker.lasting > 0 or self.is_fresh(tracker.received, now)
         )
 
     def has_fresh_center(self, now: float) -> bool:
-        """Return whether the target of the centre of mass is there, wanted and not stale."""
+        """Return whether the centre of mass has an enabled target that is not stale."""
         return (
             self._has_center
             and self.center.goal is not None
@@ -221,7 +221,7 @@ class TargetSelection:
         )
 
     def candidates(self, now: float, mode: Mode) -> Choice:
-        """Return which targets may count now."""
+        """Return the targets that may become active now."""
         self.now = now
         center = mode in _CENTER_MODES and self.has_fresh_center(now)
         newest, pursuits = self.center.received if center else -math.inf, []
@@ -240,7 +240,7 @@ class TargetSelection:
         return self._choice(tuple(pursuits), center)
 
     def choose(self, choice: Choice) -> bool:
-        """Say which targets count; return whether that changed."""
+        """Set the active targets; return whether they changed."""
         if choice is self.choice or choice == self.choice:
             return False
         for tracker, pursuit in zip(self.trackers, choice.pursuits, strict=True):
@@ -254,7 +254,7 @@ class TargetSelection:
         return True
 
     def missing(self, now: float, mode: Mode, choice: Choice, events: Events) -> HoldReason | None:
-        """Return the reason to hold where no target counts."""
+        """Return the reason to hold if no target is active, otherwise None."""
         if choice is not self._none and choice != self._none:
             return None
         if self.jump_refused(now):
@@ -276,7 +276,7 @@ class TargetSelection:
         )
 
     def jump_refused(self, now: float) -> bool:
-        """Return whether the newest target was refused as a jump a short time ago."""
+        """Return whether the newest target was rejected as a jump recently."""
         if self.is_fresh(self.center.rejected, now):
             return True
         for tracker in self.trackers:
@@ -285,7 +285,7 @@ class TargetSelection:
         return False
 
     def sender_sign(self, now: float) -> str:
-        """Return what is wrong with a sender of poses, '' for nothing; ``now`` in s."""
+        """Return the fault of a sender of poses, or ''; ``now`` in s."""
         for tracker, name in zip(self.trackers, self._names, strict=True):
             sign = tracker.sender.sign(now)
             if sign:
@@ -293,10 +293,11 @@ class TargetSelection:
         return ''
 
     def remaining(self, joint_q: np.ndarray) -> float:
-        """Return the distance that is left to all targets that count [m plus rad].
+        """Return the remaining distance to all active targets [m plus rad].
 
         Args:
-            joint_q: Commanded coordinates [joint_coord_count]; poses are those last measured.
+            joint_q: Commanded coordinates [joint_coord_count]; poses are those of the last
+                :meth:`measure` of the trackers.
         """
         choice = self.choice
         if choice.joints:
@@ -308,9 +309,9 @@ class TargetSelection:
         return left
 
     def joint_way(self, positions: np.ndarray) -> np.ndarray:
-        """Return what is left to the joint target, NaN for joints that are not commanded.
+        """Return the remaining displacement to the joint target, NaN for joints without one.
 
-        By velocities that is what is left of this tick.
+        For a velocity target it is the displacement of this tick.
 
         Args:
             positions: Commanded positions of the controlled joints.
@@ -320,13 +321,13 @@ class TargetSelection:
         return self.joints.positions - positions  # type: ignore[union-attr]
 
     def _choice(self, pursuits: tuple[Pursuit, ...], center: bool) -> Choice:
-        """Return the choice of some places: mostly the same one as before."""
+        """Return a choice; the previous object if it is equal."""
         now = self.choice
         same = not now.joints and now.center == center and now.pursuits == pursuits
         return now if same else Choice(pursuits, center)
 
     def _pursuit(self, tracker: TaskTracker, now: float, mode: Mode) -> Pursuit:
-        """Return which target of a frame task may count: the newer one."""
+        """Return the kind of target that a frame task may follow: the newer one."""
         pose = mode in _POSE_MODES and self.has_fresh_pose(tracker, now)
         twist = (
             mode in _TWIST_MODES
@@ -338,7 +339,7 @@ class TargetSelection:
         return Pursuit.POSE if pose else Pursuit.NONE
 
     def _last_received(self, mode: Mode) -> float:
-        """Return when the last target of a kind that counts was received, -inf for never."""
+        """Return the time of receipt of the last allowed target, -inf if there is none."""
         times = [-math.inf]
         for tracker in self.trackers:
             if mode in _POSE_MODES:
@@ -353,7 +354,7 @@ class TargetSelection:
 
 
 def _received(tracker: TaskTracker, pursuit: Pursuit) -> float:
-    """Return when a target was received, -inf where there is none."""
+    """Return the time of receipt of a target, -inf if there is none."""
     if pursuit is Pursuit.TWIST and tracker.twist is not None:
         return tracker.twist.received
     return tracker.received if pursuit is Pursuit.POSE else -math.inf

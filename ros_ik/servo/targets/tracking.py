@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""One frame task between ticks: its accepted targets and the motion of its reference."""
+"""Tracking of one frame task: accepted targets and the motion of the reference."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ from ros_ik.servo.targets.twist import TwistMotion
 from ros_ik.settings import Settings
 from ros_ik.settings import TaskSettings
 
-# Where in a tick the target is aimed at: the command is where the robot is to be at the end of it.
-# Less than 1 is a lag, which takes as much off the overshoot at a sudden stop.
+# Time within a tick for which the target is predicted, as a fraction of the tick. The command is
+# for the end of the tick; values below 1 are a lag, which reduces the overshoot at a sudden stop.
 _AHEAD = 0.1
 
 
@@ -52,21 +52,23 @@ class Pursuit(enum.Enum):
 
 
 class TaskTracker:
-    """Follows the targets of one frame task. Poses are those of its frame in its reference link.
+    """Tracker of one frame task. Poses are those of its frame in its reference link.
 
     Attributes:
-        pursuit: Which target counts.
-        goal: Accepted pose [7], None without one.
-        received: Time from which its age counts [s].
-        lasting: Its sequence if it counts as long as a command has it, 0 if it goes stale.
-        twist: Accepted velocity, None without one.
-        rejected: Time of receipt of the last target that was refused as a jump [s], -inf for none.
-        jumps: Number of targets refused as a jump.
-        sender: What is known of whoever sends pose targets.
+        pursuit: Kind of the active target.
+        goal: Accepted target pose [7], or None.
+        received: Time from which the age of the target is counted [s].
+        lasting: Sequence number of a target that is valid as long as the command contains it; 0
+            for a target that becomes stale.
+        twist: Accepted target velocity, or None.
+        rejected: Time of receipt of the last target rejected as a jump [s], -inf if there is none.
+        jumps: Number of targets rejected as jumps.
+        sender: Check of the sender of pose targets.
         pose: Commanded pose at the last :meth:`measure`, seven floats.
-        linear_error: Distance to the pose target at the last :meth:`measure` [m].
-        angular_error: Angle to the pose target at the last :meth:`measure` [rad].
-        remaining: What is left to what the step aims at, at the last :meth:`measure` [m plus rad].
+        linear_error: Position error of the command at the last :meth:`measure` [m].
+        angular_error: Orientation error of the command at the last :meth:`measure` [rad].
+        remaining: Remaining distance to the point aimed at, at the last :meth:`measure` [m plus
+            rad].
     """
 
     def __init__(self, link: int, reference: int, dt: float, ramp: float) -> None:
@@ -84,25 +86,25 @@ class TaskTracker:
         self.lasting = 0
         self.jumps = 0
         self.pose: Sequence[float] = IDENTITY.tolist()
-        # What the last measurement was made of, and what was left then.
+        # Link poses and goal of the last measurement, and its result.
         self._body_q: np.ndarray | None = None
         self._left_to: np.ndarray | None = None
         self._left = ZERO, ZERO
-        # The last pose of :meth:`errors_at`, the target then, and its errors.
+        # Last pose of :meth:`errors_at`, its target, and its errors.
         self._compared: np.ndarray | None = None
         self._compared_to: Sequence[float] | None = None
         self._compared_errors = math.nan, math.nan
         self.linear_error = self.angular_error = math.nan
         self.remaining = 0.0
-        # The accepted pose, and what the step aims at, as plain floats.
+        # Accepted pose, and the pose that the step aims at, as plain floats.
         self._goal: Sequence[float] = self.pose
         self._aim: Sequence[float] | None = None
         self._before: Sequence[float] | None = None
-        # 1.0 for linear and angular axes that count.
+        # 1.0 for active linear and angular axes.
         self._axes: tuple[Vector, ...] = ()
 
     def branch(self) -> TaskTracker:
-        """Return a tracker that goes on from here and leaves this one alone."""
+        """Return an independent copy."""
         other = copy.copy(self)
         other._linear, other._angular = copy.copy(self._linear), copy.copy(self._angular)
         other._motion, other._filter = self._motion.branch(), copy.copy(self._filter)
@@ -110,7 +112,7 @@ class TaskTracker:
         return other
 
     def apply(self, task: TaskSettings, settings: Settings) -> None:
-        """Take over settings."""
+        """Apply settings."""
         self._offset, self._body_q = link_offset(task).tolist(), None
         self._compared = None
         self._settings, self._general = task, settings
@@ -119,7 +121,7 @@ class TaskTracker:
             _counted_axes(task.position_weight), _counted_axes(task.orientation_weight)
         )  # fmt: skip
         if self._axes != before and self.pursuit is not Pursuit.NONE and self._before is not None:
-            # An axis that was free moves already.
+            # An axis that was free may be moving.
             self._begin_with(float_difference(self.pose, self._before))
             self._motion.rest()
         self._all_axes = min(*self._linear_axes, *self._angular_axes) == 1.0
@@ -140,7 +142,7 @@ class TaskTracker:
         self._limits = linear, angular
 
     def drop(self, sequence: int) -> None:
-        """Forget the targets and ignore those up to ``sequence``."""
+        """Drop the targets, and ignore those up to ``sequence``."""
         self.goal = self.twist = None
         self._target.reset()
         self.sender.reset()
@@ -151,7 +153,7 @@ class TaskTracker:
         self.rest()
 
     def rest(self) -> None:
-        """Forget the velocity: the next motion starts from rest."""
+        """Reset the velocity; the next motion starts from rest."""
         self._linear.reset()
         self._angular.reset()
         self._motion.rest()
@@ -160,11 +162,11 @@ class TaskTracker:
         self.pursuit = Pursuit.NONE
 
     def carry_on(self, before: np.ndarray, body_q: np.ndarray) -> None:
-        """Begin with the velocity of the frame, where no target of it was pursued before.
+        """Start with the current velocity of the frame, if it followed no target before.
 
         Args:
-            before: Link poses of the tick before [body_count, 7].
-            body_q: Link poses now [body_count, 7].
+            before: Link poses of the previous tick [body_count, 7].
+            body_q: Current link poses [body_count, 7].
         """
         if self._before is not None or self.pursuit is Pursuit.NONE:
             return
@@ -172,7 +174,7 @@ class TaskTracker:
         self._begin_with(float_difference(self._frame(body_q), self._before))
 
     def pursue(self, pursuit: Pursuit) -> None:
-        """Say which target counts; from one kind to the other the velocity goes on."""
+        """Set the kind of the active target; the velocity is kept between kinds."""
         if Pursuit.NONE in (pursuit, self.pursuit):
             self.rest()
         elif pursuit is Pursuit.POSE:
@@ -185,7 +187,7 @@ class TaskTracker:
         self.pursuit = pursuit
 
     def is_newer(self, target: PoseTarget) -> bool:
-        """Return whether a pose target has not been seen yet."""
+        """Return whether a pose target is new."""
         return target.sequence > self._sequence
 
     def frame_pose(self, body_q: np.ndarray) -> np.ndarray:
@@ -193,12 +195,12 @@ class TaskTracker:
         return np.array(self._frame(body_q))
 
     def accept(self, target: PoseTarget, body_q: np.ndarray) -> bool:
-        """Take a new target, unless it is a jump and jumps are refused; return whether it was.
+        """Accept a new target unless it is rejected as a jump; return whether it was accepted.
 
         Args:
             target: The target.
-            body_q: Link poses at the commanded configuration, in which a target given in a moving
-                link is frozen.
+            body_q: Link poses at the commanded configuration. A target in a moving link is
+                evaluated there once.
         """
         self._sequence = target.sequence
         pose = target.pose
@@ -220,14 +222,14 @@ class TaskTracker:
         return True
 
     def accept_twist(self, target: TwistTarget | None) -> bool:
-        """Take a velocity if it is a new one; return whether it was."""
+        """Accept a target velocity if it is new; return whether it was."""
         if target is None or target.sequence <= self._twist_sequence:
             return False
         self.twist, self._twist_sequence = target, target.sequence
         return True
 
     def withdraw(self, target: PoseTarget | None) -> bool:
-        """Forget a lasting target that the command no longer has; return whether it was one."""
+        """Drop a lasting target that the command no longer contains; return whether it did."""
         if not self.lasting or (target is not None and target.sequence == self.lasting):
             return False
         self.goal, self.lasting, self.received = None, 0, -math.inf
@@ -235,10 +237,11 @@ class TaskTracker:
         return True
 
     def measure(self, body_q: np.ndarray) -> tuple[Vector, Vector]:
-        """Return what is left to the pose target on the axes that count: vectors [m] and [rad].
+        """Return the remaining displacement to the pose target on active axes [m], [rad].
 
         Args:
-            body_q: Link poses [body_count, 7]; the same array holds the same poses.
+            body_q: Link poses [body_count, 7]. The result is cached for the same array object, so
+                it must not be modified.
         """
         goal, aim = self.goal, self._aim
         if body_q is not self._body_q:
@@ -266,12 +269,12 @@ class TaskTracker:
         now: float,
         mobility: FrameMobility,
     ) -> tuple[Sequence[float], float]:
-        """Return the pose to reach in this tick, and how much nearer it lies, in m plus rad.
+        """Return the reference pose of this tick, and its distance, in m plus rad.
 
         Args:
             body_q: Link poses at the commanded configuration [body_count, 7].
             now: Time of the tick [s].
-            mobility: What the joints allow the frame there.
+            mobility: Joint limits along the motion of the frame.
         """
         before = self._before
         self._aim = None
@@ -292,7 +295,7 @@ class TaskTracker:
         return pose, way
 
     def errors_at(self, pose: np.ndarray) -> tuple[float, float]:
-        """Return distance [m] and angle [rad] of a pose [7] of the frame to the pose target."""
+        """Return position [m] and orientation error [rad] of a pose [7] to the target."""
         if pose is not self._compared or self._goal is not self._compared_to:
             self._compared, self._compared_to = pose, self._goal
             left = self._counted(float_difference(self._goal, pose.tolist()))
@@ -307,7 +310,7 @@ class TaskTracker:
         )
 
     def _begin_with(self, moved: tuple[Vector, Vector]) -> None:
-        """Go on from displacements in the tick before, [m] and [rad]."""
+        """Start with the displacements of the previous tick, [m] and [rad]."""
         self._linear.velocity, self._angular.velocity = (
             float_scaled(way, 1.0 / self._dt) for way in moved
         )
@@ -337,7 +340,7 @@ class TaskTracker:
         )
 
     def _take(self, target: PoseTarget, goal: Sequence[float]) -> bool:
-        """Take a pose for the motion of the target; return whether it is the newest one."""
+        """Add a pose to the motion of the target; return whether it is the newest one."""
         if target.lasting:
             self._target.reset()
             return True
@@ -350,7 +353,7 @@ class TaskTracker:
     def _accompany(
         self, achieved: tuple[Vector, Vector], now: float, mobility: FrameMobility
     ) -> tuple[Vector, Vector]:
-        """Return the displacement of this tick with a target that moves, and towards it."""
+        """Return the displacement of this tick along with a moving target, and towards it."""
         dt, target = self._dt, self._target
         here, self._aim = target.at(now + (_AHEAD - 1.0) * dt), target.at(now + _AHEAD * dt)
         ways = self._counted(float_difference(self._aim, here))
@@ -398,11 +401,11 @@ class TaskTracker:
         return tuple(shift.tolist()), tuple(rotation.tolist())
 
     def _difference(self, goal: Sequence[float]) -> tuple[Vector, Vector]:
-        """Return what takes the pose to ``goal`` on the axes that count."""
+        """Return the displacement to ``goal`` on active axes."""
         return self._counted(float_difference(goal, self.pose))
 
     def _counted(self, difference: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
-        """Return a difference with zeros on the axes that are free."""
+        """Return a displacement with zeros on free axes."""
         if self._all_axes:
             return difference
         (x, y, z), (a, b, c) = difference
@@ -418,6 +421,6 @@ class TaskTracker:
 
 
 def _counted_axes(weights: Vector) -> Vector:
-    """Return 1.0 for axes whose weight is above 0, else 0.0."""
+    """Return 1.0 for axes with a weight above 0, otherwise 0.0."""
     x, y, z = weights
     return float(x > 0.0), float(y > 0.0), float(z > 0.0)

@@ -1,12 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Motion of a frame by a commanded velocity: a reference pose runs ahead, the frame follows.
+"""Motion of a frame by a target velocity: the frame follows an integrated reference pose.
 
-The velocity asked for goes towards the commanded one by at most the accelerations a dt, from what
-the frame achieved. The reference is integrated from itself, so that axes without a command do not
-drift, and what the frame lacks to it, the lead, is added to the step. The lead is cut to a tick of
-motion on the axes that move, and to a short way in all, so that a frame held by a barrier or a
-limit turns back at once, and does not catch up when it is free.
+The velocity changes towards the target velocity within the acceleration limits, starting from the
+velocity that the frame achieved. The reference pose is integrated from itself, so that axes
+without a velocity do not drift. The lead, the displacement from the frame to the reference, is
+added to the step. It is limited to one tick of motion on the moving axes and to a short distance
+in total, so that a frame held back by a barrier or a limit reverses at once, and does not catch up
+when it is released.
 """
 
 from __future__ import annotations
@@ -26,19 +27,21 @@ from ros_ik.servo.motion.pose_math import ZERO
 from ros_ik.servo.motion.ramped_approach import ApproachLimits
 from ros_ik.servo.motion.ramped_approach import ramped_step
 
-# Part of the speed asked for that may be missing from what was achieved [1]: damping costs some.
+# Fraction of the requested speed that the frame may fail to achieve [1], for instance because of
+# damping.
 _FORGIVEN = 0.1
-# Lead on the axes that move, in ticks of motion: more makes an arm swing about a singularity.
+# Maximum lead on the moving axes, in ticks of motion. A larger one makes an arm oscillate about a
+# singularity.
 _LEAD_TICKS = 1.0
-# Lead in all: linear [m], angular [rad].
+# Maximum total lead: linear [m], angular [rad].
 _LEASH = (0.02, 0.05)
-# Time constant with which a lead is made good where accelerations are ramps, in times of a ramp:
-# the joints are about one of these late, and with twice that an arm still swings.
+# Time constant of the removal of a lead with limited jerk, in durations of an acceleration ramp.
+# Joints lag by about one ramp, and an arm still oscillates with a constant of two.
 _RAMPS = 3.0
 
 
 class TwistMotion:
-    """Follows velocities of one frame; all vectors are along the axes of its reference link."""
+    """Motion of one frame by velocities, along the axes of its reference link."""
 
     def __init__(self, dt: float) -> None:
         """Start at rest; ``dt`` is the duration of a tick [s]."""
@@ -46,17 +49,17 @@ class TwistMotion:
         self._reference: np.ndarray | None = None
         self._catch_up = (Approach(dt), Approach(dt))
         self.velocity = (np.zeros(3), np.zeros(3))
-        # Last change of the displacement per tick.
+        # Last change of the displacement of a tick.
         self._change: tuple[Vector, Vector] = (ZERO, ZERO)
 
     def branch(self) -> TwistMotion:
-        """Return a motion that goes on from here and leaves this one alone."""
+        """Return an independent copy."""
         other = copy.copy(self)
         other._catch_up = copy.copy(self._catch_up[0]), copy.copy(self._catch_up[1])
         return other
 
     def rest(self) -> None:
-        """Forget the reference and the velocity."""
+        """Reset the reference pose and the velocity."""
         self._reference = None
         self.velocity = (np.zeros(3), np.zeros(3))
         self._change = (ZERO, ZERO)
@@ -75,10 +78,11 @@ class TwistMotion:
 
         Args:
             pose: Commanded pose [7].
-            achieved: Displacement in the tick before.
-            wanted: Commanded velocity.
-            axes: 1.0 for axes that count, 0.0 for those that are free.
-            limits_along: Returns the bounds on a motion along ways [m] and [rad].
+            achieved: Displacement of the previous tick.
+            wanted: Target velocity.
+            axes: 1.0 for active axes, 0.0 for free ones.
+            limits_along: Function that returns the limits of a motion along displacements [m] and
+                [rad].
         """
         dt = self._dt
         if self._reference is None:
@@ -139,11 +143,11 @@ class TwistMotion:
         achieved: tuple[np.ndarray, np.ndarray],
         limits: tuple[ApproachLimits, ApproachLimits],
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the velocity of this tick where accelerations are ramps."""
+        """Return the velocity of this tick with limited jerk."""
         dt, velocities, changes = self._dt, [], []
         for want, moved, change, bounds in zip(goal, achieved, self._change, limits, strict=True):
-            # From what was achieved: joints that are late, and asked for ever more, would gain
-            # speed that they cannot lose in time.
+            # Start from the achieved velocity. If joints that lag were asked for more and more,
+            # they would gain speed that they cannot lose in time.
             last: Vector = tuple(moved.tolist())
             wanted: Vector = tuple((want * dt).tolist())
             step = ramped_step(wanted, last, change, *bounds.changes(dt))
@@ -156,7 +160,7 @@ class TwistMotion:
 def _caught_up(
     approach: Approach, lead: np.ndarray, dt: float, limits: ApproachLimits
 ) -> np.ndarray:
-    """Return the part of the lead that a tick makes good."""
+    """Return the part of the lead that this tick removes."""
     if limits.is_ramped(dt):
         return lead * min(dt / (_RAMPS * limits.ramp), limits.gain)
     x, y, z = approach.velocity
@@ -164,19 +168,19 @@ def _caught_up(
 
 
 def _kept(asked: np.ndarray, achieved: np.ndarray) -> np.ndarray:
-    """Return the velocity to go on from: that asked for, less what is missing of it by far."""
+    """Return the base velocity: the requested one, reduced if much of it was not achieved."""
     lag = asked - achieved
     size = math.hypot(*lag)
     excess = size - _FORGIVEN * math.hypot(*asked)
     if excess <= 0.0:
         return asked
-    # Nothing is asked for on an axis because the frame happened to move along it.
+    # A motion along an axis that was not requested is not continued.
     kept = asked - lag * (excess / size)
     return np.clip(kept, np.minimum(asked, 0.0), np.maximum(asked, 0.0))
 
 
 def _leashed(lead: np.ndarray, motion: np.ndarray, longest: float) -> np.ndarray:
-    """Return a lead cut along the axes of a tick's motion, and to a length in all."""
+    """Return a lead limited on the axes of a tick's motion, and in total length."""
     tick = _LEAD_TICKS * math.hypot(*motion)
     forward = np.where(motion > 0.0, tick, longest)
     backward = np.where(motion < 0.0, tick, longest)
@@ -186,7 +190,7 @@ def _leashed(lead: np.ndarray, motion: np.ndarray, longest: float) -> np.ndarray
 def _limited(
     twist: tuple[np.ndarray, np.ndarray], limits: tuple[ApproachLimits, ApproachLimits]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a velocity within the speeds: one factor on all of it keeps its path."""
+    """Return a velocity within the speed limits; scaling all of it keeps the path."""
     factor = 1.0
     for vector, bounds in zip(twist, limits, strict=True):
         speed = math.hypot(*vector)
@@ -196,6 +200,6 @@ def _limited(
 
 
 def _bounded(vector: np.ndarray, longest: float) -> np.ndarray:
-    """Return a vector cut to a length."""
+    """Return a vector limited to a length."""
     size = math.hypot(*vector)
     return vector * (longest / size) if size > longest else vector

@@ -1,25 +1,25 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Motion of a position or an orientation, estimated from messages about it.
+"""Estimated motion of a position or an orientation from noisy messages.
 
-Between two messages, T apart, an estimate goes on as it was, and each message corrects that by
-its error e (filters of a fading memory, Morrison 1969):
+Between two messages, T apart, an estimate is extrapolated. Each message z corrects position p,
+velocity v and acceleration a by the prediction error e (fading-memory filters, Morrison 1969):
 
     e = z - p,    p <- p + alpha e,    v <- v + beta e / T,    a <- a + 2 gamma e / T^2
     alpha = 1 - f^3,    beta = 3/2 (1 - f)^2 (1 + f),    gamma = (1 - f)^3 / 2
 
-with f = exp(-T / m) for a memory m. There are estimates of several memories, and one of a target
-at rest: v = a = 0 and alpha = 1 - f. The one with the least errors of late is followed. Of a clean
-target in motion that has a short memory; noise makes it a longer one, or the one at rest.
+with f = exp(-T / m) for a memory m. Several estimates run in parallel: with different memories,
+and one for a target at rest, with v = a = 0 and alpha = 1 - f. The one with the smallest recent
+errors is used: one with a short memory for a target that moves without noise, one with a longer
+memory, or the one at rest, for noisy targets.
 
-Corrections fade in, or the joints would answer each message with a jerk: followed is p less an
-offset o that takes up the jumps of p, v and a, and decays by (d/dt + w)^3 o = 0.
+Corrections are blended in, because otherwise each message would cause a jerk. The output is p - o,
+where the offset o compensates the jumps of p, v and a and decays by (d/dt + w)^3 o = 0.
 
-An error that neither an acceleration within the limits nor the noise so far explains is a
-manoeuvre: a start, a stop or a step. So is a smaller one of a target that stays where it was while
-it should have moved. The estimates then begin anew at the message, without an offset. A target
-that leaves its rest, or moves faster than it may, has no velocity until the next message. One that
-stays where it was has none.
+An error is a manoeuvre (a start, a stop or a step) if neither an acceleration within the limits
+nor the noise so far explains it, or if the target stayed at its place although it was predicted to
+move. The estimates then restart at the message, without an offset. They restart with zero velocity
+if the target stayed at its place, started from rest, or moves faster than the speed limit.
 """
 
 from __future__ import annotations
@@ -36,24 +36,26 @@ from ros_ik.servo.motion.pose_math import ZERO
 # Position [m or rad], velocity and acceleration.
 State = tuple[Vector, Vector, Vector]
 
-# Memory of each estimate [s] and how much faster its offset decays; that of a target at rest last.
+# Memory of each estimate [s] and factor on the decay rate of its offset. The last is for a target
+# at rest.
 _ESTIMATES = (0.02, 1.0), (0.06, 2.0), (0.12, 3.0), (0.4, 1.0)
-# What a message leaves of the sum of squared errors. The part of that of the estimate followed
-# below which one of a shorter or of a longer memory takes its place.
+# Decay per message of the sum of squared errors. Ratios of these sums below which the output
+# switches to an estimate with a shorter or a longer memory.
 _KEPT, _SHORTER, _LONGER = 0.85, 0.7, 0.95
-# w T, at least and at most, and the period from which on it grows, as its square root [s]; w m at
-# most, or frequent messages would bring in the noise that a memory is there to keep out.
+# Minimum and maximum of w T, and the period above which it grows with the square root of the
+# period [s]. Maximum of w m, because a faster decay would pass on the noise that the memory
+# filters.
 _FADES, _FADES_AT_MOST, _SLOW = 0.5, 1.0, 0.033
 _FADES_OF_MEMORY = 4.0
-# Errors, in means of those before, that noise makes, and weight of an error in that mean: less for
-# manoeuvres, or one would hide the next.
+# Largest error due to noise, relative to the mean of earlier errors, and weight of an error in
+# that mean. Manoeuvres have a smaller weight, because one would otherwise hide the next.
 _NOISE, _LEARNT, _LEARNT_OF_MANOEUVRES = 4.0, 0.2, 0.05
-# Distance [m or rad] up to which a pose is the same.
+# Distance [m or rad] up to which poses are equal.
 SAME = 1e-9
 
 
 class Gains:
-    """Gains of the estimates at one period.
+    """Gains of the estimates for one period.
 
     Attributes:
         rows: alpha, beta / T [1/s], 2 gamma / T^2 [1/s^2] and w [1/s] of each estimate.
@@ -75,33 +77,34 @@ class Gains:
 
 
 class _Estimate:
-    """One estimate of the motion, and how it is followed: displacements from the last message.
+    """One estimate of the motion, as displacements from the last message.
 
     Attributes:
         state: Position [m or rad], velocity and acceleration, three numbers each.
-        offset: Followed is the state less this.
-        squares: Sum of its squared errors of late [m^2 or rad^2].
+        offset: Offset of the output from the state.
+        squares: Decaying sum of its squared errors [m^2 or rad^2].
     """
 
     def __init__(self) -> None:
         self.begin(ZERO)
 
     def begin(self, velocity: Vector) -> None:
-        """Begin anew at the last message, with a velocity."""
+        """Restart at the last message, with a velocity."""
         self.state: State = ZERO, velocity, ZERO
         self.offset: State = ZERO, ZERO, ZERO
         self._rate = self.squares = 0.0
 
     def place(self, time: float, curved: float) -> Vector:
-        """Return the position after a time [s], accelerated for the first ``curved`` s."""
+        """Return the position after a time [s], accelerated during the first ``curved`` s."""
         bent = min(time, curved)
         part = bent * (time - 0.5 * bent)
         (x, y, z), (u, v, w), (a, b, c) = self.state
         return x + u * time + a * part, y + v * time + b * part, z + w * time + c * part
 
     def followed(self, time: float, curved: float) -> Vector:
-        """Return the position that is followed after a time."""
-        # The position of :meth:`_decayed` with its factors at the front: this runs in each tick.
+        """Return the output after a time."""
+        # Same as the position of :meth:`_decayed`, rearranged for speed because it runs in each
+        # tick.
         rate = self._rate
         passed = rate * time
         part = math.exp(-passed)
@@ -141,7 +144,7 @@ class _Estimate:
         self._rate = rate
 
     def go_on_from(self, other: _Estimate) -> None:
-        """Go on from where another was followed."""
+        """Continue from the output of another estimate."""
         self.offset = _jumped(other.offset, other.state, self.state)
 
     def _decayed(self, time: float) -> State:
@@ -160,7 +163,7 @@ class _Estimate:
 
 
 class VectorMotion:
-    """Motion of a position or of an orientation: displacements from the last message."""
+    """Motion of a position or an orientation, as displacements from the last message."""
 
     def __init__(self) -> None:
         """Start at rest."""
@@ -170,7 +173,7 @@ class VectorMotion:
 
     @property
     def rests(self) -> bool:
-        """True once nothing moves any more."""
+        """True if the target is at rest."""
         used = self._estimates[self._used]
         return used.state[1] == ZERO == used.offset[0]
 
@@ -178,8 +181,8 @@ class VectorMotion:
         """Return the displacement from the last message [m or rad].
 
         Args:
-            time: Time since then [s].
-            curved: For how long of it the acceleration counts [s].
+            time: Time since the last message [s].
+            curved: Time for which the acceleration is extrapolated [s].
         """
         return self._estimates[self._used].followed(time, curved)
 
@@ -191,12 +194,12 @@ class VectorMotion:
         gains: Gains,
         limits: tuple[float, float],
     ) -> None:
-        """Take a message.
+        """Add a message.
 
         Args:
-            moved: Its way since the message before [m or rad].
-            interval: Time since the message before [s].
-            curved: For how long of it the acceleration counts [s].
+            moved: Displacement since the previous message [m or rad].
+            interval: Time since the previous message [s].
+            curved: Time for which the acceleration is extrapolated [s].
             gains: Gains of the estimates.
             limits: Largest speed [m/s or rad/s] and acceleration [m/s^2 or rad/s^2].
         """
@@ -227,7 +230,7 @@ class VectorMotion:
         self._choose()
 
     def _begin(self, velocity: Vector) -> None:
-        """Begin every estimate anew, and follow the one of the shortest memory."""
+        """Restart every estimate, and use the one with the shortest memory."""
         *moving, resting = self._estimates
         for estimate in moving:
             estimate.begin(velocity)
@@ -235,7 +238,7 @@ class VectorMotion:
         self._used = 0
 
     def _choose(self) -> None:
-        """Choose the estimate to be followed."""
+        """Select the estimate to use."""
         squares = [estimate.squares for estimate in self._estimates]
         best, used = squares.index(min(squares)), self._used
         if squares[best] < (_LONGER if best > used else _SHORTER) * squares[used]:
@@ -244,13 +247,13 @@ class VectorMotion:
 
 
 def _bounded(vector: Vector, most: float) -> Vector:
-    """Return a vector shortened to a length."""
+    """Return a vector limited to a length."""
     length = float_length(vector)
     return vector if length <= most else float_scaled(vector, most / length)
 
 
 def _jumped(offset: State, before: State, after: State) -> State:
-    """Return the offset with which a jump from one state to another is not followed."""
+    """Return the offset that compensates a jump from one state to another."""
     p, v, a = (
         float_sum(row, float_less(new, old))
         for row, new, old in zip(offset, after, before, strict=True)
