@@ -41,7 +41,7 @@ class Tolerance:
     Attributes:
         position: m.
         rotation: rad.
-        each_component: Whether each component of the twist has to be that near, not its norms.
+        each_component: True if each component of the twist has to be that near, not its norms.
     """
 
     position: float

@@ -56,7 +56,7 @@ class Solver:
         name: Name in the tables.
         module: Module of its process.
         settings: Parameters of our node besides its defaults.
-        low_pass: Time constant of the filter in front of a peer [s], 0 for none.
+        low_pass: Time constant of the filter in front of a peer [s], 0 if there is none.
     """
 
     name: str

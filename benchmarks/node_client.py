@@ -161,7 +161,7 @@ class Client:
             process: The node under test.
             node_name: Its name.
             urdf_path: Description of its robot; None for that of a Panda.
-            plays: Whether to publish the joint states of a robot that stays at home.
+            plays: True if to publish the joint states of a robot that stays at home.
         """
         self._process, self._name = process, node_name
         self._urdf, self._plays = urdf_path or find_robot('panda').urdf_path, plays

@@ -39,7 +39,7 @@ def main(rate: float, duration: float, priority: int, computing: float) -> dict[
     Args:
         rate: Rate of the loop [Hz].
         duration: For how long [s].
-        priority: Priority among real-time threads, 0 for none.
+        priority: Priority among real-time threads, 0 if there is none.
         computing: How long to compute each time [ms]: how long that takes is timed. With 0 the
             loop only sleeps, and how late it is woken is timed.
     """

@@ -74,7 +74,7 @@ class TargetFlood(Flood):
 
 
 class ParameterFlood(Flood):
-    """Changes of parameters, each request as soon as the one before is answered."""
+    """Changes of parameters, each request as soon as the previous one is answered."""
 
     def __init__(self, client: Client, quick: bool) -> None:
         """Find the service."""
@@ -102,7 +102,7 @@ class ParameterFlood(Flood):
 
 
 class PlannerFlood(Flood):
-    """Requests of many poses to ~/solve_ik, each as soon as the one before is answered."""
+    """Requests of many poses to ~/solve_ik, each as soon as the previous one is answered."""
 
     def __init__(self, client: Client, quick: bool) -> None:
         """Start a planner."""

@@ -39,7 +39,7 @@ class PlannerProcess:
 
     Attributes:
         reports: What it has said, one entry for each answer; see :func:`report`.
-        ready: Whether it has found the service.
+        ready: True if it has found the service.
     """
 
     def __init__(self, number: int, domain: int) -> None:

@@ -32,7 +32,7 @@ class Answer:
         versions: Versions of the solver's packages.
         setting: What the solver says about its setting.
         error: Why there is no answer, '' if there is one.
-        repeats: Whether steps made several times came to the same configurations.
+        repeats: True if steps made several times came to the same configurations.
     """
 
     joint_q: np.ndarray | None

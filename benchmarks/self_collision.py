@@ -6,7 +6,7 @@ Problem: Panda's hand follows a circle of 5 cm as in ``control_step``; the links
 Once by a sphere on each link, whose 27 pairs make rows of the 4 closest, or on our side of all;
 once by the robot's own meshes, in Oink as they are, in ours as the capsules around them. Both get
 the same chain and the same pairs of links. `many_rows` adds 42 spheres around the arm as obstacles
-and makes a row of every pair, 405 in all; it is compared with half a tick at 1 kHz. Verified:
+and makes a row of every pair, 405 in total; it is compared with half a tick at 1 kHz. Verified:
 configurations stay inside position and velocity limits, spheres 2 cm apart less what one linear
 step may miss.
 """

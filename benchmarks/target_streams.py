@@ -45,7 +45,7 @@ class Stream:
         jitter: How far each is early or late, as a part of the period.
         delay: Time on the way [s].
         noise: Standard deviation of positions [m].
-        stamped: Whether each says when it was made, on a clock of its own.
+        stamped: True if each says when it was made, on a clock of its own.
         lost: Part of them that is lost.
         again: How often each comes once more, and then once more an older one.
     """
@@ -77,7 +77,7 @@ class Stream:
     def arrivals(
         self, seconds: float, loop: float, rng: np.random.Generator
     ) -> Iterator[tuple[float, list[Message]]]:
-        """Yield the time of each tick [s] and the messages received since the one before.
+        """Yield the time of each tick [s] and the messages received since the previous one.
 
         The last tick is the one before the end: at the end the target would seem to stop, whose
         jerk hides that of a smooth motion.

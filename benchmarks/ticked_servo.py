@@ -33,7 +33,7 @@ def motion_limits(
     Args:
         joints: Names of the joints.
         acceleration: Acceleration limit of each [rad/s^2].
-        ratio: Jerk limits as a multiple of it per second [1/s], 0 for none.
+        ratio: Jerk limits as a multiple of it per second [1/s], 0 if there is none.
     """
     values: dict[str, object] = {}
     for name in joints:
@@ -54,7 +54,7 @@ class TickedServo:
         servo: The servo.
         robot: The robot as the servo sees it.
         reader: Makes targets.
-        now: Present time [s].
+        now: Current time [s].
         dt: Period of the loop [s].
         q: Coordinates of the robot.
         command: What the servo is asked for.
@@ -72,7 +72,7 @@ class TickedServo:
 
         Args:
             name: A robot of the demo, or RobotFiles with the model beside them.
-            active: Whether the servo is active from the start.
+            active: True if the servo is active from the start.
             home: Positions of joints at the start besides those of the demo.
             model: Model of the robot.
             values: Parameters of the node, with __ for a dot.

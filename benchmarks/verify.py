@@ -23,7 +23,7 @@ class Errors:
         position: Distance from the pose's position [m], [n]; inf where the answer is not finite.
         rotation: Angle to the pose's orientation [rad], [n].
         twist: Position difference and rotation vector in world axes, [n, 6].
-        inside: Whether the answer is finite and inside the joint limits, [n].
+        inside: True if the answer is finite and inside the joint limits, [n].
     """
 
     position: np.ndarray

@@ -23,7 +23,7 @@ _SWITCHES = (
 
 
 def missing() -> str:
-    """Return what a browser lacks on this machine and how to get it, '' for nothing."""
+    """Return what a browser lacks on this machine and how to get it, or ''."""
     if importlib.util.find_spec('selenium') is None:
         return 'selenium is not installed: pip install selenium'
     if not _program() or not shutil.which('chromedriver'):

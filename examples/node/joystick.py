@@ -25,7 +25,7 @@ DEAD_ZONE = 0.05  # of the full deflection
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """Numbers of axes for x y z, roll pitch yaw; None for none. The button must be held."""
+    """Numbers of axes for x y z, roll pitch yaw, or None. The button must be held."""
 
     axes: tuple[int | None, ...]
     enable_button: int | None

@@ -178,7 +178,7 @@ def _start(
 
 
 def _play(client: DemoClient, children: Children, scenario: Scenario) -> str:
-    """Wait for the node and play every phase; return what went wrong, '' for nothing."""
+    """Wait for the node and play every phase; return what went wrong, or ''."""
     problem = client.wait_until_ready(
         _START_TIMEOUT, children.fallen, lambda text: print(f'  the node: {text}', flush=True)
     )

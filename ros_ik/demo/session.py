@@ -48,7 +48,7 @@ def run_until_signal(program: str, run: Callable[[threading.Event], str]) -> int
 
     Args:
         program: Name for messages.
-        run: Called with the event that a signal sets; returns what went wrong, '' for nothing.
+        run: Called with the event that a signal sets; returns what went wrong, or ''.
 
     Returns:
         0, 1 where something went wrong, 2 for a session that cannot start.
@@ -81,7 +81,7 @@ def beside() -> str:
 
 
 def wait_for_end(children: Children, ended: threading.Event) -> str:
-    """Wait until the event is set or a child falls; return which child fell, '' for none."""
+    """Wait until the event is set or a child falls; return which child fell, or ''."""
     while not ended.wait(PERIOD) and not children.fallen():
         pass
     return children.fallen()
@@ -98,7 +98,7 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _run(options: argparse.Namespace, ended: threading.Event) -> str:
-    """Start the nodes and wait; return what went wrong, '' for nothing."""
+    """Start the nodes and wait; return what went wrong, or ''."""
     robot = DemoRobot.load(options.robot or default_robot())
     choose_domain()
     environment, parameters = watched_shapes(robot, options.params_file)

@@ -93,7 +93,7 @@ def body_inverses(model: Model) -> tuple[wp.array, wp.array]:
 
 
 def joint_ancestors(builder: Articulations) -> np.ndarray:
-    """Return the joint that places the parent body of each joint, -1 for none, [joint_count]."""
+    """Return the joint that places the parent body of each joint, or -1, [joint_count]."""
     incoming = np.full(builder.body_count + 1, -1)  # the last one is the world, body -1
     incoming[builder.joint_child] = np.arange(builder.joint_count)
     return incoming[builder.joint_parent]

@@ -125,7 +125,7 @@ class ModelBuilder(UrdfMethods):
 
         Args:
             device: Warp device; None for the current one.
-            requires_grad: Whether the arrays of real numbers carry gradients.
+            requires_grad: True if the arrays of real numbers carry gradients.
             **unused: Newton's ``skip_*``: nothing is skipped, all else relies on the checks.
 
         Raises:

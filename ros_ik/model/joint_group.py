@@ -61,7 +61,7 @@ class JointGroup:
         """Return the limit of each variable that keeps every joint it drives below its own.
 
         Args:
-            limits: Limits of speed, acceleration and the like, not negative, inf for none, shape
+            limits: Limits of speed, acceleration and the like, not negative, inf if none, shape
                 [joint_dof_count].
 
         Returns:

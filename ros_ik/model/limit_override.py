@@ -24,7 +24,7 @@ def with_position_limits(model: Model, lower: np.ndarray, upper: np.ndarray) -> 
 
     Args:
         model: The model, which stays as it is.
-        lower: Lower limits [rad or m], [joint_dof_count], -inf for none.
+        lower: Lower limits [rad or m], [joint_dof_count], -inf if there is none.
         upper: Upper limits, same shape.
 
     Raises:

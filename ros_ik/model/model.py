@@ -67,7 +67,7 @@ class Model(ModelFields):
         Args:
             builder: The collected links, joints, shapes and constraints; stays as it is.
             device: Warp device; None for the current one.
-            requires_grad: Whether the arrays of real numbers carry gradients.
+            requires_grad: True if the arrays of real numbers carry gradients.
 
         Raises:
             ArgumentError: What the builder collected is no forest; see ModelBuilder.finalize.
@@ -113,7 +113,7 @@ class Model(ModelFields):
                 them are not read. The kinematics need none.
             device: Warp device; None for the current one.
             floating: Hang the root link on the world by a free joint instead of a fixed one.
-            requires_grad: Whether the arrays of real numbers carry gradients.
+            requires_grad: True if the arrays of real numbers carry gradients.
 
         Returns:
             The model: one body per link, fixed joints kept.

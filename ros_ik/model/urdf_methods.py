@@ -107,7 +107,7 @@ class UrdfMethods(Worlds):
                 ``default_shape_cfg`` has; meshes add none.
             joint_ordering: 'dfs' or 'bfs' for depth or breadth first, None for that of the
                 document.
-            bodies_follow_joint_ordering: Whether links come in the order of their joints, or in
+            bodies_follow_joint_ordering: True if links come in the order of their joints, or in
                 that of the document.
             collapse_fixed_joints: Merge links that fixed joints hold together, and those that are
                 fixed to the world into it. SRDF groups that name one of them are lost.

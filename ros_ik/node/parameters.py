@@ -75,7 +75,7 @@ class NodeParameters:
     :attr:`errors` says why the node cannot be configured.
 
     Attributes:
-        settings: The settings in force, None while there are errors.
+        settings: The current settings, None while there are errors.
         errors: What is wrong with the values given at the start.
         unknown: Sentences on names given at the start that no parameter has.
     """

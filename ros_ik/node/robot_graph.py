@@ -42,8 +42,8 @@ class FoundController:
         type: The type of output that drives it.
         joints: Its joints in its order, () where it does not tell.
         update_rate: Rate of its controller manager [Hz], 0 where it is not known.
-        is_type_known: Whether it is known if an array holds positions or velocities.
-        is_active: Whether it follows commands; also where it does not tell.
+        is_type_known: True if it is known if an array holds positions or velocities.
+        is_active: True if it follows commands; also where it does not tell.
     """
 
     name: str

@@ -88,7 +88,7 @@ def _failure(result: OptimalControlResult) -> str:
 def _violation(
     planner: Planner, answer: OptimalAnswer, joint_q: np.ndarray, budget: Budget
 ) -> str:
-    """Return what the motion violates, '' for nothing."""
+    """Return what the motion violates, or ''."""
     names = [name for name in planner.robot.needed if name not in answer.joint_names]
     held = joint_q[planner.coordinates(names)]
     points = [

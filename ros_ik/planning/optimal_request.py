@@ -71,7 +71,7 @@ class OptimalRequest:
     Attributes:
         poses: Costs of poses.
         joints: Costs of joints.
-        center_of_mass: Cost of the centre of mass, None for none.
+        center_of_mass: Cost of the centre of mass, or None.
         velocity_limit_scaling: Part of the velocity limits, (0, 1].
         acceleration_limit_scaling: Part of the acceleration limits, (0, 1].
         error_scaling: Factor on every error.

@@ -61,11 +61,11 @@ class Servo:
 
     Attributes:
         robot: The settings resolved against the model.
-        settings: The settings in force.
+        settings: The current settings.
         goals: The targets and which of them count.
         joint_q: The command, coordinates [joint_coord_count].
         following: How the robot follows it.
-        reports: Whether the next tick finds out where the frames are measured and what holds the
+        reports: True if the next tick finds out where the frames are measured and what holds the
             motion back; otherwise it repeats what was found last.
     """
 
@@ -154,9 +154,9 @@ class Servo:
         """Make one tick.
 
         Args:
-            now: Present time [s].
+            now: Current time [s].
             measurement: Measured state.
-            command: What is asked for.
+            command: Command.
 
         Returns:
             The command to send, or silence, and what to report.

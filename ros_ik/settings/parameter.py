@@ -48,14 +48,14 @@ class Parameter:
             ``double[]``, or ``double|double[]`` for one number or several.
         default: Value where none is given.
         description: What it does and why the default is what it is.
-        unit: Unit, '' for none.
+        unit: Unit, or ''.
         minimum: Least value of each number, None for no bound.
         maximum: Largest value of each number, None for no bound.
-        exclusive_minimum: Whether ``minimum`` itself is refused.
+        exclusive_minimum: True if ``minimum`` itself is refused.
         choices: Permitted strings; empty for all.
         lengths: Permitted lengths of an array; empty for all.
-        read_only: Whether only the start of the node sets it; others apply at the next tick.
-        finite: Whether infinities are refused. NaN always is.
+        read_only: True if only the start of the node sets it; others apply at the next tick.
+        finite: True if infinities are refused. NaN always is.
     """
 
     name: str

@@ -64,7 +64,7 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _run(options: argparse.Namespace, ended: threading.Event) -> str:
-    """Start everything and wait; return what went wrong, '' for nothing."""
+    """Start everything and wait; return what went wrong, or ''."""
     robot = DemoRobot.load(options.robot or default_robot())
     port = _free_port(options.port)
     address = f'http://{_HOST}:{port}'

@@ -241,7 +241,7 @@ def test_follow_frame(session):
             pose = client.poses[-1]
             if way and pose.header.stamp == way[-1].header.stamp:
                 return False
-            # Where the machine stands still and goes on, it begins anew.
+            # Where the machine stands still and goes on, it restarts.
             way[:] = [*way, pose] if is_above(pose, seen) else []
             sides = [pose.pose.position.y for pose in way]
             return len(sides) > 20 and max(sides) - min(sides) > 0.1

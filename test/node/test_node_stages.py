@@ -42,7 +42,7 @@ class Rig:
         self.start()
 
     def start(self):
-        """Start a node, after the end of the one before."""
+        """Start a node, after the end of the previous one."""
         self.node = IkNode()
         self._executor.add_node(self.node)
 

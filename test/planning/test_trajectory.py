@@ -86,7 +86,7 @@ def test_a_segment_has_the_derivatives_that_both_ends_give(begin, end, alike):
 
 
 def sampled_violation(spline, bounds, n=20001):
-    """Return the first violation by brute force, None for none."""
+    """Return the first violation by brute force, or None."""
     s = np.linspace(0.0, 1.0, n)
     for segment in range(len(spline.start)):
         q = spline.positions(np.full(n, segment), s)

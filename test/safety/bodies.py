@@ -129,13 +129,13 @@ class Solid:
     """A convex body about the origin of its frame.
 
     Attributes:
-        is_round: Whether the capsule around it is the body itself.
+        is_round: True if the capsule around it is the body itself.
         start: One end of the axis of the capsule around it, [3].
         end: The other end.
         radius: Radius of that capsule, 0 for a half-space.
         core: coal's core of the body, to be inflated; a half-space is below z = 0.
         more: By how much it is to be inflated.
-        is_flat: Whether it is a half-space.
+        is_flat: True if it is a half-space.
         corners: Points whose hull the core is, where it is a box or a hull, [n, 3].
     """
 

@@ -123,7 +123,7 @@ class Drive:
         """Step every robot once.
 
         Args:
-            is_checked: Whether to compare the step with limits and geometry, which takes most of
+            is_checked: True if to compare the step with limits and geometry, which takes most of
                 the time.
         """
         record, step = self.record, np.zeros_like(self.last)

@@ -38,7 +38,7 @@ class Interface:
 
     Attributes:
         ticks: Number of positions.
-        moving: Number of those that differ from the one before.
+        moving: Number of those that differ from the previous one.
         position: Largest excess over the ranges [rad].
         velocity: Largest part of the velocity limits that was used [1].
         acceleration: The same of the accelerations.

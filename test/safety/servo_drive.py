@@ -43,14 +43,14 @@ class Log:
         before: Positions from which the step began, [n, joints].
         q: Commanded positions of the controlled joints, [n, joints].
         qd: Commanded velocities, [n, joints].
-        last: Velocities commanded in the tick before, zero where motion began, [n, joints].
+        last: Velocities commanded in the previous tick, zero where motion began, [n, joints].
         jump: How far the step began from where it had to [rad or m], [n].
         velocity_scale: Largest since the motion began, [n].
         acceleration_scale: Largest since the motion began, [n].
         least_scale: Least scale of acceleration since the motion began, [n].
         margins: Between links and around obstacles [m], [n, 2].
-        obstacles: Poses in the base, NaN for none, [n, SLOTS, 7].
-        excused: Whether a margin between links grew or an obstacle changed since the motion
+        obstacles: Poses in the base, NaN if there is none, [n, SLOTS, 7].
+        excused: True if a margin between links grew or an obstacle changed since the motion
             began: the robot may be found too near and has to brake, [n, 1 + SLOTS].
         codes: Status codes, [n].
         shapes: The collision shapes in the slots.

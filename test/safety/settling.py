@@ -25,7 +25,7 @@ class Outcome:
 
     Attributes:
         kind: 'reached', 'rest' or 'moving' (out of time).
-        is_free: Whether the target belongs to a configuration free of collisions.
+        is_free: True if the target belongs to a configuration free of collisions.
         ticks: How long it took.
         joint_q: Where the robot was at last.
         wanted: Its targets, [tips, 7].

@@ -24,7 +24,7 @@ class Goal:
     """One goal that was sent.
 
     Attributes:
-        accepted: Whether the node has accepted it.
+        accepted: True if the node has accepted it.
         feedback: Feedback messages so far.
     """
 

@@ -42,7 +42,7 @@ def random_axes(structure, rng, right_angles=False):
     Args:
         structure: A key of STRUCTURES.
         rng: Random generator.
-        right_angles: Whether axes point along x, y or z, as those of real arms do.
+        right_angles: True if axes point along x, y or z, as those of real arms do.
     """
     while True:
         h = rng.normal(size=(6, 3))

@@ -25,11 +25,11 @@ class HeldRobot:
 
     Attributes:
         position: Where each joint is [rad], by name.
-        follows: Whether it goes where the newest trajectory tells it.
+        follows: True if it goes where the newest trajectory tells it.
         bias: What encoders add to every position [rad].
         noise: Amplitude of what they add at random [rad].
         parts: Names of the joints in each message, in turn, as several broadcasters send them.
-        silent: Whether it sends nothing.
+        silent: True if it sends nothing.
     """
 
     def __init__(self, client, qos=1, **position):

@@ -3,7 +3,7 @@
 """Commands of a node, read from its trajectories and judged by Pinocchio's limits.
 
 Trajectories have to have velocities (``outputs.default.publish_velocities``): with them each one
-says from where its step began, q - v dt, whether or not the one before arrived.
+says from where its step began, q - v dt, whether or not the previous one arrived.
 """
 
 import dataclasses
@@ -70,12 +70,12 @@ class Motion:
 
     @property
     def follows(self):
-        """True if each command but the first continues the one before, without a loss."""
+        """True if each command but the first continues the previous one, without a loss."""
         return np.all(np.abs(self.began[1:] - self.position[:-1]) < ROUNDING, axis=1)
 
     @property
     def steps(self):
-        """Return the distance of each command from the one before: 1 without a loss."""
+        """Return the distance of each command from the previous one: 1 without a loss."""
         return np.diff(self.number)
 
     @property
@@ -99,8 +99,8 @@ class Motion:
 
         Args:
             ranges: The limits.
-            positions: Whether those of the positions count.
-            from_rest: Whether the first command begins a motion.
+            positions: True if those of the positions count.
+            from_rest: True if the first command begins a motion.
         """
         q, v = self.position, self.velocity
         assert np.isfinite(q).all() and np.isfinite(v).all()
@@ -113,7 +113,7 @@ class Motion:
         change = np.abs(np.diff(v, axis=0)) / self.period
         again = np.flatnonzero(rest & ~self.follows) + 1
         for index in [*([0] if from_rest else []), *again]:
-            # A motion begins at rest, wherever the one before ended; its first step may be lost.
+            # A motion begins at rest, wherever the previous one ended; its first step may be lost.
             most = (steps[index - 1, 0] if index else 1) * ranges.acceleration * self.period
             assert np.all(np.abs(v[index]) <= most + ROUNDING), (
                 f'command {index} begins at a speed of {self.speed[index]}'

@@ -85,7 +85,7 @@ def start_program(module, arguments, domain, log, prefix=(), forks=True):
         domain: The ROS domain.
         log: Open file for its output.
         prefix: A command that starts another.
-        forks: Whether it may be a fork; it imports everything anew otherwise.
+        forks: True if it may be a fork; it imports everything anew otherwise.
     """
     environment = _environment(
         ROS_DOMAIN_ID=str(domain),

@@ -400,7 +400,7 @@ class Client:
 
     def _on_trajectory(self, message, info):
         # With the time at which the node sent it [ns], and how many it had sent by then: each
-        # publisher counts its own, and one that is there again begins anew.
+        # publisher counts its own, and one that is there again restarts.
         if info['publisher_gid'] != self._publisher:
             self._publisher, self._count_before = info['publisher_gid'], self._number
         self._number = self._count_before + info['publication_sequence_number']
@@ -417,7 +417,7 @@ class Client:
     def _turn(self):
         give_up = time.monotonic() + _TURN
         while time.monotonic() < give_up:
-            # Always the same timeout: with another one rclpy begins anew with what is ready, and
+            # Always the same timeout: with another one rclpy restarts with what is ready, and
             # a busy client would never hear its last subscriptions.
             self._executor.spin_once(timeout_sec=0.005)
             for client in self._together:

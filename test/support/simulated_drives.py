@@ -47,7 +47,7 @@ class Loop:
         rig: The servo.
         drives: The robot.
         sent: What its controller holds, coordinates.
-        silent: Whether no joint states arrive.
+        silent: True if no joint states arrive.
     """
 
     def __init__(self, name='panda', lag=0.02, dead_time=0.0, noise=0.0, sag=0.0, speed=math.inf,

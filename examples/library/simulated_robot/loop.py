@@ -52,7 +52,7 @@ class ServoLoop:
         robot: The robot.
         reader: What makes targets.
         command: What the servo is asked for.
-        now: Present time [s].
+        now: Current time [s].
         outputs: What the servo has put out, tick by tick.
     """
 
@@ -76,11 +76,11 @@ class ServoLoop:
             rate: Rate of the loop [Hz].
             bandwidth: Bandwidth of the drives [Hz].
             payload: Mass at the tip that the drives do not know [kg].
-            publish_velocities: Whether trajectories have velocities.
+            publish_velocities: True if trajectories have velocities.
             delay: Time from the node to the controller [s].
             seed: Seed of the noise.
-            active: Whether the servo is active from the start.
-            tells_reference: Whether the controller publishes its reference.
+            active: True if the servo is active from the start.
+            tells_reference: True if the controller publishes its reference.
             values: More parameters, with __ for a dot.
         """
         files = find_robot(name)
@@ -113,7 +113,7 @@ class ServoLoop:
 
     @property
     def now(self) -> float:
-        """Present time [s]."""
+        """Current time [s]."""
         return self._ticks * self.period
 
     def change(self, **fields: object) -> None:

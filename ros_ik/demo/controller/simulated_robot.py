@@ -35,7 +35,7 @@ class SimulatedRobot:
         accepted: Number of trajectories accepted.
         rejected: Number of trajectories refused.
         last_reason: Why the last one was refused, '' if none was.
-        frozen: Whether it stands still, as in a protective stop; its state is as before.
+        frozen: True if it stands still, as in a protective stop; its state is as before.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class SimulatedRobot:
 
         Args:
             model: The robot.
-            now: Present time, ns.
+            now: Current time, ns.
             controlled: The controller's joints, which each trajectory must name; empty for all
                 that are not mimic joints, of which a trajectory may name some.
             initial: Where joints stand that are not at zero, rad or m.

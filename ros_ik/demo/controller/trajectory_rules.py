@@ -67,7 +67,7 @@ def check_trajectory(
     Args:
         trajectory: What was received.
         joints: The joints of the controller, in any order.
-        now: Present time on the clock of the stamp, ns.
+        now: Current time on the clock of the stamp, ns.
         allow_nonzero_velocity_at_trajectory_end: The controller's parameter of this name.
         allow_partial_joints_goal: The controller's parameter of this name.
 

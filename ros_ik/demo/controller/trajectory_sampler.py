@@ -42,7 +42,7 @@ class TrajectorySampler:
 
         Args:
             trajectory: One for which ``check_trajectory`` has no objection.
-            now: Present time, ns. It is the start of a trajectory whose stamp is zero.
+            now: Current time, ns. It is the start of a trajectory whose stamp is zero.
             before: The desired state, where other controllers have changed it.
         """
         before = self.sample(now) if before is None else before

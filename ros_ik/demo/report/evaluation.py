@@ -45,7 +45,7 @@ class PhaseResult:
         name: Name of the phase.
         seconds: Its duration [s].
         demand: What it demanded.
-        met: Whether it did that.
+        met: True if it did that.
         verdict: What happened, in words with figures.
         linear: Distance to the last target at the end [m].
         angular: Angle to it [rad], NaN where the orientation does not count.

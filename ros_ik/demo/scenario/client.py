@@ -36,7 +36,7 @@ from ros_ik_interfaces.msg import ObstacleArray
 
 # Period of the targets [s]: 50 Hz, well inside the node's command_timeout.
 _TARGET_PERIOD = 0.02
-# Longest wait for the next message [s]. Always the same: with another timeout rclpy begins anew
+# Longest wait for the next message [s]. Always the same: with another timeout rclpy restarts
 # with what is ready, and on a busy machine the last subscriptions are never heard.
 _LISTENING = 0.005
 # A target is reached when the measured pose stays this close [m, rad] for so long [s].
@@ -115,7 +115,7 @@ class DemoClient(Node):
 
         Args:
             robot: The robot.
-            uses_orientation: Whether the orientation counts for arriving.
+            uses_orientation: True if the orientation counts for arriving.
             ball_radius: Radius of the ball [m].
             control_rate: Rate of the node [Hz]: the ball moves in its time, so that the delays of
                 a busy machine do not let it run into a robot that cannot know.

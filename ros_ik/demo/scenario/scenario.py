@@ -66,8 +66,8 @@ class Phase:
         poses: Pose targets [n, 7], sent one after the other over the duration; one is repeated.
         joints: Joint targets [rad or m] by name instead of poses.
         demand: What the robot must show.
-        nan_messages: Whether poses full of NaN are mixed in.
-        ball: Where the ball is in the root link [m], [n, 3], over the duration; None for none.
+        nan_messages: True if poses full of NaN are mixed in.
+        ball: Where the ball is in the root link [m], [n, 3], over the duration, or None.
         frozen: From when to when the robot stands still, as in a protective stop [s].
     """
 
@@ -90,7 +90,7 @@ class Scenario:
         phases: The parts, in order.
         box_min: Lower corner of the box barrier [m], shape [3].
         box_max: Upper corner [m], shape [3].
-        uses_orientation: Whether the chain has joints enough to control the orientation too.
+        uses_orientation: True if the chain has joints enough to control the orientation too.
         size: Length of the stretched chain [m].
         ball_radius: Radius of the ball [m].
         clearance: Measures distances; None where no SRDF says which links touch by design, and

@@ -23,7 +23,7 @@ class LabelIndex:
         Args:
             kind: What the elements are, for errors.
             labels: Label of each.
-            worlds: World of each, -1 for none.
+            worlds: World of each, or -1.
         """
         self._kind, self._worlds = kind, list(worlds)
         self._indices: dict[str, list[int]] = {}

@@ -118,7 +118,7 @@ def read_srdf(
     Args:
         source: The document, or the path of a file as a path object.
         package_paths: Folders in which packages are looked up.
-        may_name_file: Whether a string may be the path of a file, or its URI, too. Not where it
+        may_name_file: True if a string may be the path of a file, or its URI, too. Not where it
             may come from anywhere.
 
     Raises:

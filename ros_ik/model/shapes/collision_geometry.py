@@ -161,7 +161,7 @@ class CollisionGeometry:
             ends: Ends of the axes in the links [m], [n, 2, 3].
             radius: Radii [m], [n].
             error: How far each reaches outside of what it stands for [m]; None for 0.
-            shape: Shape of the model that each stands for; None for none.
+            shape: Shape of the model that each stands for; None if there is none.
         """
         body, radius = real_array('body', body), real_array('radius', radius)
         count = len(body)

@@ -72,8 +72,8 @@ def parse_urdf(
         floating: Hang the root link on the world by a free joint instead of a fixed one.
         base_joint: The joint that it hangs on, as arguments of ``ModelBuilder.add_joint``.
         joint_ordering: 'dfs', 'bfs', or None for the order of the document.
-        bodies_follow_joint_ordering: Whether links come in the order of their joints.
-        visuals_as_colliders: Whether visual shapes take the place of collision shapes.
+        bodies_follow_joint_ordering: True if links come in the order of their joints.
+        visuals_as_colliders: True if visual shapes take the place of collision shapes.
 
     Raises:
         ModelError: Anything wrong with the description; the error names the element.

@@ -103,7 +103,7 @@ class ActionMotion(abc.ABC):
         """Return the targets in other places that would take over if they changed."""
 
     def _replaced(self) -> str:
-        """Return the newer request that has taken over, '' for none."""
+        """Return the newer request that has taken over, or ''."""
         held = None if self.state is GoalState.CANCELING else self._target
         if self._present() is not held:
             return f'a newer {self.place} has taken over'

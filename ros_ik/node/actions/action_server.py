@@ -69,7 +69,7 @@ class Motion(Protocol):
 
         Args:
             now: Time of the servo [s].
-            canceled: Whether the client wants it to end.
+            canceled: True if the client wants it to end.
         """
 
     def feedback(self) -> Any:

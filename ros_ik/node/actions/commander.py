@@ -114,7 +114,7 @@ class Commander:
 
     @property
     def settings(self) -> Settings:
-        """The settings in force."""
+        """The current settings."""
         return self._loop.inbox.settings.get() or self.servo.settings
 
     @property
@@ -146,7 +146,7 @@ class Commander:
             raise GoalError(Rejection.NOT_READY, reason)
 
     def interruption(self, situation: Situation, *modes: Mode) -> str:
-        """Return what has ended the motion of a goal since it began, '' for nothing."""
+        """Return what has ended the motion of a goal since it began, or ''."""
         controlled, command = self._loop.inbox.controlled.get(), self.command
         if controlled is not situation.controlled:
             return 'the robot description changed or was released'

@@ -28,7 +28,7 @@ class JointWay:
     that of the ticks made: on a busy machine the robot moves as many periods as there were ticks.
 
     Attributes:
-        is_blocked: Whether something holds the robot on the way.
+        is_blocked: True if something holds the robot on the way.
     """
 
     def __init__(self, commander: Commander, names: Sequence[str], goal: Sequence[float]) -> None:

@@ -52,7 +52,7 @@ class MoveToPoseMotion(ActionMotion):
 
     modes = (Mode.AUTO, Mode.POSE)
     place = 'target of the task'
-    # The way of the joints that the goal takes instead of its pose, None for none.
+    # The way of the joints that the goal takes instead of its pose, or None.
     _way: JointWay | None = None
     _question: int
 

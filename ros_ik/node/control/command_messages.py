@@ -148,7 +148,7 @@ class VelocityMessage:
         return math.isfinite(velocities.dot(velocities))
 
     def stop(self) -> bool:
-        """Take zero for a command; return whether the one before was another."""
+        """Take zero for a command; return whether the previous one was another."""
         moved = bool(np.count_nonzero(self._velocities))
         self._velocities[:] = 0.0
         return moved

@@ -83,11 +83,11 @@ class Inbox:
 
     Attributes:
         streams: Topics to read at the beginning of each tick, which change the command.
-        command: What is asked for.
+        command: Command.
         settings: Settings in force, None while there are none.
-        controlled: The servo to run, None for none. Written before a command that needs it.
+        controlled: The servo to run, or None. Written before a command that needs it.
         waiting: What to say while there is none.
-        notice: Sentence to add to the status, '' for none.
+        notice: Sentence to add to the status, or ''.
     """
 
     streams: Mailbox[StreamRound]
@@ -118,7 +118,7 @@ class ControlLoop:
         statistics: Durations of its ticks.
         gate: Where other threads wait for a tick to end.
         output: Output of the last tick.
-        fault: Text of the last exception of a tick, '' for none.
+        fault: Text of the last exception of a tick, or ''.
         failed: What has raised in tick after tick, and is to be given up.
     """
 
@@ -168,7 +168,7 @@ class ControlLoop:
         """Start the thread.
 
         Args:
-            priority: Its priority among real-time threads, 0 for none.
+            priority: Its priority among real-time threads, 0 if there is none.
             cpu: The processor that runs it, -1 for any.
 
         Returns:

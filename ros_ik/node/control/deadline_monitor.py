@@ -12,7 +12,7 @@ class DeadlineMonitor:
     """Counts missed deadlines in windows of ticks.
 
     Attributes:
-        many_missed: Whether more than ``MISSED_PART`` were missed in the last whole window.
+        many_missed: True if more than ``MISSED_PART`` were missed in the last whole window.
     """
 
     def __init__(self) -> None:

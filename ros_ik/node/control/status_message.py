@@ -33,7 +33,7 @@ class NodeState:
     Attributes:
         waiting_for: Names of what is waited for.
         generation: Number of models taken over since the start.
-        notice: Sentence to add to the text, '' for none.
+        notice: Sentence to add to the text, or ''.
         base_frame: Name of the base frame, '' while there is none.
         unmeasured_links: Links whose collision shapes are missing in whole or in part.
     """

@@ -25,7 +25,7 @@ class StatusTimer:
         return now - self._last >= period - 0.5 * tick
 
     def note(self, now: float, period: float = 0.0) -> None:
-        """Note a status of this time, which began a period after the one before on the grid.
+        """Note a status of this time, which began a period after the previous one on the grid.
 
         A status that is a whole period late, or one without a period, begins a new grid.
         """

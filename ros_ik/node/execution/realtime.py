@@ -96,7 +96,7 @@ def settle_memory(*, whole: bool = True) -> None:
     It holds the interpreter for a tenth of a second or so: not while the robot moves.
 
     Args:
-        whole: Whether what was kept out before may be garbage by now.
+        whole: True if what was kept out before may be garbage by now.
     """
     if whole:
         gc.unfreeze()
@@ -123,7 +123,7 @@ class PauseCollector:
             pause: Time until the next tick [s].
 
         Returns:
-            Number of generations that were collected, 0 for none.
+            Number of generations that were collected, 0 if there is none.
         """
         young, middle, old = gc.get_count()
         if young < _WORTH or gc.isenabled():

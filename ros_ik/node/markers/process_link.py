@@ -19,7 +19,7 @@ class Drawn:
 
     Attributes:
         urdf: Text of the robot description.
-        srdf: Text of the semantic description, '' for none.
+        srdf: Text of the semantic description, or ''.
         settings: Settings in force.
         package_paths: Folders in which meshes are looked up.
     """
@@ -37,8 +37,8 @@ class DrawnTask:
     Attributes:
         goal: Where it is to go, None without a target.
         pose: Where it is, None where that is not known.
-        reached: Whether both agree.
-        twist: The velocity that it has instead of a goal, None for none.
+        reached: True if both agree.
+        twist: The velocity that it has instead of a goal, or None.
     """
 
     goal: np.ndarray | None

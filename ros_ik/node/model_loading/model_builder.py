@@ -32,7 +32,7 @@ class Job:
 
     Attributes:
         urdf: Text of the robot description.
-        srdf: Text of the semantic description, '' for none.
+        srdf: Text of the semantic description, or ''.
         settings: Settings in force.
         request_rest: Called once the description is parsed: the capture of graphs must not run
             beside the ticks of another servo.
@@ -52,7 +52,7 @@ class Built:
 
     Attributes:
         job: The job.
-        servo: The servo, None for none.
+        servo: The servo, or None.
         error: Why there is none.
         warnings: What a person should know of the servo, sentences.
     """

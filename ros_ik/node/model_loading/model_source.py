@@ -45,7 +45,7 @@ class ModelSource:
 
         Args:
             node: The node.
-            settings: Returns the settings in force, None where nothing can be built.
+            settings: Returns the current settings, None where nothing can be built.
             may_change: Asked before a new description is built; False ignores it.
             is_resting: Returns whether the control thread leaves the device alone.
             report: Called with how far a build is, whenever that changes.

@@ -25,7 +25,7 @@ class Progress:
         stage: What is being done, '' before the first build.
         compiled: Number of kernels that were compiled for it.
         cached: Number of kernels that were compiled at some time before.
-        last: The kernel that was ready last, '' for none.
+        last: The kernel that was ready last, or ''.
     """
 
     stage: str = ''
@@ -62,7 +62,7 @@ class ProgressLog:
 
         Args:
             stage: What is being done.
-            goes_on: Whether what was made ready since the last call belongs to it too.
+            goes_on: True if what was made ready since the last call belongs to it too.
         """
         self._begin = time.monotonic()
         if goes_on:

@@ -21,7 +21,7 @@ class SrdfLines:
 
         Args:
             node: The node.
-            servo: Returns the servo that runs, None for none.
+            servo: Returns the servo that runs, or None.
         """
         self._servo = servo
         node.create_service(Trigger, '~/srdf_lines', self._answer)

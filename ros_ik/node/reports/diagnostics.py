@@ -57,12 +57,12 @@ class Snapshot:
         output: Output of the last tick.
         statistics: Durations of the ticks.
         control_rate: Rate of the loop [Hz].
-        command: What is asked for.
-        controlled: The servo that runs, None for none.
+        command: Command.
+        controlled: The servo that runs, or None.
         now: Clock of the servo [s].
         rates: Messages of use since the last snapshot by topic [Hz].
         dropped: Messages dropped, by reason.
-        notice: What is wrong with the robot description or the parameters, '' for nothing.
+        notice: What is wrong with the robot description or the parameters, or ''.
     """
 
     node_name: str

@@ -74,7 +74,7 @@ class Reporter:
 
     Attributes:
         generation: Number of models taken over, 0 while none runs.
-        problem: What is wrong with the parameters or the newest description, '' for nothing.
+        problem: What is wrong with the parameters or the newest description, or ''.
     """
 
     def __init__(

@@ -102,7 +102,7 @@ class Jobs:
             job.refuse(reason)
 
     def describe(self, description: Description) -> None:
-        """Answer for another robot from now on; what was asked of the one before is refused."""
+        """Answer for another robot from now on; what was asked of the previous one is refused."""
         with self._news:
             # What came before the first description waits for it.
             dropped = self._drop(_CHANGED) if self._described else []

@@ -123,7 +123,7 @@ class PlannerServices:
         """Remove the services: the process ends within a second, without a wait here.
 
         Args:
-            in_order: Whether the last answers may take some seconds more on a busy machine.
+            in_order: True if the last answers may take some seconds more on a busy machine.
         """
         if self._child is not None:
             self._child.end(in_order)

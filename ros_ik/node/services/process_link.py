@@ -40,7 +40,7 @@ class Description:
 
     Attributes:
         urdf: Text of the robot description.
-        srdf: Text of the semantic description, '' for none.
+        srdf: Text of the semantic description, or ''.
         settings: Settings in force.
         generation: Number of the model; measured states carry it too.
     """

@@ -136,7 +136,7 @@ class ControllerStates:
 
 
 def state_topic(node: StreamNode, output: OutputSettings) -> str:
-    """Return the topic of the state of an output's controller, '' for none.
+    """Return the topic of the state of an output's controller, or ''.
 
     A joint_trajectory_controller publishes it beside the topic on which it listens.
     """

@@ -100,7 +100,7 @@ class Inputs:
         inbox.streams.put(StreamRound(streams, settings.period))
 
     def take_over(self, servo: Servo) -> Mailbox[Measurement]:
-        """Read messages for another servo from now on; targets for the one before are dropped.
+        """Read messages for another servo from now on; targets for the previous one are dropped.
 
         Returns:
             Where the measured states of its robot go.

@@ -106,7 +106,7 @@ class TargetTopics:
         self.streams = tuple(self._by_topic.values())
 
     def take_over(self, robot: ControlledRobot) -> None:
-        """Read targets for another robot from now on and drop those for the one before."""
+        """Read targets for another robot from now on and drop those for the previous one."""
         reader, none = TargetReader(robot), (None,) * self._task_count
 
         def begin(command: Command) -> Command:

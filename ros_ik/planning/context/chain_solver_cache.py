@@ -47,7 +47,7 @@ class ChainTask:
         position_tolerance: Accepted distance [m], or that along each axis.
         rotation_tolerance: Accepted angle [rad], or that about each axis.
         n_solutions: Distinct solutions wanted per pose.
-        check_collisions: Whether solutions in collision are refused.
+        check_collisions: True if solutions in collision are refused.
         threads: Threads that share a batch.
         tolerance_frame: 'target' or 'tool', the frame of those axes.
     """

@@ -37,7 +37,7 @@ class PlanningContext:
     Attributes:
         model: The model, on the CPU.
         robot: The settings resolved against the model.
-        settings: The settings in force.
+        settings: The current settings.
         chains: Solvers of poses.
         obstacles: Solids of the world.
     """
@@ -53,7 +53,7 @@ class PlanningContext:
 
         Args:
             urdf: Text of the robot description.
-            srdf: Text of the semantic description, '' for none.
+            srdf: Text of the semantic description, or ''.
             settings: The settings.
             package_paths: Folders in which ``package://`` meshes are looked up; they are read
                 once something asks for distances.

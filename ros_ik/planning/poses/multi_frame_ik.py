@@ -43,7 +43,7 @@ def solve_together(
         frames: Frames to place.
         targets: Their poses in the world, shape [number of frames, 7].
         joint_group: As in :class:`IkRequest`.
-        check_collisions: Whether links may not touch each other or obstacles.
+        check_collisions: True if links may not touch each other or obstacles.
         budget: Time that there is.
 
     Returns:

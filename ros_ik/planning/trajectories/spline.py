@@ -48,7 +48,7 @@ class Spline:
         start: Time at which each segment begins [s], [m].
         duration: Duration of each segment [s], [m].
         control: Bernstein coefficients of the positions, shape [m, 6, joints].
-        curved: Whether a segment has an acceleration; a linear one has none, bool [m].
+        curved: True if a segment has an acceleration; a linear one has none, bool [m].
     """
 
     start: np.ndarray

@@ -36,7 +36,7 @@ class BarrierRecord:
     Attributes:
         names: Names of the barriers.
         minimum: Least value of each [m].
-        violation: The first violation, None for none.
+        violation: The first violation, or None.
         worst: Configuration of the least value of all, None without barriers.
     """
 

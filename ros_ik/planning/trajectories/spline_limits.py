@@ -50,7 +50,7 @@ class Violation:
 
 
 def first_limit_violation(spline: Spline, bounds: JointBounds, budget: Budget) -> Violation | None:
-    """Return the first violation of a joint limit along a trajectory, None for none.
+    """Return the first violation of a joint limit along a trajectory, or None.
 
     Raises:
         RequestError: The time was over or the budget was cancelled.

@@ -26,7 +26,7 @@ class PoseTarget:
         frame_link: Link in which the pose is given.
         received: Time of receipt [s].
         sequence: Grows from target to target, of all kinds together.
-        lasting: Whether it counts as long as a command has it, instead of going stale.
+        lasting: True if it counts as long as a command has it, instead of going stale.
         stamp: When it was made, on the clock of its sender [s]; None where that is not known.
     """
 
@@ -116,7 +116,7 @@ class JointTarget:
         positions: One per controlled joint [rad or m], NaN for those that are not commanded.
         received: Time of receipt [s].
         sequence: Grows from target to target, of all kinds together.
-        lasting: Whether it counts as long as a command has it, instead of going stale.
+        lasting: True if it counts as long as a command has it, instead of going stale.
     """
 
     positions: np.ndarray
@@ -201,10 +201,10 @@ class Command:
         center_of_mass: Newest valid target of the centre of mass.
         obstacles: Solids of the world; another tuple for every change.
         mode: Which kinds of target count.
-        active: Whether the servo may move; False decelerates.
-        paused: Whether to hold.
-        stopped: Whether a stop is latched.
-        stop_requested: Whether a stop is asked for that no reset clears.
+        active: True if the servo may move; False decelerates.
+        paused: True if to hold.
+        stopped: True if a stop is latched.
+        stop_requested: True if a stop is asked for that no reset clears.
         resets: Number of resets so far; each drops the targets.
         replacing: A new servo is about to take over: come to rest and leave the device alone.
         forgotten: Newest target that the last reset, activation or end of a pause drops; targets
@@ -265,7 +265,7 @@ class Command:
         return dataclasses.replace(self, active=active, forgotten=self.newest_target())
 
     def newest_target(self) -> int:
-        """Return the sequence of the newest target, 0 for none."""
+        """Return the sequence of the newest target, 0 if there is none."""
         every = (*self.poses, *self.twists, self.joints, self.center_of_mass)
         return max((target.sequence for target in every if target is not None), default=0)
 
@@ -276,10 +276,10 @@ class TaskReport:
 
     Attributes:
         name: Name of the task.
-        active: Whether a fresh target is pursued.
+        active: True if a fresh target is pursued.
         linear_error: Distance of the commanded frame from the target [m], NaN without a target.
         angular_error: Angle of the commanded frame to the target [rad], NaN without a target.
-        reached: Whether all errors are within the tolerances.
+        reached: True if all errors are within the tolerances.
         current_pose: Measured pose of the frame in its reference link, [7], None when unknown.
         measured_linear_error: Distance of that from the target [m], NaN where not known.
         measured_angular_error: Angle of that to the target [rad], NaN where not known.
@@ -300,9 +300,9 @@ class CenterReport:
     """State of the centre of mass.
 
     Attributes:
-        active: Whether a fresh target is pursued.
+        active: True if a fresh target is pursued.
         linear_error: Distance of the commanded centre of mass from the target [m].
-        reached: Whether both errors are within ``com.linear_tolerance``.
+        reached: True if both errors are within ``com.linear_tolerance``.
         position: Commanded centre of mass in the base frame [m], [3].
         measured_linear_error: Distance of the measured one from the target [m], NaN where it is
             not known.
@@ -324,11 +324,11 @@ class ServoOutput:
         text: The same for a person, naming what is waited for or what limits.
         joint_q: Commanded coordinates [joint_coord_count]; to be sent where ``publish`` is set.
         joint_qd: Commanded velocities [joint_dof_count], rad/s or m/s.
-        publish: Whether to send the command; False is silence.
-        still: Whether the command is at rest.
+        publish: True if to send the command; False is silence.
+        still: True if the command is at rest.
         tasks: One report per frame task.
         center_of_mass: The report of the centre of mass, None without a fresh target.
-        limiting_barrier: Name of the barrier that limits, '' for none.
+        limiting_barrier: Name of the barrier that limits, or ''.
         limiting_pair: Links of the closest pair of that barrier, '' where it has none.
         barrier_distance: Distance [m] at the commanded configuration of that pair, or of a frame
             from the nearest face of its box; NaN where nothing is near.

@@ -5,7 +5,7 @@
     step = min(v_max dt, v dt + u, brake(d), gain d),    u = a dt^2
     brake(d) = u (k / 2 + D / (k + 1)),    D = d / u,    k = floor((sqrt(1 + 8 D) - 1) / 2)
 
-v is the speed asked for last, but no more than 1.25 times the one achieved: where the robot cannot
+v is the speed requested last, but no more than 1.25 times the one achieved: where the robot cannot
 follow, at a barrier or a stretched arm, it is not asked for more and more. brake(d) is the largest
 step s from which braking covers d and no more: s, s - u, ..., s - k u sum to d. (The continuous
 sqrt(2 a d) dt goes up to u / 8 too far.)
@@ -38,7 +38,7 @@ def braking_step(distance: np.ndarray, acceleration: np.ndarray, dt: float) -> n
 
     Args:
         distance: What is left [rad or m], NaN where nothing is to be reached.
-        acceleration: Acceleration limits [rad/s^2 or m/s^2], inf for none, 0 for what cannot
+        acceleration: Acceleration limits [rad/s^2 or m/s^2], inf if none, 0 for what cannot
             move, same shape.
         dt: Duration of a tick [s].
     """
@@ -83,7 +83,7 @@ class Approach:
     """Motion of one vector towards zero remaining difference; keeps the velocity between ticks.
 
     Attributes:
-        velocity: Velocity asked for last [m/s or rad/s], three numbers.
+        velocity: Velocity requested last [m/s or rad/s], three numbers.
     """
 
     def __init__(self, dt: float) -> None:
@@ -102,7 +102,7 @@ class Approach:
 
         Args:
             difference: Vector to the target, three numbers, m or rad.
-            achieved: Displacement in the tick before, three numbers, m or rad.
+            achieved: Displacement in the previous tick, three numbers, m or rad.
             limits: Bounds on the motion.
         """
         dt = self._dt

@@ -49,8 +49,8 @@ class CenterTracker:
 
     Attributes:
         goal: Accepted target [m], [3], None without one.
-        received: Time from which its age counts [s].
-        rejected: Time of receipt of the last target that was refused as a jump [s], -inf for none.
+        received: Time from which its age is counted [s].
+        rejected: Time of receipt of the last target rejected as a jump [s], -inf if there is none.
         jumps: Number of targets refused as a jump.
         position: Commanded centre of mass [m] at the last :meth:`measure`.
         remaining: Distance to the target at the last :meth:`measure` [m].
@@ -73,13 +73,13 @@ class CenterTracker:
         self._before: np.ndarray | None = None
 
     def branch(self) -> CenterTracker:
-        """Return a tracker that goes on from here and leaves this one alone."""
+        """Return an independent copy."""
         other = copy.copy(self)
         other._approach = copy.copy(self._approach)
         return other
 
     def apply(self, settings: Settings) -> None:
-        """Take over settings."""
+        """Apply settings."""
         self._tolerance = settings.com_linear_tolerance
         self._rejects = settings.target_jump_policy == 'reject'
         self._longest = settings.max_target_step_linear
@@ -104,8 +104,8 @@ class CenterTracker:
         """Begin with the velocity of the centre of mass, where its target was not followed before.
 
         Args:
-            before: Link poses of the tick before [body_count, 7].
-            body_q: Link poses now [body_count, 7].
+            before: Link poses of the previous tick [body_count, 7].
+            body_q: Current link poses [body_count, 7].
         """
         if self._before is not None:
             return
@@ -114,7 +114,7 @@ class CenterTracker:
         self._approach.velocity = float_scaled(moved, 1.0 / self._dt)
 
     def is_newer(self, target: CenterOfMassTarget | None) -> bool:
-        """Return whether a target has not been seen yet."""
+        """Return whether a target is new."""
         return target is not None and target.sequence > self._sequence
 
     def accept(self, target: CenterOfMassTarget, body_q: np.ndarray) -> bool:
@@ -153,7 +153,7 @@ class CenterTracker:
         Args:
             body_q: Link poses at the commanded configuration [body_count, 7].
             limits_along: Returns the bounds that the joints can keep of bounds on a motion, for
-                what is left [m] and the displacement in the tick before [m].
+                what is left [m] and the displacement in the previous tick [m].
         """
         left: Vector = tuple(self.measure(body_q).tolist())
         before = self.position if self._before is None else self._before

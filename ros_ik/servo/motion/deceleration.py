@@ -25,7 +25,7 @@ class Deceleration:
         self._is_blocked = False
 
     def end(self) -> None:
-        """Forget where the halt began: the next one begins anew."""
+        """Forget where the halt began: the next one restarts."""
         self._position, self._is_blocked = None, False
 
     def aim(self, position: np.ndarray) -> None:
@@ -76,7 +76,7 @@ class Deceleration:
             speed: Velocity limits [rad/s or m/s].
             acceleration: Acceleration limits [rad/s^2 or m/s^2].
             dt: Duration of a tick [s].
-            returns: Whether to go back to where the halt began, instead of staying; with one
+            returns: True if to go back to where the halt began, instead of staying; with one
                 entry per joint those of the first step of the halt count.
         """
         loss = acceleration * dt**2

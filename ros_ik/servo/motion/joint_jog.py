@@ -29,7 +29,7 @@ class JointJog:
         self.rest()
 
     def branch(self) -> JointJog:
-        """Return a motion that goes on from here and leaves this one alone."""
+        """Return an independent copy."""
         return copy.copy(self)
 
     def rest(self) -> None:

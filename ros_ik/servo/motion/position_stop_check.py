@@ -30,7 +30,7 @@ def can_stop(
     Args:
         robot: The robot.
         joint_q: Coordinates [joint_coord_count].
-        step: The step that led there [joint_dof_count].
+        step: The last step [joint_dof_count].
         acceleration: Acceleration limits [joint_dof_count], rad/s^2 or m/s^2.
         margin: What is kept from the position limits [joint_dof_count], rad or m.
         dt: Duration of a tick [s].

@@ -96,8 +96,8 @@ def ramped_approach(
 
     Args:
         difference: Vector to the target, three numbers, m or rad.
-        achieved: Displacement in the tick before.
-        change: How much more than in the tick before that was asked for then.
+        achieved: Displacement in the previous tick.
+        change: How much more than in the previous tick that was asked for then.
         limits: Bounds on the motion.
         dt: Duration of a tick [s].
     """
@@ -129,8 +129,8 @@ def ramped_step(
 
     Args:
         wanted: Displacement to come to, three numbers, m or rad.
-        last: Displacement in the tick before.
-        change: How much more than in the tick before that was asked for then.
+        last: Displacement in the previous tick.
+        change: How much more than in the previous tick that was asked for then.
         loss: Largest change.
         growth: Largest change of the change.
     """

@@ -33,7 +33,7 @@ def aimed_step_kernel() -> wp.Kernel:
     def find_aimed_step(
         joint_q: wp.array2d(dtype=wp.float64),  # [1, joint_coord_count]
         motion: Motion,
-        way: wp.array(dtype=wp.float64),  # [variables], NaN for none
+        way: wp.array(dtype=wp.float64),  # [variables], NaN if there is none
         pace: wp.array(dtype=wp.float64),  # [variables], steps to go on with where there is none
         # out
         box: wp.array2d(dtype=wp.float64),  # [2, variables]

@@ -57,7 +57,7 @@ class BarrierReport:
             after: Coordinates after it.
             wanted: How much nearer the targets the step was to come [m plus rad].
             achieved: How much nearer it came.
-            cut: Whether the check of stops cut the step.
+            cut: True if the check of stops cut the step.
         """
         before, values = self._values_at(joint_q), self._values_at(after)
         if len(values):
@@ -111,7 +111,7 @@ class BarrierReport:
             output.code, output.text = StatusCode.JOINT_BOUND, f'joint {joint} rests at its limit'
 
     def _least_row(self, values: np.ndarray) -> int:
-        """Return the row of the least meaningful value, -1 for none."""
+        """Return the row of the least meaningful value, or -1."""
         ranges, row = self._solver.row_range, int(values.argmin())
         if values[row] >= ranges[row] and not self._is_uniform:
             row = int(np.where(values < ranges, values, np.inf).argmin())
@@ -135,7 +135,7 @@ class BarrierReport:
             output.text += f': {output.barrier_distance:.3f} m between {between}'
 
     def _limiting_row(self, before: np.ndarray, values: np.ndarray) -> int:
-        """Return the row whose value fell as far as allowed, -1 for none."""
+        """Return the row whose value fell as far as allowed, or -1."""
         allowed = self._solver.allowed_decrease(before)
         slack = values - before - allowed - _ROW_PART * np.abs(allowed) - _ROW_DISTANCE
         # What is violated and cannot be helped holds nothing back, where another row does.

@@ -37,7 +37,7 @@ def report_targets(
         output: Output of the tick.
         goals: The targets.
         poses: Link poses at the commanded configuration [body_count, 7].
-        now: Present time [s].
+        now: Current time [s].
     """
     for tracker, report in zip(goals.trackers, output.tasks, strict=True):
         report.active = tracker.pursuit is not Pursuit.NONE
@@ -148,7 +148,7 @@ class AccelerationReport:
             held_back_by: Indices of the controlled joints that have too little for a frame.
 
         Returns:
-            A sentence for a person, '' for none.
+            A sentence for a person, or ''.
         """
         since, self._looked = min(max(now - self._looked, 0.0), _LONGEST_LOOK), now
         change = np.abs((step - last)[self._dofs])

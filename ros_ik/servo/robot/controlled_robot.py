@@ -39,9 +39,9 @@ class ControlledRobot:
         base_link: Link of poses without a frame.
         task_links: The link of each frame task.
         task_references: The link in which each frame task is controlled.
-        elbow_links: The link of the elbow of each frame task, -1 for none.
+        elbow_links: The link of the elbow of each frame task, or -1.
         coords: Coordinate of each controlled joint, [n_variables].
-        is_linear: Whether each of them is measured in m, [n_variables].
+        is_linear: True if each of them is measured in m, [n_variables].
         needed: Names of the joints whose state must be known.
         needed_coords: Their coordinates.
         lower: Position limits [joint_dof_count], rad or m.

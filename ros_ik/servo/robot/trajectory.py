@@ -25,8 +25,8 @@ class TrajectoryLayout:
     Attributes:
         joint_names: The complete joint list of the controller.
         times: Time from start of each point [s].
-        publish_velocities: Whether points have velocities.
-        stamp_now: Whether the header has the time of the tick instead of zero.
+        publish_velocities: True if points have velocities.
+        stamp_now: True if the header has the time of the tick instead of zero.
         coords: Coordinate of each joint.
         dofs: Degree of freedom of each joint.
         speeds: Velocity limit of each joint [rad/s or m/s].

@@ -102,7 +102,7 @@ class FollowingError:
 
     @property
     def slowed_by(self) -> str:
-        """Name of the joint that slows the command or has to show that it follows, '' for none."""
+        """Name of the joint that slows the command or has to show that it follows, or ''."""
         joint = self._lead.joint
         if joint < 0 and self._is_known and self._doubted.any():
             ahead = self._joint_q[self._coords] - self._measurement.joint_q[self._coords]
@@ -122,7 +122,7 @@ class FollowingError:
         """Begin with a command at rest.
 
         Args:
-            now: Present time [s].
+            now: Current time [s].
             measurement: The measured state.
             joint_q: Commanded coordinates [joint_coord_count].
         """
@@ -143,12 +143,12 @@ class FollowingError:
         A state older than ``joint_state_timeout`` is unusable: the history is dropped.
 
         Args:
-            now: Present time [s].
+            now: Current time [s].
             measurement: The measured state.
             joint_q: Commanded coordinates [joint_coord_count].
-            pursues: Whether targets are pursued; if not, a robot that is moved by hand is left
+            pursues: True if targets are pursued; if not, a robot that is moved by hand is left
                 where it is.
-            still: Whether the command is at rest.
+            still: True if the command is at rest.
         """
         if not self._is_known:
             return
@@ -214,7 +214,7 @@ class FollowingError:
         self._speed = (measured - before) / (now - then)
 
     def _stand(self, now: float) -> None:
-        """Begin anew to look for joints that stand."""
+        """Restart to look for joints that stand."""
         moved = _MOVED * self._lead.unit
         self._joints = StandingJoints(now, self._measured, self._commanded, moved)
 

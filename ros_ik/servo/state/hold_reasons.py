@@ -28,10 +28,10 @@ class HoldReason:
     Attributes:
         code: Code of the status.
         text: The same for a person.
-        resynchronise: Whether motion starts from the measured state afterwards, even where the
+        resynchronise: True if motion starts from the measured state afterwards, even where the
             command did not come to rest.
-        may_repeat: Whether ``publish_when_idle`` may repeat the held position.
-        may_return: Whether ``halt_mode`` may go back to where the halt began.
+        may_repeat: True if ``publish_when_idle`` may repeat the held position.
+        may_return: True if ``halt_mode`` may go back to where the halt began.
         waiting_for: Names of the joints that are waited for.
     """
 
@@ -73,7 +73,7 @@ def hold_reason(
         following: How the robot follows its command.
         now: Time of the tick [s].
         measurement: Measured state.
-        command: What is asked for.
+        command: Command.
     """
     if command.stopped:
         return HoldReason(StatusCode.STOPPED, 'stopped; call ~/reset to continue', True)

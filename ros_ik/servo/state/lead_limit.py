@@ -44,8 +44,8 @@ class LeadLimit:
         watched: Which joints are limited.
         trial: Limit of joints that have to show first that they follow, inf for all others.
         standing: W of joints that stand, inf before the first step.
-        is_calm: Whether the last step left room for whatever may come in the next ``CALM`` s.
-        joint: Index of the joint that slowed the last step, -1 for none.
+        is_calm: True if the last step left room for whatever may come in the next ``CALM`` s.
+        joint: Index of the joint that slowed the last step, or -1.
     """
 
     def __init__(self, robot: ControlledRobot, settings: Settings) -> None:

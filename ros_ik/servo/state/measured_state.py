@@ -48,14 +48,14 @@ class MeasuredState:
         """Take in a measurement of a tick without motion.
 
         Args:
-            now: Present time [s].
+            now: Current time [s].
             measurement: Measured state.
         """
         if measurement is self._newest:
             return
         self._newest = measurement
         samples = self._samples
-        # A clock that ran back begins anew.
+        # A clock that ran back restarts.
         if samples and not 0.0 <= now - samples[-1][0] <= _SPAN:
             samples.clear()
         while samples and now - samples[0][0] > _SPAN:
@@ -71,7 +71,7 @@ class MeasuredState:
         """Return positions and velocities of the controlled joints [n_variables].
 
         Args:
-            now: Present time [s].
+            now: Current time [s].
             measurement: The newest measured state.
         """
         newest = measurement.joint_q[self._coords]

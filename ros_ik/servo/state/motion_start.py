@@ -72,7 +72,7 @@ class MotionStarts:
         """Return the state in which to begin.
 
         Args:
-            now: Present time [s].
+            now: Current time [s].
             measurement: The newest measured state.
             acceleration: Acceleration limits of the controlled joints [rad/s^2 or m/s^2].
         """

@@ -52,7 +52,7 @@ class RestingCommand:
         """Remember where the commands ended.
 
         Args:
-            now: Present time [s].
+            now: Current time [s].
             joint_q: Commanded coordinates [joint_coord_count].
         """
         if self._is_new:

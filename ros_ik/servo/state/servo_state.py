@@ -23,13 +23,13 @@ class ServoState(enum.Enum):
     TRACKING = enum.auto()
     # Comes to rest; tracking may continue from the command at any time.
     BRAKING = enum.auto()
-    # Comes to rest; its command may be repeated there, and tracking begins anew.
+    # Comes to rest; its command may be repeated there, and tracking restarts.
     STOPPING = enum.auto()
     # Comes to rest; its command counts for nothing there.
     ENDING = enum.auto()
     # At rest, and the command is repeated; tracking may continue from it.
     HOLDING = enum.auto()
-    # At rest, and the command is repeated; tracking begins anew.
+    # At rest, and the command is repeated; tracking restarts.
     PARKED = enum.auto()
 
     @property

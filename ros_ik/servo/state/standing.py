@@ -22,7 +22,7 @@ class StandingJoints:
         """Begin with joints that stand.
 
         Args:
-            now: Present time [s].
+            now: Current time [s].
             measured: Measured positions [rad or m].
             commanded: Commanded positions.
             moved: How far a joint is from where it stood once it has moved.
@@ -36,7 +36,7 @@ class StandingJoints:
         """Take in a measured state and the command; return which joints have moved.
 
         Args:
-            now: Present time [s].
+            now: Current time [s].
             measured: Measured positions [rad or m].
             commanded: Commanded positions.
             away: How far the command is from where it was once it is elsewhere.

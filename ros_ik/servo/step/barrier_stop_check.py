@@ -30,7 +30,7 @@ class StopCheck:
             diff: The solver.
             barriers: What a stop must not break; may be empty.
             deceleration: Limits [joint_dof_count], rad/s^2 or m/s^2.
-            jerk: Limits of stops [joint_dof_count], rad/s^3 or m/s^3; None for none.
+            jerk: Limits of stops [joint_dof_count], rad/s^3 or m/s^3; None if there is none.
         """
         self._diff, self._barriers, self._jerk = diff, barriers, jerk
         rest = np.zeros(diff.model.joint_dof_count)

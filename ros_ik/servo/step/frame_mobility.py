@@ -19,8 +19,8 @@ class FrameMobility:
     Attributes:
         demand: What the joints have for its accelerations.
         weights: Weights of its axes, the largest 1, six numbers.
-        is_damped: Whether the approach of a singularity is slowed.
-        slows: Whether the last step was slowed.
+        is_damped: True if the approach of a singularity is slowed.
+        slows: True if the last step was slowed.
     """
 
     def __init__(self, found: np.ndarray, demand: PlaceDemand, ramp: float, dt: float) -> None:

@@ -49,7 +49,7 @@ class PlaceDemand:
         acceleration_scale: Part of the acceleration limits that is in force [1].
         others: The other places that count.
         expected: Linear and angular acceleration that it is likely to need [m/s^2], [rad/s^2].
-        held_back_by: Index of the controlled joint that holds its path back, -1 for none.
+        held_back_by: Index of the controlled joint that holds its path back, or -1.
     """
 
     def __init__(self, demand: np.ndarray, most: np.ndarray, dt: float) -> None:
@@ -80,7 +80,7 @@ class PlaceDemand:
         Args:
             limits: Bounds on the linear and the angular motion.
             ways: What is left, [m] and [rad], along the axes of the reference link.
-            achieved: Displacements in the tick before, [m] and [rad].
+            achieved: Displacements in the previous tick, [m] and [rad].
         """
         (linear, angular), dt = limits, self._dt
         if self.others:

@@ -48,7 +48,7 @@ class LimitsInForce:
         stops: StopCheck,
         conditioning: Conditioning,
     ) -> None:
-        """Set up the limits with the settings in force.
+        """Set up the limits with the current settings.
 
         Args:
             robot: The robot.
@@ -141,7 +141,7 @@ class LimitsInForce:
 
         Args:
             joint_q: Commanded coordinates [joint_coord_count].
-            last_step: The step that led there [joint_dof_count].
+            last_step: The last step [joint_dof_count].
         """
         if self.is_settled or (self.is_strict and last_step.any()):
             return
@@ -233,7 +233,7 @@ class LimitsInForce:
         step[driven] = group.dof_scale[driven] * joints[group.dof_variable[driven]]
 
     def fault(self, joint_q: np.ndarray, step: np.ndarray, next_q: np.ndarray) -> str:
-        """Return what is wrong with a step, '' for nothing: the last check before it leaves.
+        """Return what is wrong with a step, or '': the last check before it leaves.
 
         A joint outside its limits may move inwards.
 
@@ -262,7 +262,7 @@ class LimitsInForce:
         return f'the step would break the {limit} limit of degree of freedom {dof}'
 
     def bound_joint(self, joint_q: np.ndarray) -> str:
-        """Return the name of a controlled joint that rests at its limit, '' for none."""
+        """Return the name of a controlled joint that rests at its limit, or ''."""
         lowest, highest = self._inner_bounds
         q = joint_q[self._robot.coords]
         room = np.minimum(q - lowest, highest - q)

@@ -10,7 +10,7 @@ from ros_ik.solvers import DifferentialIK
 
 
 class LinkPoses:
-    """The link poses at the configuration that was asked for last."""
+    """The link poses at the configuration that was requested last."""
 
     def __init__(self) -> None:
         """Start without poses."""

@@ -35,7 +35,7 @@ class Damping:
 
     Attributes:
         square: lambda^2 of the step; 0 away from singularities.
-        slows: Whether the step nears a singularity more slowly than was asked for.
+        slows: True if the step nears a singularity more slowly than was asked for.
         task: Index of the frame task that is nearest to a singularity.
         sigma: Its least singular value [m/rad].
     """
@@ -116,7 +116,7 @@ class Conditioning:
 
         Args:
             active: Which tasks, [n_tasks]; the others slow no step.
-            center: Whether the centre of mass counts beside them.
+            center: True if the centre of mass counts beside them.
         """
         for frame, counts in zip(self.frames, active, strict=True):
             frame.slows = frame.slows and counts

@@ -177,7 +177,7 @@ class SecondaryMotion:
 
         Args:
             joint_q: Commanded coordinates [joint_coord_count].
-            steps: The last step and the one before [joint_dof_count].
+            steps: The last step and the previous one [joint_dof_count].
             poses: Link poses at joint_q [body_count, 7].
         """
         if not (self._is_on or self._blends):

@@ -61,7 +61,7 @@ class Commands:
             self._joints.publish(message)
 
     def send_twist(self, robot: RobotState, task: str, twist: np.ndarray | None) -> None:
-        """Publish a velocity in the axes of the root link [6], m/s and rad/s; None for none."""
+        """Publish a velocity in the axes of the root link [6], m/s and rad/s, or None."""
         if twist is None or task not in self._twists:
             return
         message = TwistStamped()

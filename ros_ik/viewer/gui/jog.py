@@ -135,7 +135,7 @@ class Jog:
             return dict(self._goal)
 
     def twist(self) -> tuple[str, np.ndarray | None]:
-        """Return a task and the velocity wanted now [6], m/s and rad/s; None for none."""
+        """Return a task and the velocity wanted now [6], m/s and rad/s; None if there is none."""
         with self._lock:
             if time.monotonic() - self._twist_time > _HELD_TIME or not self._task.value:
                 return '', None

@@ -137,7 +137,7 @@ def _as_text(value: Any) -> str:
 
 
 def _bounds(descriptor: ParameterDescriptor) -> tuple[float | None, float | None]:
-    """Return the least and the largest number, None for none."""
+    """Return the least and the largest number, or None."""
     ranges = [*descriptor.floating_point_range, *descriptor.integer_range]
     if not ranges:
         return None, None

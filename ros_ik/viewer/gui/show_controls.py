@@ -11,12 +11,12 @@ class ShowControls:
     """The switches.
 
     Attributes:
-        ghost: Whether the commanded robot is drawn.
-        targets: Whether targets can be taken hold of.
-        trails: Whether frames and targets leave trails.
-        workspace: Whether the boxes are drawn in which frames have to stay.
-        pairs: Whether the closest pairs are drawn.
-        shapes: Whether the collision shapes are drawn.
+        ghost: True if the commanded robot is drawn.
+        targets: True if targets can be taken hold of.
+        trails: True if frames and targets leave trails.
+        workspace: True if the boxes are drawn in which frames have to stay.
+        pairs: True if the closest pairs are drawn.
+        shapes: True if the collision shapes are drawn.
     """
 
     def __init__(self, server: viser.ViserServer) -> None:

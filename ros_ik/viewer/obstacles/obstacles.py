@@ -37,8 +37,8 @@ class _Drawing:
 
     Attributes:
         obstacle: The obstacle as it is drawn.
-        is_own: Whether it has the colour of those that this page changed last.
-        has_gizmo: Whether it can be dragged.
+        is_own: True if it has the colour of those that this page changed last.
+        has_gizmo: True if it can be dragged.
         path: Where it is in the scene: a number, for names may be anything.
         root: Its gizmo, or a frame.
     """
@@ -167,7 +167,7 @@ class Obstacles:
             self._update()
 
     def take_message(self, from_world: np.ndarray, frame: str) -> ObstacleArray | None:
-        """Return what has changed here since the last call, None for nothing.
+        """Return what has changed here since the last call, or None.
 
         Args:
             from_world: Pose of the world in the frame [7].

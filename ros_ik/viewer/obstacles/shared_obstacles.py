@@ -101,7 +101,7 @@ class SharedObstacles:
         Args:
             message: All of it: CLEAR, and an ADD for each obstacle.
             link_pose: Returns the pose of a link in the world [7], None for no link.
-            is_other_node: Whether another node says it than before: it may not have heard of this
+            is_other_node: True if another node says it than before: it may not have heard of this
                 page yet, and what is missing was not removed.
         """
         before, self._known = self._known, {}
@@ -137,7 +137,7 @@ class SharedObstacles:
             self._take(name)
 
     def take_message(self, from_world: np.ndarray, frame: str) -> ObstacleArray | None:
-        """Return what has changed here since the last call, None for nothing.
+        """Return what has changed here since the last call, or None.
 
         It has every obstacle that this page changed last, for who joins late, and clears none of
         others.

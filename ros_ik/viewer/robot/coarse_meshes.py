@@ -17,7 +17,7 @@ _SHARP = math.radians(50.0)
 
 
 def coarsen(parts: Sequence[trimesh.Trimesh], triangles: int) -> list[trimesh.Trimesh]:
-    """Return parts with about so many triangles in all; each loses the same share of its own.
+    """Return parts with about so many triangles in total; each loses the same share of its own.
 
     Parts that have a colour of their own for each vertex stay as they are. So does everything
     where fast-simplification is not installed.

@@ -25,8 +25,8 @@ class Commander:
     """The servo as a goal sees it; its status can be made to say that the robot rests short.
 
     Attributes:
-        rests_short: Whether it does.
-        found: The answer of the planner, None for none yet.
+        rests_short: True if it does.
+        found: Answer of the planner, or None before it arrives.
     """
 
     def __init__(self, rig):
@@ -92,7 +92,7 @@ def begin(commander, change):
 
 
 def reach(commander, motion, state, canceled=False):
-    """Tick until the goal is in a state; return its end, None for none."""
+    """Tick until the goal is in a state; return its end, or None."""
     for _ in range(400):
         end = commander.tick(motion, canceled)
         if motion.state is state:

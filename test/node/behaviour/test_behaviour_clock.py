@@ -28,7 +28,7 @@ class Simulation:
 
     Attributes:
         now: The time [s].
-        runs: Whether it passes.
+        runs: True if it passes.
     """
 
     def __init__(self, client):
@@ -143,5 +143,5 @@ def test_time_follows_the_clock_not_the_wall(client):
         return [s.header.stamp.sec + 1e-9 * s.header.stamp.nanosec for s in client.statuses]
 
     client.wait_for(lambda: len(stamps()) > 0 and stamps()[-1] > stamps()[0] + 1.0, 'a second')
-    # A tick that waits no longer for a clock that stands still has the time of the one before.
+    # A tick that waits no longer for a clock that stands still has the time of the previous one.
     assert 1 < len({stamp for stamp in stamps() if stamp <= stamps()[0] + 1.0}) <= 110

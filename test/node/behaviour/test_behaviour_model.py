@@ -75,7 +75,7 @@ def test_a_broken_description_does_not_even_slow_it_down(client):
 
     for count, text in enumerate(('no robot', '<robot name="x"/>', panda_urdf()[:-100]), 1):
         client.describe(text)
-        # The status may still tell of the one before.
+        # The status may still tell of the previous one.
         client.wait_for(
             lambda count=count: refused() == count and 'refused' in client.status.text,
             'a refusal',

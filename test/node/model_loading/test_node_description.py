@@ -65,7 +65,7 @@ def test_a_bad_description_keeps_the_model_and_says_why(client, kind):
     text = BAD[kind] or re.sub(r'<axis xyz="[^"]*"', '<axis xyz="0 0 0"', panda_urdf(), count=1)
     before = count_of(client, REFUSED)
     client.describe(text)
-    # The status may still say so of the one before.
+    # The status may still say so of the previous one.
     client.wait_for(lambda: count_of(client, REFUSED) == before + 1, 'a refusal in the log')
     status = client.wait_for_code(IkStatus.OK, text=REFUSED)
     assert status.model_generation == 1

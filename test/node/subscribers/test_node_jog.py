@@ -204,7 +204,7 @@ def wait_until_refused(client, outlet, message, reason, named):
     """Send what is to be refused until a status counts it and says why.
 
     Only some of many have a sentence, and only the newest is in the status: so the next one is
-    sent when the status has long been about the one before.
+    sent when the status has long been about the previous one.
     """
     before, sent_at = client.dropped().get(reason, 0), -math.inf
 

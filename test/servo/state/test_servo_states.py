@@ -91,7 +91,7 @@ def silent(rig):
     pause(rig)
     assert rig.servo.state is ServoState.STOPPING
     resume(rig)
-    # Targets go on while it stops: tracking begins anew at rest.
+    # Targets go on while it stops: tracking restarts at rest.
     move(rig)
     rig.command = rig.command.with_reset()
     rig.tick()

@@ -33,7 +33,7 @@ def towards_limit(name='panda', **values):
 
 
 def changes(rig):
-    """Return how much each published velocity differs from the one before, [ticks, dofs]."""
+    """Return how much each published velocity differs from the previous one, [ticks, dofs]."""
     velocity = np.array([output.joint_qd for output in rig.published])
     return np.abs(np.diff(velocity, axis=0)) / rig.dt
 

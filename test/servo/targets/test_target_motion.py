@@ -258,7 +258,7 @@ def test_stamps_of_another_clock_count_by_their_differences():
     found = [times.add(0.02 * k, 5e8 + 0.02 * k) for k in range(50)]
     np.testing.assert_allclose(found, 0.02 * np.arange(50), atol=1e-6)
     assert times.period == pytest.approx(0.02, rel=1e-5)
-    # One that runs back is old; a clock that was set back begins anew.
+    # One that runs back is old; a clock that was set back restarts.
     assert times.add(1.0, 5e8 + 0.5) is None
     assert times.add(1.02, 100.0) is None
     assert times.add(1.04, 100.02) == pytest.approx(1.04)

@@ -81,7 +81,7 @@ class Node:
             self.answer()
 
     def restart(self):
-        """Begin anew: the last message of each page comes again, in any order."""
+        """Restart: the last message of each page comes again, in any order."""
         self.known = {}
         self.tell(is_other_node=True)
         self.told = [*reversed(self.latched.values()), *self.told]

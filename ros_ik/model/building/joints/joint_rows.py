@@ -57,7 +57,7 @@ class JointRows(MimicMethods):
             label: Name; made from the index where empty.
             parent_xform: Pose of the joint in the parent, shape [7]; the identity where None.
             child_xform: Pose of the joint in the child, shape [7]; the identity where None.
-            collision_filter_parent: Whether shapes of parent and child never collide; None: they
+            collision_filter_parent: True if shapes of parent and child never collide; None: they
                 do only at joints to the world that are not fixed.
             enabled: Held for what simulates; kinematics moves every joint.
             custom_attributes: Values by ``namespace:name``.

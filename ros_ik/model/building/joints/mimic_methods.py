@@ -40,7 +40,7 @@ class MimicMethods(CollisionFilters):
             joint1: Joint that it follows, with one coordinate; may follow another itself.
             coef0: Offset [rad or m].
             coef1: Factor.
-            enabled: Whether it holds; a constraint that does not is kept and has no effect.
+            enabled: True if it holds; a constraint that does not is kept and has no effect.
             label: Name.
             custom_attributes: Values by ``namespace:name``.
 

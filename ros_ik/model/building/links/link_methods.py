@@ -39,7 +39,7 @@ class LinkMethods(JointMethods):
             com: Centre of mass in the link [m], shape [3].
             inertia: Inertia about the centre of mass in link axes [kg m^2], shape [3, 3].
             mass: Mass [kg].
-            lock_inertia: Whether shapes leave mass and inertia alone.
+            lock_inertia: True if shapes leave mass and inertia alone.
             is_kinematic: Held for what simulates: moved by the user, not by forces.
             custom_attributes: Values by ``namespace:name``.
 

@@ -22,15 +22,15 @@ class ShapeConfig:
             0 for a shape without mass.
         margin: How far the surface for collisions lies outside the shape [m]; the thickness of
             the wall of a hollow shape.
-        is_solid: Whether it is solid or hollow.
+        is_solid: True if it is solid or hollow.
         collision_group: Shapes of one positive group collide with each other and with those of
             negative groups; those of a negative group with all but the same group; 0 with none.
-        collision_filter_parent: Whether it never collides with shapes of bodies that a joint
+        collision_filter_parent: True if it never collides with shapes of bodies that a joint
             connects with its own.
-        has_shape_collision: Whether it collides with shapes.
-        has_particle_collision: Whether it collides with particles (held for Newton).
-        is_visible: Whether it is drawn.
-        is_site: Whether it is a mark without mass that collides with nothing.
+        has_shape_collision: True if it collides with shapes.
+        has_particle_collision: True if it collides with particles (held for Newton).
+        is_visible: True if it is drawn.
+        is_site: True if it is a mark without mass that collides with nothing.
     """
 
     density: float = 1000.0

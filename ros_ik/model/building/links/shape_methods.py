@@ -218,10 +218,10 @@ class ShapeMethods(LinkMethods):
                 [m or 1], shape [3].
             src: The mesh of a MESH.
             source: Another name for ``src``.
-            is_static: Whether it weighs nothing, whatever its density.
+            is_static: True if it weighs nothing, whatever its density.
             is_collision: Where given, the shape is one of a robot description: without mass, and
                 it collides or is only drawn.
-            as_site: Whether it is a mark without mass that collides with nothing.
+            as_site: True if it is a mark without mass that collides with nothing.
             label: Name; made from the index where empty.
             custom_attributes: Values by ``namespace:name``.
             **unused: ``color`` and ``opacity``.

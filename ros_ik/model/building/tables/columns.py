@@ -25,9 +25,9 @@ class Column:
     Attributes:
         domain: What it has one row for; the names are those of AttributeFrequency.
         dtype: Warp type of the model's array, None for a list on the host.
-        grad: Whether the array carries gradients where the model was asked for them.
+        grad: True if the array carries gradients where the model was asked for them.
         references: Domain whose indices the values are (-1 for none), 'world' for worlds.
-        on_model: Whether the model has the field too.
+        on_model: True if the model has the field too.
     """
 
     domain: str

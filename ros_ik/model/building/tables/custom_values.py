@@ -252,7 +252,7 @@ def _offsets(attribute: CustomAttribute, starts: Mapping[str, np.ndarray]) -> np
 
 
 def _moved(value: Any, offset: int) -> Any:
-    """Return indices moved, -1 for none as it is; a vector of them as a tuple."""
+    """Return indices moved, or -1 as it is; a vector of them as a tuple."""
     moved = np.asarray(value)
     moved = np.where(moved >= 0, moved + offset, moved)
     return int(moved) if moved.ndim == 0 else tuple(moved.tolist())

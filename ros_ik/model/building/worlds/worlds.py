@@ -114,7 +114,7 @@ class Worlds(Articulations):
                 that are not zero, centred but along z.
             separate_worlds: False puts all copies into the current world.
             xforms: Pose of each copy [7] in the place of the grid; None for the identity.
-            label_prefixes: ``prefix/`` before every label of each copy; None for none.
+            label_prefixes: ``prefix/`` before every label of each copy; None if there is none.
             world_count: The older name of ``copy_count``.
 
         Raises:
