@@ -46,7 +46,7 @@ class IkRequest:
         reference_frame: Link in which the poses are given; '' for the base frame.
         seeds: Names and positions [rad or m] of joints, one per problem, one for all, or none.
         max_solutions: Distinct solutions wanted per problem; 0 counts as 1.
-        check_collisions: Whether solutions in collision with the robot itself are refused.
+        check_collisions: True if solutions in collision with the robot itself are refused.
         position_tolerance: Accepted distance [m]; 0 for the default.
         rotation_tolerance: Accepted angle [rad]; 0 for the default.
         threads: Threads that share a slice.
@@ -170,7 +170,7 @@ class IkAnswer:
         position_errors: Distance of each solution to its pose [m], without free axes, [m].
         rotation_errors: Angle of each solution to its pose [rad], likewise, [m].
         codes: :class:`PoseCode` of each problem, uint8 [n_problems].
-        complete: Whether collisions were checked, with the shapes of all links.
+        complete: True if collisions were checked, with the shapes of all links.
     """
 
     joint_names: tuple[str, ...]

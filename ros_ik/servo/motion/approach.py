@@ -5,13 +5,12 @@
     step = min(v_max dt, v dt + u, brake(d), gain d),    u = a dt^2
     brake(d) = u (k / 2 + D / (k + 1)),    D = d / u,    k = floor((sqrt(1 + 8 D) - 1) / 2)
 
-v is the speed requested last, but no more than 1.25 times the one achieved: where the robot cannot
-follow, at a barrier or a stretched arm, it is not asked for more and more. brake(d) is the largest
-step s from which braking covers d and no more: s, s - u, ..., s - k u sum to d. (The continuous
-sqrt(2 a d) dt goes up to u / 8 too far.)
+v is the speed requested last, but at most 1.25 times the achieved one. So the request does not
+grow while the robot cannot follow, at a barrier or with a stretched arm. brake(d) is the largest
+step s from which braking covers no more than d: s, s - u, ..., s - k u sum to d. (The continuous
+sqrt(2 a d) dt overshoots by up to u / 8.)
 
-Where the jerk of the joints is limited, speeds change by
-:mod:`ros_ik.servo.motion.ramped_approach`.
+With jerk limits, :mod:`ros_ik.servo.motion.ramped_approach` is used instead.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ from ros_ik.servo.motion.ramped_approach import ApproachLimits
 from ros_ik.servo.motion.ramped_approach import braking_length
 from ros_ik.servo.motion.ramped_approach import ramped_approach
 
-# How much more than what was achieved may be asked for [1]: damping always costs a part.
+# Excess of the requested over the achieved speed [1], because damping always reduces the speed.
 _SPARE = 1.25
 
 
 def braking_step(distance: np.ndarray, acceleration: np.ndarray, dt: float) -> np.ndarray:
-    """Return the largest step from which braking ends at ``distance``.
+    """Return the largest step from which braking ends within ``distance``.
 
     Args:
-        distance: What is left [rad or m], NaN where nothing is to be reached.
-        acceleration: Acceleration limits [rad/s^2 or m/s^2], inf if none, 0 for what cannot
-            move, same shape.
+        distance: Remaining distance [rad or m]; NaN without a target.
+        acceleration: Acceleration limits [rad/s^2 or m/s^2], same shape; inf without a limit, 0
+            for joints that cannot move.
         dt: Duration of a tick [s].
     """
     loss = acceleration * (dt * dt)
@@ -53,7 +52,7 @@ def braking_step(distance: np.ndarray, acceleration: np.ndarray, dt: float) -> n
 
 
 def braking_distance(velocity: np.ndarray, acceleration: np.ndarray, dt: float) -> np.ndarray:
-    """Return how far ahead a target is that :func:`braking_step` nears at a velocity.
+    """Return the distance at which :func:`braking_step` starts to limit a velocity.
 
     Args:
         velocity: The velocity [rad/s or m/s], with its sign.
@@ -68,10 +67,10 @@ def braking_distance(velocity: np.ndarray, acceleration: np.ndarray, dt: float) 
 def joint_step(
     way: np.ndarray, speed: np.ndarray, acceleration: np.ndarray, dt: float
 ) -> np.ndarray:
-    """Return how far joints may go towards their targets in one tick, braking in time.
+    """Return the steps of joints towards their targets in one tick, braking in time.
 
     Args:
-        way: What is left to the targets [rad or m], NaN for joints without one.
+        way: Remaining displacements [rad or m]; NaN for joints without a target.
         speed: Velocity limits [rad/s or m/s].
         acceleration: Acceleration limits [rad/s^2 or m/s^2].
         dt: Duration of the tick [s].
@@ -80,7 +79,7 @@ def joint_step(
 
 
 class Approach:
-    """Motion of one vector towards zero remaining difference; keeps the velocity between ticks.
+    """Motion of a vector towards zero; keeps the velocity between ticks.
 
     Attributes:
         velocity: Velocity requested last [m/s or rad/s], three numbers.
@@ -92,7 +91,7 @@ class Approach:
         self.velocity = self._change = ZERO
 
     def reset(self) -> None:
-        """Forget the velocity."""
+        """Reset the velocity."""
         self.velocity = self._change = ZERO
 
     def step(
@@ -101,8 +100,8 @@ class Approach:
         """Return the displacement of this tick.
 
         Args:
-            difference: Vector to the target, three numbers, m or rad.
-            achieved: Displacement in the previous tick, three numbers, m or rad.
+            difference: Displacement to the target, three numbers, m or rad.
+            achieved: Displacement of the previous tick, three numbers, m or rad.
             limits: Bounds on the motion.
         """
         dt = self._dt
@@ -120,7 +119,7 @@ class Approach:
         x, y, z = x / distance, y / distance, z / distance
         u, v, w = self.velocity
         a, b, c = achieved
-        # A velocity that points elsewhere does not count: the joints' own limits smooth the turn.
+        # A velocity across this direction is ignored: the limits of the joints smooth the turn.
         asked, kept = u * x + v * y + w * z, _SPARE * (a * x + b * y + c * z) / dt
         before = max(min(asked, kept), 0.0)
         gain, near = limits.acceleration * dt, min(distance, limits.max_distance)

@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The centre of mass between ticks: its accepted target and the motion of its reference.
+"""Tracking of the centre of mass: accepted target and the motion of its reference.
 
-Positions are those in the base frame: of a robot on its legs that is the foot it stands on.
+Positions are in the base frame, which is the supporting foot of a legged robot.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ros_ik.settings import SettingsError
 
 
 def check_center(settings: Settings, model: Model) -> None:
-    """Check that a robot whose centre of mass is wanted has one.
+    """Check that the model has mass if ``com.weight`` is above 0.
 
     Raises:
         SettingsError: ``com.weight`` above 0 for a model without mass.
@@ -40,18 +40,18 @@ def check_center(settings: Settings, model: Model) -> None:
 
 
 def has_mass(model: Model) -> bool:
-    """Return whether any link has a mass: without one there is no centre of it."""
+    """Return whether any link has mass."""
     return bool(precise_array(model, 'body_mass').sum() > 0.0)
 
 
 class CenterTracker:
-    """Follows the targets of the centre of mass.
+    """Tracker of the targets of the centre of mass.
 
     Attributes:
-        goal: Accepted target [m], [3], None without one.
+        goal: Accepted target [m], [3], or None.
         received: Time from which its age is counted [s].
         rejected: Time of receipt of the last target rejected as a jump [s], -inf if there is none.
-        jumps: Number of targets refused as a jump.
+        jumps: Number of targets rejected as jumps.
         position: Commanded centre of mass [m] at the last :meth:`measure`.
         remaining: Distance to the target at the last :meth:`measure` [m].
     """
@@ -89,19 +89,19 @@ class CenterTracker:
         )  # fmt: skip
 
     def drop(self, sequence: int) -> None:
-        """Forget the target and ignore those up to ``sequence``."""
+        """Drop the target, and ignore those up to ``sequence``."""
         self.goal = None
         self.received = self.rejected = -math.inf
         self._sequence = max(self._sequence, sequence)
         self.rest()
 
     def rest(self) -> None:
-        """Forget the velocity: the next motion starts from rest."""
+        """Reset the velocity; the next motion starts from rest."""
         self._approach.reset()
         self._before = None
 
     def carry_on(self, before: np.ndarray, body_q: np.ndarray) -> None:
-        """Begin with the velocity of the centre of mass, where its target was not followed before.
+        """Start with the current velocity of the centre of mass, if it had no target before.
 
         Args:
             before: Link poses of the previous tick [body_count, 7].
@@ -118,10 +118,10 @@ class CenterTracker:
         return target is not None and target.sequence > self._sequence
 
     def accept(self, target: CenterOfMassTarget, body_q: np.ndarray) -> bool:
-        """Take a new target, unless it is a jump and jumps are refused; return whether it was.
+        """Accept a new target unless it is rejected as a jump; return whether it was accepted.
 
         Args:
-            target: The target; in another link than the base it is frozen where that is now.
+            target: Target. In a moving link it is evaluated once, at the current pose of the link.
             body_q: Link poses at the commanded configuration [body_count, 7].
         """
         self._sequence = target.sequence
@@ -137,7 +137,7 @@ class CenterTracker:
         return True
 
     def measure(self, body_q: np.ndarray) -> np.ndarray:
-        """Return what is left to the target [m], [3]."""
+        """Return the remaining displacement to the target [m], [3]."""
         self.position = self.center(body_q)
         left: np.ndarray = self.goal - self.position  # type: ignore[operator]
         self.remaining = length(left)
@@ -148,12 +148,12 @@ class CenterTracker:
         body_q: np.ndarray,
         limits_along: Callable[[ApproachLimits, Vector, Vector], ApproachLimits],
     ) -> tuple[np.ndarray, float]:
-        """Return the position to reach in this tick, and how much nearer it lies [m].
+        """Return the reference position of this tick, and its distance [m].
 
         Args:
             body_q: Link poses at the commanded configuration [body_count, 7].
-            limits_along: Returns the bounds that the joints can keep of bounds on a motion, for
-                what is left [m] and the displacement in the previous tick [m].
+            limits_along: Function that returns limits of a motion that the joints can keep, for
+                the remaining displacement [m] and the displacement of the previous tick [m].
         """
         left: Vector = tuple(self.measure(body_q).tolist())
         before = self.position if self._before is None else self._before
@@ -164,12 +164,12 @@ class CenterTracker:
         return self.position + step, length(step)
 
     def report(self, body_q: np.ndarray, active: bool) -> CenterReport:
-        """Return how far the commanded centre of mass is from the target."""
+        """Return the error report of the commanded centre of mass."""
         self.measure(body_q)
         return CenterReport(active, self.remaining, False, self.position)
 
     def report_measured(self, report: CenterReport, position: np.ndarray) -> None:
-        """Say how far the measured centre of mass [m], [3], is from the target."""
+        """Add the error of the measured centre of mass [m], [3], to the report."""
         report.measured_linear_error = length(self.goal - position)  # type: ignore[operator]
         worst = max(report.linear_error, report.measured_linear_error)
         report.reached = worst <= self._tolerance
@@ -183,6 +183,6 @@ class CenterTracker:
         return self._seen(self._fractions @ points, body_q)
 
     def _seen(self, point: np.ndarray, body_q: np.ndarray) -> np.ndarray:
-        """Return a point of the world in the base frame."""
+        """Transform a point from the world to the base frame."""
         base = body_q[self._base]
         return quat_rotate(quat_conjugate(base[3:].tolist()).tolist(), point - base[:3])

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Halts: each joint brakes as hard as its limits permit, and stays or goes back.
+"""Deceleration to rest: each joint brakes within its limits, then stays or returns.
 
-A joint goes back by itself: one that was outside its position limits when the halt began stays
-where it comes to rest, and the others go on as they would without it.
+Each joint returns independently: a joint that was outside its position limits when the halt began
+stays where it stops, and the others return.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from ros_ik.servo.motion.approach import joint_step
 
-# Way to the position of the halt that counts as none [rad or m].
+# Distance within which a joint has returned [rad or m].
 _ARRIVED = 1e-9
 
 
@@ -25,11 +25,11 @@ class Deceleration:
         self._is_blocked = False
 
     def end(self) -> None:
-        """Forget where the halt began: the next one restarts."""
+        """End the halt; the next one begins at its own position."""
         self._position, self._is_blocked = None, False
 
     def aim(self, position: np.ndarray) -> None:
-        """Go to a position instead of where the halt began.
+        """Return to a given position instead of the position at which the halt began.
 
         Args:
             position: Positions of the controlled joints [rad or m].
@@ -37,13 +37,13 @@ class Deceleration:
         self._position = position
 
     def block(self) -> None:
-        """Give up going back: something is in the way."""
+        """Stop returning, because the motion is blocked."""
         self._is_blocked = True
 
     def way(
         self, position: np.ndarray, *, returns: bool | np.ndarray
     ) -> np.ndarray | None:
-        """Return what is left to where each joint goes back to [rad or m], None for nowhere.
+        """Return the remaining displacement of each returning joint [rad or m], or None.
 
         Args:
             position: Commanded positions.
@@ -71,19 +71,19 @@ class Deceleration:
         """Return the step of each controlled joint [rad or m].
 
         Args:
-            last: The step before.
+            last: Previous step.
             position: Commanded positions.
             speed: Velocity limits [rad/s or m/s].
             acceleration: Acceleration limits [rad/s^2 or m/s^2].
             dt: Duration of a tick [s].
-            returns: True if to go back to where the halt began, instead of staying; with one
-                entry per joint those of the first step of the halt count.
+            returns: True to return to the position at which the halt began, instead of staying. An
+                array has one entry per joint; that of the first step of the halt is used.
         """
         loss = acceleration * dt**2
         way = self.way(position, returns=returns)
         if way is None:
             return np.sign(last) * np.maximum(np.abs(last) - loss, 0.0)
-        # Also where there is nothing to go back to.
+        # Needed even if no joint returns.
         way[~(np.abs(way) >= _ARRIVED)] = 0.0
         back = joint_step(way, speed, acceleration, dt)
         return np.clip(back, last - loss, last + loss)

@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Motion of joints by commanded velocities; joints without one stay where they come to rest.
+"""Motion of joints by target velocities; joints without one are held where they stop.
 
     aim = q + f v dt,    f = min(1, v_max / |v|) over all joints
 
-One factor on all joints keeps their path. The step solver brings each joint to its speed within
-its acceleration, and stops it at its limits.
+A common factor keeps the path. The step solver accelerates each joint within its limits and stops
+it at its position limits.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import numpy as np
 
 
 class JointJog:
-    """Positions to reach tick by tick; all arrays have one entry per controlled joint.
+    """Positions to reach in each tick; all arrays have one entry per controlled joint.
 
     Attributes:
-        aim: What the last tick aimed at [rad or m].
+        aim: Position to reach in the last tick [rad or m].
     """
 
     def __init__(self, dt: float) -> None:
@@ -33,10 +33,10 @@ class JointJog:
         return copy.copy(self)
 
     def rest(self) -> None:
-        """Forget where joints are held."""
+        """Forget the held positions."""
         self.aim = np.zeros(0)
         self._before: np.ndarray | None = None
-        # Positions of rest of joints without a velocity, NaN for those that move.
+        # Held positions of joints without a velocity; NaN for joints in motion.
         self._held: np.ndarray | None = None
 
     def step(
@@ -51,18 +51,19 @@ class JointJog:
 
         Args:
             q: Commanded positions [rad or m].
-            velocity: Commanded velocities [rad/s or m/s], NaN for joints without one.
+            velocity: Target velocities [rad/s or m/s]; NaN for joints without one.
             speed: Velocity limits [rad/s or m/s].
             acceleration: Acceleration limits [rad/s^2 or m/s^2].
-            towards: Returns steps for what is left to the positions of joints that are held, NaN
-                for the others, and for the steps of these, all in rad or m.
+            towards: Function that returns steps towards held positions from the remaining
+                displacements, NaN for other joints, and the steps of those others, all in rad or
+                m.
         """
         dt, velocity = self._dt, np.nan_to_num(velocity, nan=0.0)
         moves = velocity != 0.0
         factor = np.min(speed[moves] / np.abs(velocity[moves]), initial=1.0)
         held = np.full_like(q, np.nan) if self._held is None else self._held
         moved = np.full_like(q, np.inf) if self._before is None else np.abs(q - self._before)
-        # A joint that can stop within this tick is held from here on, also against barriers.
+        # A joint that can stop within this tick is held from now on, against barriers too.
         stops = np.isnan(held) & (moved <= acceleration * dt**2)
         held = np.where(moves, np.nan, np.where(stops, q, held))
         shift = towards(held - q, factor * velocity * dt)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Slope of the manipulability of a serial chain over its joints.
+"""Gradient of the manipulability of a serial chain with respect to its joints.
 
     d log m / dq_i = tr((J J^T)^-1 dJ/dq_i J^T),    m = sqrt(det(J J^T))
 
@@ -19,19 +19,19 @@ import numpy as np
 
 from ros_ik.servo.motion.pose_math import cross_rows
 
-# Part of its trace that is added to J J^T, so that a singular one has an inverse.
+# Regularisation of J J^T, as a fraction of its trace, for singular configurations.
 _REGULAR = 1e-9
 
 
 def manipulability_slope(
     linear: np.ndarray, angular: np.ndarray, rows: np.ndarray
 ) -> np.ndarray | None:
-    """Return d log m / dq [n]; None where the joints are fewer than the rows.
+    """Return d log m / dq [n], or None if there are fewer joints than rows.
 
     Args:
-        linear: Velocity of the point by each joint [n, 3].
-        angular: Angular velocity by each joint [n, 3].
-        rows: Which rows of the Jacobian count, linear first, bool [6].
+        linear: Linear velocity of the point per joint [n, 3].
+        angular: Angular velocity per joint [n, 3].
+        rows: Mask of the rows of the Jacobian, linear first, bool [6].
     """
     count = len(linear)
     if count < np.count_nonzero(rows):

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""First-order low-pass of poses; rotations along the shortest way between them.
+"""First-order low-pass filter of poses; rotations follow the shortest path.
 
 The filtered pose g follows the target:
 
@@ -18,10 +18,10 @@ from ros_ik.servo.motion.pose_math import float_unit
 
 
 class PoseFilter:
-    """Filters the targets of one frame task.
+    """Low-pass filter of the target poses of one frame task.
 
     Attributes:
-        tau: Time constant [s]; 0 passes targets on as they are.
+        tau: Time constant [s]; 0 disables the filter.
     """
 
     def __init__(self, dt: float) -> None:
@@ -31,15 +31,15 @@ class PoseFilter:
         self._pose: Sequence[float] | None = None
 
     def reset(self) -> None:
-        """Start at the commanded pose with the next step."""
+        """Restart at the commanded pose with the next step."""
         self._pose = None
 
     def step(self, target: Sequence[float], pose: Sequence[float]) -> Sequence[float]:
-        """Return the filtered target of this tick, seven numbers; ``target`` without a filter.
+        """Return the filtered target of this tick, seven numbers; ``target`` if the filter is off.
 
         Args:
             target: The target, seven numbers.
-            pose: Commanded pose, where a filter without a past starts.
+            pose: Commanded pose, at which the filter starts.
         """
         if self.tau <= 0.0:
             self._pose = target

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Poses as 7 numbers x y z qx qy qz qw on the host; float64, unit quaternions.
 
-A tick computes with a few vectors of three or four numbers, for which plain floats are several
-times faster than arrays: arrays are taken apart once and made once.
+Functions named float_* use plain floats, which are several times faster than arrays for the few
+vectors of a tick.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ IDENTITY = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 Vector = tuple[float, float, float]
 Pose = tuple[float, float, float, float, float, float, float]
 ZERO: Vector = (0.0, 0.0, 0.0)
-# Indices of the axes after each, and of those after these.
+# Cyclic permutations of the axes, for cross products.
 _NEXT, _AFTER_NEXT = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 def quat_multiply(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return the product a b: first b, then a, both x y z w."""
+    """Return the product a b of two quaternions x y z w: rotation b first, then a."""
     return np.array(_product(a, b))
 
 
@@ -35,27 +35,27 @@ def quat_conjugate(q: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def quat_rotate(q: Sequence[float] | np.ndarray, v: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return the vector turned by a unit quaternion, v + 2 w (u x v) + 2 u x (u x v)."""
+    """Rotate a vector by a unit quaternion: v + 2 w (u x v) + 2 u x (u x v)."""
     return np.array(_turned(q, v))
 
 
 def pose_multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the pose b, given in the frame a, in the frame in which a is given."""
+    """Transform the pose b from frame a into the frame in which a is given."""
     return np.array(_chained(a.tolist(), b.tolist()))
 
 
 def pose_inverse(a: np.ndarray) -> np.ndarray:
-    """Return the pose of the outer frame seen from a."""
+    """Return the inverse of a pose."""
     return np.array(_inverted(a.tolist()))
 
 
 def pose_between(reference: np.ndarray, link: np.ndarray, offset: np.ndarray) -> np.ndarray:
-    """Return the pose of a frame at ``offset`` in a link, seen from another link."""
+    """Return the pose of a frame at ``offset`` in a link, relative to another link."""
     return np.array(float_between(reference.tolist(), link.tolist(), offset.tolist()))
 
 
 def rotation_log(q: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return the rotation vector [rad] of a unit quaternion, of length at most pi."""
+    """Return the rotation vector [rad] of a unit quaternion, with norm at most pi."""
     return np.array(_log(q))
 
 
@@ -65,14 +65,16 @@ def rotation_exp(v: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def quat_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    """Return the rotation by roll, pitch, yaw [rad] about fixed x, y, z axes, as in URDF."""
+    """Return the quaternion of roll, pitch, yaw [rad] about fixed x, y, z axes, as in URDF."""
     about_z = rotation_exp((0.0, 0.0, yaw))
     about_y = rotation_exp((0.0, pitch, 0.0))
     return quat_multiply(about_z, quat_multiply(about_y, rotation_exp((roll, 0.0, 0.0))))
 
 
 def pose_difference(target: np.ndarray, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what takes ``pose`` to ``target``: a displacement [m] and a rotation vector [rad].
+    """Return the translation [m] and rotation vector [rad] from ``pose`` to ``target``.
+
+    Both are along the axes in which the poses are given.
 
     Both are in the axes in which the poses are given.
     """
@@ -81,7 +83,7 @@ def pose_difference(target: np.ndarray, pose: np.ndarray) -> tuple[np.ndarray, n
 
 
 def move_pose(pose: np.ndarray, shift: np.ndarray, turn: np.ndarray) -> np.ndarray:
-    """Return what :func:`pose_difference` takes ``pose`` to: shifted [m], then turned [rad]."""
+    """Return ``pose`` translated [m] and rotated [rad]: the inverse of :func:`pose_difference`."""
     return np.array(float_moved(pose.tolist(), shift.tolist(), turn.tolist()))
 
 
@@ -97,7 +99,7 @@ def float_difference(target: Sequence[float], pose: Sequence[float]) -> tuple[Ve
     x, y, z, ax, ay, az, aw = target
     px, py, pz, qx, qy, qz, qw = pose
     linear = x - px, y - py, z - pz
-    # The logarithm of a q^-1, written out.
+    # The logarithm of a q^-1, expanded.
     x = ax * qw - aw * qx - ay * qz + az * qy
     y = ay * qw - aw * qy + ax * qz - az * qx
     z = az * qw - aw * qz - ax * qy + ay * qx
@@ -113,28 +115,28 @@ def float_moved(pose: Sequence[float], shift: Sequence[float], turn: Sequence[fl
 
 
 def float_unit(pose: Sequence[float]) -> Sequence[float]:
-    """Return a pose of seven numbers with its quaternion scaled to a norm of 1."""
+    """Return a pose of seven numbers with a normalised quaternion."""
     norm = math.hypot(*pose[3:])
     return (*pose[:3], *(number / norm for number in pose[3:]))
 
 
 def float_sum(a: Vector, b: Vector) -> Vector:
-    """Return the sum of two times three numbers."""
+    """Return the sum of two vectors of three numbers."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
 def float_less(a: Vector, b: Vector) -> Vector:
-    """Return three numbers less three others."""
+    """Return the difference of two vectors of three numbers."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 def float_scaled(vector: Vector, factor: float) -> Vector:
-    """Return three numbers times a factor."""
+    """Return a vector of three numbers times a factor."""
     return vector[0] * factor, vector[1] * factor, vector[2] * factor
 
 
 def float_length(vector: Sequence[float]) -> float:
-    """Return the length of three numbers."""
+    """Return the norm of a vector of three numbers."""
     x, y, z = vector
     return math.sqrt(x * x + y * y + z * z)
 
@@ -152,7 +154,7 @@ def _product(a: Iterable[float], b: Iterable[float]) -> tuple[float, float, floa
 
 
 def _turned(q: Iterable[float], v: Iterable[float]) -> Vector:
-    """Return a vector turned by a quaternion."""
+    """Return a vector rotated by a quaternion."""
     x, y, z, w = q
     a, b, c = v
     tx, ty, tz = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
@@ -164,7 +166,7 @@ def _turned(q: Iterable[float], v: Iterable[float]) -> Vector:
 
 
 def _chained(a: Sequence[float], b: Sequence[float]) -> Pose:
-    """Return the product of two poses: vector turned and shifted, quaternions multiplied."""
+    """Return the product of two poses."""
     px, py, pz, ax, ay, az, aw = a
     x, y, z, bx, by, bz, bw = b
     tx, ty, tz = 2.0 * (ay * z - az * y), 2.0 * (az * x - ax * z), 2.0 * (ax * y - ay * x)
@@ -205,7 +207,7 @@ def _exp(v: Iterable[float]) -> tuple[float, float, float, float]:
 
 
 def length(vector: np.ndarray) -> float:
-    """Return the length of a vector; ``dot`` is the quickest for a few numbers."""
+    """Return the norm of a vector; ``dot`` is the fastest way for a few numbers."""
     return math.sqrt(vector.dot(vector))
 
 
@@ -215,7 +217,7 @@ def rotation_matrix(q: Sequence[float]) -> np.ndarray:
 
 
 def cross_rows(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the cross products of rows [n, 3]; faster than NumPy's for few."""
+    """Return the cross products of rows [n, 3]; faster than NumPy's for few rows."""
     product: np.ndarray = a.take(_NEXT, 1) * b.take(_AFTER_NEXT, 1)
     product -= a.take(_AFTER_NEXT, 1) * b.take(_NEXT, 1)
     return product

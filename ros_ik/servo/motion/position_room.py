@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The room that position limits leave the controlled joints, each judged by itself."""
+"""Position limits of the controlled joints, checked joint by joint."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 
-# Rounding of coordinates [rad or m].
+# Rounding error of coordinates [rad or m].
 _ROUNDING = 1e-9
 
 
 class PositionRoom:
-    """Position limits of the controlled joints and of those that are coupled to them."""
+    """Position limits of the controlled joints and of the joints coupled to them."""
 
     def __init__(self, robot: ControlledRobot) -> None:
-        """Keep the limits of ``robot``."""
+        """Read the limits of ``robot``."""
         group, coords = robot.group, dof_coordinates(robot.model)
         self._dofs = np.flatnonzero((group.dof_variable >= 0) & (coords >= 0))
         self._coords = coords[self._dofs]
@@ -27,7 +27,7 @@ class PositionRoom:
         self._highest = robot.upper[self._dofs] + _ROUNDING
 
     def inside(self, joint_q: np.ndarray) -> np.ndarray:
-        """Return which controlled joints are inside, with all that they drive: bool [n_variables].
+        """Return which controlled joints are inside, with all coupled joints: bool [n_variables].
 
         Args:
             joint_q: Coordinates [joint_coord_count].
@@ -38,9 +38,9 @@ class PositionRoom:
         return inside
 
     def confine(self, joint_q: np.ndarray, step: np.ndarray) -> None:
-        """Cut a step where a joint would leave its limits or go farther out of them.
+        """Clip a step at which a joint would leave its limits, or move farther outside.
 
-        Joints that are coupled move as far as each of them may; all others are left alone.
+        Coupled joints move as far as all of them may; other joints are unchanged.
 
         Args:
             joint_q: Coordinates [joint_coord_count].

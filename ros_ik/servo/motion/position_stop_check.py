@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Check that a motion can still stop before the position limits, with limits that are to come."""
+"""Check that the joints can stop within new acceleration and position limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ros_ik.kinematics.chain import dof_coordinates
 from ros_ik.servo.motion.approach import braking_step
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 
-# Rounding of coordinates [rad or m].
+# Rounding error of coordinates [rad or m].
 _ROUNDING = 1e-9
 
 
@@ -22,17 +22,17 @@ def can_stop(
     margin: np.ndarray,
     dt: float,
 ) -> bool:
-    """Return whether every controlled joint can stop at its margin or before it.
+    """Return whether every controlled joint can stop before its margin.
 
-    The next step is shorter by ``acceleration * dt^2`` at most; it must be one from which braking
-    ends in time, see :func:`ros_ik.servo.motion.approach.braking_step`.
+    The next step may be shorter by at most ``acceleration * dt^2``. Braking must end in time after
+    it, see :func:`ros_ik.servo.motion.approach.braking_step`.
 
     Args:
         robot: The robot.
         joint_q: Coordinates [joint_coord_count].
         step: The last step [joint_dof_count].
         acceleration: Acceleration limits [joint_dof_count], rad/s^2 or m/s^2.
-        margin: What is kept from the position limits [joint_dof_count], rad or m.
+        margin: Margin to the position limits [joint_dof_count], rad or m.
         dt: Duration of a tick [s].
     """
     coords = dof_coordinates(robot.model)

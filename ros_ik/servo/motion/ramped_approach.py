@@ -1,18 +1,18 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Step of one tick towards a target where accelerations need time, for limits of jerk.
+"""Step towards a target with limited jerk.
 
-A joint gains its acceleration limit in a / j. A task's acceleration is asked for no faster than
-in the longest of these times, T, so with j = a / T. What is asked for begins at the speed v that
-was achieved, and at the change A that was asked for: so it is never more than a little from what
-the joints do already. (If it were not, a joint would still gain speed where it has to lose it, and
-swing about its target for ever.) Along the way to the target the speed is the largest after which
-the motion can end there; from v and A a motion under a and j goes on by
+A joint reaches its acceleration limit a in a / j. The acceleration of a task changes no faster
+than in the longest of these times, T, so its jerk limit is j = a / T. A step starts from the
+achieved speed v and from the change of speed A requested last, so that the request stays close to
+the motion of the joints. (Otherwise joints would still accelerate where they have to brake, and
+oscillate about the target.) Along the direction to the target the speed is the largest from which
+the motion can end there. From v and A, the stopping distance under a and j is
 
     D(v + A^2 / (2 j)) + v A / j + A^3 / (3 j^2),
     D(v) = v^2 / (2 a) + v a / (2 j)  where v >= a^2 / j,  else v sqrt(v / j)
 
-Across it the speed goes to nothing. All numbers here are per tick.
+The speed across this direction decreases to zero. All numbers here are per tick.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from ros_ik.servo.motion.pose_math import float_sum
 from ros_ik.servo.motion.pose_math import Vector
 from ros_ik.servo.motion.pose_math import ZERO
 
-# Halvings of the interval of speeds.
+# Number of bisections of the interval of speeds.
 _HALVINGS = 24
 
 
 @dataclasses.dataclass(frozen=True)
 class ApproachLimits:
-    """Bounds on one kind of motion, linear or angular.
+    """Limits of one kind of motion, linear or angular.
 
     Attributes:
         speed: Largest speed [m/s or rad/s].
         acceleration: Largest change of speed [m/s^2 or rad/s^2].
-        gain: Part of the remaining distance that one tick may cover, in (0, 1].
-        max_distance: Distance beyond which the target counts as this far away [m or rad].
-        ramp: Time in which an acceleration is there, T [s]; 0 for at once.
+        gain: Fraction of the remaining distance that one tick may cover, in (0, 1].
+        max_distance: Largest distance that the approach takes into account [m or rad].
+        ramp: Time in which an acceleration builds up, T [s]; 0 for immediate changes.
     """
 
     speed: float
@@ -50,37 +50,37 @@ class ApproachLimits:
     ramp: float = 0.0
 
     def is_ramped(self, dt: float) -> bool:
-        """Return whether a tick of ``dt`` [s] is too short for any change of acceleration."""
+        """Return whether accelerations take longer than a tick of ``dt`` [s] to build up."""
         return 2.0 * self.ramp > dt
 
     def with_acceleration(self, part: float) -> ApproachLimits:
-        """Return the bounds with a part of the acceleration."""
+        """Return these limits with a fraction of the acceleration."""
         return ApproachLimits(
             self.speed, part * self.acceleration, self.gain, self.max_distance, self.ramp
         )
 
     def full_acceleration(self, way: Vector, dt: float) -> Vector:
-        """Return the acceleration asked for along a way; less for one shorter than it makes.
+        """Return the acceleration along a displacement; less for a short one.
 
         Args:
-            way: The way, three numbers [m or rad].
+            way: Displacement, three numbers [m or rad].
             dt: Duration of a tick [s].
         """
         shortest = self.acceleration * dt * dt
         return float_scaled(way, self.acceleration / (float_length(way) + shortest))
 
     def likely_acceleration(self, way: Vector, speed: float, time: float) -> float:
-        """Return the acceleration that a motion is likely to need, no more than the bound.
+        """Return the acceleration that a motion is likely to need, within the limit.
 
         Args:
-            way: What is left, three numbers [m or rad].
-            speed: Speed now [m/s or rad/s].
-            time: Time in which the way is made or the speed is lost [s].
+            way: Remaining displacement, three numbers [m or rad].
+            speed: Current speed [m/s or rad/s].
+            time: Time in which the motion is made or the speed is lost [s].
         """
         return min(self.acceleration, (float_length(way) / time + speed) / time)
 
     def changes(self, dt: float) -> tuple[float, float]:
-        """Return the largest change of a displacement per tick, and the largest change of it."""
+        """Return the limits of the change of a tick's displacement, and of the change of that."""
         loss = self.acceleration * dt * dt
         return loss, loss * dt / self.ramp
 
@@ -95,9 +95,9 @@ def ramped_approach(
     """Return the displacement of this tick.
 
     Args:
-        difference: Vector to the target, three numbers, m or rad.
+        difference: Displacement to the target, three numbers, m or rad.
         achieved: Displacement in the previous tick.
-        change: How much more than in the previous tick that was asked for then.
+        change: Change of the displacement that was requested in the previous tick.
         limits: Bounds on the motion.
         dt: Duration of a tick [s].
     """
@@ -125,13 +125,13 @@ def ramped_step(
     loss: float,
     growth: float,
 ) -> Vector:
-    """Return the displacement of a tick on the way from one displacement per tick to another.
+    """Return the displacement of a tick that leads from one displacement to another.
 
     Args:
-        wanted: Displacement to come to, three numbers, m or rad.
-        last: Displacement in the previous tick.
-        change: How much more than in the previous tick that was asked for then.
-        loss: Largest change.
+        wanted: Final displacement per tick, three numbers, m or rad.
+        last: Displacement of the previous tick.
+        change: Change of the displacement that was requested in the previous tick.
+        loss: Largest change of the displacement.
         growth: Largest change of the change.
     """
     gap = float_less(wanted, last)
@@ -146,7 +146,7 @@ def ramped_step(
 
 
 def braking_length(distance: float, loss: float) -> float:
-    """Return :func:`braking_step` of one distance; ``loss`` is what each tick takes off [m]."""
+    """Return :func:`braking_step` of one distance; ``loss`` is the decrease per tick [m]."""
     ticks = math.floor((math.sqrt(1.0 + 8.0 * distance / loss) - 1.0) / 2.0)
     return loss * (ticks / 2.0) + distance / (ticks + 1.0)
 
@@ -154,7 +154,7 @@ def braking_length(distance: float, loss: float) -> float:
 def _next_speed(
     speed: float, change: float, distance: float, longest: float, loss: float, growth: float
 ) -> float:
-    """Return the largest speed after which a motion can end at a distance, ``longest`` at most."""
+    """Return the largest speed, up to ``longest``, from which a motion can end at a distance."""
     most = min(loss, braking_length(abs(speed), growth))
     low = speed + min(max(-math.copysign(most, speed), change - growth), change + growth)
     room = braking_length(longest - speed, growth) if longest > speed else 0.0
@@ -173,7 +173,7 @@ def _next_speed(
 
 
 def _way(speed: float, change: float, loss: float, growth: float) -> float:
-    """Return how far a motion goes from a tick at ``speed`` on, that tick included."""
+    """Return the distance to rest from a tick at ``speed``, including that tick."""
     peak = speed + 0.5 * change * change / growth
     if peak <= 0.0:
         return speed

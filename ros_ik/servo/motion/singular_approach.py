@@ -1,15 +1,16 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Approach of a singular configuration: no faster than the joints can brake.
+"""Speed limit of a frame towards a singularity, from which the joints can still brake.
 
-Along the direction u that a frame is about to lose, joints turn at w = v / sigma for a speed v of
-the frame, and sigma falls by c w. They come to the singularity after d = sigma / |c|, and are to
-stop there: with half their acceleration a / 2, which is there after a time T,
+Along the direction u that a frame is about to lose, joints move at w = v / sigma for a speed v of
+the frame, and sigma decreases by c w. The singularity is d = sigma / |c| ahead. To stop there with
+half their acceleration, a / 2, which builds up in a time T, joints may move at
 
     w = sqrt((a T / 4)^2 + a d) - a T / 4 - a dt / 4,    w <= d / (6 T)
 
-Half, because sigma is no line but bends, and what is kept back is there for the rest of the task.
-The second bound lets the last of the way fade: accelerations that are late would swing about it.
+Half of the acceleration, because sigma is not linear, and because the rest of the task needs the
+other half. The second bound makes the end of the approach exponential: with accelerations that
+build up late, joints would oscillate about the singularity.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ import operator
 
 from ros_ik.servo.motion.pose_math import Vector
 
-# Part of the acceleration that is used [1].
+# Fraction of the acceleration that is used [1].
 _PART = 0.5
-# Times of a ramp in which what is left of the way falls to 1 / e.
+# Time constant of the end of the approach, in durations of an acceleration ramp.
 _RAMPS = 6.0
 
 
 @dataclasses.dataclass(slots=True)
 class SingularDirection:
-    """The direction in which a frame moves the least for a motion of its joints.
+    """Direction in which a frame moves least for a motion of its joints.
 
     Attributes:
         direction: u, a unit vector in weighted axes, linear first, six numbers.
-        sigma: Speed of the frame along it for a motion w = 1 of the joints [m/rad].
-        slope: Change of sigma with that motion, c [m/rad^2].
+        sigma: Speed of the frame along it for a unit velocity w of the joints [m/rad].
+        slope: Derivative of sigma along that motion, c [m/rad^2].
         acceleration: Largest acceleration of that motion, a [rad/s^2].
     """
 
@@ -47,7 +48,7 @@ class SingularDirection:
         """Return the largest speed along ``direction`` from which the joints can stop [m/s].
 
         Args:
-            ramp: Time in which an acceleration is there, T [s].
+            ramp: Time in which an acceleration builds up, T [s].
             dt: Duration of a tick [s].
         """
         if self.slope == 0.0 or not math.isfinite(self.acceleration):
@@ -68,18 +69,18 @@ def slowed_approach(
     ramp: float,
     dt: float,
 ) -> tuple[Vector, Vector] | None:
-    """Return a step of a frame that nears its singularity no faster than the joints can brake.
+    """Return a step that approaches a singularity no faster than the joints can brake.
 
     Args:
         shift: Displacement of this tick [m].
         turn: Rotation vector of this tick [rad].
-        weights: Weights of the axes, linear first, six numbers; 0 for an axis that is free.
-        singular: The singular direction, in the axes of the displacement times the weights.
-        ramp: Time in which an acceleration is there [s].
+        weights: Weights of the axes, linear first, six numbers; 0 for a free axis.
+        singular: Singular direction, along the weighted axes.
+        ramp: Time in which an acceleration builds up [s].
         dt: Duration of a tick [s].
 
     Returns:
-        The step; None where it needs no change.
+        The changed step, or None if it needs no change.
     """
     u = singular.direction
     a, b, c, d, e, f = map(operator.mul, u, weights)

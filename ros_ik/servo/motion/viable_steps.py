@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of the controlled joints within limits of jerk: to rest, to a position, at a speed."""
+"""Steps of the controlled joints within jerk limits: to rest, to a position, at a speed."""
 
 import functools
 from typing import no_type_check
@@ -23,7 +23,7 @@ from ros_ik.solvers.graph import Graph
 @no_type_check
 @functools.cache
 def aimed_step_kernel() -> wp.Kernel:
-    """Build the kernel that finds the step of each variable towards its aim, float64."""
+    """Build the kernel that computes the step of each variable towards its goal, float64."""
     steps_of_variable = steps_of_variable_function(wp.float64)
     nearest_step = viable_step_functions(wp.float64).nearest_step
     next_change = jerk_limited_stop_functions(wp.float64).next_change
@@ -48,7 +48,7 @@ def aimed_step_kernel() -> wp.Kernel:
         slowdown = motion.slowdown[k]
         jerk = motion.jerk[k]
         if wp.isnan(way[k]):
-            # The difference to a speed comes to rest as a speed does.
+            # The difference to a speed decays as a speed does.
             gain = next_change(last - pace[k], last - motion.before[0, dof], slowdown, jerk)
             step[k] = wp.clamp(last + gain, low, high)
         else:
@@ -58,10 +58,10 @@ def aimed_step_kernel() -> wp.Kernel:
 
 
 class ViableSteps:
-    """Finds steps from which the joints can still stop within all limits.
+    """Steps from which the joints can still stop within all limits.
 
     Attributes:
-        limit: The limits, whose scales and margins may be set.
+        limit: Limits, with adjustable scales and margins.
     """
 
     def __init__(self, robot: ControlledRobot, dt: float) -> None:
@@ -93,9 +93,9 @@ class ViableSteps:
         Args:
             joint_q: Commanded coordinates [joint_coord_count].
             steps: The last step and the one before it, each [joint_dof_count].
-            way: Displacements at which the joints are to rest [rad or m], NaN for those that go
-                on at a pace.
-            pace: Their steps [rad or m], 0 to come to rest.
+            way: Displacements at which the joints stop [rad or m]; NaN for joints that move at a
+                pace.
+            pace: Steps of those joints [rad or m]; 0 to stop.
         """
         self.limit.set_last_displacements(*steps)
         self._joint_q.host[0], self._way.host[:], self._pace.host[:] = joint_q, way, pace
@@ -105,7 +105,7 @@ class ViableSteps:
     def confine(
         self, joint_q: np.ndarray, steps: tuple[np.ndarray, np.ndarray], joints: np.ndarray
     ) -> np.ndarray:
-        """Return steps of the controlled joints, moved to the nearest ones that are viable.
+        """Return the viable steps of the controlled joints nearest to the given ones.
 
         Args:
             joint_q: Commanded coordinates [joint_coord_count].

@@ -10,12 +10,12 @@ from ros_ik.barriers import Barrier
 from ros_ik.solvers import DifferentialIK
 from ros_ik.solvers import SolveStatus
 
-# Deceleration of a joint that has no speed to lose [rad/s^2 or m/s^2]; any number will do.
+# Deceleration of a joint without a limit above 0 [rad/s^2 or m/s^2]. It never moves.
 _NEVER_MOVES = 1.0
 
 
 class StopCheck:
-    """Checks of steps, with the deceleration for which the step before was checked."""
+    """Check of steps for a stop after them, with the deceleration of the previous check."""
 
     def __init__(
         self,
@@ -24,13 +24,13 @@ class StopCheck:
         deceleration: np.ndarray,
         jerk: np.ndarray | None,
     ) -> None:
-        """Capture.
+        """Capture the check.
 
         Args:
             diff: The solver.
-            barriers: What a stop must not break; may be empty.
-            deceleration: Limits [joint_dof_count], rad/s^2 or m/s^2.
-            jerk: Limits of stops [joint_dof_count], rad/s^3 or m/s^3; None if there is none.
+            barriers: Barriers that a stop must not violate; may be empty.
+            deceleration: Deceleration limits [joint_dof_count], rad/s^2 or m/s^2.
+            jerk: Jerk limits of stops [joint_dof_count], rad/s^3 or m/s^3; None if there is none.
         """
         self._diff, self._barriers, self._jerk = diff, barriers, jerk
         rest = np.zeros(diff.model.joint_dof_count)
@@ -40,20 +40,20 @@ class StopCheck:
             self._passes(diff.model.neutral_joint_q(), self._trial, rest, rest, self._wanted)
 
     def set_deceleration(self, deceleration: np.ndarray) -> None:
-        """Use other limits from now on, or as soon as the robot can stop with them."""
+        """Set new limits; stricter ones are deferred until the robot can stop with them."""
         self._wanted = _usable(deceleration)
         if not self._barriers:
             self.rest()
 
     def rest(self) -> None:
-        """Use the limits that were given last: the robot stands, or its stops are not checked."""
+        """Apply deferred limits, because the robot is at rest or its stops are not checked."""
         self._deceleration = self._wanted
 
     def brakes_with(self, deceleration: np.ndarray) -> bool:
         """Return whether stops are checked for these limits, or for shorter stops.
 
-        Motion may not rely on more: an unsafe step is blended with the checked stop, which ignores
-        position limits.
+        A motion may not rely on harder braking, because an unsafe step is blended with the checked
+        stop, which ignores position limits.
         """
         return bool((self._deceleration >= _usable(deceleration)).all())
 
@@ -64,18 +64,18 @@ class StopCheck:
     def cut(
         self, joint_q: np.ndarray, step: np.ndarray, last: np.ndarray, before: np.ndarray
     ) -> bool:
-        """Draw a step towards the stop as far as is needed; return whether it was.
+        """Blend a step with the stop as far as necessary; return whether it changed.
 
         Args:
             joint_q: Coordinates [joint_coord_count].
             step: The step [joint_dof_count], changed in place.
-            last: The step before it.
-            before: The step before that.
+            last: Previous step.
+            before: Step before the previous one.
         """
         if not self._barriers:
             return False
         if self._wanted is not self._deceleration:
-            # Motion that began with other limits may need these to stop in time.
+            # A motion that began with other limits may need those to stop in time.
             self._trial[:] = step
             if not last.any() or self._passes(joint_q, self._trial, last, before, self._wanted):
                 self._deceleration = self._wanted

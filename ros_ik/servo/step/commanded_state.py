@@ -20,22 +20,22 @@ from ros_ik.solvers.graph import Graph
 
 
 class CommandedState:
-    """The commanded configuration, which moves by steps; owned by the control thread.
+    """The commanded configuration; owned by the control thread.
 
     Attributes:
-        conditioning: How well the joints move the frames there.
-        poses: Link poses there [body_count, 7]; another array for another configuration.
+        conditioning: Mobility of the frames at this configuration.
+        poses: Link poses [body_count, 7]; a new array for each configuration.
     """
 
     def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
-        """Compile and capture everything, and start at the neutral configuration."""
+        """Compile and capture the kernels, and start at the neutral configuration."""
         model, device = robot.model, robot.model.device
         self._tree = kinematic_tree(model, wp.float64)
         self._joint_q = HostBuffer((1, model.joint_coord_count), wp.float64, device)
         self._step = HostBuffer((1, model.joint_dof_count), wp.float64, device)
         self._next_q = HostBuffer((1, model.joint_coord_count), wp.float64, device)
         self._body_q = HostBuffer((1, model.body_count), wp.transformd, device)
-        # Rows for one robot: views are made once.
+        # Views of the rows of one robot, made once.
         self._row, self._step_row = self._joint_q.host[0], self._step.host[0]
         self._next_row, self._body_row = self._next_q.host[0], self._body_q.host[0]
         self.conditioning = Conditioning(robot, settings)
@@ -47,7 +47,7 @@ class CommandedState:
         self.poses = self._body_row.copy()
 
     def advance(self, joint_q: np.ndarray, step: np.ndarray) -> np.ndarray:
-        """Move on by a step and return the coordinates after it [joint_coord_count].
+        """Add a step; return the coordinates after it [joint_coord_count].
 
         Args:
             joint_q: Coordinates before it [joint_coord_count].
@@ -61,14 +61,14 @@ class CommandedState:
         return after
 
     def at(self, joint_q: np.ndarray) -> np.ndarray:
-        """Return the link poses at a configuration, which need not be the one moved to.
+        """Return the link poses at a configuration, which may differ from the commanded one.
 
         Args:
             joint_q: Coordinates [joint_coord_count].
 
         Returns:
-            Poses in the world [body_count, 7], not to be written to; ``conditioning`` is that of
-            this configuration from now on.
+            Poses in the world [body_count, 7], read-only. ``conditioning`` then belongs to this
+            configuration.
         """
         key = joint_q.tobytes()
         if key != self._key:
@@ -77,7 +77,7 @@ class CommandedState:
         return self.poses
 
     def choose(self, active: Sequence[bool], center: bool) -> None:
-        """Say what counts from now on; see :meth:`Conditioning.choose`."""
+        """Set the active tasks; see :meth:`Conditioning.choose`."""
         self.conditioning.choose(active, center)
         self._place()
 

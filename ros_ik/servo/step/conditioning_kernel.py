@@ -1,18 +1,19 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel that measures how the joints of a chain move a frame.
+"""Kernel that measures the mobility of a frame: singular values and directions.
 
     sigma = least singular value of W J / max(W)
 
 J is the Jacobian of a frame over the joints of its chain, in the axes of its reference link,
-linear rows first, W the weights of the task. A joint with axis a through the point p moves a frame
-at x by a x (x - p) and turns it by a; one that slides moves it by a. sigma is found as 1/sqrt of
-the largest eigenvalue of (J J^T + eps)^-1, by power iteration; rows without weight count as moved.
-With its singular vectors u (of the frame) and w (of the joints),
+linear rows first, W the weights of the task. A revolute joint with axis a through the point p
+moves a frame at x by a x (x - p) and rotates it by a; a prismatic one moves it by a. sigma is
+1/sqrt of the largest eigenvalue of (J J^T + eps)^-1, by power iteration. Rows without weight are
+replaced by those of the identity. With its singular vectors u (of the frame) and w (of the
+joints),
 
     d sigma / dq . w = u^T W dJ/dt w,    dJ/dt at the velocities w
 
-which is the acceleration of the frame at these velocities, where no joint accelerates.
+which is the acceleration of the frame at constant joint velocities w.
 """
 
 import functools
@@ -24,10 +25,11 @@ from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.objectives.jacobian.gram import gram_functions
 
-# Added to the squares of the singular values: sigma below its root is not told apart from zero.
+# Added to the squared singular values. A sigma below its square root is indistinguishable from
+# zero.
 _LEAST_SQUARE = 1e-10
 _POWER_STEPS = 6
-# Numbers found of a frame: sigma, d sigma / dq . w, the largest acceleration along w, and u.
+# Number of results per frame: sigma, d sigma / dq . w, the largest acceleration along w, and u.
 FOUND = 9
 
 
@@ -44,7 +46,7 @@ def conditioning_kernel() -> wp.Kernel:
     def joint_motion(
         pose: transform, back: wp.quatd, frame: vec3, axis: vec3, point: vec3, slides: int
     ):
-        """Angular and linear motion of the frame with a joint, and the arm to the frame."""
+        """Return angular and linear motion of the frame per joint, and the arm to the frame."""
         angular = wp.quat_rotate(back, wp.transform_vector(pose, axis))
         arm = wp.quat_rotate(back, frame - wp.transform_point(pose, point))
         linear = wp.cross(angular, arm)
@@ -110,7 +112,7 @@ def conditioning_kernel() -> wp.Kernel:
         for row in range(6):
             found[task, 3 + row] = direction[row]
 
-        # sigma w, and the acceleration of the frame at these velocities, joint by joint outwards.
+        # sigma w, and the acceleration of the frame at these velocities, from the base outwards.
         squared = wp.float64(0.0)
         largest = wp.float64(wp.inf)
         speed, speed_change = vec3(), vec3()

@@ -1,16 +1,16 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel that finds what an acceleration of one place needs of the joints.
+"""Kernel that computes the joint accelerations needed for an acceleration of one frame.
 
-Places are the frames of tasks and the centre of mass, as seen from their reference links. For an
-acceleration x of one of them, while the others that count keep theirs, the joints need
+A place is the frame of a task or the centre of mass, relative to its reference link. For an
+acceleration x of one place, with those of the other active places unchanged, the joints need
 
     S^2 (W J)^T (W J S^2 J^T W + e)^-1 W x
 
-J stacks the Jacobians of all places that count, over the controlled joints, W their weights, each
-place's to its largest. S are the acceleration limits of the joints to the largest of those that
-move any of them, so that joints which may do more have more to do, and e keeps what they need near
-a singularity finite.
+J stacks the Jacobians of all active places over the controlled joints. W are their weights,
+relative to the largest of each place. S are the acceleration limits of the joints, relative to the
+largest of those that move any place, so that joints with higher limits do more of the work. The
+damping e bounds the result near a singularity.
 """
 
 import functools
@@ -44,11 +44,12 @@ def demand_kernel() -> wp.Kernel:
         counts: wp.array(dtype=wp.int32),  # [places], frames of tasks and the centre of mass
         weight: wp.array2d(dtype=wp.float64),  # [n_tasks, 6]
         column: wp.array(dtype=vector),  # [chains], weighted motion of a frame with a joint
-        # The joints that move each place: of frames as in the columns, then of the centre of mass.
+        # Joints that move each place: first those of frames, in the order of the columns, then
+        # those of the centre of mass.
         chain_start: wp.array(dtype=wp.int32),  # [places + 1]
         variable: wp.array(dtype=wp.int32),  # [chains]
         factor: wp.array(dtype=wp.float64),  # [chains], of the joint to the variable
-        # Motion of the centre of mass: joints from the last chain on.
+        # Motion of the centre of mass, whose joints are those of the last chain.
         masses: MassArrays,
         body_q: wp.array2d(dtype=transform),  # [1, body_count]
         base: int,
@@ -70,7 +71,7 @@ def demand_kernel() -> wp.Kernel:
     ):
         variables = acceleration.shape[0]
         places = counts.shape[0]
-        # Above zero: if no joint may accelerate, nothing is needed of any.
+        # Positive, also if no joint may accelerate.
         largest = wp.float64(least)
         for place in range(places):
             if counts[place] != 0:

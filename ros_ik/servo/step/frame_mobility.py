@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Mobility of one frame: the speed at which its joints let it approach a singularity."""
+"""Mobility of one frame: its acceleration limits and its speed limit near a singularity."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ros_ik.servo.step.joint_demand import PlaceDemand
 
 
 class FrameMobility:
-    """Bounds on the motion of one frame at the configuration measured last.
+    """Limits of the motion of one frame at the last measured configuration.
 
     Attributes:
-        demand: What the joints have for its accelerations.
-        weights: Weights of its axes, the largest 1, six numbers.
+        demand: Accelerations that the joints allow.
+        weights: Weights of its axes, relative to the largest, six numbers.
         is_damped: True if the approach of a singularity is slowed.
         slows: True if the last step was slowed.
     """
 
     def __init__(self, found: np.ndarray, demand: PlaceDemand, ramp: float, dt: float) -> None:
-        """Keep the measurement.
+        """Keep references to the measurement.
 
         Args:
-            found: What :mod:`ros_ik.servo.step.conditioning_kernel` finds of the frame [FOUND];
-                renewed in place.
-            demand: What the joints have for its accelerations.
-            ramp: Time in which an acceleration is there, 0 for at once [s].
+            found: Results of :mod:`ros_ik.servo.step.conditioning_kernel` for the frame [FOUND];
+                updated in place.
+            demand: Accelerations that the joints allow.
+            ramp: Time in which an acceleration builds up, 0 for immediate changes [s].
             dt: Duration of a tick [s].
         """
         self._found, self._ramp, self._dt = found, ramp, dt
@@ -39,7 +39,7 @@ class FrameMobility:
         self.is_damped, self.slows = True, False
 
     def direction(self) -> SingularDirection:
-        """Return the direction in which the frame moves the least."""
+        """Return the direction in which the frame moves least."""
         sigma, slope, acceleration, *lost = self._found.tolist()
         return SingularDirection(lost, sigma, slope, acceleration * self.demand.acceleration_scale)
 
@@ -63,9 +63,9 @@ class FrameMobility:
         ways: tuple[Vector, Vector],
         achieved: tuple[Vector, Vector],
     ) -> tuple[ApproachLimits, ApproachLimits]:
-        """Return the bounds that the joints can keep; see :meth:`PlaceDemand.limits_along`."""
+        """Return limits that the joints can keep; see :meth:`PlaceDemand.limits_along`."""
         if self.slows:
-            # The approach of a singularity has a bound of its own.
+            # The approach of a singularity is limited separately.
             self.demand.held_back_by = -1
             return limits
         return self.demand.limits_along(limits, ways, achieved)

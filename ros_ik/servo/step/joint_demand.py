@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Acceleration that the joints have for each place that counts: frames and the centre of mass.
+"""Acceleration that the joints allow each active place: frames and the centre of mass.
 
-What a place is asked for along its path is what its joints can do. Asked for more, some joints
-would lag behind the others: it would leave its path, brake too late, and swing about its target.
-Places share the joints: each leaves to the others what these are likely to need.
+The acceleration of a place along its path is limited to the capability of its joints. Otherwise
+some joints would lag behind others: the place would leave its path, brake too late and oscillate
+about its target. Places share the joints, so each leaves the others what they are likely to need.
 """
 
 from __future__ import annotations
@@ -30,42 +30,43 @@ from ros_ik.servo.step.place_joints import center_joints
 from ros_ik.servo.step.place_joints import joint_axes
 from ros_ik.servo.step.place_joints import PlaceJoints
 
-# Part of the acceleration limits that a path is planned with: the rest turns the joints about
-# each other, which a path needs too, and grows with its speed.
+# Fraction of the acceleration limits that is used along a path. The rest is for the accelerations
+# due to the velocity of the joints, which grow with the speed.
 _PLANNED = 0.7
-# Part of the acceleration asked for below which a joint holds the path back.
+# Fraction of the requested acceleration below which the status names the limiting joint.
 _HELD_BACK = 0.5
-# Time in which a place is taken to close its gap or to lose its speed, for what others leave it:
-# one that rests at its target needs next to nothing [s].
+# Time in which a place is expected to close its remaining distance or to lose its speed, for the
+# share that others leave it [s]. A place at rest at its target needs almost nothing.
 _LIKELY_TIME = 0.06
-# Part of the most that a place needs of a joint: a joint of which it needs less is shared less.
+# Fraction of the largest need of a place. Joints of which it needs less are shared less.
 _SHARED = 0.1
 
 
 class PlaceDemand:
-    """Acceleration that the joints have for one place at the configuration measured last.
+    """Acceleration that the joints allow one place at the last measured configuration.
 
     Attributes:
-        acceleration_scale: Part of the acceleration limits that is in force [1].
-        others: The other places that count.
-        expected: Linear and angular acceleration that it is likely to need [m/s^2], [rad/s^2].
-        held_back_by: Index of the controlled joint that holds its path back, or -1.
+        acceleration_scale: Current factor on the acceleration limits [1].
+        others: The other active places.
+        expected: Linear and angular acceleration that the place is likely to need [m/s^2],
+            [rad/s^2].
+        held_back_by: Index of the controlled joint that limits its acceleration, or -1.
     """
 
     def __init__(self, demand: np.ndarray, most: np.ndarray, dt: float) -> None:
-        """Keep the measurement.
+        """Keep references to the measurement.
 
         Args:
-            demand: Part of its acceleration limit that each controlled joint needs, per
-                acceleration of the place, linear first, [n_variables, 6]; renewed in place.
-            most: Greatest lengths of the linear and the angular parts of ``demand``, [2].
+            demand: Fraction of its acceleration limit that each controlled joint needs, per
+                acceleration of the place, linear first, [n_variables, 6]; updated in place.
+            most: Largest norms of the linear and the angular parts of ``demand``, [2].
             dt: Duration of a tick [s].
         """
         self._demand, self._most, self._dt = demand, most, dt
         self.acceleration_scale, self.held_back_by = 1.0, -1
         self.others: tuple[PlaceDemand, ...] = ()
         self.expected = [0.0, 0.0]
-        # Columns of a linear and an angular acceleration, what these need, and a view of them.
+        # Linear and angular acceleration as columns, the joint demand of each, and views of them.
         self._wished, self._parts = np.zeros((6, 2)), np.zeros((len(demand), 2))
         self._numbers = self._wished.reshape(-1)
 
@@ -75,11 +76,11 @@ class PlaceDemand:
         ways: tuple[Vector, Vector],
         achieved: tuple[Vector, Vector],
     ) -> tuple[ApproachLimits, ApproachLimits]:
-        """Return the bounds on a motion that the joints can keep.
+        """Return limits of a motion that the joints can keep.
 
         Args:
-            limits: Bounds on the linear and the angular motion.
-            ways: What is left, [m] and [rad], along the axes of the reference link.
+            limits: Limits of the linear and the angular motion.
+            ways: Remaining displacements, [m] and [rad], along the axes of the reference link.
             achieved: Displacements in the previous tick, [m] and [rad].
         """
         (linear, angular), dt = limits, self._dt
@@ -96,18 +97,19 @@ class PlaceDemand:
     def limits_of_point(
         self, limits: ApproachLimits, way: Vector, achieved: Vector
     ) -> ApproachLimits:
-        """Return the bounds of a place that is a point; the arguments are those above, linear."""
+        """Return the limits of a point, for linear motion; see :meth:`limits_along`."""
         if self.others:
             self._expect(0, limits, way, achieved)
         part = self.part(limits.full_acceleration(way, self._dt), ZERO)
         return limits if part == 1.0 else limits.with_acceleration(part)
 
     def part(self, linear: Vector, angular: Vector) -> float:
-        """Return the part of accelerations that the joints have, in (0, 1].
+        """Return the fraction of accelerations that the joints allow, in (0, 1].
 
         Args:
-            linear: Linear acceleration asked for [m/s^2].
-            angular: Angular acceleration [rad/s^2]; both along the axes of the reference link.
+            linear: Requested linear acceleration [m/s^2].
+            angular: Requested angular acceleration [rad/s^2], along the axes of the reference link
+                as well.
         """
         self.held_back_by = -1
         limit = _PLANNED * self.acceleration_scale
@@ -122,7 +124,7 @@ class PlaceDemand:
         numbers[7], numbers[9], numbers[11] = angular
         np.dot(self._demand, self._wished, parts)
         np.abs(parts, parts)
-        # They need not point the same way at the same time.
+        # Linear and angular part need not peak at the same time.
         needed = parts[:, 0] + parts[:, 1]
         if self.others:
             self._share(needed)
@@ -133,12 +135,12 @@ class PlaceDemand:
         return part
 
     def most_expected(self) -> float:
-        """Return a bound on the part of its limit that any joint is likely to be needed for."""
+        """Return an upper bound on the fraction of its limit that any joint should need."""
         (linear, angular), (most_linear, most_angular) = self.expected, self._most.tolist()
         return linear * most_linear + angular * most_angular
 
     def joints_expected(self) -> np.ndarray:
-        """Return the part of its limit that each joint is likely to be needed for, [n]."""
+        """Return the fraction of its limit that each joint is expected to need, [n]."""
         linear, angular = self.expected
         squares = self._demand * self._demand
         return linear * np.sqrt(squares[:, :3].sum(axis=1)) + angular * np.sqrt(
@@ -146,7 +148,7 @@ class PlaceDemand:
         )
 
     def _share(self, needed: np.ndarray) -> None:
-        """Add what the others are likely to need of joints that are needed [n], in place."""
+        """Add the expected need of the other places to that of the joints [n], in place."""
         largest = float(needed.max())
         if largest > 0.0:
             used = np.minimum(needed / (_SHARED * largest), 1.0)
@@ -154,28 +156,28 @@ class PlaceDemand:
                 needed += used * other.joints_expected()
 
     def _expect(self, kind: int, limits: ApproachLimits, way: Vector, achieved: Vector) -> None:
-        """Say what acceleration the place is likely to need, linear (0) or angular (1)."""
+        """Set the expected acceleration of the place, linear (0) or angular (1)."""
         speed = float_length(achieved) / self._dt
         self.expected[kind] = limits.likely_acceleration(way, speed, _LIKELY_TIME)
 
 
 class JointDemand:
-    """Measures what every place of one robot needs of its joints; owned by the control thread.
+    """Joint demand of every place of one robot; owned by the control thread.
 
     Attributes:
-        frames: What the joints have for the frame of each task.
-        center: And for the centre of mass.
+        frames: Demand of the frame of each task.
+        center: Demand of the centre of mass.
     """
 
     def __init__(
         self, robot: ControlledRobot, chains: Sequence[PlaceJoints], weight: HostBuffer, dt: float
     ) -> None:
-        """Begin with every frame and without the centre of mass.
+        """Start with every frame, without the centre of mass.
 
         Args:
             robot: The robot.
-            chains: The joints that move the frame of each task.
-            weight: Weights of their axes, [n_tasks, 6], to the largest of a task.
+            chains: Joints that move the frame of each task.
+            weight: Weights of their axes, [n_tasks, 6], relative to the largest of each task.
             dt: Duration of a tick [s].
         """
         model, group, device = robot.model, robot.group, wp.get_device(robot.model.device)
@@ -227,12 +229,12 @@ class JointDemand:
         return [*self.frames, self.center]
 
     def scale_acceleration(self, scale: float) -> None:
-        """Say which part of the acceleration limits is in force [1]."""
+        """Set the factor on the acceleration limits [1]."""
         for place in self._places:
             place.acceleration_scale = scale
 
     def choose(self, frames: Sequence[bool], center: bool) -> None:
-        """Say which frames [n_tasks] count from the next measurement on, and whether the mass."""
+        """Set the active frames [n_tasks], and whether the centre of mass is active."""
         self._counts.host[:] = counts = [*frames, center]
         chosen = [place for place, counts in zip(self._places, counts, strict=True) if counts]
         for place in self._places:
@@ -240,19 +242,19 @@ class JointDemand:
             place.expected = [0.0, 0.0]
 
     def continue_from(self, other: JointDemand) -> None:
-        """Continue from the measurement of the same robot with the same settings."""
+        """Copy the measurement of the same robot with the same settings."""
         for place, before in zip(self._places, other._places, strict=True):
             place.expected = before.expected.copy()
 
     def held_back_by(self) -> list[int]:
-        """Return the indices of the controlled joints whose limits slow a place that counts."""
+        """Return the indices of the controlled joints whose limits slow an active place."""
         places = zip(self._places, self._counts.host.tolist(), strict=True)
         return [
             place.held_back_by for place, counts in places if counts and place.held_back_by >= 0
         ]
 
     def record(self, body_q: wp.array) -> None:
-        """Launch the measurement after the columns; a graph can capture it.
+        """Launch the measurement after that of the columns; a graph can capture it.
 
         Args:
             body_q: Link poses on the device [1, body_count].

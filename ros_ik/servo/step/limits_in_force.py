@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Joint limits in force; those of the settings take effect when the robot can stop within them.
+"""Current joint limits; stricter ones are deferred until the robot can stop within them.
 
-A robot in motion may be unable to keep limits that have just become stricter. So they wait
-until :meth:`LimitsInForce.settle` finds that it can keep them; looser ones apply at once. Without
-strict jerk limits a lower scale of velocities does not wait: speeds decrease by what joints can
-brake in a tick.
+A robot in motion may be unable to keep limits that have just become stricter. They are deferred
+until :meth:`LimitsInForce.settle` finds that the robot can keep them; looser limits apply at once.
+Without strict jerk limits, a lower scale of velocities is not deferred: speeds decrease as fast as
+the joints can brake.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from ros_ik.servo.step.barrier_stop_check import StopCheck
 from ros_ik.servo.step.singularity import Conditioning
 from ros_ik.settings import Settings
 
-# Rounding that the check of a step forgives [rad or m].
+# Rounding error that the check of a step tolerates [rad or m].
 _ROUNDING = 1e-9
-# Part of a limit that is rounding.
+# Relative rounding error of a limit.
 _RELATIVE_ROUNDING = 1e-6
 
 
 class LimitsInForce:
-    """Limits of positions, velocities, accelerations and jerks, and the steps that they look at.
+    """Current limits of positions, velocities, accelerations and jerks.
 
     Attributes:
-        of_program: The limits of the quadratic program.
+        of_program: Limits of the quadratic program.
         acceleration: Acceleration limit of each variable of the group, scaled [rad/s^2 or m/s^2].
         before: The step before the last one [joint_dof_count], for limits of jerk.
     """
@@ -48,13 +48,13 @@ class LimitsInForce:
         stops: StopCheck,
         conditioning: Conditioning,
     ) -> None:
-        """Set up the limits with the current settings.
+        """Set up the limits from the settings.
 
         Args:
             robot: The robot.
             settings: The settings.
-            stops: The check of stops, which brakes as these limits permit.
-            conditioning: What slows frames near singularities, by these limits.
+            stops: Check of stops, whose deceleration follows these limits.
+            conditioning: Speed limit near singularities, which follows these limits.
         """
         self._robot, self._settings = robot, settings
         self._stops, self._conditioning = stops, conditioning
@@ -71,7 +71,7 @@ class LimitsInForce:
             self._jerk_limit = self._motion_limit = MotionLimit(
                 robot.velocity, robot.acceleration, robot.jerk, position_margin=margin
             )
-            # Positions and velocities are held by it, which alone knows how.
+            # It also enforces positions and velocities, as they depend on the jerk limits.
             self.of_program = self._acceleration_limit, self._motion_limit
         elif np.isfinite(robot.jerk).any():
             self._jerk_limit = JerkLimit(robot.jerk, velocity=robot.velocity)
@@ -83,7 +83,7 @@ class LimitsInForce:
         coords = dof_coordinates(robot.model)
         self._moving = np.flatnonzero((robot.group.dof_variable >= 0) & (coords >= 0))
         self._moving_coords = coords[self._moving]
-        # Bounds on steps and coordinates, checked before they leave.
+        # Bounds of steps and coordinates, checked before they are published.
         self._lowest = robot.lower[self._moving] - _ROUNDING
         self._highest = robot.upper[self._moving] + _ROUNDING
         self._size, self._after = np.zeros((2, len(self._moving)))
@@ -97,17 +97,17 @@ class LimitsInForce:
 
     @property
     def is_strict(self) -> bool:
-        """True where limits of jerk hold in every motion and every stop."""
+        """True if jerk limits are strict: kept in every motion and every stop."""
         return self._motion_limit is not None
 
     @property
     def has_jerk_limits(self) -> bool:
-        """True where any joint has a limit of jerk, which :meth:`aim` keeps."""
+        """True if any joint has a jerk limit for :meth:`aim`."""
         return self._viable is not None
 
     @property
     def is_settled(self) -> bool:
-        """True if every setting is in force."""
+        """True if no setting is deferred."""
         settings = self._settings
         return (
             self._acceleration_limit.scale == settings.limits_acceleration_scale
@@ -116,7 +116,7 @@ class LimitsInForce:
         )
 
     def apply(self, settings: Settings) -> None:
-        """Apply settings; stricter limits wait for :meth:`settle`."""
+        """Apply settings; stricter limits are deferred until :meth:`settle`."""
         before, self._settings = self._settings, settings
         if settings.limits_position_margin != before.limits_position_margin:
             margin = self._robot.position_margin(settings)
@@ -125,7 +125,7 @@ class LimitsInForce:
                 self._keep_margin(margin)
         scale = settings.limits_acceleration_scale
         if scale >= self._acceleration_limit.scale and not self.is_strict:
-            # Motion may count on harder braking as soon as the check of stops does.
+            # Motions may use harder braking once the check of stops uses it.
             self._stops.set_deceleration(self._robot.acceleration * scale)
         if not settings.barriers_recheck:
             self._stops.rest()
@@ -136,6 +136,8 @@ class LimitsInForce:
 
     def settle(self, joint_q: np.ndarray, last_step: np.ndarray) -> None:
         """Apply deferred limits, as far as the robot can stop within them.
+
+        With strict jerk limits they are deferred until rest.
 
         With strict jerk limits they wait for rest.
 
@@ -162,7 +164,7 @@ class LimitsInForce:
             self._scale_velocity(settings.limits_velocity_scale)
 
     def continue_from(self, other: LimitsInForce) -> None:
-        """Continue from the limits of the same robot with the same settings."""
+        """Copy the limits of the same robot with the same settings."""
         self.before[:] = other.before
         if self._acceleration_limit.scale != other._acceleration_limit.scale:
             self._scale_acceleration(other._acceleration_limit.scale)
@@ -181,22 +183,22 @@ class LimitsInForce:
             self._scale_velocity(max(wanted, self._velocity_limit.scale - self._scale_loss()))
 
     def begin(self, step: np.ndarray) -> None:
-        """Begin a motion at a constant velocity, of which ``step`` is the way of a tick."""
+        """Start a motion with a constant velocity; ``step`` is the displacement of a tick."""
         self.before[:] = step
 
     def take(self, last_step: np.ndarray) -> None:
-        """Note that a step is taken after ``last_step`` [joint_dof_count]."""
+        """Record the step taken after ``last_step`` [joint_dof_count]."""
         self.before[:] = last_step
 
     def rest(self) -> None:
-        """Note that the robot has rested for a tick."""
+        """Record that the robot was at rest for a tick."""
         self.before[:] = 0.0
 
     def turns(self, step: np.ndarray) -> bool:
-        """Return whether strict limits of jerk do not permit to rest after a step that is zero.
+        """Return whether strict jerk limits forbid rest although the last step is zero.
 
         Args:
-            step: The step taken last [joint_dof_count].
+            step: Last step [joint_dof_count].
         """
         return self.is_strict and bool((np.abs(step - self.before) > self._largest_change).any())
 
@@ -207,11 +209,11 @@ class LimitsInForce:
         way: np.ndarray,
         pace: np.ndarray | float = 0.0,
     ) -> np.ndarray:
-        """Return the steps of the controlled joints that limits of jerk permit.
+        """Return the steps of the controlled joints within the jerk limits.
 
         Args:
             joint_q: Commanded coordinates [joint_coord_count].
-            last_step: The step before [joint_dof_count].
+            last_step: Previous step [joint_dof_count].
             way: See :meth:`ViableSteps.aim`.
             pace: See :meth:`ViableSteps.aim`.
         """
@@ -219,12 +221,12 @@ class LimitsInForce:
         return self._viable.aim(joint_q, steps, way, pace)  # type: ignore[union-attr]
 
     def confine(self, joint_q: np.ndarray, step: np.ndarray, last_step: np.ndarray) -> None:
-        """Move a step to the nearest one that strict limits of jerk permit.
+        """Move a step to the nearest one within the strict jerk limits.
 
         Args:
             joint_q: Commanded coordinates [joint_coord_count].
             step: The step [joint_dof_count], changed in place.
-            last_step: The step before.
+            last_step: Previous step.
         """
         group = self._robot.group
         steps, joints = (last_step, self.before), step[group.variable_dof]
@@ -233,7 +235,7 @@ class LimitsInForce:
         step[driven] = group.dof_scale[driven] * joints[group.dof_variable[driven]]
 
     def fault(self, joint_q: np.ndarray, step: np.ndarray, next_q: np.ndarray) -> str:
-        """Return what is wrong with a step, or '': the last check before it leaves.
+        """Return the fault of a step, or ''. This is the last check before it is published.
 
         A joint outside its limits may move inwards.
 
@@ -262,7 +264,7 @@ class LimitsInForce:
         return f'the step would break the {limit} limit of degree of freedom {dof}'
 
     def bound_joint(self, joint_q: np.ndarray) -> str:
-        """Return the name of a controlled joint that rests at its limit, or ''."""
+        """Return the name of a controlled joint at its position limit, or ''."""
         lowest, highest = self._inner_bounds
         q = joint_q[self._robot.coords]
         room = np.minimum(q - lowest, highest - q)
@@ -272,12 +274,12 @@ class LimitsInForce:
     def _can_stop_with(
         self, scale: float, margin: np.ndarray, joint_q: np.ndarray, last_step: np.ndarray
     ) -> bool:
-        """Return whether the robot can stop with a scale of accelerations before a margin."""
+        """Return whether the robot can stop before a margin with scaled accelerations."""
         acceleration, dt = self._robot.acceleration * scale, self._settings.period
         return can_stop(self._robot, joint_q, last_step, acceleration, margin, dt)
 
     def _keep_margin(self, margin: np.ndarray) -> None:
-        """Keep a distance from the position limits [joint_dof_count] from now on."""
+        """Set the margin to the position limits [joint_dof_count]."""
         self._margin = self._wanted_margin = margin
         self._position_limit.set_margin(margin)
         for limit in self._motion_limits():
@@ -294,12 +296,12 @@ class LimitsInForce:
         self._scale_motion()
 
     def _scale_motion(self) -> None:
-        """Give limits on motions their scales; a lower speed is come down to as jerks permit."""
+        """Set the scales of the motion limits; speeds decrease as the jerk limits permit."""
         for limit in self._motion_limits():
             limit.set_scales(self._settings.limits_velocity_scale, self._acceleration_limit.scale)
 
     def _motion_limits(self) -> list[MotionLimit]:
-        """Return the limits on motions: that of the program, and that of what it is asked for."""
+        """Return the motion limits of the program and of the requested motion."""
         asked = self._viable.limit if self._viable is not None else None
         return [limit for limit in (self._motion_limit, asked) if limit is not None]
 
@@ -309,7 +311,7 @@ class LimitsInForce:
         self._longest = step[self._moving] + _ROUNDING
 
     def _scale_loss(self) -> float:
-        """Return how far the scale may fall in a tick, so that no joint brakes too hard."""
+        """Return the largest decrease of the scale per tick that joints can follow."""
         dofs = self._robot.group.variable_dof
         velocity = self._robot.velocity[dofs]
         limited = np.isfinite(velocity) & (velocity > 0.0)

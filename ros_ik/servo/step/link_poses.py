@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Link poses for several parts of a tick, computed once for each configuration."""
+"""Cache of link poses that several parts of a tick use."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from ros_ik.solvers import DifferentialIK
 
 
 class LinkPoses:
-    """The link poses at the configuration that was requested last."""
+    """Link poses at the configuration requested last."""
 
     def __init__(self) -> None:
-        """Start without poses."""
+        """Start empty."""
         self._joint_q = b''
         self._poses = np.zeros((0, 7))
 
     def at(self, diff: DifferentialIK, joint_q: np.ndarray) -> np.ndarray:
-        """Return the poses of all links in the world [body_count, 7], not to be written to.
+        """Return the poses of all links in the world [body_count, 7], read-only.
 
         Args:
-            diff: A solver of the model; another one for the same model gives the same.
+            diff: Solver of the model; any solver of the same model gives the same poses.
             joint_q: Coordinates [joint_coord_count].
         """
         numbers = joint_q.tobytes()

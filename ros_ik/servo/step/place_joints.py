@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The controlled joints that move a place of the robot: the frame of a task, or its mass."""
+"""Controlled joints that move a place of the robot: the frame of a task, or its mass."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from ros_ik.servo.robot.controlled_robot import ControlledRobot
 
 @dataclasses.dataclass(frozen=True)
 class PlaceJoints:
-    """Joints of one degree of freedom each, in some order.
+    """Joints with one degree of freedom each, in some order.
 
     Attributes:
-        joints: Their indices in the model [n].
-        dofs: Their degrees of freedom [n].
-        signs: 1.0 where a joint moves the place, -1.0 where it moves the reference link [n].
+        joints: Indices in the model [n].
+        dofs: Degrees of freedom [n].
+        signs: 1.0 for a joint that moves the place, -1.0 for one that moves the reference link
+            [n].
     """
 
     joints: np.ndarray
@@ -35,12 +36,12 @@ class PlaceJoints:
     signs: np.ndarray
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of joints."""
         return len(self.joints)
 
 
 def chain_joints(robot: ControlledRobot, link: int, reference: int) -> PlaceJoints:
-    """Return the joints on the way from a reference link to a link, in this order."""
+    """Return the joints from a reference link to a link, in this order."""
     model = robot.model
     dofs, signs = relative_chain(model, link, reference)
     child, joints = model.joint_child.numpy(), _joints_of(robot, dofs)
@@ -50,7 +51,7 @@ def chain_joints(robot: ControlledRobot, link: int, reference: int) -> PlaceJoin
 
 
 def center_joints(robot: ControlledRobot) -> PlaceJoints:
-    """Return the joints that move any link, and so the centre of mass or what it is seen from."""
+    """Return the joints that move the centre of mass or its reference link."""
     dofs = np.arange(robot.model.joint_dof_count)
     return _controlled(robot, dofs, np.ones(len(dofs)))
 
@@ -58,16 +59,16 @@ def center_joints(robot: ControlledRobot) -> PlaceJoints:
 def joint_axes(
     robot: ControlledRobot, joints: np.ndarray, dofs: np.ndarray, signs: np.ndarray
 ) -> list[wp.array]:
-    """Return the links that joints move, axes and points on them in these, and which slide.
+    """Return the links that joints move, their axes and points on these, and joint types.
 
     Args:
         robot: The robot.
         joints: Indices of the joints [n].
         dofs: Their degrees of freedom [n].
-        signs: Factors on the axes [n].
+        signs: Signs of the axes [n].
 
     Returns:
-        Arrays on the device: int32, vec3, vec3 [m] and int32, [n] each.
+        Arrays on the device: int32, vec3, vec3 [m] and int32 (1 for prismatic joints), [n] each.
     """
     device, vec3 = wp.get_device(robot.model.device), spatial_functions(wp.float64).vec3
     child, axes, points, slides = _axes(robot, joints, dofs, signs)
@@ -84,11 +85,11 @@ def joint_axes(
 
 
 class ChainMotion:
-    """Motion of a point of a link with the joints on the way from a reference link, on the host.
+    """Motion of a point of a link per joint of a chain, on the host.
 
     Attributes:
-        variables: Index of each joint among the controlled ones [n].
-        factors: Its motion per motion of the controlled joint, which a mimic joint follows [n].
+        variables: Index of each joint among the controlled joints [n].
+        factors: Motion of the joint per motion of its controlled joint, for mimic joints [n].
     """
 
     def __init__(self, robot: ControlledRobot, link: int, reference: int) -> None:
@@ -96,7 +97,7 @@ class ChainMotion:
         self._link, self._reference = link, reference
         chain = chain_joints(robot, link, reference)
         child, axes, points, slides = _axes(robot, chain.joints, chain.dofs, chain.signs)
-        # Axes and points one after the other are turned at once.
+        # Axes and points in one array, so that they are rotated together.
         self._child, self._vectors = np.concatenate([child] * 2), np.concatenate([axes, points])
         self._slides = slides[:, None]
         self.variables = robot.group.dof_variable[chain.dofs]
@@ -105,15 +106,15 @@ class ChainMotion:
     def at(
         self, poses: np.ndarray, offset: Sequence[float] = (0.0, 0.0, 0.0)
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return linear and angular velocity by each joint, in the axes of the reference, [n, 3].
+        """Return linear and angular velocity per joint, along the axes of the reference, [n, 3].
 
         Args:
             poses: Link poses [body_count, 7].
-            offset: The point, in the link [m].
+            offset: Point in the frame of the link [m].
         """
         reference, link = poses[self._reference], poses[self._link]
         child = poses.take(self._child, 0)
-        # The reference link's axes are the columns of this.
+        # The columns are the axes of the reference link.
         turn = rotation_matrix(reference[3:].tolist())
         axis, w = child[:, 3:6], child[:, 6:]
         twice = 2.0 * cross_rows(axis, self._vectors)
@@ -129,7 +130,7 @@ class ChainMotion:
 def _axes(
     robot: ControlledRobot, joints: np.ndarray, dofs: np.ndarray, signs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return what :func:`joint_axes` does, on the host."""
+    """Return the results of :func:`joint_axes` on the host."""
     axes, points, slides = lines_in_children(robot.model, joints, dofs)
     child = robot.model.joint_child.numpy()[joints]
     return child, axes * signs[:, None], points, slides
@@ -141,7 +142,7 @@ def _joints_of(robot: ControlledRobot, dofs: np.ndarray) -> np.ndarray:
 
 
 def _controlled(robot: ControlledRobot, dofs: np.ndarray, signs: np.ndarray) -> PlaceJoints:
-    """Return those of some degrees of freedom that the servo controls."""
+    """Return the degrees of freedom that the servo controls."""
     joints, starts = _joints_of(robot, dofs), robot.model.joint_qd_start.numpy()
     moved = (robot.group.dof_variable[dofs] >= 0) & (starts[joints + 1] - starts[joints] == 1)
     return PlaceJoints(joints[moved], dofs[moved], np.array(signs, dtype=float)[moved])

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Conditioning of the frames of tasks: near a singularity one direction takes long steps.
+"""Conditioning of the frames of tasks, and damping near singularities.
 
-Where the least singular value sigma of the weighted Jacobian of a frame (see
-:mod:`ros_ik.servo.step.conditioning_kernel`) is below a threshold s, the cost of a step has
-lambda^2 |dq|^2 more, which bounds the steps without moving where they end (Nakamura and Hanafusa,
+If the smallest singular value sigma of the weighted Jacobian of a frame (see
+:mod:`ros_ik.servo.step.conditioning_kernel`) is below a threshold s, lambda^2 |dq|^2 is added to
+the cost of a step. This bounds the steps and does not change their goal (Nakamura and Hanafusa,
 Inverse Kinematic Solutions with Singularity Robustness, 1986):
 
     lambda^2 = max(W)^2 lambda_max^2 (1 - (sigma / s)^2)
@@ -35,9 +35,9 @@ class Damping:
 
     Attributes:
         square: lambda^2 of the step; 0 away from singularities.
-        slows: True if the step nears a singularity more slowly than was asked for.
-        task: Index of the frame task that is nearest to a singularity.
-        sigma: Its least singular value [m/rad].
+        slows: True if the step approaches a singularity more slowly than requested.
+        task: Index of the frame task nearest to a singularity.
+        sigma: Its smallest singular value [m/rad].
     """
 
     square: float = 0.0
@@ -50,15 +50,15 @@ _UNDAMPED = Damping()
 
 
 class Conditioning:
-    """Measures every frame task of one robot; owned by the control thread.
+    """Measurement of the mobility of all frame tasks; owned by the control thread.
 
     Attributes:
-        frames: What the joints allow the frame of each task.
-        demand: What accelerations of the frames and of the centre of mass need of the joints.
+        frames: Mobility of the frame of each task.
+        demand: Joint demand of the frames and of the centre of mass.
     """
 
     def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
-        """Find the controlled joints that move each frame as seen from its reference link."""
+        """Find the controlled joints that move each frame relative to its reference link."""
         model, tasks = robot.model, len(robot.task_links)
         device = wp.get_device(model.device)
         chains = [
@@ -101,7 +101,7 @@ class Conditioning:
             self._offset.host[index] = task.offset_xyz
         self._threshold = settings.solver_singularity_threshold
         self._most = settings.solver_singularity_damping
-        # A chain of fewer joints than rows is singular wherever it is: that says nothing.
+        # A chain with fewer joints than rows is always singular.
         self._is_told = (self._counts >= np.count_nonzero(self._weight.host, axis=1)).tolist()
         self._largest = [
             max(task.position_weight + task.orientation_weight) for task in settings.tasks
@@ -115,28 +115,28 @@ class Conditioning:
         """Set the tasks that count from the next measurement on, and the centre of mass.
 
         Args:
-            active: Which tasks, [n_tasks]; the others slow no step.
-            center: True if the centre of mass counts beside them.
+            active: Mask of the active tasks, [n_tasks]; inactive tasks do not slow a step.
+            center: True if the centre of mass is active.
         """
         for frame, counts in zip(self.frames, active, strict=True):
             frame.slows = frame.slows and counts
         self.demand.choose(active, center)
 
     def continue_from(self, other: 'Conditioning') -> None:
-        """Continue from the measurement of the same robot with the same settings."""
+        """Copy the measurement of the same robot with the same settings."""
         for frame, before in zip(self.frames, other.frames, strict=True):
             frame.slows = before.slows
         self.demand.continue_from(other.demand)
 
     def sigma(self) -> np.ndarray:
-        """Return sigma of each task [m/rad], inf where it has too few joints to tell."""
+        """Return sigma of each task [m/rad]; inf for a chain with too few joints."""
         return np.where(self._is_told, self._found.host[:, 0], np.inf)
 
     def damping(self, active: Sequence[bool]) -> Damping:
-        """Return how a step from the poses that were launched last is to be damped.
+        """Return the damping of a step from the configuration measured last.
 
         Args:
-            active: Which tasks count, [n_tasks].
+            active: Mask of the active tasks, [n_tasks].
         """
         if self._most == 0.0 or not any(active):
             return _UNDAMPED

@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Differential inverse kinematics of the servo: tasks, limits, barriers, and a check of each step.
+"""Differential inverse kinematics of the servo: tasks, limits, barriers, step checks.
 
-Inactive tasks have weight zero, and the joint task is the posture (small weight) or
-the joint target (weight 1). So two programs serve every mode, one with the centre of mass and one
-without its rows, which cost time. Both are captured before the first tick, and every setting is a
-number that a graph reads: no tick builds, compiles or captures anything.
+Inactive tasks have weight zero. The joint task is the posture (with a small weight) or the joint
+target (with weight 1). Two programs therefore serve every mode: one with the rows of the centre of
+mass, which cost time, and one without. Both are captured before the first tick, and settings are
+numbers that the graphs read, so no tick builds, compiles or captures anything.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ from ros_ik.solvers import DifferentialIKSettings
 from ros_ik.solvers import SolveStatus
 from ros_ik.solvers import Task
 
-# The posture closes 1/e of its gap in this time [s]: slow beside the tasks, so that its pull is
-# far below their accuracy.
+# Time constant of the posture [s]. It is slow compared with the tasks, so that they keep their
+# accuracy.
 POSTURE_TIME = 1.0
-# What margins and gains of barriers come from, and what weights of tasks and damping do.
+# Parameters that determine margins and gains of barriers, and those that determine task weights
+# and damping.
 _BARRIERS = operator.attrgetter(
     'barriers_self_collision_margin', 'barriers_self_collision_gain', 'barriers_world_margin',
     'barriers_world_gain',
@@ -56,27 +57,27 @@ _WEIGHTS = operator.attrgetter(
 
 
 class StepSolver:
-    """Solves and checks steps of one robot; owned by the control thread.
+    """Solution and check of the steps of one robot; owned by the control thread.
 
     Attributes:
         diff: The solver.
-        ahead: Where its steps lead.
-        limits: The limits of the joints.
+        ahead: State after the last step.
+        limits: Joint limits.
         barriers: The barriers.
-        scene: What the robot is made of and the obstacles; None where nothing is watched.
-        barrier_rows: Index of the barrier of each barrier value.
-        row_range: Value from which on a row says no more than that nothing is near [m].
+        scene: Collision shapes of the robot, and obstacles; None without barriers.
+        barrier_rows: Index of the barrier of each row of barrier values.
+        row_range: Value of a row if nothing is near [m].
     """
 
     def __init__(
         self, robot: ControlledRobot, settings: Settings, scene: ObstacleScene | None = None
     ) -> None:
-        """Set up the program and run it once, which compiles and captures everything.
+        """Set up the program and run it once, which compiles and captures all kernels.
 
         Args:
             robot: The robot.
             settings: The settings.
-            scene: The scene of another solver for the same robot, whose obstacles stay.
+            scene: Scene of another solver of the same robot, whose obstacles are kept.
 
         Raises:
             SettingsError: A barrier on a link that the model does not have.
@@ -90,7 +91,7 @@ class StepSolver:
                 dt=settings.period, max_iterations=settings.solver_max_iterations
             ),
         )
-        # Targets are written where the solver reads them.
+        # Targets are written to the arrays that the solver reads.
         self._targets = [HostBuffer((1,), wp.transformd, model.device) for _ in settings.tasks]
         for target in self._targets:
             target.host[:, 6] = 1.0
@@ -122,12 +123,12 @@ class StepSolver:
         self.ahead = CommandedState(robot, settings)
         self._damping = 0.0
         rows = [self.barriers[index] for index in self.barrier_rows]
-        # Rows of pairs that are farther apart have this value.
+        # Value of the rows of distant pairs.
         self.row_range = np.array(
             [COLLISION_RANGE if isinstance(b, CollisionBarrier) else np.inf for b in rows]
         )
         self._row_margin = np.array([barrier.margin for barrier in rows])
-        # The tasks of the two programs: without the centre of mass, and with it.
+        # Tasks of the two programs, without and with the centre of mass.
         self._tasks = (
             (*self._pose_tasks, self._joint_task),
             (*self._pose_tasks, *self._center_tasks, self._joint_task),
@@ -145,12 +146,12 @@ class StepSolver:
         self._warm_up(neutral)
 
     def apply(self, settings: Settings) -> None:
-        """Apply settings; stricter limits wait for :meth:`LimitsInForce.settle`."""
+        """Apply settings; stricter limits are deferred until :meth:`LimitsInForce.settle`."""
         self.limits.apply(settings)
         self._take_over(settings, self._settings)
 
     def continue_from(self, other: StepSolver) -> None:
-        """Continue from the solver of the same robot with the same settings."""
+        """Copy the state of the solver of the same robot with the same settings."""
         self.choose(other._active, other._joint_mode, other._center_active)
         self.limits.continue_from(other.limits)
         self.ahead.conditioning.continue_from(other.ahead.conditioning)
@@ -165,9 +166,9 @@ class StepSolver:
             self._set_weights()
 
     def update_damping(self) -> Damping:
-        """Set the damping of the next step from the distance of the tasks to a singularity.
+        """Set the damping of the next step from the mobility of the frames.
 
-        That is at the configuration of ``ahead``.
+        The mobility is that at the configuration of ``ahead``.
         """
         active = () if self._joint_mode else self._active
         damping = self.ahead.conditioning.damping(active)
@@ -175,29 +176,29 @@ class StepSolver:
         return damping
 
     def set_pose(self, task: int, pose: Sequence[float] | np.ndarray) -> None:
-        """Give the pose that a task is to have after the step, seven numbers in its reference."""
+        """Set the reference pose of a frame task, seven numbers in its reference link."""
         target = self._targets[task]
         target.host[0] = pose
         target.upload()
 
     def set_center(self, position: np.ndarray) -> None:
-        """Give where the centre of mass is to be after the step, in the base frame [m], [3]."""
+        """Set the reference of the centre of mass in the base frame [m], [3]."""
         if self._center is not None:
             self._center.set_target_position(0, position)
 
     def set_joints(self, joint_q: np.ndarray) -> None:
-        """Give the coordinates of the posture or of the joint target, [joint_coord_count]."""
+        """Set the coordinates of the posture or of the joint target, [joint_coord_count]."""
         numbers = joint_q.tobytes()
         if numbers != self._joint_numbers:
             self._joint_numbers = numbers
             self._joints.set_target_positions(joint_q)
 
     def solve(self, joint_q: np.ndarray, last_step: np.ndarray, step: np.ndarray) -> SolveStatus:
-        """Find the best step; see :meth:`DifferentialIK.solve_ik`.
+        """Solve for the step; see :meth:`DifferentialIK.solve_ik`.
 
         Args:
             joint_q: Commanded coordinates [joint_coord_count].
-            last_step: The step before [joint_dof_count].
+            last_step: Previous step [joint_dof_count].
             step: Output [joint_dof_count].
         """
         self.limits.follow(last_step)
@@ -208,7 +209,8 @@ class StepSolver:
 
         Args:
             obstacles: At most ``barriers.max_obstacles``.
-            body_q: Link poses in which new ones are placed, to stay there [body_count, 7].
+            body_q: Link poses at which the poses of new obstacles are evaluated once [body_count,
+                7].
         """
         if self.scene is not None and self.scene.max_obstacles:
             self.scene.set_obstacles(obstacles, body_q)
@@ -216,12 +218,12 @@ class StepSolver:
     def enforce_stopping(
         self, joint_q: np.ndarray, step: np.ndarray, last_step: np.ndarray
     ) -> bool:
-        """Blend a step with braking until the robot can stop after it; return whether it changed.
+        """Blend a step with braking until a stop is feasible; return whether it changed.
 
         Args:
             joint_q: Commanded coordinates [joint_coord_count].
             step: The step [joint_dof_count], changed in place.
-            last_step: The step before.
+            last_step: Previous step.
         """
         return self._settings.barriers_recheck and self._stops.cut(
             joint_q, step, last_step, self.limits.before
@@ -234,12 +236,12 @@ class StepSolver:
         return self.diff.barrier_values(joint_q, self.barriers)
 
     def allowed_decrease(self, values: np.ndarray) -> np.ndarray:
-        """Return the least change of each barrier value in one step [m]; positive: must grow."""
+        """Return the smallest change of each barrier value in a step [m]; may be positive."""
         inside = values - self._row_margin
         return -self._row_gain * self._settings.period * inside / (1.0 + np.abs(inside))
 
     def row_pair(self, row: int) -> tuple[str, str]:
-        """Return whose distance a row of the last barrier values is; '' twice for none."""
+        """Return the pair of links of a row of the last barrier values; '' twice without one."""
         index = self.barrier_rows[row]
         barrier = self.barriers[index]
         if not isinstance(barrier, CollisionBarrier):
@@ -247,7 +249,7 @@ class StepSolver:
         return barrier.closest_pair(row - self._first_row[index]) or ('', '')
 
     def row_distance(self, row: int) -> float:
-        """Return what the value of a row lacks to a distance [m]."""
+        """Return the difference between the value of a row and a distance [m]."""
         return collision_margin(self.barriers[self.barrier_rows[row]], self._settings)
 
     def _pose_objective(self, index: int, settings: TaskSettings) -> IKObjectivePose:
@@ -270,7 +272,7 @@ class StepSolver:
         )
 
     def _take_over(self, settings: Settings, before: Settings | None) -> None:
-        """Apply changed settings; a tick waits for it."""
+        """Apply changed settings between two ticks."""
         self._settings = settings
         if before is None or settings.solver_max_iterations != before.solver_max_iterations:
             self.diff.set_max_iterations(settings.solver_max_iterations)
@@ -303,13 +305,13 @@ class StepSolver:
         )
 
     def _warm_up(self, joint_q: np.ndarray) -> None:
-        """Run everything that a tick runs."""
+        """Run everything that a tick runs, once."""
         step = np.zeros(self._robot.model.joint_dof_count)
         self.set_joints(joint_q)
         poses = self.ahead.at(joint_q)
         for index in range(len(self._pose_tasks)):
             self.set_pose(index, poses[self._robot.task_links[index]])
-        # The first solve gives the limits their arrays; only then can they take the last step.
+        # The first solve allocates the arrays of the limits, which then accept the last step.
         for has_center in (self._center is not None, False):
             self._center_active = has_center
             self._solve(joint_q, step)
