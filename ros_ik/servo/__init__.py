@@ -57,7 +57,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return what has a former name, for one release."""
+    """Return the object of a former name, for one release."""
     if name != 'ObstacleBook':
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     warnings.warn(

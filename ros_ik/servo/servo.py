@@ -52,28 +52,28 @@ from ros_ik.settings import Settings
 from ros_ik.solvers import SolveStatus
 from ros_ik.state_machine import StateMachine
 
-# A hold that no reason of its own has: targets were dropped in motion.
+# Reason for a hold after targets were dropped in motion.
 _COMING_TO_REST = HoldReason(StatusCode.OK, 'coming to rest', True)
 
 
 class Servo:
-    """Turns targets into steps for one robot. One thread at a time uses it.
+    """Control of one robot: targets in, steps out. Used by one thread at a time.
 
     Attributes:
-        robot: The settings resolved against the model.
+        robot: Settings resolved in the model.
         settings: The current settings.
-        goals: The targets and which of them count.
-        joint_q: The command, coordinates [joint_coord_count].
-        following: How the robot follows it.
-        reports: True if the next tick finds out where the frames are measured and what holds the
-            motion back; otherwise it repeats what was found last.
+        goals: Known and active targets.
+        joint_q: Commanded coordinates [joint_coord_count].
+        following: Following error of the robot.
+        reports: True if the next tick measures the frames and finds the limiting constraint;
+            otherwise it repeats the last report.
     """
 
     def __init__(self, model: Model, settings: Settings) -> None:
-        """Build and run the solver once; the first time this compiles for seconds.
+        """Build the solver and run it once; the first time, compilation takes seconds.
 
         Raises:
-            SettingsError: The settings name what the model does not have.
+            SettingsError: The settings name a link, joint or group that the model does not have.
         """
         self.settings = settings
         self.robot = resolve_robot(model, settings)
@@ -103,19 +103,19 @@ class Servo:
         self._commanded = commanded_coords(self.robot)
         self._not_commanded = ~self._commanded
         self._has_others = bool(self._not_commanded.any())
-        # The last measurement that joints followed that are not commanded.
+        # Last measurement from which the joints without a command were taken.
         self._followed: Measurement | None = None
         self.joint_q = model.neutral_joint_q()
-        # What outputs tell joints that are not controlled: where they were at the start.
+        # Positions sent to joints of the outputs that are not controlled: those at the start.
         self._held = self.joint_q.copy()
         self._secondary = SecondaryMotion(self.robot, settings)
         self._obstacles: tuple[Obstacle, ...] = ()
         self._step = np.zeros(model.joint_dof_count)
         self._next_step = np.zeros(model.joint_dof_count)
-        # Reason of the last braking, which continues for it without another one.
+        # Reason of the last braking; used if braking continues without a new reason.
         self._reason = _COMING_TO_REST
         self._motion_start = ''
-        # True in the tick in which a motion begins with a robot that moves.
+        # True in a tick in which a motion starts while the robot is moving.
         self._starts_moving = False
         self._machine = StateMachine(ServoState.IDLE, SERVO_TRANSITIONS)
 
@@ -126,16 +126,18 @@ class Servo:
 
     @property
     def moving(self) -> bool:
-        """True if the command is not at rest."""
+        """True if the command is in motion."""
         return bool(np.count_nonzero(self._step)) or self._solver.limits.turns(self._step)
 
     def apply(self, settings: Settings) -> None:
         """Apply changed settings; the next tick uses them.
 
+        Stricter limits are deferred until the robot can stop within them.
+
         Stricter limits wait until the robot can stop in time with them.
 
         Args:
-            settings: Settings that differ from those in force in dynamic parameters only.
+            settings: Settings that differ from the current ones in dynamic parameters only.
 
         Raises:
             SettingsError: ``com.weight`` above 0 for a model without mass.
@@ -151,7 +153,7 @@ class Servo:
         self._secondary.apply(settings, self.joint_q)
 
     def step(self, now: float, measurement: Measurement, command: Command) -> ServoOutput:
-        """Make one tick.
+        """Compute one tick.
 
         Args:
             now: Current time [s].
@@ -159,7 +161,7 @@ class Servo:
             command: Command.
 
         Returns:
-            The command to send, or silence, and what to report.
+            The command, if one is to be sent, and the report.
         """
         if self.state is ServoState.TRACKING or not self.moving:
             # A stop that has begun continues unchanged.
@@ -181,13 +183,13 @@ class Servo:
             choice = self.goals.candidates(now, command.mode)
             reason = self.goals.missing(now, command.mode, choice, self._events)
             if reason is not None and self._starts_moving:
-                # A robot that others move is left to them.
+                # Do not act on a robot that something else moves.
                 self._step[:] = 0.0
                 self._machine.handle(ServoEvent.DETACH)
                 self._solver.limits.rest()
         if reason is None and not self.state.resumes:
             if self.moving:
-                # Braking from before: the measured state is taken over at rest.
+                # Still braking: resynchronise to the measured state at rest.
                 reason = self._reason
             else:
                 self._synchronise(now, measurement)
@@ -202,7 +204,7 @@ class Servo:
         return output
 
     def interrupt(self) -> None:
-        """Reset after a failed tick: the place where the robot stops is unknown.
+        """Reset after a failed tick, because the commanded position is unknown.
 
         The next motion starts from the measured state.
         """
@@ -227,7 +229,7 @@ class Servo:
             self._machine.handle(ServoEvent.DETACH)
 
     def _take_obstacles(self, measurement: Measurement, command: Command) -> None:
-        """Apply changed obstacles, once the link poses are known."""
+        """Apply changed obstacles, at the current link poses."""
         if command.obstacles is self._obstacles:
             return
         joint_q = self.joint_q
@@ -241,7 +243,7 @@ class Servo:
         self._report.forget()
 
     def _accept_targets(self, now: float, measurement: Measurement, command: Command) -> None:
-        """Take new targets; they see the configuration from which motion will start."""
+        """Accept new targets, at the configuration from which the motion will start."""
         goals = self.goals
         poses, center = goals.new_poses(command), goals.new_center(command)
         goals.withdraw(command)
@@ -250,13 +252,13 @@ class Servo:
         if (poses or center or has_new_joints) and not (self.state.resumes or self.moving):
             self._synchronise(now, measurement)
         if goals.accept_joints(command):
-            # Joints that are no longer named stay where they are now.
+            # Joints without a target any longer stay at their current positions.
             self._secondary.place(self.joint_q)
         if poses or center:
             goals.accept_at(self._poses(), poses, center)
 
     def _synchronise(self, now: float, measurement: Measurement) -> None:
-        """Begin a motion where the controller holds the robot, with its velocity."""
+        """Start a motion at the state that the controller holds, with its velocity."""
         known = np.isfinite(measurement.received)
         start = self._starts.find(now, measurement, self._solver.limits.acceleration)
         measured = measurement.joint_q.copy()
@@ -279,7 +281,7 @@ class Servo:
         self._machine.handle(ServoEvent.BEGIN)
 
     def _rest_goals(self) -> None:
-        """Let the next motion start from rest, or from the velocity that the joints have then."""
+        """Start the next motion from rest, or with the current velocity of the joints."""
         self.goals.rest()
         self._secondary.rest()
 
@@ -359,13 +361,13 @@ class Servo:
         return output
 
     def _carry_on(self) -> None:
-        """Let the targets begin with the velocity of the frames."""
+        """Start targets with the current velocity of their frames."""
         ahead = self._solver.ahead
         ahead.advance(self.joint_q, -self._step)
         self.goals.carry_on(ahead.poses, self._poses())
 
     def _predict(self, look_ahead: Rollout, output: ServoOutput) -> None:
-        """Predict the next steps from the present inputs."""
+        """Predict the next steps from the current inputs."""
         ahead, output.ahead_qd = look_ahead.predict(
             self.joint_q, self._step, self._solver, self.goals, self._secondary
         )
@@ -374,7 +376,7 @@ class Servo:
         output.ahead = ahead
 
     def _follow(self, measurement: Measurement) -> None:
-        """Take joints that are not commanded where they are measured."""
+        """Set joints without a command to their measured positions."""
         follows = np.isfinite(measurement.received) & self._not_commanded
         np.copyto(self.joint_q, measurement.joint_q, where=follows)
         self._followed = measurement
@@ -383,7 +385,7 @@ class Servo:
         self._solver.choose(choice.active, choice.joints, choice.center)
 
     def _hold(self, now: float, reason: HoldReason, measurement: Measurement) -> ServoOutput:
-        """Come to rest, send this once, and then nothing."""
+        """Brake to rest, send the final point once, then be silent."""
         self._reason = reason
         self._standstill.forget()
         returns = (
@@ -428,10 +430,10 @@ class Servo:
     def _brake(
         self, code: StatusCode, text: str, *, may_return: bool = True, returns: bool = False
     ) -> ServoOutput:
-        """Make one step towards rest, as the limits permit; see ``halt_mode``."""
+        """Make one step towards rest within the limits; see ``halt_mode``."""
         group = self.robot.group
         goes_back = may_return and self.settings.halt_mode == 'hold'
-        # To go back to beyond its limits is not for a joint that is on its way in.
+        # A joint outside its limits must not return to that position.
         back = self._room.inside(self.joint_q) if goes_back else False
         joints = self._halting_step(returns or back)
         last = self._step.copy()

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Codes of a tick, and reasons to refuse a message."""
+"""Status codes of a tick, and reasons to reject a message."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import enum
 
 
 class StatusCode(enum.IntEnum):
-    """State of the servo; numbers of ros_ik_interfaces/IkStatus, 0 to 6 as in MoveIt Servo."""
+    """State of the servo; numbers of ros_ik_interfaces/IkStatus, 0 to 6 of MoveIt Servo."""
 
     INVALID = -1
     OK = 0
@@ -36,7 +36,7 @@ class StatusCode(enum.IntEnum):
 
 
 class Mode(enum.IntEnum):
-    """Modes: kinds of target that count; numbers of ros_ik_interfaces/SetMode."""
+    """Kinds of targets that may become active, with the numbers of ros_ik_interfaces/SetMode."""
 
     HOLD = 0
     AUTO = 1
@@ -46,7 +46,7 @@ class Mode(enum.IntEnum):
 
 
 class Rejection(enum.Enum):
-    """Reasons to drop a message; the values are the names of the counters on ~/status."""
+    """Reasons to drop a message; the values name the counters on ~/status."""
 
     NON_FINITE = 'non_finite'
     ZERO_QUATERNION = 'zero_quaternion'

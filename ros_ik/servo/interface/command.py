@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs and outputs of a tick of the servo; times are numbers in s on one clock."""
+"""Inputs and outputs of a tick of the servo; all times are in s on one clock."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from ros_ik.servo.interface.codes import StatusCode
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PoseTarget:
-    """A valid pose for a frame task.
+    """Valid target pose of a frame task.
 
     Attributes:
         pose: x y z [m] qx qy qz qw of the task's frame, unit quaternion, float64 [7].
-        frame_link: Link in which the pose is given.
+        frame_link: Link in whose frame the pose is given.
         received: Time of receipt [s].
-        sequence: Grows from target to target, of all kinds together.
-        lasting: True if it counts as long as a command has it, instead of going stale.
-        stamp: When it was made, on the clock of its sender [s]; None where that is not known.
+        sequence: Sequence number, common to targets of all kinds.
+        lasting: True if the target is valid as long as the command contains it, and never becomes
+            stale.
+        stamp: Time of the message on the clock of its sender [s]; None if unknown.
     """
 
     pose: np.ndarray
@@ -40,14 +41,14 @@ class PoseTarget:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TwistTarget:
-    """A valid velocity for a frame task.
+    """Valid target velocity of a frame task.
 
     Attributes:
-        linear: Velocity of the task's frame [m/s], float64 [3].
-        angular: Rotation velocity [rad/s], float64 [3].
+        linear: Linear velocity of the task's frame [m/s], float64 [3].
+        angular: Angular velocity [rad/s], float64 [3].
         frame_link: Link along whose axes both are given.
         received: Time of receipt [s].
-        sequence: Grows from target to target, of all kinds together.
+        sequence: Sequence number, common to targets of all kinds.
     """
 
     linear: np.ndarray
@@ -59,13 +60,13 @@ class TwistTarget:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CenterOfMassTarget:
-    """A valid position for the centre of mass.
+    """Valid target position of the centre of mass.
 
     Attributes:
         position: x y z [m], float64 [3].
-        frame_link: Link in which the position is given.
+        frame_link: Link in whose frame the position is given.
         received: Time of receipt [s].
-        sequence: Grows from target to target, of all kinds together.
+        sequence: Sequence number, common to targets of all kinds.
     """
 
     position: np.ndarray
@@ -76,15 +77,15 @@ class CenterOfMassTarget:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Obstacle:
-    """A solid of the world.
+    """An obstacle.
 
     Attributes:
-        name: Its identifier.
+        name: Identifier.
         kind: 'sphere', 'box', 'cylinder', 'capsule' or 'half_space'.
         dimensions: Radius; size along x, y, z; radius and height; radius and height of the
-            straight part; nothing [m].
+            cylindrical part; empty [m].
         pose: x y z [m] qx qy qz qw of its centre in ``frame_link``, unit quaternion, float64 [7].
-        frame_link: Link that it is fixed to at the time of its receipt.
+        frame_link: Link in whose frame the pose is given, at the time of receipt.
     """
 
     name: str
@@ -95,7 +96,7 @@ class Obstacle:
 
     @functools.cached_property
     def shape(self) -> CollisionShape:
-        """The solid for collision checks."""
+        """Shape for collision checks."""
         size = self.dimensions
         if self.kind == 'sphere':
             return CollisionShape.sphere(size[0])
@@ -110,13 +111,14 @@ class Obstacle:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class JointTarget:
-    """Valid positions for some of the controlled joints.
+    """Valid target positions of some of the controlled joints.
 
     Attributes:
-        positions: One per controlled joint [rad or m], NaN for those that are not commanded.
+        positions: One per controlled joint [rad or m]; NaN for joints without a target.
         received: Time of receipt [s].
-        sequence: Grows from target to target, of all kinds together.
-        lasting: True if it counts as long as a command has it, instead of going stale.
+        sequence: Sequence number, common to targets of all kinds.
+        lasting: True if the target is valid as long as the command contains it, and never becomes
+            stale.
     """
 
     positions: np.ndarray
@@ -126,18 +128,18 @@ class JointTarget:
 
     @property
     def named(self) -> np.ndarray:
-        """The controlled joints that are commanded, bool [n_variables]."""
+        """Mask of the joints with a target, bool [n_variables]."""
         return np.isfinite(self.positions)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class JointVelocityTarget:
-    """Valid velocities for some of the controlled joints; the others stay where they are.
+    """Valid target velocities of controlled joints; joints without one stand still.
 
     Attributes:
-        velocities: One per controlled joint [rad/s or m/s], NaN for those that are not commanded.
+        velocities: One per controlled joint [rad/s or m/s]; NaN for joints without a target.
         received: Time of receipt [s].
-        sequence: Grows from target to target, of all kinds together.
+        sequence: Sequence number, common to targets of all kinds.
     """
 
     velocities: np.ndarray
@@ -147,18 +149,18 @@ class JointVelocityTarget:
 
     @property
     def named(self) -> np.ndarray:
-        """The controlled joints that are commanded, bool [n_variables]."""
+        """Mask of the joints with a target, bool [n_variables]."""
         return np.isfinite(self.velocities)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ControllerReference:
-    """The state that the controllers drive the controlled joints to, as they say themselves.
+    """Setpoint of the controllers for the controlled joints, as they report it.
 
     Attributes:
         positions: [rad or m], [n_variables].
         velocities: [rad/s or m/s], [n_variables].
-        received: Time of receipt of each [s], -inf where there was none.
+        received: Time of receipt of each [s], -inf before the first.
     """
 
     positions: np.ndarray
@@ -166,7 +168,7 @@ class ControllerReference:
     received: np.ndarray
 
     def is_fresh(self, now: float, timeout: float) -> bool:
-        """Return whether that of every joint is known and no older than ``timeout`` [s]."""
+        """Return whether all setpoints are known and no older than ``timeout`` [s]."""
         return bool(np.all(np.abs(now - self.received) <= timeout))
 
 
@@ -176,13 +178,13 @@ def _says_nothing() -> ControllerReference | None:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Measurement:
-    """The measured state of the robot.
+    """Measured state of the robot.
 
     Attributes:
-        joint_q: Coordinates, float64 [joint_coord_count]; of use where ``received`` is finite.
-        received: Time of receipt of each coordinate [s], -inf where there was none.
-        reference: Returns what the controllers drive the robot to, None where they do not say;
-            called where a motion begins.
+        joint_q: Coordinates, float64 [joint_coord_count]; valid where ``received`` is finite.
+        received: Time of receipt of each coordinate [s], -inf before the first.
+        reference: Function that returns the setpoint of the controllers, or None; called when a
+            motion starts.
     """
 
     joint_q: np.ndarray
@@ -192,23 +194,23 @@ class Measurement:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Command:
-    """Command of a servo. A reset is a counter, so that none is lost between two ticks.
+    """Command of a servo. Resets are counted, so that none is lost between two ticks.
 
     Attributes:
-        poses: Newest valid target of each frame task, None where there was none.
-        twists: Newest valid velocity of each frame task, None where there was none.
+        poses: Newest valid target pose of each frame task, or None.
+        twists: Newest valid target velocity of each frame task, or None.
         joints: Newest valid joint target, positions or velocities.
         center_of_mass: Newest valid target of the centre of mass.
-        obstacles: Solids of the world; another tuple for every change.
-        mode: Which kinds of target count.
-        active: True if the servo may move; False decelerates.
-        paused: True if to hold.
+        obstacles: Obstacles; a new tuple after each change.
+        mode: Kinds of targets that may become active.
+        active: True if the servo may move; otherwise it decelerates.
+        paused: True during a pause.
         stopped: True if a stop is latched.
-        stop_requested: True if a stop is asked for that no reset clears.
-        resets: Number of resets so far; each drops the targets.
-        replacing: A new servo is about to take over: come to rest and leave the device alone.
-        forgotten: Newest target that the last reset, activation or end of a pause drops; targets
-            that come between it and the next tick count. None for all that the tick finds.
+        stop_requested: True during a stop request, which no reset clears.
+        resets: Number of resets; each drops the targets.
+        replacing: True if a new servo is being built: brake to rest and leave the device alone.
+        forgotten: Sequence number of the newest target that the last reset, activation or end of a
+            pause drops. Later targets are valid. None drops all targets that the tick finds.
     """
 
     poses: tuple[PoseTarget | None, ...] = ()
@@ -226,29 +228,29 @@ class Command:
     forgotten: int | None = None
 
     def with_pose(self, task: int, target: PoseTarget | None) -> Command:
-        """Return the command with another target of a frame task."""
+        """Return the command with a new target pose of a frame task."""
         return self._changed(poses=_replaced(self.poses, task, target))
 
     def with_twist(self, task: int, target: TwistTarget | None) -> Command:
-        """Return the command with another velocity of a frame task."""
+        """Return the command with a new target velocity of a frame task."""
         return self._changed(twists=_replaced(self.twists, task, target))
 
     def _changed(self, **fields: Any) -> Command:
-        """Return a copy with other fields, as dataclasses.replace in a fifth of its time."""
+        """Return a copy with changed fields; five times faster than dataclasses.replace."""
         command = object.__new__(Command)
         command.__dict__.update(self.__dict__, **fields)
         return command
 
     def with_stop(self) -> Command:
-        """Return the command after a stop: latched until a reset."""
+        """Return the command after a stop, latched until a reset."""
         return dataclasses.replace(self, stopped=True)
 
     def with_stop_request(self, asked: bool) -> Command:
-        """Return the command after a stop request begins, which latches too, or ends."""
+        """Return the command after the start of a stop request, also latched, or its end."""
         return dataclasses.replace(self, stop_requested=asked, stopped=self.stopped or asked)
 
     def with_reset(self) -> Command:
-        """Return the command after a reset; a stop request that lasts keeps the stop."""
+        """Return the command after a reset; a current stop request keeps the stop."""
         return dataclasses.replace(
             self,
             stopped=self.stop_requested,
@@ -257,15 +259,15 @@ class Command:
         )
 
     def with_pause(self, paused: bool) -> Command:
-        """Return the command after a pause begins or ends."""
+        """Return the command after the start or the end of a pause."""
         return dataclasses.replace(self, paused=paused, forgotten=self.newest_target())
 
     def with_activation(self, active: bool) -> Command:
-        """Return the command after the servo is activated or deactivated."""
+        """Return the command after activation or deactivation of the servo."""
         return dataclasses.replace(self, active=active, forgotten=self.newest_target())
 
     def newest_target(self) -> int:
-        """Return the sequence of the newest target, 0 if there is none."""
+        """Return the sequence number of the newest target, or 0."""
         every = (*self.poses, *self.twists, self.joints, self.center_of_mass)
         return max((target.sequence for target in every if target is not None), default=0)
 
@@ -276,13 +278,13 @@ class TaskReport:
 
     Attributes:
         name: Name of the task.
-        active: True if a fresh target is pursued.
-        linear_error: Distance of the commanded frame from the target [m], NaN without a target.
-        angular_error: Angle of the commanded frame to the target [rad], NaN without a target.
+        active: True if a target is followed.
+        linear_error: Position error of the commanded frame [m]; NaN without a target.
+        angular_error: Orientation error of the commanded frame [rad]; NaN without a target.
         reached: True if all errors are within the tolerances.
-        current_pose: Measured pose of the frame in its reference link, [7], None when unknown.
-        measured_linear_error: Distance of that from the target [m], NaN where not known.
-        measured_angular_error: Angle of that to the target [rad], NaN where not known.
+        current_pose: Measured pose of the frame in its reference link, [7], or None if unknown.
+        measured_linear_error: Position error of the measured frame [m]; NaN if unknown.
+        measured_angular_error: Orientation error of the measured frame [rad]; NaN if unknown.
     """
 
     name: str
@@ -300,12 +302,11 @@ class CenterReport:
     """State of the centre of mass.
 
     Attributes:
-        active: True if a fresh target is pursued.
-        linear_error: Distance of the commanded centre of mass from the target [m].
+        active: True if a target is followed.
+        linear_error: Position error of the commanded centre of mass [m].
         reached: True if both errors are within ``com.linear_tolerance``.
         position: Commanded centre of mass in the base frame [m], [3].
-        measured_linear_error: Distance of the measured one from the target [m], NaN where it is
-            not known.
+        measured_linear_error: Position error of the measured centre of mass [m]; NaN if unknown.
     """
 
     active: bool
@@ -317,32 +318,32 @@ class CenterReport:
 
 @dataclasses.dataclass(eq=False)
 class ServoOutput:
-    """The result of one tick.
+    """Result of one tick.
 
     Attributes:
         code: State of the servo.
-        text: The same for a person, naming what is waited for or what limits.
-        joint_q: Commanded coordinates [joint_coord_count]; to be sent where ``publish`` is set.
+        text: Description for people, with missing inputs or the limiting constraint.
+        joint_q: Commanded coordinates [joint_coord_count]; sent if ``publish`` is true.
         joint_qd: Commanded velocities [joint_dof_count], rad/s or m/s.
-        publish: True if to send the command; False is silence.
+        publish: True if the command is to be sent.
         still: True if the command is at rest.
         tasks: One report per frame task.
-        center_of_mass: The report of the centre of mass, None without a fresh target.
-        limiting_barrier: Name of the barrier that limits, or ''.
-        limiting_pair: Links of the closest pair of that barrier, '' where it has none.
-        barrier_distance: Distance [m] at the commanded configuration of that pair, or of a frame
-            from the nearest face of its box; NaN where nothing is near.
-        waiting_for: Names of the joints whose state is missing.
+        center_of_mass: Report of the centre of mass, or None without a fresh target.
+        limiting_barrier: Name of the limiting barrier, or ''.
+        limiting_pair: Links of its closest pair, or ''.
+        barrier_distance: Distance [m] of that pair at the commanded configuration, or of a frame
+            from the nearest face of its box; NaN if nothing is near.
+        waiting_for: Names of the joints without a fresh state.
         joint_names: Names of the controlled joints.
-        following_errors: Measured less commanded position of each, less what the known delay
-            explains [rad or m]; NaN where not known.
-        ahead: Predicted coordinates behind the command, one period apart [rollout_steps,
-            joint_coord_count]; None where nothing is predicted: the robot holds, brakes or rests.
+        following_errors: Measured minus commanded position of each, compensated for the known
+            delay [rad or m]; NaN if unknown.
+        ahead: Predicted coordinates after the command, one period apart [rollout_steps,
+            joint_coord_count]; None without a prediction, while the robot holds, brakes or rests.
         ahead_qd: Velocities of the steps to them [rollout_steps, joint_dof_count], rad/s or m/s.
-        motion_start: State in which the last motion began: 'reference', 'command' or 'measured';
-            '' before the first.
-        measured_q: Measured coordinates that velocity outputs are corrected by
-            [joint_coord_count]; None where the servo does not track or no output needs them.
+        motion_start: State from which the last motion started: 'reference', 'command' or
+            'measured'; '' before the first.
+        measured_q: Measured coordinates for the correction of velocity outputs
+            [joint_coord_count]; None if the servo does not track or no output needs them.
     """
 
     code: StatusCode

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Units of commanded velocities: SI, or fractions of full speed, as from joysticks."""
+"""Units of target velocities: SI, or fractions of full speed, as from joysticks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ros_ik.numbers import is_bounded
 from ros_ik.servo.interface.codes import Rejection
 from ros_ik.settings import Settings
 
-# Largest part of full speed that is taken: 1, and the rounding of single precision.
+# Largest accepted fraction of full speed: 1, plus the rounding error of single precision.
 FULL_DEFLECTION = 1.0 + 1e-6
 
 
@@ -18,7 +18,7 @@ def frame_speeds(values: Sequence[float], settings: Settings) -> Sequence[float]
     """Return a velocity of a frame in SI units.
 
     Args:
-        values: Linear and angular velocity as they came, six numbers.
+        values: Linear and angular velocity as received, six numbers.
         settings: Settings in force.
 
     Returns:
@@ -32,7 +32,7 @@ def joint_speeds(values: Sequence[float], settings: Settings) -> Sequence[float]
     """Return velocities of joints in SI units [rad/s or m/s], or the reason to refuse them.
 
     Args:
-        values: Velocities as they came.
+        values: Velocities as received.
         settings: Settings in force.
     """
     return _scaled(values, (settings.scale_joint,) * len(values), settings)
@@ -41,7 +41,7 @@ def joint_speeds(values: Sequence[float], settings: Settings) -> Sequence[float]
 def _scaled(
     values: Sequence[float], scales: Sequence[float], settings: Settings
 ) -> Sequence[float] | Rejection:
-    # The check of targets names numbers that are not finite or absurdly large.
+    # The check of targets rejects numbers that are not finite or too large.
     if settings.command_in_type == 'speed_units' or not is_bounded(values):
         return values
     if max(map(abs, values), default=0.0) > FULL_DEFLECTION:

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Report of the barrier or joint limit that holds the motion back, from the progress of a step."""
+"""Report of the barrier or joint limit that holds the motion back."""
 
 from __future__ import annotations
 
@@ -13,31 +13,32 @@ from ros_ik.servo.interface.codes import StatusCode
 from ros_ik.servo.interface.command import ServoOutput
 from ros_ik.servo.step.step_solver import StepSolver
 
-# Parts of the asked-for approach below which a motion counts as held back, and as halted.
+# Fractions of the requested approach below which a motion counts as held back, and as halted.
 _SLOWED, _HALTED = 0.9, 0.05
-# What is slower than this is no motion that could be held back [m/s plus rad/s].
+# Requested speed below which nothing is reported as held back [m/s plus rad/s].
 _LEAST_SPEED = 2e-4
-# A barrier row limits where its value fell by what is allowed, within this part or distance [m].
+# A barrier row is active if its value decreased by the allowed amount, within this relative or
+# absolute tolerance [m].
 _ROW_PART, _ROW_DISTANCE = 0.05, 1e-6
 _CODES = (StatusCode.SLOWED_BY_BARRIER, StatusCode.HALTED_BY_BARRIER, StatusCode.JOINT_BOUND)
 
 
 class BarrierReport:
-    """Follows the barrier values, at every tick or at those with a report."""
+    """Report of barrier values, in each tick or in those with a status."""
 
     def __init__(self, solver: StepSolver) -> None:
         """Start without values."""
         self._solver = solver
         self._least_step = _LEAST_SPEED * solver.diff.settings.dt
         self._is_uniform = len(set(solver.row_range.tolist())) < 2
-        # The values at a configuration, by the array that holds it.
+        # Values at a configuration, identified by its array object.
         self._at: np.ndarray | None = None
         self._values = np.zeros(0)
-        # What was reported last, None where it is of another motion.
+        # Last report, None if it is of another motion.
         self._told: ServoOutput | None = None
 
     def forget(self) -> None:
-        """Forget values and report: the barriers or the motion are others from now on."""
+        """Drop values and report after a change of the barriers or of the motion."""
         self._at = self._told = None
 
     def update(
@@ -49,15 +50,15 @@ class BarrierReport:
         achieved: float,
         cut: bool,
     ) -> None:
-        """Fill the barrier fields of an output and, where the motion is held back, its code.
+        """Fill the barrier fields of an output, and its code if the motion is held back.
 
         Args:
             output: Output of the tick.
             joint_q: Coordinates before the step.
             after: Coordinates after it.
-            wanted: How much nearer the targets the step was to come [m plus rad].
-            achieved: How much nearer it came.
-            cut: True if the check of stops cut the step.
+            wanted: Distance by which the step was to approach the targets [m plus rad].
+            achieved: Distance by which it did approach them [m plus rad].
+            cut: True if the check of stops shortened the step.
         """
         before, values = self._values_at(joint_q), self._values_at(after)
         if len(values):
@@ -66,11 +67,11 @@ class BarrierReport:
                 self._name(output, values, row)
         if wanted >= self._least_step and achieved <= _SLOWED * wanted:
             self._explain(output, before, values, after, achieved < _HALTED * wanted, cut)
-        # A copy: what is said of the tick besides is no barrier's.
+        # A copy, because the tick reports other things in its output.
         self._told = copy.copy(output)
 
     def repeat(self, output: ServoOutput) -> None:
-        """Fill an output with what was reported last of this motion."""
+        """Fill an output with the last report of this motion."""
         told = self._told
         if told is None:
             return
@@ -80,7 +81,7 @@ class BarrierReport:
             output.code, output.text = told.code, told.text
 
     def _values_at(self, joint_q: np.ndarray) -> np.ndarray:
-        """Return the barrier values at a configuration; those of the last one are kept."""
+        """Return the barrier values at a configuration; the last ones are cached."""
         if joint_q is not self._at:
             self._at, self._values = joint_q, self._solver.barrier_values(joint_q)
         return self._values
@@ -111,21 +112,21 @@ class BarrierReport:
             output.code, output.text = StatusCode.JOINT_BOUND, f'joint {joint} rests at its limit'
 
     def _least_row(self, values: np.ndarray) -> int:
-        """Return the row of the least meaningful value, or -1."""
+        """Return the row with the smallest meaningful value, or -1."""
         ranges, row = self._solver.row_range, int(values.argmin())
         if values[row] >= ranges[row] and not self._is_uniform:
             row = int(np.where(values < ranges, values, np.inf).argmin())
         return row if values[row] < ranges[row] else -1
 
     def _name(self, output: ServoOutput, values: np.ndarray, row: int) -> None:
-        """Fill the fields on the limiting barrier with one of its rows."""
+        """Fill the fields of the limiting barrier from one of its rows."""
         solver = self._solver
         output.limiting_barrier = solver.barriers[solver.barrier_rows[row]].name
         output.limiting_pair = solver.row_pair(row)
         output.barrier_distance = float(values[row]) + solver.row_distance(row)
 
     def _say(self, output: ServoOutput, halted: bool) -> None:
-        """Set code and text where a barrier holds the motion back."""
+        """Set code and text if a barrier holds the motion back."""
         output.code = StatusCode.HALTED_BY_BARRIER if halted else StatusCode.SLOWED_BY_BARRIER
         output.text = (
             f'barrier {output.limiting_barrier} {"stops" if halted else "slows"} the motion'
@@ -135,10 +136,10 @@ class BarrierReport:
             output.text += f': {output.barrier_distance:.3f} m between {between}'
 
     def _limiting_row(self, before: np.ndarray, values: np.ndarray) -> int:
-        """Return the row whose value fell as far as allowed, or -1."""
+        """Return the row whose value decreased as far as allowed, or -1."""
         allowed = self._solver.allowed_decrease(before)
         slack = values - before - allowed - _ROW_PART * np.abs(allowed) - _ROW_DISTANCE
-        # What is violated and cannot be helped holds nothing back, where another row does.
+        # A row that is violated anyway does not limit the motion if another row does.
         holds = (slack <= 0.0) & (before >= -_ROW_DISTANCE)
         if holds.any():
             slack = np.where(holds, slack, np.inf)
@@ -147,7 +148,7 @@ class BarrierReport:
 
 
 def _nearest_row(before: np.ndarray, values: np.ndarray) -> int:
-    """Return the row that is violated first if all values keep their rates."""
+    """Return the row that is violated first if all values keep their rates of change."""
     with np.errstate(divide='ignore', invalid='ignore'):
         time = np.maximum(values, 0.0) / (before - values)
     return int(np.argmin(np.where(before > values, time, np.inf)))

@@ -16,22 +16,22 @@ from ros_ik.servo.step.singularity import Damping
 from ros_ik.servo.targets.target_selection import TargetSelection
 from ros_ik.servo.targets.tracking import Pursuit
 
-# Growth of the least singular value that counts as leaving a singularity [m/rad/s]; joints that
-# settle in the null space change it too.
+# Increase of the smallest singular value that indicates leaving a singularity [m/rad/s]. Motion in
+# the null space changes it too.
 _LEAST_GROWTH = 0.02
-# Speed asked for below which nothing is damped that could be noticed [m/s plus rad/s].
+# Requested speed below which damping is not reported [m/s plus rad/s].
 _LEAST_SPEED = 1e-4
 
-# Part of an acceleration limit that counts as all of it, and how long a joint has to be there [s].
+# Fraction of an acceleration limit that counts as reaching it, and minimum duration [s].
 _AT_LIMIT, _HELD, _HELD_LONGEST = 0.99, 0.15, 0.5
-# Longest time that one look at joints stands for [s].
+# Longest time that one sample represents [s].
 _LONGEST_LOOK = 0.05
 
 
 def report_targets(
     output: ServoOutput, goals: TargetSelection, poses: np.ndarray, now: float
 ) -> None:
-    """Say how far the command is from the targets that are fresh.
+    """Report the errors of the command for the fresh targets.
 
     Args:
         output: Output of the tick.
@@ -59,13 +59,13 @@ def report_measured(
     poses: Sequence[np.ndarray | None],
     center: np.ndarray | None,
 ) -> None:
-    """Report the measured frames, their distance to the targets, and the reached ones.
+    """Report the measured frames, their errors, and the reached targets.
 
     Args:
-        output: Output of the tick, with the errors of the command and what that has reached.
+        output: Output of the tick, with the errors of the command.
         goals: The targets.
-        poses: Measured pose of each frame in its reference link [7], None where it is not known.
-        center: Measured centre of mass in the base frame [m], [3], None where it is not known.
+        poses: Measured pose of each frame in its reference link [7], None if unknown.
+        center: Measured centre of mass in the base frame [m], [3], None if unknown.
     """
     for tracker, report, pose in zip(goals.trackers, output.tasks, poses, strict=True):
         report.current_pose = pose
@@ -89,7 +89,7 @@ def current_poses(goals: TargetSelection, poses: np.ndarray | None) -> list[np.n
 
 
 class DampingReport:
-    """Follows the least singular value from tick to tick."""
+    """Change of the smallest singular value from tick to tick."""
 
     def __init__(self, dt: float) -> None:
         """Start without a value; ``dt`` is the duration of a tick [s]."""
@@ -100,9 +100,9 @@ class DampingReport:
         """Report a damped step, and whether it leaves the singularity.
 
         Args:
-            output: Output of the tick; what it says already is more important.
+            output: Output of the tick; an existing report takes precedence.
             damping: Damping of its step.
-            speed: Speed asked for [m/s plus rad/s].
+            speed: Requested speed [m/s plus rad/s].
         """
         before, self._sigma = self._sigma, damping.sigma
         is_damped = damping.square > 0.0 or damping.slows
@@ -120,14 +120,14 @@ class DampingReport:
 
 
 class AccelerationReport:
-    """Follows which joints need all the acceleration that they may have."""
+    """Report of joints at their acceleration limits."""
 
     def __init__(self, robot: ControlledRobot, dt: float) -> None:
         """Start without any; ``dt`` is the duration of a tick [s]."""
         self._dofs, self._names = robot.group.variable_dof, robot.group.joint_names
         self._dt = dt
         self._looked = -math.inf
-        # For how long each joint has been at its limit, less what it has not been.
+        # Time at the limit minus time below it, for each joint [s].
         self._times = np.zeros(len(self._names))
 
     def update(
@@ -138,17 +138,17 @@ class AccelerationReport:
         acceleration: np.ndarray,
         held_back_by: Sequence[int],
     ) -> str:
-        """Return which joint's acceleration limit holds the frames back on their paths.
+        """Return a report of the joint whose acceleration limit holds frames back.
 
         Args:
             now: Time of the tick [s].
             step: Its step [joint_dof_count].
-            last: The step before it.
+            last: Previous step.
             acceleration: Acceleration limits of the controlled joints [rad/s^2 or m/s^2].
-            held_back_by: Indices of the controlled joints that have too little for a frame.
+            held_back_by: Indices of the controlled joints that limit a frame.
 
         Returns:
-            A sentence for a person, or ''.
+            The report as text, or ''.
         """
         since, self._looked = min(max(now - self._looked, 0.0), _LONGEST_LOOK), now
         change = np.abs((step - last)[self._dofs])

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The barriers of the servo, from its settings."""
+"""Barriers of the servo, made from its settings."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ from ros_ik.settings import BarrierSettings
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
 
-# Distance [m] that the step keeps beyond that which the check of the step does: it sees barriers
-# as planes, and where a barrier is round the stop that the check looks at bends towards it.
+# Additional distance [m] of the quadratic program over the check of steps. The program linearises
+# barriers, and the checked stop curves towards a round barrier.
 _AHEAD = 0.001
-# Speed [rad/s or m/s] at which joints leave a violation, where a start or an obstacle made one.
+# Speed [rad/s or m/s] at which joints leave a violation that existed at the start or that an
+# obstacle caused.
 _RECOVERY_SPEED = 0.1
-# Distance [m] beyond the margin from which on pairs count: links that come nearer at 1 m/s then
-# have begun to slow down at the default gain.
+# Distance [m] beyond the margin within which pairs are considered. At the default gain, links that
+# approach at 1 m/s start to slow down within it.
 COLLISION_RANGE = 0.25
 
 
 def make_scene(robot: ControlledRobot, settings: Settings) -> ObstacleScene | None:
-    """Return the robot's primitives with room for obstacles; None where nothing is watched."""
+    """Return the robot's primitives with room for obstacles, or None without barriers."""
     watches_self = settings.barriers_self_collision_enabled and len(robot.shapes.pairs)
     watches_world = settings.barriers_world_enabled and len(robot.shapes.geometry)
     if not watches_self and not watches_world:
@@ -40,7 +41,7 @@ def make_scene(robot: ControlledRobot, settings: Settings) -> ObstacleScene | No
 def make_barriers(
     robot: ControlledRobot, settings: Settings, scene: ObstacleScene | None
 ) -> tuple[Barrier, ...]:
-    """Return the barriers: boxes for frames, links among each other, links and obstacles.
+    """Return the barriers: boxes for frames, pairs of links, pairs of link and obstacle.
 
     Raises:
         SettingsError: A barrier on a link that the model does not have.
@@ -60,7 +61,7 @@ def make_barriers(
 
 
 def collision_margin(barrier: Barrier, settings: Settings) -> float:
-    """Return what is missing from the value of a barrier to a distance [m]."""
+    """Return the offset between the value of a barrier and the distance [m]."""
     if isinstance(barrier, SelfCollisionBarrier):
         return settings.barriers_self_collision_margin
     if isinstance(barrier, WorldCollisionBarrier):
@@ -82,16 +83,16 @@ def apply_settings(
 
 
 def _parameters(name: str, settings: Settings) -> dict[str, Any]:
-    """Return what both kinds of collision barrier are made with."""
+    """Return the common arguments of both kinds of collision barrier."""
     return {
         'name': name,
-        # The scene takes the margins off the distances, so that they may change.
+        # The scene subtracts the margins from the distances, so that they may change.
         'd_min': 0.0,
         'd_max': COLLISION_RANGE,
         'margin': _AHEAD,
         'n_collision_pairs': settings.barriers_self_collision_max_pairs,
-        # The calming cost would slow every motion, however far from each other links are; the
-        # acceleration limits calm what is near.
+        # The safe displacement cost would slow every motion, even with distant links; near others,
+        # the acceleration limits suffice.
         'safe_displacement_gain': 0.0,
     }
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collision geometry of the robot for the barriers, and the links that may touch.
 
-A description is untrusted and its meshes may be missing, broken or huge: unreadable shapes are
-left out with a warning, and the robot runs with the others.
+A description is untrusted, and its meshes may be missing, broken or huge. Unreadable shapes are
+ignored with a warning.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ros_ik.servo.robot.touching_pairs import TouchingPairs
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
 
-# Bounds on what a description may ask for; robots at hand have up to 60 shapes, 3,000 pairs.
+# Bounds for a description; the tested robots have up to 60 shapes and 3,000 pairs.
 _MOST_SHAPES, _MOST_PAIRS = 1000, 50_000
 
 
@@ -38,16 +38,16 @@ class RobotShapes:
 
     Attributes:
         geometry: The primitives, padding included; may be empty.
-        pairs: Those that are to stay apart, as rows of the geometry, int [n, 2].
-        near: Names of links that are nearer than the margin wherever the robot is, and so are not
-            watched.
-        thick: Names of links some of whose shapes touch only because the primitives are thicker
-            than the shapes; these are not watched against each other.
-        often: Names of links that are watched, and nearer than the margin at half of random
+        pairs: Pairs to keep apart, as rows of the geometry, int [n, 2].
+        near: Names of link pairs that are always nearer than the margin, and therefore not
+            checked.
+        thick: Names of link pairs that touch only because the primitives are thicker than the
+            shapes; these shapes are not checked against each other.
+        often: Names of link pairs that are checked, and nearer than the margin at half of random
             configurations or more.
-        unmeasured: Links with collision geometry that is missing here, in whole or in part, in the
-            order of the model: distances leave it out.
-        warnings: What was left out, for a person.
+        unmeasured: Links whose collision geometry is missing in whole or in part, in the order of
+            the model; distances ignore it.
+        warnings: Description of the ignored shapes.
     """
 
     geometry: CollisionGeometry
@@ -60,10 +60,10 @@ class RobotShapes:
 
 
 def robot_shapes(model: Model, settings: Settings) -> RobotShapes:
-    """Gather the collision shapes of a model.
+    """Collect the collision shapes of a model.
 
     Raises:
-        SettingsError: ``collision.ignore_pairs`` names something else than two links.
+        SettingsError: ``collision.ignore_pairs`` does not name two links.
     """
     ignored = _ignored_pairs(model, settings.collision_ignore_pairs)
     flags = model.shape_flags.numpy()
@@ -113,17 +113,17 @@ def _touching(geometry: CollisionGeometry, pairs: np.ndarray, settings: Settings
 
 
 def _names(geometry: CollisionGeometry, pairs: np.ndarray) -> tuple[tuple[str, str], ...]:
-    """Return the links of pairs of primitives, each two once; 'world' for what no link carries."""
+    """Return the link pairs of primitive pairs, without repetition; 'world' for no link."""
     labels = [*geometry.model.body_label, 'world']
     first, second = geometry.body[pairs].reshape(-1, 2).T
     return tuple(dict.fromkeys((labels[a], labels[b]) for a, b in zip(first, second, strict=True)))
 
 
 class _Found:
-    """Primitives of shapes, and what is missing.
+    """Primitives of shapes, and the shapes that are missing.
 
     Attributes:
-        warnings: What was left out, for a person.
+        warnings: Description of the ignored shapes.
     """
 
     def __init__(self, model: Model) -> None:
@@ -132,16 +132,16 @@ class _Found:
 
     @property
     def unmeasured(self) -> tuple[str, ...]:
-        """Names of the links whose shapes were left out, in the order of the model."""
+        """Names of the links with ignored shapes, in the order of the model."""
         return link_names(self._model.body_label, self._missing)
 
     def leave_out(self, shapes: np.ndarray | list[int], sentence: str) -> None:
-        """Note shapes that are not measured, and why."""
+        """Record ignored shapes, and the reason."""
         self._missing.update(self._model.shape_body.numpy()[shapes].tolist())
         self.warnings.append(sentence)
 
     def geometry(self, shapes: np.ndarray) -> CollisionGeometry:
-        """Return the primitives of shapes, but for what cannot be read."""
+        """Return the primitives of all readable shapes."""
         model, fits = self._model, ShapeFits(self._model)
         parts = [CollisionGeometry.from_model(model, ())]
         missing: list[int] = []
@@ -187,7 +187,7 @@ def _padded(geometry: CollisionGeometry, padding: float) -> CollisionGeometry:
 
 
 def _ignored_pairs(model: Model, names: tuple[str, ...]) -> np.ndarray:
-    """Return which links may touch, bool [body_count + 1, body_count + 1], the world last."""
+    """Return the link pairs that may touch, bool [body_count + 1, body_count + 1], world last."""
     ignored = np.zeros((model.body_count + 1,) * 2, dtype=bool)
     for name in names:
         links = name.split(':')

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The controlled robot: links, joints and limits of the settings, resolved in a model."""
+"""The controlled robot: links, joints and limits of the settings, resolved in the model."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from ros_ik.servo.robot.srdf_lines import srdf_lines
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
 
-# An angle of 1 rad is as much as this length of a joint that is measured in m: a lever.
+# Length of a prismatic joint that is equivalent to 1 rad [m].
 _LEVER = 0.3
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ControlledRobot:
-    """The robot of a servo.
+    """Robot of a servo.
 
     Attributes:
-        model: The model, its position limits tightened by the settings.
-        settings: The settings at the start; of use are those that are read-only.
-        group: The controlled joints; each has one degree of freedom and is one variable.
-        base_link: Link of poses without a frame.
-        task_links: The link of each frame task.
-        task_references: The link in which each frame task is controlled.
+        model: Model, with position limits tightened by the settings.
+        settings: Settings at the start; only the read-only ones remain valid.
+        group: Controlled joints, one degree of freedom and one variable each.
+        base_link: Link of poses without a frame_id.
+        task_links: Link of each frame task.
+        task_references: Reference link of each frame task.
         elbow_links: The link of the elbow of each frame task, or -1.
         coords: Coordinate of each controlled joint, [n_variables].
-        is_linear: True if each of them is measured in m, [n_variables].
+        is_linear: True for prismatic joints, [n_variables].
         needed: Names of the joints whose state must be known.
         needed_coords: Their coordinates.
         lower: Position limits [joint_dof_count], rad or m.
@@ -49,7 +49,7 @@ class ControlledRobot:
         velocity: Velocity limits [joint_dof_count], rad/s or m/s, tightened by the settings.
         acceleration: Acceleration limits [joint_dof_count], rad/s^2 or m/s^2.
         jerk: Jerk limits [joint_dof_count], rad/s^3 or m/s^3, inf where there is none.
-        coord_of: Coordinate of each joint with one degree of freedom, by name.
+        coord_of: Coordinate of each joint with one degree of freedom, by joint name.
         output_coords: For each output, the coordinates of its joints.
         output_names: For each output, the names of its joints.
     """
@@ -76,23 +76,23 @@ class ControlledRobot:
 
     @functools.cached_property
     def radian(self) -> np.ndarray:
-        """The motion of each controlled joint that counts as 1 rad [rad or m], [n_variables]."""
+        """Motion of each controlled joint that is equivalent to 1 rad, [n_variables]."""
         return np.where(self.is_linear, _LEVER, 1.0)
 
     @functools.cached_property
     def ramp(self) -> float:
-        """The longest time in which a controlled joint gains its acceleration limit [s]."""
+        """Longest time in which a controlled joint reaches its acceleration limit [s]."""
         dofs = self.group.variable_dof
         return float(np.max(self.acceleration[dofs] / self.jerk[dofs], initial=0.0))
 
     @functools.cached_property
     def shapes(self) -> RobotShapes:
-        """Collision geometry of the robot; reads meshes at the first use."""
+        """Collision geometry of the robot; meshes are read at the first use."""
         return robot_shapes(self.model, self.settings)
 
     @property
     def unmeasured_links(self) -> tuple[str, ...]:
-        """Links that distances leave out in whole or in part, none where nothing asks for them."""
+        """Links that distances ignore in whole or in part; empty if nothing is checked."""
         settings = self.settings
         if settings.barriers_self_collision_enabled or settings.barriers_world_enabled:
             return self.shapes.unmeasured
@@ -100,18 +100,18 @@ class ControlledRobot:
 
     @functools.cached_property
     def srdf_lines(self) -> tuple[str, ...]:
-        """Lines of an SRDF for links that need no check; made once, for it takes milliseconds."""
+        """SRDF lines for link pairs that need no check; cached, as they take milliseconds."""
         return srdf_lines(self.model, self.shapes)
 
     def position_margin(self, settings: Settings) -> np.ndarray:
-        """Return what is kept from each position limit [joint_dof_count], at most half a range."""
+        """Return the margin to the position limits [joint_dof_count], at most half a range."""
         margin = np.zeros(self.model.joint_dof_count)
         margin[self.group.variable_dof] = settings.limits_position_margin
         return np.minimum(margin, 0.5 * (self.upper - self.lower))
 
 
 def resolve_robot(model: Model, settings: Settings) -> ControlledRobot:
-    """Find everything that the settings name.
+    """Resolve the settings in a model.
 
     Raises:
         SettingsError: A link, joint or group that the model lacks, or a limit looser than the
@@ -197,7 +197,7 @@ def _joint_coordinates(model: Model) -> dict[str, int]:
 def _joints_on_chains(
     model: Model, links: Iterable[int], references: Iterable[int], coord_of: dict[str, int]
 ) -> tuple[str, ...]:
-    """Return the joints that move the tasks as seen from their references, in model order."""
+    """Return the joints that move tasks relative to their references, in model order."""
     starts = model.joint_qd_start.numpy()
     dofs = {
         int(dof)
@@ -209,7 +209,7 @@ def _joints_on_chains(
 
 
 def _drivers(model: Model, names: Iterable[str]) -> list[str]:
-    """Return the joints with mimic joints replaced by the ones that drive them."""
+    """Return the joints, with mimic joints replaced by the joints that drive them."""
     indices = (model.joint_index(name) for name in names)
     return [model.joint_label[model.mimic_driver.get(index, (index,))[0]] for index in indices]
 
@@ -225,7 +225,7 @@ def _controlled_group(
         group = model.joint_group(spec)
     except ArgumentError as error:
         raise SettingsError('joint_group', str(error)) from error
-    # Joints with several degrees of freedom have no place in a joint state or a trajectory.
+    # Joint states and trajectories cannot represent joints with several degrees of freedom.
     names = [n for n in group.joint_names if n in coord_of and n not in settings.locked_joints]
     if not names:
         raise SettingsError(
@@ -235,7 +235,7 @@ def _controlled_group(
 
 
 def _are_linear(model: Model, group: JointGroup) -> np.ndarray:
-    """Return which joints of a group are measured in m."""
+    """Return which joints of a group are prismatic."""
     joints = [model.joint_index(name) for name in group.joint_names]
     linear: np.ndarray = model.joint_type.numpy()[joints] == JointType.PRISMATIC
     return linear
@@ -277,7 +277,7 @@ def check_per_joint(settings: Settings, group: JointGroup) -> None:
 
 
 def check_strict_jerk(settings: Settings, group: JointGroup, jerk: np.ndarray) -> None:
-    """Check that every controlled joint has a jerk limit where these are strict.
+    """Check that every controlled joint has a jerk limit if these are strict.
 
     Args:
         settings: The settings.

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of motion: those of the model, tightened by the parameters ``joint_limits``."""
+"""Motion limits: those of the model, tightened by the parameters ``joint_limits``."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ros_ik.settings import JointLimitSettings
 from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
 
-# Time in which a joint without an acceleration limit may gain its full speed [s], and the limit of
-# one that has no velocity limit either [rad/s^2 or m/s^2]; stated in the schema.
+# Acceleration time to full speed for joints without an acceleration limit [s], and limit of joints
+# without a velocity limit either [rad/s^2 or m/s^2]; as documented in the schema.
 _DEFAULT_RISE_TIME = 0.2
 _DEFAULT_ACCELERATION = 10.0
 
@@ -69,14 +69,14 @@ def motion_limits(model: Model, settings: Settings) -> MotionLimits:
 def _tighten(
     limit: JointLimitSettings, name: str, values: np.ndarray, dof: int, inwards: float
 ) -> None:
-    """Put a limit in the place of the model's, which must not be tighter.
+    """Replace a limit of the model, which must not be tighter.
 
     Args:
         limit: The limits of a joint.
-        name: Which one of them.
-        values: Those of the model, changed in place.
+        name: Name of the limit.
+        values: Limits of the model, changed in place.
         dof: Which degree of freedom.
-        inwards: 1 where a larger value is tighter, -1 where a smaller one is.
+        inwards: 1 if a larger value is tighter, -1 if a smaller one is.
     """
     value = getattr(limit, name)
     if value is None:

@@ -1,8 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The robot's primitives with the obstacles of the world, all of which change at once.
+"""Scene of the robot's primitives and obstacles; obstacles change all at once.
 
-An obstacle is placed by its frame when it arrives, and stays there in the world afterwards.
+The pose of an obstacle is evaluated when it arrives; afterwards the obstacle is fixed in the
+world.
 """
 
 from __future__ import annotations
@@ -15,24 +16,24 @@ from ros_ik.model.conventions.poses import multiply
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.servo.interface.command import Obstacle
 
-# Columns of a table that obstacles and margins change; obstacles have no points.
+# Columns of the table that depend on obstacles and margins; obstacles have no points.
 _SHAPE_COLUMNS = ('kind', 'pose', 'size', 'radius', 'bound')
 
 
 class ObstacleScene(CollisionScene):
-    """A scene whose obstacles are those of a command; nothing is carried."""
+    """Scene with the obstacles of a command; no object is attached to the robot."""
 
     def __init__(self, geometry: CollisionGeometry, max_obstacles: int) -> None:
         """Allocate the rows.
 
         Args:
             geometry: The primitives of the robot.
-            max_obstacles: Most obstacles at a time.
+            max_obstacles: Maximum number of obstacles.
         """
         super().__init__(geometry, max_obstacles=max_obstacles, max_attached=0)
         # The obstacle in each slot.
         self._slots: list[Obstacle | None] = [None] * max_obstacles
-        # What they are themselves, and how much thicker they count than they are.
+        # Their own dimensions, and the margin added to them.
         self._thickness = {name: np.zeros(max_obstacles) for name in ('radius', 'bound')}
         self._more = 0.0
         self._margins: tuple[float, float] | None = None
@@ -40,14 +41,14 @@ class ObstacleScene(CollisionScene):
         self._own = own[(geometry.kind != int(GeoType.PLANE)) & (geometry.body >= 0)]
 
     def set_margins(self, between_links: float, around_obstacles: float) -> None:
-        """Let everything count as so much thicker that distance zero is the margin [m].
+        """Thicken all shapes so that distance zero is the margin [m].
 
         Args:
             between_links: Margin between links.
             around_obstacles: Margin between links and obstacles.
         """
         if (between_links, around_obstacles) == self._margins:
-            return  # writing them takes a good part of a tick
+            return  # writing them takes much of a tick
         self._margins = between_links, around_obstacles
         own, others = len(self.geometry), slice(self.obstacle_rows.start, None)
         half = 0.5 * between_links
@@ -59,11 +60,11 @@ class ObstacleScene(CollisionScene):
         self._write()
 
     def set_obstacles(self, obstacles: tuple[Obstacle, ...], body_q: np.ndarray) -> None:
-        """Apply the obstacles; existing ones keep their place.
+        """Apply the obstacles; existing ones keep their pose.
 
         Args:
-            obstacles: At most ``max_obstacles``, their names different.
-            body_q: Link poses in which new ones are placed [body_count, 7].
+            obstacles: At most ``max_obstacles``, with different names.
+            body_q: Link poses at which the poses of new ones are evaluated [body_count, 7].
         """
         kinds = self.rows.kind.copy()
         wanted = {one.name: one for one in obstacles[: self.max_obstacles]}
@@ -98,7 +99,7 @@ class ObstacleScene(CollisionScene):
         return obstacle.name if obstacle is not None else ''
 
     def _place(self, changed: list[tuple[int, Obstacle]], body_q: np.ndarray) -> None:
-        """Put obstacles into their rows on the host."""
+        """Write obstacles into their rows on the host."""
         rows, first = self.rows, self.obstacle_rows.start
         for slot, obstacle in changed:
             shape, row = obstacle.shape, first + slot
@@ -113,7 +114,7 @@ class ObstacleScene(CollisionScene):
         rows.pose[[first + slot for slot, _ in changed]] = placed
 
     def _write(self) -> None:
-        """Copy the columns that change to the devices."""
+        """Copy the changed columns to the devices."""
         for table in self._tables.values():
             for name in _SHAPE_COLUMNS:
                 getattr(table.shapes, name).assign(getattr(self.rows, name))

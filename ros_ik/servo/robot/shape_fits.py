@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Capsules in place of collision shapes: fast to check, and cached for the next start.
+"""Capsules that enclose collision shapes: fast to check, and cached for the next start.
 
-Fits are cached by the content of mesh files, so that a known robot starts without reading their
-facets. A fit encloses every vertex. A mesh becomes one capsule if that is close enough;
-otherwise its hull is cut into parts, within a time limit.
+Fits are cached by the content of the mesh files, so that a known robot starts without parsing its
+meshes. A fit encloses every vertex. A mesh becomes one capsule if that is tight enough; otherwise
+its hull is split into parts, within a time limit.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.model.shapes.primitive_fit import corner_points
 from ros_ik.model.shapes.primitive_fit import fit_hull
 
-# A capsule may stick out so much, [m] and as a part of the shape's size, before a mesh gets more
-# of them, at most so many; a box or a cylinder stays what it is instead.
+# Largest excess of a capsule over the shape, [m] and as a fraction of its size, and maximum number
+# of capsules per mesh. A box or a cylinder with a larger excess is not replaced.
 _TOLERANCE, _PART, _MOST_CAPSULES = 0.05, 0.25, 8
-# Time for cutting meshes [s]: those that come later have one capsule, until another start.
+# Time limit for splitting meshes [s]. Later meshes have one capsule until the next start.
 _CUTTING_TIME = 5.0
-# Numbers of directions whose farthest vertices stand for a mesh: in a fit, and to see what that
-# leaves out; how many are looked at at a time; points at which the error of a fit is measured.
+# Number of directions whose farthest vertices represent a mesh, in a fit and in its check; number
+# of directions per block; number of points at which the error of a fit is measured.
 _FEW, _MANY, _DIRECTIONS, _SAMPLES = 250, 2000, 250, 100
-# To be raised when fits change.
+# Increase when fits change.
 _VERSION = 3
-# Bytes that are read at a time.
+# Bytes per read.
 _BLOCK = 1 << 20
 _FITTED = (int(GeoType.BOX), int(GeoType.CYLINDER), int(GeoType.CONE))
 
@@ -96,10 +96,10 @@ class ShapeFits:
         return self._capsules(shape, *found)
 
     def _fit_mesh(self, source: MeshFile, scale: np.ndarray) -> tuple[Fit, bool]:
-        """Return a fit of a mesh, and whether more time would not better it.
+        """Return a fit of a mesh, and whether it is final rather than cut short by the time limit.
 
         Raises:
-            ModelError: The file cannot be read any more.
+            ModelError: The file is no longer readable.
         """
         read = source.read_vertices()
         if read is None:
@@ -116,7 +116,7 @@ class ShapeFits:
         return fit, True
 
     def _known(self, key: str) -> Fit | None:
-        """Return a fit that memory or disk has."""
+        """Return a fit from memory or disk."""
         return self._fits.get(key) or self._cache.load(key)
 
     def _keep(self, key: str, fit: Fit, *, on_disk: bool) -> None:
@@ -142,12 +142,12 @@ class ShapeFits:
 
 
 def _tolerance(points: np.ndarray) -> float:
-    """Return how far a capsule about points may stick out [m]."""
+    """Return the largest excess of a capsule over points [m]."""
     return min(_TOLERANCE, _PART * float(np.ptp(points, axis=0).max()))
 
 
 def _one_capsule(vertices: np.ndarray) -> Fit:
-    """Return the capsule about the farthest vertices, as thick as all of them need."""
+    """Return the capsule about the farthest vertices, thickened to enclose all vertices."""
     kept = farthest_vertices(vertices, _FEW)
     one = enclosing_capsule(kept)
     one = Round(one.ends, max(one.radius, float(_axis_distance(one, vertices).max())))
@@ -157,6 +157,9 @@ def _one_capsule(vertices: np.ndarray) -> Fit:
 
 def _several_capsules(vertices: np.ndarray) -> Fit:
     """Return capsules about the parts of the hull of the farthest vertices.
+
+    They are thickened by the distance of other vertices from that hull, and to enclose every
+    remaining vertex.
 
     They are as much thicker as other far vertices lie outside of that hull, and as any vertex
     needs that still is in none of them.
@@ -170,7 +173,7 @@ def _several_capsules(vertices: np.ndarray) -> Fit:
 
 
 def farthest_vertices(vertices: np.ndarray, directions: int) -> np.ndarray:
-    """Return the vertices that are farthest in evenly spread directions, each once."""
+    """Return the farthest vertices in evenly spread directions, without repetition."""
     found = [
         np.argmax(vertices @ some.T, axis=0)
         for some in np.array_split(spread_directions(directions), -(-directions // _DIRECTIONS))
@@ -188,6 +191,6 @@ def _axis_distance(one: Round, points: np.ndarray) -> np.ndarray:
 
 
 def _as_it_is(model: Model, shape: int) -> CollisionGeometry | None:
-    """Return a shape that is no file as the primitive it is; None where it has no size."""
+    """Return a shape other than a mesh as a primitive, or None if it has no size."""
     geometry = CollisionGeometry.from_shapes(model, [shape])
     return geometry if len(geometry) else None

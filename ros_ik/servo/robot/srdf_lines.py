@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Lines of an SRDF for links that need no check, as MoveIt's setup assistant writes them."""
+"""SRDF lines for link pairs that need no check, as the MoveIt Setup Assistant writes them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def srdf_lines(model: Model, shapes: RobotShapes) -> tuple[str, ...]:
-    """Return elements ``disable_collisions`` for what the SRDF of a model does not say.
+    """Return ``disable_collisions`` elements that the SRDF of a model lacks.
 
-    Links that one joint separates or fixed joints hold together are Adjacent; links with shapes
-    that are nearer than the margin wherever the robot is are Always. Links that touch only in
-    their fits, or in some configurations, have no line: another program may watch them.
+    Links that one joint or fixed joints connect are Adjacent. Links that are nearer than the
+    margin at all configurations are Always. Links that touch only because of their fits, or at
+    some configurations, have no line, because another program may check them.
 
     Args:
         model: The model.

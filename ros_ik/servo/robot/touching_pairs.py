@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs of primitives that touch by design or by the thickness of their fits alone.
+"""Pairs of primitives that touch by design, or only because of the thickness of their fits.
 
-A barrier lets pairs that are too near only move apart, so such pairs would hold a robot without
-need. They are found by sampling configurations:
+A barrier allows a pair that is too near only to move apart, so such pairs would block a robot
+needlessly. They are found by sampling configurations:
 
     always   nearer than the margin at the neutral and at 95 % of random configurations; or so are
              the shapes that the primitives stand for, meshes as convex hulls, which at no
@@ -11,7 +11,7 @@ need. They are found by sampling configurations:
     thick    nearer at the neutral or at 5 % of random configurations, while the shapes meet at no
              configuration of that set, a part of which lies at the limits of the joints
 
-All pairs that are free at some configurations and in collision at others stay watched:
+All pairs that are free at some configurations and in collision at others are checked:
 
     often    watched, and nearer than the margin at half of random configurations or more
 """
@@ -36,20 +36,20 @@ from ros_ik.model.readers.mesh_files import MeshFile
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 from ros_ik.servo.robot.shape_fits import farthest_vertices
 
-# Configurations that show which fits touch, and how often they do to count; fewer for many pairs,
-# so that so many distances are measured at most.
+# Number of configurations for the fits, and fraction of them that makes a pair a touching one.
+# Many pairs have fewer configurations, to bound the number of distances.
 _SAMPLES, _OFTEN, _MOST_DISTANCES = 500, 0.05, 2_000_000
-# Part of the configurations from which on a pair that stays watched is worth a warning.
+# Fraction of the configurations at which a checked pair causes a warning.
 _HALF = 0.5
-# Configurations at which shapes must keep apart, half of them with joints at their limits.
+# Number of configurations for the shapes, half of them with joints at their limits.
 _PROOF, _BLOCK, _SEED = 4000, 500, 1
-# A description may ask for any number of pairs of shapes; robots at hand have up to 300 that touch
-# often, which takes seconds. Beyond this number all of them stay watched.
+# Largest number of pairs of shapes, because a description is untrusted. The tested robots have up
+# to 300 that touch often, which takes seconds. Beyond this number all pairs are checked.
 _MOST_CANDIDATES = 2000
-# Directions whose extreme vertices stand for a mesh there, and what is added for the others, as a
-# fraction of its size.
+# Number of directions whose extreme vertices represent a mesh, and thickness added for the others,
+# as a fraction of the size.
 _EXTREMES, _LEFT_OUT = 1000, 0.005
-# To be raised when the outcome changes for the same robot.
+# Increase when the result changes for the same robot.
 _VERSION = 3
 _MODEL_ARRAYS = (
     'joint_type',
@@ -68,12 +68,12 @@ _COLUMNS = ('kind', 'body', 'pose', 'size', 'radius', 'points', 'shape')
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TouchingPairs:
-    """Pairs that need not be watched.
+    """Masks of pairs by how often they touch.
 
     Attributes:
-        always: Those that are too near wherever the robot is, bool [n].
-        thick: Those that only their fits bring too near, bool [n].
-        often: Those of the others that are too near at half of random configurations, bool [n].
+        always: Pairs that are too near at all configurations, bool [n].
+        thick: Pairs that are too near only because of their fits, bool [n].
+        often: Other pairs that are too near at half of random configurations, bool [n].
     """
 
     always: np.ndarray
@@ -88,14 +88,14 @@ def touching_pairs(
     padding: float,
     cache: FitCache,
 ) -> TouchingPairs:
-    """Find the pairs that touch by design or by the thickness of their fits alone.
+    """Find the pairs that touch by design, or only because of their fits.
 
     Args:
         geometry: The primitives, padding included.
         pairs: Pairs of them, int [n, 2].
-        margin: Distance that is kept between links [m].
-        padding: What the robot counts as thicker than its shapes [m].
-        cache: Where the outcome is kept.
+        margin: Distance to keep between links [m].
+        padding: Thickness added to the shapes of the robot [m].
+        cache: Cache of results on disk.
     """
     if not len(pairs):
         return TouchingPairs(*np.zeros((3, 0), dtype=bool))
@@ -125,14 +125,14 @@ def _by_shapes(
     margin: float,
     padding: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find, of pairs that touch, those whose shapes always graze and those that never meet.
+    """Find touching pairs whose shapes always touch, and those whose shapes never meet.
 
     Args:
         geometry: The primitives.
         pairs: Pairs of them, int [n, 2].
-        touching: Which of them to look at, bool [n].
-        margin: Distance that is kept between links [m].
-        padding: What the robot counts as thicker than its shapes [m].
+        touching: Mask of the pairs to check, bool [n].
+        margin: Distance to keep between links [m].
+        padding: Thickness added to the shapes of the robot [m].
 
     Returns:
         Both bool [n].
@@ -156,7 +156,7 @@ def _closeness(
     """Measure how often pairs are nearer than a margin.
 
     Returns:
-        Whether they are at the neutral configuration, bool [n]; the part of random configurations
+        True if they are at the neutral configuration, bool [n]; fraction of random configurations
         at which they are, in [0, 1], [n].
     """
     model, rng = geometry.model, np.random.default_rng(_SEED)
@@ -169,13 +169,13 @@ def _closeness(
 def _measured(
     model: Model, pairs: np.ndarray, margin: float, padding: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Tell which pairs of shapes always graze each other, and which never meet.
+    """Find pairs of shapes that always touch, and those that never meet.
 
     Args:
         model: The model.
         pairs: Pairs of its shapes, int [n, 2].
-        margin: Distance that is kept between links [m].
-        padding: What the robot counts as thicker than its shapes [m].
+        margin: Distance to keep between links [m].
+        padding: Thickness added to the shapes of the robot [m].
 
     Returns:
         Both bool [n]; False where a shape cannot be measured.
@@ -199,7 +199,10 @@ def _measured(
 
 
 def _hulls(model: Model, shapes: list[int]) -> CollisionGeometry:
-    """Return shapes as they are, meshes as hulls of their extreme vertices; not what is unknown.
+    """Return the shapes, with meshes replaced by hulls of their extreme vertices.
+
+    Reducing the hull of all vertices takes long for a humanoid. The omitted vertices are within
+    the thickness that is added.
 
     To reduce the hull of every vertex takes long for a humanoid. What the extreme ones leave
     out is less than the thickness that is added for it.
@@ -247,7 +250,9 @@ def _hull(model: Model, shape: int, source: MeshFile) -> CollisionGeometry:
 
 
 def _at_limits(model: Model, rng: np.random.Generator) -> np.ndarray:
-    """Return configurations of whose limited coordinates two thirds are at a limit.
+    """Return configurations with two thirds of the limited coordinates at a limit.
+
+    The distance of two links depends on few joints, and is smallest at their limits.
 
     What two links do to each other depends on few joints, and is at its worst at their ends.
     """
@@ -261,7 +266,7 @@ def _at_limits(model: Model, rng: np.random.Generator) -> np.ndarray:
 
 
 def _key(geometry: CollisionGeometry, pairs: np.ndarray, margin: float, padding: float) -> str:
-    """Return a hash of all that the outcome depends on."""
+    """Return a hash of all inputs of the result."""
     model = geometry.model
     digest = hashlib.sha256(f'{_VERSION} {margin!r} {padding!r}'.encode())
     arrays = [pairs, *(getattr(geometry, name) for name in _COLUMNS), *model.limits64()[:2]]

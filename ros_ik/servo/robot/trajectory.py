@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The trajectory of one tick as joint_trajectory_controller accepts it with its defaults.
+"""Layout of the trajectories for joint_trajectory_controller with its default settings.
 
-The first point is the commanded position one control period ahead; predicted ones may follow, one
-period apart each. The last, at the command horizon, repeats the position of the one before it:
-times increase strictly, the end is at rest, and without further messages the robot stops there.
+The first point is the commanded position, one control period ahead. Predicted points may follow,
+one period apart. The last point, at the command horizon, repeats the previous position, so that
+times increase strictly and the robot stops there without further messages.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class TrajectoryLayout:
     """Constant part of the trajectories of one output.
 
     Attributes:
-        joint_names: The complete joint list of the controller.
+        joint_names: All joints of the controller.
         times: Time from start of each point [s].
         publish_velocities: True if points have velocities.
-        stamp_now: True if the header has the time of the tick instead of zero.
+        stamp_now: True if the stamp of the header is the time of the tick instead of zero.
         coords: Coordinate of each joint.
         dofs: Degree of freedom of each joint.
         speeds: Velocity limit of each joint [rad/s or m/s].
-        position_gain: Correction of velocities by the measured positions [1/s].
+        position_gain: Gain of the correction of velocities by measured positions [1/s].
     """
 
     joint_names: tuple[str, ...]
@@ -54,10 +54,10 @@ def trajectory_layout(
 
     Args:
         robot: The robot.
-        index: Which output of the settings.
+        index: Index of the output in the settings.
         output: Its settings.
         period: Duration of a tick [s].
-        rollout_steps: Number of predicted points behind the command.
+        rollout_steps: Number of predicted points after the command.
     """
     coords = robot.output_coords[index]
     of_coord = {

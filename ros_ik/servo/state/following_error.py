@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Following errors: distances of the robot behind its command, and the reaction to them.
+"""Following errors: lag of the robot behind its command, and the reaction to it.
 
 While the robot follows, :class:`LeadLimit` keeps the command near it. If the command has moved
 away from a joint that stands still, it comes to rest, returns to the measured position, and moves
@@ -26,30 +26,30 @@ from ros_ik.servo.state.standing import StandingJoints
 from ros_ik.settings import Settings
 from ros_ik.state_machine import StateMachine
 
-# A joint has moved where it is this far from where it stood; encoders tremble by less [rad].
+# Displacement after which a joint at rest has moved; encoder noise is smaller [rad].
 _MOVED = 8e-4
-# The command has moved away from a joint that stands where it is this much farther [rad].
+# Additional displacement after which the command has left a joint at rest [rad].
 _AWAY = 0.03
-# For how long, besides the lag that is in order, a joint stands before it is said to [s].
+# Time, beyond the accepted lag, after which a joint counts as not following [s].
 _STANDING = 0.1
-# How far a joint that did not follow is asked to move at first and at most [rad], and how much
-# farther with time [rad/s]: small joints do not answer to little.
+# Initial and maximum command for a joint that did not follow [rad], and its growth [rad/s],
+# because small joints do not react to small commands.
 _TRIAL, _LARGEST_TRIAL, _TRIAL_GROWTH = 0.002, 0.01, 0.001
-# Longest wait for a robot that does not come to rest [s]: its encoders may tremble.
+# Longest wait for a robot at rest [s]; encoder noise may look like motion.
 _LONGEST_WAIT = 2.0
-# Span over which speeds are measured, and time between two looks at joints in order [s].
+# Time over which speeds are measured, and time between two checks of joints that follow [s].
 _SPEED_SPAN, _LOOK_PERIOD = 0.05, 0.01
-# Number of commands that are kept for the delay.
+# Number of past commands kept for the delay.
 _MOST_COMMANDS = 12
-# What the command may lack to a position to have arrived [rad or m].
+# Tolerance within which the command has arrived [rad or m].
 _ARRIVED = 1e-9
 
 
 class FollowingError:
-    """Compares command and measurement of the controlled joints; owned by the control thread.
+    """Comparison of command and measurement per joint; owned by the control thread.
 
     Attributes:
-        place: Positions to which it returns [n_variables].
+        place: Positions to which the command returns [n_variables].
     """
 
     def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
@@ -60,10 +60,11 @@ class FollowingError:
         self._machine = StateMachine(Following.UNKNOWN, FOLLOWING_TRANSITIONS)
         self.place = np.zeros(count)
         self._unknown = np.full(count, np.nan)
-        # Joints that have not followed and not moved since, and those that halt the command.
+        # Joints that have not moved since they failed to follow, and joints for which the command
+        # halts.
         self._doubted, self._accused = np.zeros((2, count), dtype=bool)
-        # Joints that have stood near the command since it last returned: a robot that sags does
-        # not, and must not be followed down.
+        # Joints at rest near the command since it last returned. A robot that sags is not, and the
+        # command must not follow it down.
         self._settled = np.ones(count, dtype=bool)
         self._tried = 0.0
         self.apply(settings)
@@ -75,10 +76,10 @@ class FollowingError:
         self._stops = settings.following_error_action == 'stop'
         self._delay, self._timeout = settings.following_error_delay, settings.joint_state_timeout
         self._spacing = max(settings.period, self._delay / _MOST_COMMANDS)
-        # The speed is measured half a span late.
+        # The measured speed lags by half the time span.
         self._lag = self._delay + 0.5 * _SPEED_SPAN + settings.period
         self._period, self._calm_until = settings.period, -math.inf
-        # Not every other tick where the period is a little longer than asked for.
+        # Tolerance for periods a little longer than requested, to not skip every other tick.
         self._look_period = _LOOK_PERIOD - 0.5 * settings.period
         self._away = np.minimum(_AWAY * self._lead.unit, self._lead.floor)
 
@@ -97,12 +98,12 @@ class FollowingError:
 
     @property
     def culprits(self) -> str:
-        """Names of the joints for which targets wait, for a person."""
+        """Names of the joints for which targets wait, as text."""
         return ', '.join(self._names[k] for k in np.flatnonzero(self._accused))
 
     @property
     def slowed_by(self) -> str:
-        """Name of the joint that slows the command or has to show that it follows, or ''."""
+        """Name of the joint that limits the speed of the command, or ''."""
         joint = self._lead.joint
         if joint < 0 and self._is_known and self._doubted.any():
             ahead = self._joint_q[self._coords] - self._measurement.joint_q[self._coords]
@@ -112,14 +113,14 @@ class FollowingError:
         return self._names[joint] if joint >= 0 else ''
 
     def forget(self) -> None:
-        """Forget the command and what is known of the joints."""
+        """Drop the command and the state of all joints."""
         self._machine.handle(FollowingEvent.FORGET)
         self._lead.joint = -1
         self._doubt(np.zeros_like(self._doubted), 0.0)
         self._settled[:] = True
 
     def restart(self, now: float, measurement: Measurement, joint_q: np.ndarray) -> None:
-        """Begin with a command at rest.
+        """Start with a command at rest.
 
         Args:
             now: Current time [s].
@@ -146,8 +147,8 @@ class FollowingError:
             now: Current time [s].
             measurement: The measured state.
             joint_q: Commanded coordinates [joint_coord_count].
-            pursues: True if targets are pursued; if not, a robot that is moved by hand is left
-                where it is.
+            pursues: True if targets are followed. Otherwise, the robot may be moved by hand and
+                the command does not return it.
             still: True if the command is at rest.
         """
         if not self._is_known:
@@ -164,7 +165,7 @@ class FollowingError:
                 self._look(now, age, pursues, still)
 
     def errors(self) -> np.ndarray:
-        """Return how far each joint is from all that was commanded within the delay.
+        """Return the distance of each joint from the commands of the last ``delay`` seconds.
 
         Returns:
             Measured less commanded positions [n_variables], rad or m; NaN without a command.
@@ -177,7 +178,7 @@ class FollowingError:
         return measured - np.clip(measured, commands.min(axis=0), commands.max(axis=0))
 
     def limit(self, step: np.ndarray, last: np.ndarray, acceleration: np.ndarray) -> bool:
-        """Slow a step down if the command would get too far ahead; return whether it was.
+        """Slow a step if the command would get too far ahead; return whether it changed.
 
         Args:
             step: The step [joint_dof_count], changed in place.
@@ -198,7 +199,7 @@ class FollowingError:
         return slowed
 
     def _take(self, now: float) -> None:
-        """Take in the last command and the measured state."""
+        """Record the last command and the measured state."""
         self._commanded = self._joint_q[self._coords]
         self._measured = measured = self._measurement.joint_q[self._coords]
         if now - self._commands[-1][0] >= self._spacing:
@@ -214,13 +215,13 @@ class FollowingError:
         self._speed = (measured - before) / (now - then)
 
     def _stand(self, now: float) -> None:
-        """Restart to look for joints that stand."""
+        """Restart the detection of joints at rest."""
         moved = _MOVED * self._lead.unit
         self._joints = StandingJoints(now, self._measured, self._commanded, moved)
 
     def _look(self, now: float, age: float, pursues: bool, still: bool) -> None:
         """Find joints that do not follow, and continue a halt."""
-        # In steps, so that rooms are not computed anew each time.
+        # Quantised, so that the limits are not recomputed each time.
         self._age = round(age, 2)
         joints, lead = self._joints, self._lead
         moved = joints.update(now, self._measured, self._commanded, self._away)
@@ -255,19 +256,19 @@ class FollowingError:
             self._stand(now)
 
     def _halt(self, joints: np.ndarray) -> None:
-        """Let the command come to rest because of some joints."""
+        """Brake the command because of some joints."""
         self._machine.handle(FollowingEvent.STALL)
         self._accused = joints
         self._calm_until = -math.inf
         self._rested = self._looked
 
     def _has_returned(self, now: float) -> bool:
-        """Return whether a command at rest is back, or is held up on its way."""
+        """Return whether a command at rest has returned, or is blocked on its way."""
         left = float(np.abs(self._commanded - self.place).max())
         return left < _ARRIVED or now - self._rested > _STANDING
 
     def _doubt(self, doubted: np.ndarray, now: float) -> None:
-        """Say which joints have to show that they follow."""
+        """Set the joints that must first prove that they follow."""
         self._doubted, self._calm_until = doubted, -math.inf
         trial = min(_TRIAL + _TRIAL_GROWTH * (now - self._tried), _LARGEST_TRIAL)
         self._lead.trial = np.where(doubted, trial * self._lead.unit, np.inf)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""States of the command beside a robot that may not follow it.
+"""States of the command relative to a robot that may not follow it.
 
 docs/architecture.md has the picture of the table.
 """
@@ -13,28 +13,28 @@ import enum
 class Following(enum.Enum):
     """State of the command."""
 
-    # There is no command, or the robot was not seen for a while.
+    # There is no command, or no recent measurement.
     UNKNOWN = enum.auto()
     # The robot follows; targets may be tracked.
     TRACKS = enum.auto()
-    # A joint does not follow: the command comes to rest.
+    # A joint does not follow; the command brakes to rest.
     HALTS = enum.auto()
-    # The command goes back to where the robot stands.
+    # The command returns to the position of the robot.
     RETURNS = enum.auto()
 
 
 class FollowingEvent(enum.Enum):
     """Cause of a change of state."""
 
-    # A motion begins, at the state that the controller holds.
+    # A motion starts at the state that the controller holds.
     RESTART = enum.auto()
-    # Everything that is known of the command is forgotten.
+    # The command is dropped.
     FORGET = enum.auto()
     # A joint does not follow.
     STALL = enum.auto()
-    # Command and robot stand.
+    # Command and robot are at rest.
     REST = enum.auto()
-    # The command is back at the robot, or is held up on its way.
+    # The command has returned to the robot, or is blocked on its way.
     ARRIVE = enum.auto()
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Reasons to hold, in their order, checked before any target."""
+"""Reasons to hold, in order of precedence, checked before any target."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ros_ik.servo.robot.controlled_robot import ControlledRobot
     from ros_ik.servo.state.following_error import FollowingError
 
-# A robot with many joints would fill the status with names.
+# Maximum number of joint names in the status text.
 _MOST_NAMES = 8
 
 
@@ -27,12 +27,12 @@ class HoldReason:
 
     Attributes:
         code: Code of the status.
-        text: The same for a person.
-        resynchronise: True if motion starts from the measured state afterwards, even where the
-            command did not come to rest.
+        text: Description for people.
+        resynchronise: True if the next motion starts from the measured state, even if the command
+            did not come to rest.
         may_repeat: True if ``publish_when_idle`` may repeat the held position.
-        may_return: True if ``halt_mode`` may go back to where the halt began.
-        waiting_for: Names of the joints that are waited for.
+        may_return: True if ``halt_mode`` may return to the position at which the halt began.
+        waiting_for: Names of the joints without a state.
     """
 
     code: StatusCode
@@ -46,7 +46,7 @@ class HoldReason:
 def missing_joints(
     robot: ControlledRobot, timeout: float, now: float, measurement: Measurement
 ) -> tuple[list[str], list[str]]:
-    """Return the joints that never had a state, and those whose state is too old."""
+    """Return the joints that never had a state, and those whose state is stale."""
     received = measurement.received[robot.needed_coords]
     never = [name for name, time in zip(robot.needed, received, strict=True) if time == -math.inf]
     stale = [
@@ -65,12 +65,12 @@ def hold_reason(
     measurement: Measurement,
     command: Command,
 ) -> HoldReason | None:
-    """Return the first reason to hold that applies, None where targets may be followed.
+    """Return the first reason to hold that applies, or None.
 
     Args:
         robot: The robot.
-        timeout: Longest age of a joint state [s].
-        following: How the robot follows its command.
+        timeout: Maximum age of a joint state [s].
+        following: Following error of the robot.
         now: Time of the tick [s].
         measurement: Measured state.
         command: Command.
@@ -99,9 +99,10 @@ def hold_reason(
 def _reason_of_measurement(
     robot: ControlledRobot, timeout: float, now: float, measurement: Measurement
 ) -> HoldReason | None:
-    """Return the reason to hold where a needed joint has no fresh state."""
+    """Return the reason to hold if a needed joint has no fresh state."""
     received = measurement.received.take(robot.needed_coords).tolist()
-    # A time ahead of now comes from before a backward jump of the clock: as old as it is ahead.
+    # A time in the future is from before a backward jump of the clock; its distance from now
+    # counts as age.
     oldest, newest = min(received), max(received)
     if max(abs(now - oldest), abs(now - newest)) <= timeout:
         return None

@@ -1,15 +1,15 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Limit on how far the command of a joint is ahead of its measured position.
+"""Limit of the lead of a joint's command over its measured position.
 
 A stop that begins now must end within W of the measured position:
 
     W = min(max, floor + t (v + u) / 2 + u^2 / (2 a)),    u = min(v + a t, v_max)
 
 v is the measured speed in the direction of the command, a and v_max are the limits of the joint,
-t is the accepted lag. u is the speed that the command may have reached in t, so that a robot with
-this lag never slows the command, at any speed. For a robot at rest W is floor + a t^2; a robot
-that is slower than its command slows the command down to its own speed.
+and t is the accepted lag. u is the speed that the command may have reached in t, so a robot with
+this lag never slows the command. For a robot at rest W is floor + a t^2. A robot that is slower
+than its command slows the command to its own speed.
 """
 
 from __future__ import annotations
@@ -22,29 +22,30 @@ from ros_ik.servo.motion.approach import braking_step
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.settings import Settings
 
-# Errors of a robot that follows, beside its lag: bending, gravity, noise [rad].
+# Following errors beyond the lag: bending, gravity, noise [rad].
 _FLOOR = 0.1
-# Part of the room that may be used up per second [1/s]: in what a slow motion needs to stop the
-# noise of encoders would set the pace.
+# Fraction of the remaining lead that may be used per second [1/s]. Otherwise encoder noise would
+# modulate the speed of slow motions.
 _GAIN = 10.0
-# For how long a step is looked at in advance [s]: at high rates not each tick has to be.
+# Time for which a check holds in advance [s], so that not every tick needs one at high rates.
 CALM = 0.005
-# Part of the wanted speed below which a step counts as slowed.
+# Fraction of the requested speed below which a step counts as slowed.
 _SLOWED = 0.9
-# Acceleration limit that stands for none at all [rad/s^2 or m/s^2].
+# Acceleration limit of joints without one [rad/s^2 or m/s^2].
 _LEAST_ACCELERATION = 1e-9
 
 
 class LeadLimit:
-    """Slows steps of the controlled joints; arrays are [n_variables].
+    """Limit of the steps of the controlled joints; arrays are [n_variables].
 
     Attributes:
-        unit: What 1 rad is in the unit of each joint [rad or m].
-        floor: Errors of a robot that follows, beside its lag [rad or m].
+        unit: Equivalent of 1 rad in the unit of each joint [rad or m].
+        floor: Following errors beyond the lag [rad or m].
         watched: Which joints are limited.
-        trial: Limit of joints that have to show first that they follow, inf for all others.
-        standing: W of joints that stand, inf before the first step.
-        is_calm: True if the last step left room for whatever may come in the next ``CALM`` s.
+        trial: Limit of joints that must first prove that they follow, inf for all others.
+        standing: W of joints at rest, inf before the first step.
+        is_calm: True if the last step leaves enough room for any motion within the next ``CALM``
+            s.
         joint: Index of the joint that slowed the last step, or -1.
     """
 
@@ -79,7 +80,7 @@ class LeadLimit:
         acceleration: np.ndarray,
         lag: float,
     ) -> bool:
-        """Slow a step down if the command would get too far ahead; return whether it was.
+        """Slow a step if the command would get too far ahead; return whether it changed.
 
         One factor slows all joints, to keep the path. A joint that must brake harder does so.
 
@@ -89,7 +90,7 @@ class LeadLimit:
             ahead: Commanded less measured positions [rad or m].
             speed: Measured velocities [rad/s or m/s].
             acceleration: Acceleration limits [rad/s^2 or m/s^2].
-            lag: Lag that is in order [s].
+            lag: Accepted lag [s].
         """
         self.joint = -1
         if acceleration is not self._acceleration or lag != self._lag:
@@ -99,14 +100,14 @@ class LeadLimit:
         group = self._group
         wanted = step[group.variable_dof]
         size, loss = np.abs(wanted), self._braking * self._period**2
-        # Mostly even a robot that stood from now on would leave enough room.
+        # Usually even a robot that stopped now would leave enough room.
         fast = size + self._calm_ticks * loss
         stop = fast * (1.5 + self._calm_ticks + 0.5 * fast / loss)
         self.is_calm = bool((np.abs(ahead) + stop <= np.minimum(self.standing, self.trial)).all())
         if self.is_calm:
             return False
         if (size > self._longest).any():
-            # A step over the velocity limits is for the check of steps to refuse.
+            # The check of steps refuses a step above the velocity limits.
             return False
         forward = np.sign(wanted)
         room = np.minimum(self._room(np.maximum(forward * speed, 0.0)), self.trial)
@@ -117,9 +118,9 @@ class LeadLimit:
         )
         most[~self.watched] = np.inf
         before = last[group.variable_dof]
-        with np.errstate(all='ignore'):  # steps of next to nothing
+        with np.errstate(all='ignore'):  # negligible steps
             parts = np.where(size > most, most / size, 1.0)
-            # By one factor all joints brake as far as the limits of each permit.
+            # A common factor; all joints brake as far as their limits permit.
             kept = np.where(size > 0.0, (forward * before - loss) / size, 0.0)
         worst = int(parts.argmin())
         if parts[worst] >= 1.0:

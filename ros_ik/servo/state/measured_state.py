@@ -1,14 +1,14 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Measured positions and velocities of a robot that others move or that rests, filtered.
+"""Filtered positions and velocities of a robot at rest, or moved by something else.
 
-A motion that began at a single sample would begin with a step as large as its noise, and a start
-with velocity zero would turn back a moving robot. A fit of the samples of the last 0.1 s
+A motion that started at a single sample would start with a step as large as its noise, and one
+with zero velocity would reverse a moving robot. A fit to the samples of the last 0.1 s
 
     q(t) = c_0 + c_1 t + c_2 t^2,    least squares, t = 0 now
 
-gives the position c_0 and the velocity c_1 of joints that move; the mean is the position of joints
-that rest.
+gives the position c_0 and the velocity c_1 of moving joints; the mean is the position of joints at
+rest.
 """
 
 from __future__ import annotations
@@ -20,23 +20,24 @@ import numpy as np
 from ros_ik.servo.interface.command import Measurement
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 
-# Time over which measurements count, and least time between two that are kept [s].
+# Time span of the fit, and minimum time between two samples [s].
 _SPAN, _SPACING = 0.1, 0.0015
-# A joint whose measurements differ by more moves, or was moved [rad].
+# Range of the samples above which a joint moves [rad].
 _TREMBLE = 1e-3
-# Below this they are the same, and the newest is exact [rad].
+# Range below which the samples are equal, and the newest is exact [rad].
 _SAME = 1e-7
-# Part of the way in the span by which samples of a smooth motion are off: states come irregularly.
+# Scatter of the samples of a smooth motion, as a fraction of the distance covered, because states
+# arrive irregularly.
 _OFF = 0.1
-# Samples from which a velocity is known, and the part of the span that they must fill.
+# Minimum number of samples for a velocity, and the fraction of the time span that they must cover.
 _LEAST_SAMPLES, _LEAST_SPAN = 5, 0.4
-# Widest gap between two samples, as a part of the span, and the largest leverage of one: a curve
-# passes through samples that are far from all others, also through one after a jump.
+# Largest gap between two samples, as a fraction of the time span, and largest leverage of one. A
+# fit passes through isolated samples, even if they follow a jump.
 _WIDEST_GAP, _MOST_LEVERAGE = 0.25, 0.9
 
 
 class MeasuredState:
-    """The last measurements of the controlled joints; one per servo."""
+    """Recent measurements of the controlled joints; one per servo."""
 
     def __init__(self, robot: ControlledRobot) -> None:
         """Start without any."""
@@ -45,7 +46,7 @@ class MeasuredState:
         self._samples: collections.deque[tuple[float, np.ndarray]] = collections.deque()
 
     def observe(self, now: float, measurement: Measurement) -> None:
-        """Take in a measurement of a tick without motion.
+        """Record a measurement of a tick without motion.
 
         Args:
             now: Current time [s].
@@ -55,7 +56,7 @@ class MeasuredState:
             return
         self._newest = measurement
         samples = self._samples
-        # A clock that ran back restarts.
+        # Restart after a backward jump of the clock.
         if samples and not 0.0 <= now - samples[-1][0] <= _SPAN:
             samples.clear()
         while samples and now - samples[0][0] > _SPAN:
@@ -64,7 +65,7 @@ class MeasuredState:
             samples.append((now, measurement.joint_q[self._coords]))
 
     def forget(self) -> None:
-        """Forget them: the robot is going to move."""
+        """Drop all samples, because a motion starts."""
         self._samples.clear()
 
     def state(self, now: float, measurement: Measurement) -> tuple[np.ndarray, np.ndarray]:
@@ -77,7 +78,7 @@ class MeasuredState:
         newest = measurement.joint_q[self._coords]
         values = np.array([*(values for _, values in self._samples), newest])
         spread = np.ptp(values, axis=0) / self._unit
-        # Not a number is neither.
+        # Comparisons with NaN are false.
         moves = ~(spread <= _TREMBLE)
         trembles = (spread > _SAME) & ~moves
         positions = np.where(trembles, values.mean(axis=0), newest)
@@ -89,7 +90,7 @@ class MeasuredState:
     def _fit(
         self, now: float, moves: np.ndarray, positions: np.ndarray, velocities: np.ndarray
     ) -> None:
-        """Write positions and velocities of the joints that move smoothly; others stand."""
+        """Write positions and velocities of joints in smooth motion; others are at rest."""
         times = np.array([time for time, _ in self._samples]) - now
         if len(times) < _LEAST_SAMPLES or np.ptp(times) < _LEAST_SPAN * _SPAN:
             return
@@ -100,7 +101,7 @@ class MeasuredState:
             return
         values = np.array([values for _, values in self._samples])
         found = np.linalg.solve(triangle, basis.T @ values)
-        # A joint that was pushed, or jumped, moves along no such curve.
+        # A joint that was pushed, or jumped, does not follow such a curve.
         off = np.abs(values - powers @ found).max(axis=0)
         smooth = moves & (off <= _TREMBLE * self._unit + _OFF * np.ptp(values, axis=0))
         positions[smooth], velocities[smooth] = found[0, smooth], found[1, smooth] / _SPAN

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """State in which a motion begins: the setpoint of the controller, as far as it is known.
 
-The measured state differs from the setpoint, because a robot sags, trembles and lags. A command
-from there would step by the difference. So a motion begins, as ``synchronise_to`` permits,
+The measured state differs from the setpoint, because a robot sags, vibrates and lags, and a
+command from the measured state would step by the difference. A motion therefore starts, as
+``synchronise_to`` permits,
 
-1. at a fresh reference of the controller, or without one
-2. at the last command, while the robot is near it, or else
-3. at the measured state, filtered, with its velocity and ahead by the expected lag.
+1. at a fresh reference of the controller;
+2. otherwise at the last command, while the robot is near it;
+3. otherwise at the filtered measured state, with its velocity, ahead by the expected lag.
 """
 
 from __future__ import annotations
@@ -23,19 +24,20 @@ from ros_ik.servo.state.measured_state import MeasuredState
 from ros_ik.servo.state.resting_command import RestingCommand
 from ros_ik.settings import Settings
 
-# Part of the lag that is in order by which a robot that moves is behind its controller at least.
+# Fraction of the accepted lag that a moving robot has at least.
 _LAG = 0.2
-# Speed below which a joint rests [rad/s].
+# Speed below which a joint is at rest [rad/s].
 _RESTS = 1e-3
 
 
 class MotionStart(NamedTuple):
-    """Positions and velocities to begin with, [n_variables].
+    """Initial positions and velocities of a motion, [n_variables].
 
     Attributes:
         source: 'reference', 'command' or 'measured', as in ``synchronise_to``.
-        positions: [rad or m]; None for those of the last command.
-        steps: Way of a tick at the velocities [rad or m]: those from which the joints can stop.
+        positions: [rad or m]; None selects those of the last command.
+        steps: Displacement of a tick at the velocities [rad or m], limited so that the joints can
+            stop.
     """
 
     source: str
@@ -44,10 +46,10 @@ class MotionStart(NamedTuple):
 
 
 class MotionStarts:
-    """Finds the state in which the next motion begins; one per servo.
+    """Selection of the state in which the next motion starts; one per servo.
 
     Attributes:
-        command: The last command, while it may be held.
+        command: Last command, while the controller may hold it.
     """
 
     def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
@@ -63,13 +65,13 @@ class MotionStarts:
         self._settings = settings
 
     def observe(self, now: float, measurement: Measurement) -> None:
-        """Take in the measured state of a tick at ``now`` [s] without motion."""
+        """Process the measured state of a tick at ``now`` [s] without motion."""
         self._measured.observe(now, measurement)
 
     def find(
         self, now: float, measurement: Measurement, acceleration: np.ndarray
     ) -> MotionStart:
-        """Return the state in which to begin.
+        """Return the state in which to start.
 
         Args:
             now: Current time [s].
@@ -93,7 +95,7 @@ class MotionStarts:
     def _steps(
         self, positions: np.ndarray, velocities: np.ndarray, acceleration: np.ndarray
     ) -> np.ndarray:
-        """Return the way of a tick at velocities, cut to the speed and position limits."""
+        """Return the displacement of a tick, within the velocity and position limits."""
         robot, settings = self._robot, self._settings
         moves = np.abs(velocities) > _RESTS * robot.radian
         if not moves.any():

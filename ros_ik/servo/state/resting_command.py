@@ -1,12 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The last command while the servo is silent: where the controller still holds the robot.
+"""The last command while the servo is silent, as long as the controller holds it.
 
-Gravity, friction and noise keep a robot near its command, not at it. A motion that began at the
-measured state would step by that offset, and the robot would sink by it with every start. It
-begins at the last command instead, as long as nothing has moved the robot since: the measured
-state is near the command, and stays where it settled. Controllers may be switched while the servo
-is inactive, paused or stopped; after that the last command is not used.
+Because of gravity, friction and noise, a robot rests near its command, not at it. A motion that
+started at the measured state would step by that offset, and the robot would sink with every start.
+It therefore starts at the last command, if the measured state is near it and has not changed since
+it settled. Controllers may be switched while the servo is inactive, paused or stopped; the last
+command is not used after that.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import numpy as np
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.settings import Settings
 
-# Time in which a robot settles at its last command, beside the delay of its controller [s].
+# Time in which a robot settles at its last command, in addition to the controller delay [s].
 _SETTLING = 0.5
-# Motion of a settled robot without a command from here [rad]; more than noise and creep.
+# Displacement that shows that something else moves a settled robot [rad]; above noise and creep.
 _MOVED = 0.01
 
 
 class RestingCommand:
-    """Detects whether the controller still holds the last command; one per servo."""
+    """Check whether the controller still holds the last command; one per servo."""
 
     def __init__(self, robot: ControlledRobot, settings: Settings) -> None:
         """Start without a command."""
@@ -38,18 +38,18 @@ class RestingCommand:
         self._settling = settings.following_error_delay + _SETTLING
 
     def forget(self) -> None:
-        """Forget the command until targets are tracked again: another controller may be active."""
+        """Drop the command until targets are tracked again; another controller may be active."""
         self._command: np.ndarray | None = None
         self._settled: np.ndarray | None = None
         self._is_new = False
 
     def move(self) -> None:
-        """Expect a rest: targets are tracked."""
+        """Note that targets are tracked; the command will rest later."""
         self._command = self._settled = None
         self._is_new = True
 
     def rest(self, now: float, joint_q: np.ndarray) -> None:
-        """Remember where the commands ended.
+        """Record the command at rest.
 
         Args:
             now: Current time [s].
@@ -60,7 +60,7 @@ class RestingCommand:
             self._command, self._since = joint_q[self._coords].copy(), now
 
     def observe(self, now: float, joint_q: np.ndarray) -> None:
-        """Take in the measured coordinates [joint_coord_count] of a tick without motion."""
+        """Process the measured coordinates [joint_coord_count] of a tick without motion."""
         if self._command is None or abs(now - self._since) < self._settling:
             return
         measured = joint_q[self._coords]
@@ -70,7 +70,7 @@ class RestingCommand:
             self.forget()
 
     def holds(self, joint_q: np.ndarray) -> bool:
-        """Return whether the controller holds the command, the robot being measured there.
+        """Return whether the controller holds the command, from the measured state.
 
         Args:
             joint_q: Measured coordinates [joint_coord_count].

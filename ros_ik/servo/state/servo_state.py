@@ -13,23 +13,23 @@ import enum
 class ServoState(enum.Enum):
     """State between two ticks.
 
-    A state at rest may still have its last braking step to make, and one that brakes may have made
-    it: whether the command moves is a matter of numbers, see ``Servo.moving``.
+    A resting state may still have to make its last braking step, and a braking state may have made
+    it. ``Servo.moving`` tells whether the command moves.
     """
 
-    # At rest and silent; the next motion begins where the controller holds the robot.
+    # At rest and silent; the next motion starts at the state that the controller holds.
     IDLE = enum.auto()
     # The command follows targets, each step from the last command.
     TRACKING = enum.auto()
-    # Comes to rest; tracking may continue from the command at any time.
+    # Braking; tracking may continue from the command at any time.
     BRAKING = enum.auto()
-    # Comes to rest; its command may be repeated there, and tracking restarts.
+    # Braking; the command may be repeated at rest, and tracking must restart.
     STOPPING = enum.auto()
-    # Comes to rest; its command counts for nothing there.
+    # Braking; the command is not used at rest.
     ENDING = enum.auto()
     # At rest, and the command is repeated; tracking may continue from it.
     HOLDING = enum.auto()
-    # At rest, and the command is repeated; tracking restarts.
+    # At rest, and the command is repeated; tracking must restart.
     PARKED = enum.auto()
 
     @property
@@ -50,7 +50,7 @@ _FORGETS = frozenset({ServoState.IDLE, ServoState.ENDING})
 class ServoEvent(enum.Enum):
     """Cause of a change of state."""
 
-    # A motion begins where the controller holds the robot.
+    # A motion starts at the state that the controller holds.
     BEGIN = enum.auto()
     # A step towards targets is made.
     TRACK = enum.auto()
@@ -65,7 +65,7 @@ class ServoEvent(enum.Enum):
     REPEAT = enum.auto()
     # Nothing is sent at rest.
     SILENCE = enum.auto()
-    # A tick failed, and the place where the robot stopped is unknown.
+    # A tick failed, and the commanded position is unknown.
     FAIL = enum.auto()
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Joints that stand still, and the motion commanded meanwhile."""
+"""Detection of joints at rest, and of the motion commanded meanwhile."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import numpy as np
 
 
 class StandingJoints:
-    """Last positions at which joints moved; all arrays are [n_variables].
+    """Positions at which joints came to rest; all arrays are [n_variables].
 
     Attributes:
-        positions: Measured positions then [rad or m].
-        since: Since when it stands [s].
-        away_since: Since when the command is elsewhere than it was then [s].
+        positions: Measured positions at rest [rad or m].
+        since: Start of the rest [s].
+        away_since: Time at which the command left its position at that start [s].
     """
 
     def __init__(
         self, now: float, measured: np.ndarray, commanded: np.ndarray, moved: np.ndarray
     ) -> None:
-        """Begin with joints that stand.
+        """Start with all joints at rest.
 
         Args:
             now: Current time [s].
             measured: Measured positions [rad or m].
             commanded: Commanded positions.
-            moved: How far a joint is from where it stood once it has moved.
+            moved: Displacement after which a joint has moved.
         """
         self.positions, self._commands, self._moved = measured.copy(), commanded.copy(), moved
         self.since, self.away_since = np.full((2, len(measured)), now)
@@ -33,13 +33,13 @@ class StandingJoints:
     def update(
         self, now: float, measured: np.ndarray, commanded: np.ndarray, away: np.ndarray
     ) -> np.ndarray:
-        """Take in a measured state and the command; return which joints have moved.
+        """Process a measured state and the command; return which joints have moved.
 
         Args:
             now: Current time [s].
             measured: Measured positions [rad or m].
             commanded: Commanded positions.
-            away: How far the command is from where it was once it is elsewhere.
+            away: Displacement after which the command has left.
         """
         moved = np.abs(measured - self.positions) > self._moved
         if moved.any():
