@@ -27,25 +27,26 @@ except ImportError:
     Status = None
 
 TOPIC = 'bond'
-# Silence after which either side counts as dead [s]; that of nav2_util::LifecycleNode.
+# Time without a heartbeat after which either side counts as dead [s], as in
+# nav2_util::LifecycleNode.
 HEARTBEAT_TIMEOUT = 4.0
 _DEPTH = 10
 
 
 def missing_bond(settings: Settings) -> str:
-    """Return why the settings cannot be met, '' where they can."""
+    """Return why the settings need the package bond and it is missing, or ''."""
     if settings.bond_heartbeat_period == 0.0 or Status is not None:
         return ''
     return "parameter 'bond_heartbeat_period': above 0 it needs the package bond, not installed"
 
 
 class ManagerBond:
-    """The node's side of the bond, from activation to deactivation; the executor's thread."""
+    """The node's side of the bond, from activation to deactivation; for the executor's thread."""
 
     def __init__(
         self, node: Node, period: float, now: Callable[[], float] = time.monotonic
     ) -> None:
-        """Begin to say that the node lives.
+        """Start the heartbeats.
 
         Args:
             node: The node.
@@ -64,7 +65,7 @@ class ManagerBond:
         self._beat()
 
     def end(self) -> None:
-        """Tell the manager that the bond ends in order."""
+        """Announce an orderly end of the bond to the manager."""
         self._timer.cancel()
         self._say(False)
         self._node.destroy_timer(self._timer)
@@ -80,12 +81,12 @@ class ManagerBond:
             )
 
     def _on_status(self, message: Any) -> None:
-        """Note a heartbeat of the manager; other nodes have bonds on the same topic."""
+        """Record a heartbeat of the manager; ignore bonds of other nodes on the same topic."""
         if message.id != self._node.get_name() or message.instance_id == self._instance:
             return
         self._heard = self._now() if message.active else None
         if not message.active:
-            # It waits for this answer before it counts the bond as broken.
+            # The manager waits for this answer before it considers the bond broken.
             self._say(False)
 
     def _say(self, alive: bool) -> None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Topics and services that a node has from configuration to cleanup."""
+"""Topics and services of a configured node, from configure to cleanup."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ros_ik.settings import Settings
 
 
 class Configured:
-    """Publishers and inputs of a node, for one servo after the other.
+    """Publishers and inputs of a node; they stay when the servo is replaced.
 
     Attributes:
         inputs: Subscriptions and services.
@@ -38,10 +38,10 @@ class Configured:
         Args:
             node: The node.
             settings: Settings in force.
-            inbox: What the control loop reads.
-            outlets: Where the control loop finds the publishers.
+            inbox: Inputs of the control loop.
+            outlets: Publishers of the control loop.
             now: Clock of the servo [s].
-            drops: Counts what is of no use.
+            drops: Counter of dropped messages.
         """
         self._inbox, self._outlets = inbox, outlets
         self._publishers = CommandPublishers(node, settings)
@@ -53,14 +53,14 @@ class Configured:
         outlets.put(self._publishers)
 
     def take_over(self, servo: Servo, generation: int) -> None:
-        """Have the control loop run another servo from its next tick on.
+        """Run another servo from the next tick on.
 
         Args:
             servo: The servo.
-            generation: Number of models taken over, with this one.
+            generation: Number of models loaded, including this one.
         """
         templates = self._publishers.templates(servo)
-        # The targets of the old robot go first, the command to move comes last.
+        # First drop the targets of the old robot; command motion last.
         measurement = self.inputs.take_over(servo)
         jumps = self.inputs.jump_counter(servo)
         self._inbox.controlled.put(Controlled(servo, templates, generation, measurement, jumps))

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The lifecycle node: it waits for a description, has it built, connects topics to the loop.
+"""The lifecycle node: robot description, model, and the connection of topics to the loop.
 
 Everything here runs in the thread of the executor. While the node is active, this thread waits
 only for deactivation, which ends when the robot is at rest, and briefly for the end of a tick.
@@ -66,7 +66,7 @@ from ros_ik.settings import Settings
 from ros_ik.settings import SettingsError
 from ros_ik.state_machine import StateMachine
 
-# How often the other threads are looked after, and while the node starts [ns, s].
+# Period of checks of the other threads [ns], and during the start [s].
 _POLL_NANOSECONDS, _START_PERIOD = 50_000_000, 0.01
 _STATISTICS_PERIOD = 0.5
 _REST_TIMEOUT = 0.8
@@ -75,22 +75,22 @@ _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.
 
 
 class IkNode(GuardedNode, StreamNode):
-    """Turns pose and joint targets into joint trajectories; docs/parameters.md, ~/status."""
+    """Node that turns pose, velocity and joint targets into joint trajectories."""
 
     def __init__(self) -> None:
-        """Declare the parameters, listen for a description, start to report."""
+        """Declare the parameters, subscribe to the description, and start the reports."""
         super().__init__('ros_ik', start_parameter_services=False)
         BoundedParameterServices(self)
         self._drops = MessageStats(self)
         self._inbox = Inbox.empty()
         self._outlets: Mailbox[CommandPublishers | None] = Mailbox(None)
         self._machine = StateMachine(NodeStage.WAITING, NODE_TRANSITIONS)
-        # Result of the build that the node is configured with next, while it is ready.
+        # Result of the last build, until the node is configured with it.
         self._built: Built | None = None
         self._configured: Configured | None = None
         self._generation = 0
         self._bond: ManagerBond | None = None
-        # Why the servo before was given up, until the node is active again.
+        # Reason why the previous servo was released, until the node is active again.
         self._failure = ''
         self._given = NodeParameters(self, self._on_settings)
         settings = self._given.settings or read_settings({'ee.frame': 'none'})
@@ -120,7 +120,7 @@ class IkNode(GuardedNode, StreamNode):
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._poll_timer = self.create_timer(_START_PERIOD, self._poll, clock=self._steady)
         self.create_timer(_STATISTICS_PERIOD, self._sum_up, clock=self._steady)
-        # Called before the one that was added first.
+        # Callbacks run in reverse order of registration.
         self.add_on_set_parameters_callback(self._wait_for_pause)
         self._say_start()
         for sentence in self._loop.start(settings.rt_priority, settings.rt_cpu):
@@ -129,25 +129,26 @@ class IkNode(GuardedNode, StreamNode):
 
     @property
     def stage(self) -> NodeStage:
-        """Stage of the node."""
+        """Current stage of the node."""
         return self._machine.state
 
     @property
     def _servo(self) -> Servo | None:
-        """The servo that runs."""
+        """The running servo."""
         controlled = self._inbox.controlled.get()
         return None if controlled is None else controlled.servo
 
     def schedule_executor(self, thread: threading.Thread) -> None:
-        """Give the thread that spins this node its priority, just below the control thread.
+        """Set the priority of the thread that spins this node, just below the control thread.
 
-        The two share the interpreter: were this one held up while it has it, so would be the tick.
+        Both threads share the interpreter: if this one were delayed while it holds it, the tick
+            would be delayed too.
         """
-        # What is not permitted has been said of the control thread.
+        # A missing permission was already reported for the control thread.
         schedule_thread(thread, self._priority_beside, -1)
 
     def on_fault(self, where: str, error: Exception) -> None:
-        """Count an error in a callback, and log it with the place it came from."""
+        """Count an error in a callback, and log it with its origin."""
         place = ' < '.join(
             f'{Path(frame.filename).name}:{frame.lineno}'
             for frame in reversed(traceback.extract_tb(error.__traceback__)[-3:])
@@ -156,16 +157,16 @@ class IkNode(GuardedNode, StreamNode):
         self._drops.add(where, Drop.INTERNAL_ERROR, lambda: text, event='an error in')
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Give up everything after a transition that raised an error."""
+        """Release everything after a transition that raised an error."""
         self.get_logger().error(f'a transition from {state.label} failed: going to unconfigured')
         self._release()
         return _SUCCESS
 
     def finish(self) -> bool:
-        """Bring the robot to rest and end the threads.
+        """Bring the robot to rest and end all threads.
 
         Returns:
-            Whether all have ended, so that the node may be destroyed.
+            True if all threads have ended, so that the node may be destroyed.
         """
         self._source.end(timeout=0.0)
         self._planning.release(in_order=False)
@@ -178,7 +179,7 @@ class IkNode(GuardedNode, StreamNode):
         return self._source.end(timeout=0.1)
 
     def destroy_node(self) -> None:
-        """Remove what rclpy does not remove by itself."""
+        """Destroy what rclpy does not destroy by itself."""
         self._actions.destroy()
         super().destroy_node()
 
@@ -206,7 +207,7 @@ class IkNode(GuardedNode, StreamNode):
         return _SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Let the servo move; it waits for joint states and targets by itself."""
+        """Allow the servo to move; it waits for joint states and targets."""
         configured, settings = self._configured, self._given.settings
         if self.stage is not NodeStage.INACTIVE or configured is None or settings is None:
             self.get_logger().error('cannot activate: there is no model to run')
@@ -229,7 +230,7 @@ class IkNode(GuardedNode, StreamNode):
         return _SUCCESS
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Give up the model and the topics."""
+        """Release the model and the topics."""
         self._release()
         if self._source.has_description:
             self._say_building()
@@ -237,12 +238,12 @@ class IkNode(GuardedNode, StreamNode):
         return _SUCCESS
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Come to rest and give up everything."""
+        """Come to rest and release everything."""
         self._autostart = False
         self._machine.handle(NodeEvent.SHUT_DOWN)
         self._actions.abort('the node shuts down')
         self._let_rest()
-        # A model that is ready, or gets ready yet, is of no use any more.
+        # Discard a finished or unfinished model.
         self._source.end(timeout=0.0)
         self._built = None
         self._release()
@@ -250,7 +251,7 @@ class IkNode(GuardedNode, StreamNode):
         return _SUCCESS
 
     def _find(self, frame_id: str, stamp: Time) -> ResolvedFrame | UnresolvedFrame:
-        """Return where the frame of a goal is."""
+        """Look up the frame of a goal."""
         if self._configured is None:
             return UnresolvedFrame(Rejection.NOT_READY, 'the node is not configured')
         return self._configured.inputs.transforms.find(frame_id, stamp)
@@ -270,14 +271,14 @@ class IkNode(GuardedNode, StreamNode):
             self._inbox,
             StatusPublisher(self, settings.control_rate, self._drops),
             schedule,
-            # Without simulation the system's clock says the same, and takes no lock.
+            # Without simulation the system clock is equal, and needs no lock.
             (lambda: clock.now().nanoseconds) if simulated else time.time_ns,
             self._outlets,
             tuple(task.name for task in settings.tasks),
         )
 
     def _say_start(self) -> None:
-        """Log the inputs, and report the missing ones."""
+        """Log the inputs, and report those that are missing."""
         for sentence in self._given.unknown:
             self.get_logger().warning(sentence)
         if self._given.errors:
@@ -312,7 +313,7 @@ class IkNode(GuardedNode, StreamNode):
         return ''
 
     def _may_change(self) -> bool:
-        """Say whether a new description may be built, and prepare for it."""
+        """Return whether a new description may be built, and prepare for it."""
         settings = self._given.settings
         if settings is None:
             return False
@@ -333,8 +334,8 @@ class IkNode(GuardedNode, StreamNode):
         self._say_waiting(StatusCode.WARMING_UP, 'building the model')
 
     def _on_progress(self, text: str) -> None:
-        """Say how far the build of a model is."""
-        # First, so that every status is in the log already.
+        """Report the progress of the build of a model."""
+        # First, so that every status is already in the log.
         self.get_logger().info(text)
         if self._servo is None:
             self._say_waiting(StatusCode.WARMING_UP, text)
@@ -368,17 +369,17 @@ class IkNode(GuardedNode, StreamNode):
                 self._source.listen_again()
 
     def _wait_for_pause(self, _: list[Parameter]) -> SetParametersResult:
-        """Hold parameters up until a tick has ended: to check them takes as long as one."""
+        """Delay a parameter change to the end of a tick; its check takes as long as one."""
         self._loop.gate.wait()
         return SetParametersResult(successful=True)
 
     def _sum_up(self) -> None:
-        """Compute what is said of the ticks."""
+        """Compute statistics of the ticks."""
         self._loop.gate.wait()
         self._loop.statistics.update()
 
     def _give_up(self, reason: str) -> None:
-        """Leave a servo whose ticks fail, go to inactive, and have another one built, once."""
+        """Release a servo whose ticks fail, become inactive, and build another one, once."""
         self.get_logger().error(f'{reason}: going to inactive')
         self._autostart, may_build = False, not self._failure
         self._say_waiting(StatusCode.SOLVER_FAILED, reason)
@@ -398,7 +399,7 @@ class IkNode(GuardedNode, StreamNode):
         self._inbox.notice.put(f'deactivated after an error: {reason}' if reason else '')
 
     def _on_built(self, built: Built) -> None:
-        """Adopt a new servo, or keep the present one and report the reason."""
+        """Adopt a new servo, or keep the current one and report the reason."""
         if built.servo is None:
             self._refuse_description(built.error)
             return
@@ -422,7 +423,7 @@ class IkNode(GuardedNode, StreamNode):
                 self.trigger_deactivate()
 
     def _refuse_description(self, error: str) -> None:
-        """Keep the present servo, if any, and report the reason."""
+        """Keep the current servo, if any, and report the reason."""
         self._reporter.problem = error
         has_servo = self._servo is not None
         self._inbox.notice.put(f'robot description refused: {error}' if has_servo else '')
@@ -436,7 +437,7 @@ class IkNode(GuardedNode, StreamNode):
     def _take_over(self, configured: Configured, built: Built) -> None:
         """Run another servo from the next tick on."""
         servo, job = built.servo, built.job
-        assert servo is not None  # a result without one is refused
+        assert servo is not None  # a result without a servo is rejected
         self._generation += 1
         self._reporter.generation = self._generation
         self._markers.take_over(servo, job.urdf, job.srdf)
@@ -449,7 +450,7 @@ class IkNode(GuardedNode, StreamNode):
         )
 
     def _release(self) -> None:
-        """Give up the model, the topics and the services."""
+        """Release the model, the topics and the services."""
         self._machine.handle(NodeEvent.RELEASE)
         self._end_bond()
         self._note_failure('')
@@ -463,7 +464,7 @@ class IkNode(GuardedNode, StreamNode):
             configured.destroy(self._await_rest)
 
     def _let_rest(self) -> None:
-        """Have the servo come to rest, and wait for that."""
+        """Wait until the servo has come to rest."""
         if self._configured is not None:
             self._configured.inputs.activate(False)
             self._await_rest()
@@ -480,7 +481,7 @@ class IkNode(GuardedNode, StreamNode):
             time.sleep(0.002)
 
     def _advance_autostart(self) -> None:
-        """Configure once a model is there, activate once joint states are; then it is done."""
+        """Configure once a model is available, and activate once joint states are."""
         if self.stage is NodeStage.READY:
             self.trigger_configure()
         elif (

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Stages of the node: its lifecycle state, and which model it has.
+"""Stages of the node: its lifecycle state together with its model.
 
 docs/architecture.md has the picture of the table.
 """
@@ -13,17 +13,18 @@ import enum
 class NodeStage(enum.Enum):
     """Stage between two callbacks."""
 
-    # Unconfigured, without a model: no description yet, it is being built, or it was refused.
+    # Unconfigured, without a model: no description received, model being built, or description
+    # rejected.
     WAITING = enum.auto()
-    # Unconfigured, with a model to configure with.
+    # Unconfigured, with a model.
     READY = enum.auto()
-    # Configured: a servo runs, and targets do not count.
+    # Configured: a servo runs, and targets are ignored.
     INACTIVE = enum.auto()
-    # Targets count.
+    # Active: targets are followed.
     ACTIVE = enum.auto()
-    # Configured, but the servo was given up, as its ticks failed.
+    # Configured, but the servo was released because its ticks failed.
     FAILED = enum.auto()
-    # Nothing begins any more.
+    # The node is shut down.
     SHUT_DOWN = enum.auto()
 
 
@@ -32,16 +33,16 @@ class NodeEvent(enum.Enum):
 
     # A model was built.
     BUILT = enum.auto()
-    # A model is being built, and one that is ready is of no use any more.
+    # A model is being built; a finished one is discarded.
     BUILDING = enum.auto()
     CONFIGURE = enum.auto()
     ACTIVATE = enum.auto()
     DEACTIVATE = enum.auto()
-    # A model that was built while the node is configured is taken over.
+    # A new model replaces that of a configured node.
     REPLACE = enum.auto()
-    # The servo is given up.
+    # The servo is released.
     GIVE_UP = enum.auto()
-    # The node is cleaned up, or a transition failed: model and topics are given up.
+    # Model and topics are released, by a cleanup or after a failed transition.
     RELEASE = enum.auto()
     SHUT_DOWN = enum.auto()
 

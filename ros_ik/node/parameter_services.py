@@ -14,15 +14,15 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.parameter_service import ParameterService
 
-# Most names in one request. A node of a humanoid has some 600 parameters, and its interpreter is
-# that of the control thread: to describe one of them takes 0.02 ms.
+# Maximum number of names in one request. A node of a humanoid has some 600 parameters. Describing
+# one takes 0.02 ms of the interpreter, which the control thread shares.
 MOST_NAMES = 1000
-# Longest part of a name in a reason.
+# Maximum length of a name in a message.
 _LONGEST = 100
 
 
 class BoundedParameterServices(ParameterService):
-    """rclpy's services, with a reason for whatever cannot be set."""
+    """Parameter services of rclpy that return a reason for every rejected change."""
 
     def __init__(self, node: Node) -> None:
         """Create the services of a node that was made with ``start_parameter_services=False``."""
@@ -63,18 +63,19 @@ class BoundedParameterServices(ParameterService):
         return response
 
     def _set(self, messages: list[Any]) -> SetParametersResult:
-        """Set parameters together, or say why not."""
+        """Set parameters together, or return why not."""
         parameters = []
         for message in messages:
             if not self._node.has_parameter(message.name):
-                # rclpy would make one whose name is empty.
+                # rclpy would declare a parameter with an empty name.
                 return _refused(f"parameter '{message.name[:_LONGEST]}' is undeclared")
             try:
                 parameters.append(Parameter.from_parameter_msg(message))
             except Exception as error:  # noqa: BLE001 rclpy checks no field of the message
                 return _refused(f'{message.name}: {error}')
             if parameters[-1].type_ is Parameter.Type.NOT_SET:
-                # rclpy would remove the parameter, and with it all answers that name it.
+                # rclpy would undeclare the parameter, and every later request that names it would
+                # fail.
                 return _refused(f'{message.name}: expected a value, got none')
         try:
             return self._node.set_parameters_atomically(parameters)
@@ -83,7 +84,7 @@ class BoundedParameterServices(ParameterService):
 
 
 def _too_many(request: Any) -> str:
-    """Return why a request is too large, '' if it is not."""
+    """Return why a request is too large, or ''."""
     count = len(request.parameters)
     return f'at most {MOST_NAMES} parameters are set at once, got {count}' * (count > MOST_NAMES)
 

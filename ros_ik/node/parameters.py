@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of a ROS node from the schema: descriptors, checked values at the start and later."""
+"""Parameters of a ROS node from the schema: descriptors and checks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TYPES = {
 
 
 def descriptor(parameter: Parameter) -> ParameterDescriptor:
-    """Return what ``ros2 param describe`` shows of a parameter."""
+    """Return the descriptor of a parameter, as ``ros2 param describe`` shows it."""
     several = '|' in parameter.type
     message = ParameterDescriptor(
         description=parameter.description,
@@ -71,34 +71,34 @@ def descriptor(parameter: Parameter) -> ParameterDescriptor:
 class NodeParameters:
     """The parameters of a node.
 
-    A wrong value at the start does not stop the node: the default stands in for it, and
-    :attr:`errors` says why the node cannot be configured.
+    An invalid value at the start does not end the node. The default replaces it, and
+    :attr:`errors` explains why the node cannot be configured.
 
     Attributes:
-        settings: The current settings, None while there are errors.
-        errors: What is wrong with the values given at the start.
-        unknown: Sentences on names given at the start that no parameter has.
+        settings: Current settings, or None while there are errors.
+        errors: Errors in the values given at the start.
+        unknown: Messages about unknown names given at the start.
     """
 
     def __init__(self, node: Node, on_change: Callable[[Settings], str]) -> None:
         """Declare every parameter.
 
         Args:
-            node: The node, with overrides not declared yet.
-            on_change: Called with settings that passed every check, before they are in force;
-                returns why they cannot be, '' if they can.
+            node: The node, with undeclared overrides.
+            on_change: Called with checked settings before they take effect; returns why they
+                cannot, or ''.
         """
         self._on_change = on_change
         self.settings: Settings | None = None
         self.errors: list[str] = []
-        # The names of joints and barriers are the user's: they are found among the overrides, for
-        # which rclpy has no public access before they are declared.
+        # Names of joints and barriers come from the overrides. rclpy has no public access to
+        # overrides before their declaration.
         overrides = node._parameter_overrides  # noqa: SLF001
         self._values = {
             name: given.value for name, given in overrides.items() if given.value is not None
         }
         expanded = self._expand()
-        # Which ones exist is settled now: names of tasks, outputs, joints and barriers stay.
+        # From now on the names of tasks, outputs, joints and barriers are fixed.
         self._names = frozenset(expanded)
         self.unknown = unknown_parameters(self._values, expanded)
         self._values = {name: value for name, value in self._values.items() if name in expanded}
@@ -114,7 +114,7 @@ class NodeParameters:
         node.add_on_set_parameters_callback(self._on_set)
 
     def _expand(self) -> dict[str, Parameter]:
-        """Return the parameters that exist; those of unusable lists of names are left out."""
+        """Return the existing parameters, without those of invalid lists of names."""
         try:
             return expand_parameters(self._values)
         except SettingsError as error:
@@ -129,8 +129,9 @@ class NodeParameters:
             self.errors.append(str(error))
             value = parameter.default
         plain: Any = list(value) if isinstance(value, tuple) else value
-        # rclpy takes an empty list for bytes: strings have a sign for it, numbers are declared by
-        # type. A parameter without a value would hide all others that are asked for with it.
+        # rclpy takes an empty list for bytes, so an empty list of strings has one empty string,
+        # and numbers are declared by type. A parameter without a value would hide all others in
+        # the same request.
         if plain == [] and parameter.type == 'string[]':
             plain = ['']
         declared = _TYPES[parameter.type] if plain == [] else plain
@@ -139,7 +140,7 @@ class NodeParameters:
             node.set_parameters([RosParameter(name, _TYPES[parameter.type], [])])
 
     def _on_set(self, parameters: Sequence[RosParameter]) -> SetParametersResult:
-        """Check a change as a whole and take it over, or say why not."""
+        """Check a change as a whole and apply it, or return why not."""
         known = {
             parameter.name: parameter.value
             for parameter in parameters
@@ -160,7 +161,7 @@ class NodeParameters:
 
 
 def _constraints(parameter: Parameter) -> str:
-    """Return unit and permitted values for a person."""
+    """Return unit and permitted values as text."""
     parts = [f'unit: {parameter.unit}'] if parameter.unit else []
     if parameter.bounds_text():
         parts.append(f'values: {parameter.bounds_text()}')

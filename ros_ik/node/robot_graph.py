@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Description, joints and controllers of a robot, as a running ROS graph has them.
+"""Description, joints and controllers of a robot on a running ROS graph.
 
-Controllers of ros2_control are nodes that listen on a topic of commands and have their joints in
-the parameter ``joints``. So they are found without the messages of controller_manager.
+Controllers of ros2_control are nodes that subscribe to a topic of commands and list their joints
+in the parameter ``joints``. They are found without the messages of controller_manager.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _TYPES = {
     'trajectory_msgs/msg/JointTrajectory': 'joint_trajectory',
     'std_msgs/msg/Float64MultiArray': 'float64_multi_array',
 }
-# A graph is known where so many looks at it, so far apart [s], find nothing new.
+# Number of polls of the graph, and time between two [s], without a change after which it is
+# complete.
 _LOOKS, _LOOK_PERIOD = 20, 0.05
 
 
@@ -38,12 +39,12 @@ class FoundController:
 
     Attributes:
         name: Name of its node.
-        topic: Topic of its commands.
-        type: The type of output that drives it.
-        joints: Its joints in its order, () where it does not tell.
-        update_rate: Rate of its controller manager [Hz], 0 where it is not known.
-        is_type_known: True if it is known if an array holds positions or velocities.
-        is_active: True if it follows commands; also where it does not tell.
+        topic: Command topic.
+        type: Type of output for this controller.
+        joints: Joints in the order of the controller, () if unknown.
+        update_rate: Rate of its controller manager [Hz], 0 if unknown.
+        is_type_known: True if it is known whether an array holds positions or velocities.
+        is_active: True if it follows commands, or if that is unknown.
     """
 
     name: str
@@ -57,7 +58,7 @@ class FoundController:
 
 @dataclasses.dataclass(frozen=True)
 class RobotGraph:
-    """The robot that a graph describes.
+    """The robot on a graph.
 
     Attributes:
         description: URDF, '' if it is not published.
@@ -71,11 +72,11 @@ class RobotGraph:
 
 
 def read_graph(patience: float) -> RobotGraph:
-    """Listen to the graph.
+    """Read the robot from the graph.
 
     Args:
-        patience: Longest wait for a description, for all nodes to be heard of, and for the
-            answer of each [s].
+        patience: Longest wait for a description, for the discovery of nodes, and for each answer
+            [s].
     """
     context = rclpy.Context()
     rclpy.init(context=context)
@@ -91,7 +92,7 @@ def read_graph(patience: float) -> RobotGraph:
 
 
 class _Listener:
-    """Listens and asks, with an executor of its own."""
+    """Temporary node with an executor of its own."""
 
     def __init__(self, node: Node, executor: SingleThreadedExecutor, patience: float) -> None:
         self._node, self._executor, self._patience = node, executor, patience
@@ -125,7 +126,7 @@ class _Listener:
             serve_one(self._executor, 0.05)
 
     def _discover(self) -> None:
-        """Wait until nothing new appears; polls are counted, because they may be delayed."""
+        """Poll the graph until nothing new appears; polls are counted, as they may be delayed."""
         give_up = time.monotonic() + self._patience
         known: Any = None
         looks = 0
@@ -141,7 +142,7 @@ class _Listener:
             known = found
 
     def _controllers(self, topic: str, kind: str) -> list[FoundController]:
-        """Return the controllers that listen on a topic."""
+        """Return the controllers that subscribe to a topic."""
         found = []
         for info in self._node.get_subscriptions_info_by_topic(topic):
             space = info.node_namespace.rstrip('/')
@@ -167,7 +168,7 @@ class _Listener:
         return found
 
     def _parameter(self, node: str, name: str) -> Any:
-        """Return a parameter of another node, None where it has none or does not answer."""
+        """Return a parameter of another node, or None without an answer."""
         request = GetParameters.Request(names=[name])
         answer = self._ask(GetParameters, f'{node}/get_parameters', request)
         if answer is None or not answer.values:
@@ -175,13 +176,13 @@ class _Listener:
         return parameter_value_to_python(answer.values[0])
 
     def _is_active(self, node: str) -> bool:
-        """Return whether a lifecycle node is active; without an answer it is taken as active."""
+        """Return whether a lifecycle node is active, True without an answer."""
         answer = self._ask(GetState, f'{node}/get_state', GetState.Request())
         return answer is None or answer.current_state.id == State.PRIMARY_STATE_ACTIVE
 
     def _ask(self, kind: Any, service: str, request: Any) -> Any:
-        """Return the answer of a service, None if it does not come in time."""
-        # A service that the graph does not have is not waited for.
+        """Return the answer of a service, or None after the timeout."""
+        # Do not wait for a service that does not exist.
         if service not in dict(self._node.get_service_names_and_types()):
             return None
         client = self._node.create_client(kind, service)

@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The executable ``ros_ik_node``: threads, signals, and an end in order with exit code 0.
+"""The executable ``ros_ik_node``: threads, signals, and an orderly end with exit code 0.
 
-Other processes are found while the node is still being imported, which takes longer.
+DDS discovers other processes during the imports, which take longer.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from ros_ik.node.execution.executor import spin_until
 if TYPE_CHECKING:
     from ros_ik.node.ik_node import IkNode
 
-# The control thread waits for the interpreter at most this long while another thread computes [s].
+# Longest wait of the control thread for the interpreter while another thread runs Python code [s].
 _SWITCH_INTERVAL = 0.0001
-# Time for what the executor has to do when the end comes [s].
+# Time for the pending work of the executor at the end [s].
 _PATIENCE = 0.3
 
 
@@ -43,7 +43,7 @@ def main(args: Sequence[str] | None = None) -> int:
     """Run until SIGINT or SIGTERM; return the exit code.
 
     Args:
-        args: Command line with ROS arguments; None for that of the process.
+        args: Command line with ROS arguments; None selects that of the process.
     """
     sys.setswitchinterval(_SWITCH_INTERVAL)
     # Garbage is collected between two ticks: see PauseCollector.
@@ -66,7 +66,7 @@ def main(args: Sequence[str] | None = None) -> int:
     )
     thread.start()
     node.schedule_executor(thread)
-    # A signal that another thread of the process takes does not end a wait.
+    # A signal delivered to another thread does not end a wait.
     while not ended.wait(LONGEST_WAIT):
         pass
     ended_in_order = node.finish()
@@ -83,15 +83,16 @@ def main(args: Sequence[str] | None = None) -> int:
     executor.shutdown()
     node.destroy_node()
     rclpy.try_shutdown()
-    # The interpreter gives handlers up before it ends; a second signal must not kill it then.
+    # The interpreter removes signal handlers before it ends; a second signal must not kill it
+    # then.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     return code
 
 
 def _make_node() -> IkNode:
-    """Return the node, which joins processes that know of each other already."""
-    # What is hidden by its underscore has nothing but what rclpy gives every node.
+    """Return the node; the process is on the graph already."""
+    # The hidden node has only the standard interfaces of rclpy.
     first = Node(
         '_ros_ik_start',
         use_global_arguments=False,
@@ -100,10 +101,10 @@ def _make_node() -> IkNode:
         parameter_overrides=[Parameter('start_type_description_service', value=False)],
     )
     try:
-        # Warp and the servo take a second.
+        # Importing Warp and the servo takes a second.
         from ros_ik.node.ik_node import IkNode
 
-        # What was imported stays: no collection needs to look at it.
+        # Exclude imported objects from garbage collections.
         gc.freeze()
         return IkNode()
     finally:
@@ -111,10 +112,10 @@ def _make_node() -> IkNode:
 
 
 def _leave(code: int) -> NoReturn:
-    """End the process although a thread is inside the compiler, which cannot be stopped.
+    """End the process although a thread is in the compiler, which cannot be stopped.
 
-    The interpreter would take the compiler's memory down under that thread. What has to be in
-    order is: the robot rests, and kernels reach their cache whole or not at all.
+    A normal exit would free the compiler's memory under that thread. The robot is at rest, and
+    writes to the kernel cache are atomic.
     """
     rclpy.try_shutdown()
     sys.stdout.flush()
@@ -129,7 +130,7 @@ def _spin(
     ended: threading.Event,
     failures: list[str],
 ) -> None:
-    """Serve ROS until the node has finished; an executor that fails ends the node in order."""
+    """Serve ROS until the node has finished; a failing executor ends the node orderly."""
     try:
         spin_until(executor, served, node.on_fault)
     except ExternalShutdownException:

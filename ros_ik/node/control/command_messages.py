@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Commands as each kind of controller takes them, in bytes that are filled in place.
+"""Command messages for each kind of controller, as bytes that are filled in place.
 
 joint_trajectory_controller takes a JointTrajectory, forward_position_controller a
 Float64MultiArray with one position per joint in its order, forward_velocity_controller one with
-velocities. None of them looks for NaN: nothing that is not finite is ever published.
+velocities. Controllers do not check for NaN, so nothing that is not finite is ever published.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ LATEST = QoSProfile(depth=1)
 
 
 class TrajectoryMessage:
-    """The trajectory of one output: the command ahead, what is predicted, the end of it at rest.
+    """Trajectory of one output: the command, predicted points, and a final point at rest.
 
     Attributes:
-        serialized: The message, with the last command that was filled in.
+        serialized: The message with the last command.
     """
 
     kind = JointTrajectory
 
     def __init__(self, layout: TrajectoryLayout) -> None:
-        """Fill in everything that stays the same."""
+        """Fill in the constant fields."""
         self._layout = layout
         points = [JointTrajectoryPoint(time_from_start=duration(time)) for time in layout.times]
         marks, count = Marks(), len(layout.joint_names)
@@ -62,10 +62,11 @@ class TrajectoryMessage:
         self._velocity, self._velocities_ahead = (places[0] if places else None), places[1:]
 
     def fill(self, output: ServoOutput, nanoseconds: int) -> bool:
-        """Take a command at a time [ns]; return whether all of it is finite."""
+        """Fill in a command at a time [ns]; return whether all of it is finite."""
         first, velocity = self._first, self._velocity
         output.joint_q.take(self._layout.coords, out=first, mode='clip')
-        # A sum of squares is finite only where every number is; positions are far from overflow.
+        # A sum of squares is finite only if every number is finite; positions are far from
+        # overflow.
         squares = first.dot(first)
         if velocity is not None:
             output.joint_qd.take(self._layout.dofs, out=velocity, mode='clip')
@@ -78,7 +79,7 @@ class TrajectoryMessage:
         return math.isfinite(squares)
 
     def _fill_ahead(self, ahead: np.ndarray | None, ahead_qd: np.ndarray | None) -> float:
-        """Take what is predicted, or repeat the command at rest; return the sum of squares."""
+        """Fill in predicted points, or repeat the command at rest; return the sum of squares."""
         squares = 0.0
         for step, place in enumerate(self._ahead):
             if ahead is None:
@@ -96,23 +97,23 @@ class TrajectoryMessage:
 
 
 class ArrayMessage:
-    """The positions of one output.
+    """Positions of one output.
 
     Attributes:
-        serialized: The message, with the last command that was filled in.
+        serialized: The message with the last command.
     """
 
     kind = Float64MultiArray
 
     def __init__(self, layout: TrajectoryLayout) -> None:
-        """Make room for the positions."""
+        """Allocate the message."""
         self._coords = layout.coords
         mark = Marks().take(len(layout.joint_names))
         self.serialized = SerializedMessage(Float64MultiArray(data=mark))
         self._positions = self.serialized.numbers(mark)
 
     def fill(self, output: ServoOutput, nanoseconds: int) -> bool:
-        """Take a command at a time [ns]; return whether all of it is finite."""
+        """Fill in a command at a time [ns]; return whether all of it is finite."""
         output.joint_q.take(self._coords, out=self._positions, mode='clip')
         return math.isfinite(self._positions.dot(self._positions))
 
@@ -125,20 +126,20 @@ class VelocityMessage:
     A robot that is driven by velocities alone would drift away from its command.
 
     Attributes:
-        serialized: The message, with the last command that was filled in.
+        serialized: The message with the last command.
     """
 
     kind = Float64MultiArray
 
     def __init__(self, layout: TrajectoryLayout) -> None:
-        """Make room for the velocities."""
+        """Allocate the message."""
         self._layout = layout
         mark = Marks().take(len(layout.joint_names))
         self.serialized = SerializedMessage(Float64MultiArray(data=mark))
         self._velocities = self.serialized.numbers(mark)
 
     def fill(self, output: ServoOutput, nanoseconds: int) -> bool:
-        """Take a command at a time [ns]; return whether all of it is finite."""
+        """Fill in a command at a time [ns]; return whether all of it is finite."""
         layout, velocities = self._layout, self._velocities
         output.joint_qd.take(layout.dofs, out=velocities, mode='clip')
         if output.measured_q is not None:
@@ -148,7 +149,7 @@ class VelocityMessage:
         return math.isfinite(velocities.dot(velocities))
 
     def stop(self) -> bool:
-        """Take zero for a command; return whether the previous one was another."""
+        """Fill in zero velocity; return whether the previous command was not zero."""
         moved = bool(np.count_nonzero(self._velocities))
         self._velocities[:] = 0.0
         return moved
@@ -173,7 +174,7 @@ def output_message(output: OutputSettings, layout: TrajectoryLayout) -> OutputMe
 
 
 def fill_all(messages: Sequence[OutputMessage], output: ServoOutput, nanoseconds: int) -> bool:
-    """Take a command at a time [ns] for every controller; return whether all of it is finite."""
+    """Fill a command at a time [ns] into every message; return whether all of it is finite."""
     finite = True
     for message in messages:
         finite = message.fill(output, nanoseconds) and finite

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The control thread: a tick per period, from mailboxes to publishers, without locks or logs."""
+"""The control thread: one tick per period, from mailboxes to publishers."""
 
 from __future__ import annotations
 
@@ -36,29 +36,29 @@ from ros_ik.servo import StatusCode
 from ros_ik.settings import Settings
 from ros_ik.solvers.graph import recorded_graphs
 
-# Status period while there is nothing to control [s].
+# Period of the status without a servo [s].
 _WAITING_PERIOD = 0.1
-# Age of reports of the servo without subscribers, for diagnostics, markers and actions [s].
+# Maximum age of the servo's reports without subscribers, for diagnostics, markers and actions [s].
 _REPORT_PERIOD = 0.02
-# Ticks in a row that raise before a servo is given up.
+# Number of consecutive failed ticks after which a servo is released.
 _MOST_FAILURES = 5
-# Time to come to rest at shutdown [s]; the whole shutdown has one second.
+# Time limit to come to rest at shutdown [s]; the whole shutdown takes at most a second.
 _REST_TIME = 0.6
-# Topic of simulated time, and the text until its first message.
+# Topic of simulated time, and the status text before its first message.
 CLOCK = '/clock'
 _NO_CLOCK = f'waiting for {CLOCK}: use_sim_time is set'
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Controlled:
-    """A servo and what belongs to it.
+    """A servo with its messages and its measured state.
 
     Attributes:
         servo: The servo.
         templates: Messages to fill.
-        generation: Number of models taken over, with this one.
+        generation: Number of models loaded, including this one.
         measurement: Measured state of its robot.
-        jumps: Counts the targets that it refuses as jumps.
+        jumps: Counter of targets rejected as jumps.
     """
 
     servo: Servo
@@ -79,14 +79,14 @@ class Waiting:
 
 @dataclasses.dataclass(eq=False)
 class Inbox:
-    """Everything the control thread reads; the thread of the ROS executor writes.
+    """Inputs of the control thread, written by the executor's thread.
 
     Attributes:
-        streams: Topics to read at the beginning of each tick, which change the command.
+        streams: Topics to read at the start of each tick; they change the command.
         command: Command.
-        settings: Settings in force, None while there are none.
-        controlled: The servo to run, or None. Written before a command that needs it.
-        waiting: What to say while there is none.
+        settings: Current settings, or None.
+        controlled: Servo to run, or None. Written before a command that needs it.
+        waiting: Status without a servo.
         notice: Sentence to add to the status, or ''.
     """
 
@@ -111,15 +111,15 @@ class Inbox:
 
 
 class ControlLoop:
-    """Runs the ticks in a thread of its own.
+    """Loop that runs the ticks in a thread of its own.
 
     Attributes:
-        inbox: What it reads.
-        statistics: Durations of its ticks.
-        gate: Where other threads wait for a tick to end.
+        inbox: Inputs.
+        statistics: Durations of the ticks.
+        gate: Gate at which other threads wait for the end of a tick.
         output: Output of the last tick.
         fault: Text of the last exception of a tick, or ''.
-        failed: What has raised in tick after tick, and is to be given up.
+        failed: Error that was raised in consecutive ticks, for which the servo is to be released.
     """
 
     def __init__(
@@ -134,11 +134,11 @@ class ControlLoop:
         """Prepare the thread.
 
         Args:
-            inbox: What to read.
-            status: Where to report.
-            schedule: When to tick.
+            inbox: Inputs.
+            status: Publisher of the status.
+            schedule: Schedule of the ticks.
             ros_nanoseconds: ROS time [ns], for stamps.
-            publishers: Where commands go.
+            publishers: Publishers of the commands.
             task_names: Names of the frame tasks.
         """
         self.inbox = inbox
@@ -168,11 +168,11 @@ class ControlLoop:
         """Start the thread.
 
         Args:
-            priority: Its priority among real-time threads, 0 if there is none.
-            cpu: The processor that runs it, -1 for any.
+            priority: SCHED_FIFO priority, 0 for ordinary scheduling.
+            cpu: Processor that runs the thread, -1 for any.
 
         Returns:
-            A sentence for each of the two that was not permitted.
+            A message for each of the two that was not permitted.
         """
         self._thread.start()
         return schedule_thread(self._thread, priority, cpu)
@@ -185,7 +185,7 @@ class ControlLoop:
         """Come to rest, send the last point and end the thread.
 
         Returns:
-            Whether the command came to rest. Each trajectory that was sent ends at rest.
+            True if the command came to rest. Each published trajectory ends at rest.
         """
         self._finishing = True
         self._thread.join(_REST_TIME + 0.2)
@@ -217,13 +217,13 @@ class ControlLoop:
         self.gate.open(math.inf)
 
     def _stop_velocities(self) -> None:
-        """End the motion of robots that are driven by velocities, where it has not ended."""
+        """Publish zero velocity to controllers whose last velocity is not zero."""
         publishers = self._publishers.get()
         if publishers is not None:
             publishers.stop_velocities()
 
     def _tick(self, started: float) -> None:
-        """Make one tick; no error in it ends the thread."""
+        """Run one tick; errors in it do not end the thread."""
         fault = self._read_streams(started)
         # The command is read before the servo: see Inbox.controlled.
         latest = self.inbox.command.get()
@@ -252,7 +252,7 @@ class ControlLoop:
         self._seen = latest
 
     def _read_streams(self, started: float) -> Exception | None:
-        """Read new messages since the last tick; return an error in reading, if any."""
+        """Read the messages since the last tick; return an error in reading, or None."""
         try:
             self.inbox.streams.get().read(started)
         except Exception as error:  # noqa: BLE001 it must not end the thread
@@ -290,7 +290,7 @@ class ControlLoop:
             output.code = StatusCode.DEADLINE_MISSED
             output.text += f'; more than {MISSED_PART:.0%} of the deadlines were missed'
         self.output = output
-        # Set after publishing: whoever waits for rest finds the last point sent.
+        # Set after publishing, so that the last point was sent when a wait for rest ends.
         self._resting = output.still and (
             not command.active or command.replacing or not output.publish
         )
@@ -303,10 +303,10 @@ class ControlLoop:
             self._publish(output, controlled.generation, started, base, unmeasured)
 
     def _step(self, servo: Servo, measurement: Measurement, command: Command) -> ServoOutput:
-        """Make a step, or none while a simulation stands still.
+        """Step the servo, except while simulated time stands still.
 
-        Its robot stands too: a command that went on would be far away when time goes on. What ends
-        motion does not wait for time.
+        The simulated robot stands still too, so a command that continued would be far ahead later.
+        Commands that end a motion do not wait for time.
         """
         now, before = self._schedule.now(), self._stepped
         self._stepped = now
@@ -330,7 +330,7 @@ class ControlLoop:
         self._publish(output, 0, started, '')
 
     def _fail(self, controlled: Controlled, error: Exception, started: float) -> None:
-        """Hold: nothing but velocity zero is sent, and trajectories that were sent end at rest."""
+        """Hold after an error: send zero velocities only; published trajectories end at rest."""
         self._failures += 1
         self._stop_velocities()
         if self._failures >= _MOST_FAILURES:
@@ -363,15 +363,15 @@ class ControlLoop:
 
 
 def _status_period(settings: Settings) -> float:
-    """Return the time between two statuses [s]; 0 for one at each tick."""
+    """Return the time between two statuses [s]; 0 for every tick."""
     return 1.0 / settings.status_rate if settings.status_rate > 0.0 else 0.0
 
 
 def _say_no_clock(output: ServoOutput) -> None:
-    """Report a missing /clock, on the last output as long as time stands still."""
+    """Report a missing /clock, with the last output."""
     if CLOCK in output.waiting_for:
         return
     output.waiting_for = (*output.waiting_for, CLOCK)
-    # What a servo says in order, such as that it is inactive, holds for a time that has not begun.
+    # Normal states of the servo, such as inactive, are replaced while there is no time.
     is_in_order = output.code == StatusCode.OK
     output.text = _NO_CLOCK if is_in_order else f'{output.text}; {_NO_CLOCK}'

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Targets that a servo refuses as jumps, counted among the messages that are dropped."""
+"""Counter of targets that a servo rejects as jumps."""
 
 from __future__ import annotations
 
@@ -18,19 +18,22 @@ _ACTION = 'move_to_pose'
 
 
 class JumpCounter:
-    """Counts, at the end of a tick, the targets that the servo refused; for the control thread.
+    """Counter of rejected targets, updated at the end of a tick by the control thread.
+
+    Only the servo knows the commanded pose when it reads a target, so the topics cannot detect
+    jumps.
 
     Only the servo knows where its frames are when it looks at a target: a topic cannot tell a
     jump as it comes.
     """
 
     def __init__(self, servo: Servo, drops: MessageStats, pose_topics: Sequence[str]) -> None:
-        """Count refusals from now on.
+        """Start at the current counters of the servo.
 
         Args:
             servo: The servo.
-            drops: Where to count.
-            pose_topics: Name of the topic of the newest pose by frame task, as it is now.
+            drops: Counter of dropped messages.
+            pose_topics: Name of the topic of the newest pose by frame task; may change later.
         """
         self._drops, self._pose_topics = drops, pose_topics
         self._trackers: tuple[TaskTracker | CenterTracker, ...] = (
@@ -40,7 +43,7 @@ class JumpCounter:
         self._counted = [tracker.jumps for tracker in self._trackers]
 
     def update(self, command: Command) -> None:
-        """Count the targets of a command that the tick refused."""
+        """Count the targets of a command that the tick rejected."""
         for index, tracker in enumerate(self._trackers):
             new = tracker.jumps - self._counted[index]
             if new:
@@ -50,7 +53,7 @@ class JumpCounter:
                 )
 
     def _source(self, index: int, command: Command) -> str:
-        """Return the name of the topic or of the action that a target came from."""
+        """Return the name of the topic or action of a target."""
         if index == len(self._trackers) - 1:
             return _CENTER_TOPIC
         target = command.poses[index]

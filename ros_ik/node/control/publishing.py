@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Publishers of a tick. Messages are made once and filled anew: the tick allocates little.
+"""Publishers of a tick. Messages are allocated once and refilled.
 
-Commands, which go out at every tick, are filled into their bytes: see ``cdr_templates``.
+Commands are written into serialized messages, see ``cdr_templates``.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ _ACKNOWLEDGEMENT_TIME = 0.1
 
 
 class CommandPublishers:
-    """Publishes commands, the command state and the current poses of one configuration."""
+    """Publishers of commands, command state and current poses of one configuration."""
 
     def __init__(self, node: Node, settings: Settings) -> None:
-        """Create the publishers; :meth:`templates` has the messages of one robot."""
+        """Create the publishers; :meth:`templates` makes the messages of a robot."""
         self._node, self._settings = node, settings
         self._commands = [output_publisher(node, output) for output in settings.outputs]
         self._poses = [
@@ -53,7 +53,7 @@ class CommandPublishers:
             for task in settings.tasks
         ]
         self._state = node.create_publisher(JointState, '~/command_state', LATEST)
-        # The messages that hold the last command.
+        # Messages with the last command.
         self._sent: CommandTemplates | None = None
 
     def templates(self, servo: Servo) -> CommandTemplates:
@@ -63,7 +63,7 @@ class CommandPublishers:
     def publish_command(
         self, output: ServoOutput, templates: CommandTemplates, nanoseconds: int
     ) -> None:
-        """Publish the command of a time [ns] for each controller, and the command state.
+        """Publish the command at a time [ns] for each controller, and the command state.
 
         If any number is not finite, nothing is published, and the output reports it.
         """
@@ -90,9 +90,9 @@ class CommandPublishers:
                 publisher.publish(template.serialized.to_bytes())
 
     def wait_for_all_acked(self) -> None:
-        """Wait for a moment until every reliable subscriber has acknowledged the last command.
+        """Wait briefly until every reliable subscriber has acknowledged the last command.
 
-        What is lost on its way is sent again only as long as the publisher exists.
+        DDS resends lost messages only as long as the publisher exists.
         """
         give_up = time.monotonic() + _ACKNOWLEDGEMENT_TIME
         for publisher in self._commands:
@@ -114,7 +114,7 @@ class CommandPublishers:
                 publisher.publish(message.to_bytes(task.current_pose, nanoseconds))
 
     def destroy(self) -> None:
-        """Remove the publishers from the node; velocity controllers get zero."""
+        """Destroy the publishers; velocity controllers get zero."""
         self.stop_velocities()
         self.wait_for_all_acked()
         for publisher in (*self._commands, *self._poses, self._state):
@@ -122,12 +122,12 @@ class CommandPublishers:
 
 
 class CommandTemplates:
-    """Messages of one servo with all that stays the same filled in.
+    """Messages of one servo, with the constant fields filled in.
 
     Attributes:
         commands: One message per output.
         poses: One message per frame task.
-        base_frame: Name of the link in which poses without a frame are given.
+        base_frame: Link of poses without a frame_id.
     """
 
     def __init__(self, servo: Servo, settings: Settings) -> None:
@@ -154,7 +154,7 @@ class CommandTemplates:
         self.base_frame = labels[robot.base_link]
 
     def state_bytes(self, output: ServoOutput, nanoseconds: int) -> bytes:
-        """Return the command state at a time [ns]."""
+        """Return the serialized command state at a time [ns]."""
         self._state.set_stamp(nanoseconds)
         output.joint_q.take(self._coords, out=self._position, mode='clip')
         output.joint_qd.take(self._dofs, out=self._velocity, mode='clip')
@@ -165,7 +165,7 @@ class PoseMessage:
     """The measured pose of one frame task."""
 
     def __init__(self, frame_id: str) -> None:
-        """Name the frame in which poses are given."""
+        """Set the frame_id."""
         message, mark = PoseStamped(), Marks().take(7)
         message.header.frame_id = frame_id
         fill_pose(message.pose, mark)
@@ -173,14 +173,14 @@ class PoseMessage:
         self._numbers = self._serialized.numbers(mark)
 
     def to_bytes(self, pose: np.ndarray, nanoseconds: int) -> bytes:
-        """Return the message of a pose [7] at a time [ns]."""
+        """Return the serialized message of a pose [7] at a time [ns]."""
         self._numbers[:] = pose
         self._serialized.set_stamp(nanoseconds)
         return self._serialized.to_bytes()
 
 
 class StatusPublisher:
-    """Publishes ~/status."""
+    """Publisher of ~/status."""
 
     def __init__(self, node: Node, control_rate: float, drops: MessageStats) -> None:
         """Create the publisher.
@@ -188,7 +188,7 @@ class StatusPublisher:
         Args:
             node: The node.
             control_rate: Rate to report [Hz].
-            drops: What was dropped, written by another thread.
+            drops: Counter of dropped messages, written by another thread.
         """
         self._publisher: Publisher = node.create_publisher(IkStatus, '~/status', 10)
         self._message = StatusMessage(control_rate, drops)

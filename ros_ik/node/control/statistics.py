@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Durations of the last ticks: written by the control thread, summed up by another."""
+"""Durations of the last ticks, with percentiles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LENGTH = 10_000
 
 
 class TickStatistics:
-    """A ring of durations.
+    """Ring buffer of durations, written by the control thread and evaluated by another.
 
     Attributes:
         ticks: Number of ticks since the last reset.
@@ -21,31 +21,31 @@ class TickStatistics:
         p99: 99th percentile [ms] at the last :meth:`update`, NaN before.
         p999: 99.9th percentile [ms] at the last :meth:`update`, NaN before.
         longest: Longest tick since the last reset [ms].
-        recorded: Number of graphs that ticks have recorded since the start: 0 unless something is
-            built in a tick.
+        recorded: Number of graphs recorded by ticks since the start; 0 unless a tick builds
+            something.
     """
 
     def __init__(self) -> None:
         """Start empty."""
-        # Python's own floats: the tick writes one without making an array scalar of it.
+        # An array of Python, because writing a float to it is faster than to one of NumPy.
         self._durations = array('d', bytes(8 * _LENGTH))
         self.recorded = 0
         self.reset()
 
     def reset(self) -> None:
-        """Start again."""
+        """Restart."""
         self.ticks = self.missed = 0
         self.p50 = self.p99 = self.p999 = float('nan')
         self.longest = 0.0
 
     def add(self, duration: float) -> None:
-        """Note a tick; ``duration`` in ms."""
+        """Record a tick; ``duration`` in ms."""
         self._durations[self.ticks % _LENGTH] = duration
         self.ticks += 1
         self.longest = max(self.longest, duration)
 
     def miss(self, count: int) -> None:
-        """Note deadlines that were missed."""
+        """Record missed deadlines."""
         self.missed += count
 
     def update(self) -> None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The status of a tick in bytes: made anew where words change, else only numbers are filled in."""
+"""Serialized status of a tick: rebuilt when texts change, otherwise numbers are filled in."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _FIGURES, _ERRORS = struct.Struct('=5d2Q'), struct.Struct('=4d')
 
 @dataclasses.dataclass(frozen=True)
 class NodeState:
-    """Fields of the status that the servo does not know.
+    """Fields of the status that do not come from the servo.
 
     Attributes:
-        waiting_for: Names of what is waited for.
-        generation: Number of models taken over since the start.
+        waiting_for: Names of missing inputs.
+        generation: Number of models loaded since the start.
         notice: Sentence to add to the text, or ''.
         base_frame: Name of the base frame, '' while there is none.
         unmeasured_links: Links whose collision shapes are missing in whole or in part.
@@ -46,14 +46,14 @@ class NodeState:
 
 
 class StatusMessage:
-    """An IkStatus that is filled again and again."""
+    """A reusable IkStatus message."""
 
     def __init__(self, control_rate: float, drops: MessageStats) -> None:
-        """Start without words.
+        """Start without texts.
 
         Args:
             control_rate: Rate to report [Hz].
-            drops: What was dropped, written by another thread.
+            drops: Counter of dropped messages, written by another thread.
         """
         self._control_rate, self._drops = control_rate, drops
         self._words: tuple[Any, ...] = ()
@@ -73,9 +73,9 @@ class StatusMessage:
         """Return the serialized status of a tick.
 
         Args:
-            output: What came of it.
-            state: What there is to say besides.
-            statistics: Durations of the ticks before.
+            output: Output of the tick.
+            state: Fields that do not come from the servo.
+            statistics: Durations of the previous ticks.
             tick_ms: Its duration so far [ms].
             nanoseconds: Its time [ns].
         """
@@ -104,7 +104,7 @@ class StatusMessage:
         return message.to_bytes()
 
     def _words_of(self, output: ServoOutput, state: NodeState) -> tuple[Any, ...]:
-        """Return everything that is no number with a place of its own."""
+        """Return all fields except the numbers that are filled in place."""
         center = output.center_of_mass
         return (
             *self._drops.shown(output.code, output.text),
@@ -119,7 +119,7 @@ class StatusMessage:
         )
 
     def _write(self, output: ServoOutput, state: NodeState, words: tuple[Any, ...]) -> None:
-        """Serialize a message with these words, and find the places of its numbers."""
+        """Serialize a message with these texts, and find the places of its numbers."""
         marks = Marks()
         figures = marks.take(7)
         message = IkStatus(control_rate=figures[4])
@@ -134,7 +134,7 @@ class StatusMessage:
         message.limiting_pair_a, message.limiting_pair_b = output.limiting_pair
         message.barrier_value, message.tick_ms = figures[:2]
         message.tick_ms_p50, message.tick_ms_p99 = figures[2:4]
-        # Marks are found by their bytes, whatever these are of.
+        # Marks are found by their bytes.
         message.ticks, message.missed_ticks = struct.unpack('=2Q', figures[5:].tobytes())
         message.dropped_messages = [
             NamedCount(name=name, count=count) for name, count in list(self._drops.counts.items())

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that the node starts and ends: they hear of it through pipes."""
+"""Child processes of the node, connected by pipes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _ROOT = str(Path(__file__).resolve().parents[3])
 def start_module(module: str) -> subprocess.Popen[bytes]:
     """Start a module of this package as a process with pipes for input and output.
 
-    Ctrl-C goes to all processes. The node ends this one in order, which therefore inherits a mask
-    of the signal. A session of its own would do that too, but Linux may give each session an equal
-    share of the processor (autogroups), and niceness counts within a session only.
+    Ctrl-C reaches all processes. The child inherits a mask of the signal, because the node ends it
+    orderly. A new session would have the same effect, but Linux may give each session an equal
+    share of the processor (autogroups), so that niceness would have no effect between them.
 
     Args:
         module: Name of the module.

@@ -23,29 +23,29 @@ try:
 except ImportError:  # before ROS 2 Kilted
     from rclpy.executors import SingleThreadedExecutor as _Executor  # type: ignore[assignment]
 
-# Longest wait for an event [s]: the end is noticed after it at the latest.
+# Longest wait for an event [s], and so the longest delay of the end.
 LONGEST_WAIT = 0.1
-# An executor that raises for this time, and does nothing else, is broken [s].
+# Time of nothing but errors after which an executor is considered broken [s].
 GIVE_UP = 10.0
 
 
 def make_executor(context: Context | None = None) -> Executor:
-    """Return the executor of one thread that takes the least time of the interpreter."""
+    """Return the single-threaded executor that uses the interpreter least."""
     return _Executor(context=context)
 
 
 def serve_one(executor: Executor, timeout: float) -> None:
-    """Serve the next event; raise Ctrl-C after it.
+    """Serve the next event; raise KeyboardInterrupt after it.
 
-    Raised while an event makes a message, it would be lost: rclpy turns it into a RuntimeError,
-    with any executor. rclpy must leave SIGINT to Python.
+    If it were raised while rclpy converts a message, rclpy would turn it into a RuntimeError.
+    SIGINT must be handled by Python, not by rclpy.
 
     Args:
         executor: An executor of the main thread.
         timeout: Longest wait for the event [s].
 
     Raises:
-        KeyboardInterrupt: Ctrl-C, which the event was served before.
+        KeyboardInterrupt: After Ctrl-C, once the event has been served.
     """
     interrupts: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
@@ -58,7 +58,7 @@ def serve_one(executor: Executor, timeout: float) -> None:
 
 
 def serve_queued(executor: Executor, timeout: float) -> None:
-    """Wait until what is queued in an executor, and what that queues in turn, has been served.
+    """Wait until all queued tasks of an executor, and those that they queue, are done.
 
     rclpy sends the result of a goal in a second task, after the one in which the goal ends.
 
@@ -81,15 +81,15 @@ def spin_until(
 ) -> None:
     """Serve ROS until an event is set.
 
-    Errors in callbacks end in their nodes
-    (:class:`~ros_ik.node.execution.guard.GuardedNode`). What rclpy raises beside them, such as for
-    a message that it cannot take, is reported, and the next event is served. Each wait is bounded:
-    the executor of events finds nothing in an unbounded one in rclpy 9.
+    Nodes handle errors in callbacks (:class:`~ros_ik.node.execution.guard.GuardedNode`). Other
+    errors of rclpy, such as for a message that it cannot read, are reported, and the next event is
+    served. Each wait is bounded: the executor of events finds nothing in an unbounded one in rclpy
+    9.
 
     Args:
-        executor: What :func:`make_executor` returned.
+        executor: Executor of :func:`make_executor`.
         ended: Set by a signal handler or another thread.
-        on_fault: Called with where an error came from and the error; None raises it.
+        on_fault: Called with the origin of an error and the error; None raises it.
 
     Raises:
         Exception: The executor has served nothing but errors for ``GIVE_UP`` seconds.

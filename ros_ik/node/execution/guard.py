@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that survive errors in callbacks, those of rclpy's own services included.
+"""Nodes that survive errors in callbacks, including those of rclpy's own services.
 
-An executor raises an error of a callback in the loop that spins it, and leaves requests that
-arrived at the same time in DDS. So errors are caught in the callback: they are reported, the
-answer to a request gives the reason, and the next callback runs normally.
+An executor raises the error of a callback in the loop that spins it, and leaves other pending
+requests in DDS. Errors are therefore caught in the callback: they are reported, the answer to a
+request gives the reason, and the next callback runs normally.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 from rclpy.waitable import Waitable
 
-# Fields of responses that take a sentence; the field `success` is False from the start.
+# Fields of responses for the reason; the field `success` is False by default.
 _SENTENCES = ('message', 'reason', 'failure_reason')
 
 
 def fault_text(error: BaseException) -> str:
-    """Return an error as a sentence for people."""
+    """Return an error as text for people."""
     text = ' '.join(str(error).split())
     return f'{type(error).__name__}: {text}' if text else type(error).__name__
 
@@ -49,10 +49,10 @@ def fault_response(kind: Any, error: BaseException) -> Any:
 
 
 class GuardedNode(Node):
-    """A node that reports errors in its callbacks; must be the first of several bases."""
+    """A node that reports errors in its callbacks; must be the first base class."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Create the node; arguments are those of its class in rclpy."""
+        """Create the node with the arguments of its class in rclpy."""
         self._guarded: weakref.WeakSet[Any] = weakref.WeakSet()
         super().__init__(*args, **kwargs)
 
@@ -67,7 +67,7 @@ class GuardedNode(Node):
 
     @property
     def services(self) -> Iterator[Service]:
-        """Return the services, which answer whatever happens."""
+        """Return the services, wrapped so that each request gets an answer."""
         for service in super().services:
             if self._is_new(service):
                 self._guard_service(service)
@@ -92,7 +92,7 @@ class GuardedNode(Node):
 
     @property
     def waitables(self) -> Iterator[Waitable]:
-        """Return everything else that an executor waits for: actions, events of DDS."""
+        """Return other entities of the executor: actions, events of DDS."""
         for waitable in super().waitables:
             if self._is_new(waitable):
                 execute = self.guarded(type(waitable).__name__, waitable.execute)
@@ -105,12 +105,12 @@ class GuardedNode(Node):
         callback: Callable[..., Any],
         instead: Callable[[Exception], Any] = lambda error: None,
     ) -> Callable[..., Any]:
-        """Return a callback that reports what it raises.
+        """Return a callback that reports errors instead of raising them.
 
         Args:
-            where: What to call it in a report.
+            where: Name of the callback in a report.
             callback: The callback, a function or a coroutine function.
-            instead: Returns what to return in that case.
+            instead: Function that returns the result after an error.
         """
 
         def report(error: Exception) -> Any:
@@ -140,13 +140,13 @@ class GuardedNode(Node):
         service.callback = self.guarded(
             name, service.callback, lambda error: fault_response(kind, error)
         )
-        # A response that cannot be written, or whose client has gone, costs that one alone.
+        # A response that cannot be sent affects only its client.
         send = self.guarded(name, service.send_response)
         service.send_response = send  # type: ignore[method-assign]
 
 
 def _nothing() -> None:
-    """Stand for the callback of a timer that has none."""
+    """Do nothing, for a timer without a callback."""
 
 
 def _guard_coroutine(

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Real-time settings of the control thread, of the operating system and of the interpreter.
+"""Real-time settings of the control thread, the operating system and the interpreter.
 
-Memory is not locked: mlockall covers the address space of the whole process, Warp's compiler and
-DDS included, which is far beyond the usual limit, and once that is reached each further allocation
-fails. A process in use does not fault its pages in again unless the machine swaps: turn swap off.
+Memory is not locked. mlockall covers the whole address space, with Warp's compiler and DDS, which
+exceeds the usual limit; further allocations would then fail. Without swap, pages in use stay in
+memory: turn swap off.
 """
 
 from __future__ import annotations
@@ -17,19 +17,21 @@ import time
 
 from ros_ik.settings import SettingsError
 
-# Objects made and not freed since the last collection from which one is worth its time, and from
-# which it no longer waits for a pause that is long enough.
+# Number of new objects that makes a collection worthwhile, and number at which it no longer waits
+# for a long enough pause.
 _WORTH, _TOO_MANY = 700, 50_000
-# Collections of a generation after which the next one is collected too, as Python has it.
+# Number of collections of a generation after which the next generation is collected too, as in
+# Python.
 _EVERY = 10
-# A collection starts where so many times its usual duration are left; that duration at first [s].
+# Required pause in multiples of the usual duration of a collection, and initial estimate of that
+# duration [s].
 _SPARE, _FIRST_GUESS = 3.0, 1e-4
-# How fast an unusual duration is forgotten, from one attempt to the next [1].
+# Decay of an unusual duration per attempt [1].
 _FORGET = 0.98
 
 
 def check_cpu(cpu: int) -> None:
-    """Refuse a processor that this machine does not have; -1 stands for any.
+    """Raise an error for a processor that this machine does not have; -1 stands for any.
 
     Raises:
         SettingsError: There is no such processor.
@@ -40,21 +42,22 @@ def check_cpu(cpu: int) -> None:
 
 
 def schedule_thread(thread: threading.Thread, priority: int, cpu: int) -> list[str]:
-    """Give a running thread its priority and processor as far as that is permitted.
+    """Set priority and processor of a running thread, as far as permitted.
 
     Args:
         thread: The thread.
-        priority: Of SCHED_FIFO, 1 to 99; 0 leaves the thread as it is.
+        priority: SCHED_FIFO priority, 1 to 99; 0 leaves the thread as it is.
         cpu: The only processor that may run it; -1 leaves that to the system.
 
     Returns:
-        A sentence for each thing that was not permitted: what is missing, and how to get it.
+        A message for each setting that was not permitted, with the missing permission and its
+        remedy.
     """
     warnings = []
     identifier = thread.native_id or 0
     if priority > 0:
         try:
-            # What the thread starts in turn has the usual priority.
+            # Threads started by this one have the ordinary priority.
             policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
             os.sched_setscheduler(identifier, policy, os.sched_param(priority))
         except (OSError, AttributeError) as error:
@@ -75,12 +78,12 @@ def schedule_thread(thread: threading.Thread, priority: int, cpu: int) -> list[s
 
 
 def wake_promptly() -> None:
-    """Have the calling thread woken when it is due; otherwise Linux saves power, 50 us late."""
+    """Disable timer slack of the calling thread, which delays wake-ups by 50 us."""
     path = f'/proc/{threading.get_native_id()}/timerslack_ns'
     try:
         Path(path).write_text('1', encoding='ascii')
     except OSError:
-        pass  # not on Linux, or not permitted: the tick begins a little later
+        pass  # not on Linux, or not permitted: ticks begin a little later
 
 
 def _reason(error: Exception) -> str:
@@ -91,12 +94,13 @@ def _reason(error: Exception) -> str:
 
 
 def settle_memory(*, whole: bool = True) -> None:
-    """Collect garbage, and keep what is left out of every later collection.
+    """Collect garbage, and exclude the remaining objects from later collections.
 
-    It holds the interpreter for a tenth of a second or so: not while the robot moves.
+    It holds the interpreter for about a tenth of a second, so do not call it while the robot
+    moves.
 
     Args:
-        whole: True if what was kept out before may be garbage by now.
+        whole: True to include objects that were excluded before.
     """
     if whole:
         gc.unfreeze()
@@ -105,19 +109,20 @@ def settle_memory(*, whole: bool = True) -> None:
 
 
 class PauseCollector:
-    """Collects garbage while the control thread waits for its next tick, and never inside one.
+    """Collection of garbage while the control thread waits for its next tick.
 
-    Python would collect whenever some thread has made enough objects, which is in the middle of a
-    tick as often as not; so its own collection is off in the node's process (``gc.disable``). What
-    :func:`settle_memory` has seen is left out, so that a collection takes tens of microseconds.
+    Python would collect whenever any thread has created enough objects, often in the middle of a
+    tick. Automatic collection is therefore disabled in the node's process (``gc.disable``).
+    Objects excluded by :func:`settle_memory` are skipped, so that a collection takes tens of
+    microseconds.
     """
 
     def __init__(self) -> None:
-        """Know nothing of how long a collection takes."""
+        """Start with the initial estimate of the duration."""
         self._usual = [_FIRST_GUESS] * 3
 
     def collect_within(self, pause: float) -> int:
-        """Collect if there is enough to collect and time to do it.
+        """Collect if there is enough garbage and enough time.
 
         Args:
             pause: Time until the next tick [s].

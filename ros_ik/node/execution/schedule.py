@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 import time
 
-# How often simulated time is looked at [s], and how long it may stand still before a tick says so.
+# Polling period of simulated time [s], and time without progress after which a tick reports it.
 _POLL_PERIOD = 0.0005
 _STANDSTILL = 0.1
 
@@ -15,10 +15,10 @@ _STANDSTILL = 0.1
 class SteadySchedule:
     """Deadlines one period apart on the steady clock.
 
-    Each is computed from the first one, so that roundings do not add up to a drift.
+    Each is computed from the first one, so that rounding errors do not accumulate.
 
     Attributes:
-        now: The clock of the servo [s].
+        now: Clock of the servo [s].
     """
 
     def __init__(self, period: float) -> None:
@@ -39,8 +39,8 @@ class SteadySchedule:
     def wait(self) -> int:
         """Sleep until the next deadline; return the number of deadlines that were missed.
 
-        A deadline counts once: one that had passed before its tick was done, and each that passed
-        besides without a tick. The next tick begins at once then, the one after it in time.
+        Each deadline that passed before the end of its tick, or without a tick, counts once. The
+        next tick then begins at once, and the following one on time.
         """
         delay = self.pause()
         self._count += 1
@@ -53,29 +53,29 @@ class SteadySchedule:
 
 
 class RosTimeSchedule:
-    """Deadlines one period apart on ROS time; slow ticks while that stands still."""
+    """Deadlines one period apart on ROS time; slow ticks while ROS time stands still."""
 
     def __init__(self, period: float, now: Callable[[], float]) -> None:
         """Start now.
 
         Args:
             period: Time between ticks [s].
-            now: Returns ROS time [s].
+            now: Function that returns ROS time [s].
         """
         self._period = period
         self.now = now
         self._deadline = now()
 
     def has_time(self) -> bool:
-        """Return whether the clock has a time: ROS time is 0 before the first /clock."""
+        """Return whether the clock has a time; ROS time is 0 before the first /clock."""
         return self.now() > 0.0
 
     def pause(self) -> float:
-        """Return the time until the next deadline [s] while ROS time goes as fast as any."""
+        """Return the time until the next deadline [s], with ROS time at real-time speed."""
         return self._deadline + self._period - self.now()
 
     def wait(self) -> int:
-        """Wait until ROS time reaches the next deadline; return the number that was missed."""
+        """Wait until ROS time reaches the next deadline; return the number of missed deadlines."""
         self._deadline += self._period
         give_up = time.monotonic() + _STANDSTILL
         while time.monotonic() < give_up:
@@ -87,5 +87,5 @@ class RosTimeSchedule:
         if abs(behind) <= self._period:
             return 0
         self._deadline = self.now()
-        # Only time that ran past counts: a clock that stands still or went back missed nothing.
+        # A clock that stands still or jumped back causes no missed deadlines.
         return int(behind / self._period) if behind > 0.0 else 0

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A gate at which threads wait for the end of a tick before they hold the interpreter for long.
+"""Gate at which threads wait for the end of a tick before they hold the interpreter for long.
 
-A call that makes a large message holds the interpreter for 0.3 ms, and Python does not interrupt
-a call. If it began during a tick, the tick would end later by as much.
+Creating a large message holds the interpreter for 0.3 ms without interruption. If that began
+during a tick, it would delay the tick by the same time.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import math
 import threading
 import time
 
-# Time before the next tick for which it is worth to begin at once [s].
+# Time before the next tick that permits to continue at once [s].
 _ENOUGH = 0.001
-# Longest wait [s]: where ticks are slow or stand still, nothing else stands still with them.
+# Longest wait [s], for slow or stopped ticks.
 _LONGEST = 0.01
 
 
 class TickGap:
-    """Opened by the control thread at the end of each tick; one other thread waits at it."""
+    """Gate that the control thread opens at the end of each tick, for one waiting thread."""
 
     def __init__(self) -> None:
         """Stay open until the first tick."""
@@ -37,7 +37,7 @@ class TickGap:
         return True
 
     def wait(self) -> None:
-        """Return at the end of a tick, or at once where the next one is far away."""
+        """Wait for the end of a tick, unless the next tick is far away."""
         if self._until - time.monotonic() > _ENOUGH:
             return
         self._opened.clear()

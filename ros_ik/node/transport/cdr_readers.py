@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of streams as names and numbers, read from their bytes.
+"""Readers of serialized messages of streams: names and numbers from bytes.
 
-They arrive at the rate of the robot, and ticks read them. rclpy takes 20 us to make a message
-of a pose and 40 us for joint states; reading their bytes takes 2 and 4 us.
+Ticks read these messages at the rate of the robot. Deserializing a pose takes rclpy 20 us, and
+joint states 40 us; reading the bytes takes 2 and 4 us.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from ros_ik.node.transport.cdr_templates import Marks
 from ros_ik.node.transport.cdr_templates import SerializedMessage
 from ros_ik.node.transport.pose_messages import pose_numbers
 
-# Plain CDR, little-endian, which is what processors with ROS write; of others rclpy reads each.
+# Plain little-endian CDR, as supported processors write it. rclpy reads any other encoding.
 _PLAIN = b'\x00\x01\x00\x00'
 _BODY = len(_PLAIN)
 _HEAD, _STAMP = struct.Struct('<iII'), struct.Struct('<iI')
 _FRAME = _BODY + _HEAD.size
-# Bytes that say the size of an array.
+# Number of bytes of the length of an array.
 _SIZE = 4
-# Arrangements of joints in messages that are known at a time: one for each publisher.
+# Maximum number of cached layouts of joint states, one for each publisher.
 _MOST_LAYOUTS = 8
 
 
@@ -43,7 +43,7 @@ class Stamp(NamedTuple):
 
     @property
     def seconds(self) -> float | None:
-        """The time [s]; None for zero, which says nothing."""
+        """The time [s]; None for zero, which means unset."""
         return self.sec + 1e-9 * self.nanosec if self.sec or self.nanosec else None
 
 
@@ -53,8 +53,8 @@ class StampedSample(NamedTuple):
     Attributes:
         frame_id: Name of the frame.
         stamp: Time of the header.
-        numbers: Of a pose x y z qx qy qz qw, of a velocity the linear and the angular one, of a
-            point x y z.
+        numbers: Numbers of a pose (x y z qx qy qz qw), a velocity (linear, angular) or a point (x
+            y z).
     """
 
     frame_id: str
@@ -66,11 +66,11 @@ class JointSample(NamedTuple):
     """Positions or velocities of joints.
 
     Attributes:
-        frame_id: '': joints are given in no frame, whatever their header says.
+        frame_id: Always '': joints are not given in a frame.
         stamp: Time of the header.
         names: Names of the joints.
-        positions: As many as the message has [rad or m].
-        velocities: As many as the message has [rad/s or m/s] where it has no positions.
+        positions: Positions in the message [rad or m].
+        velocities: Velocities in the message [rad/s or m/s], if it has no positions.
     """
 
     frame_id: str
@@ -83,12 +83,12 @@ class JointSample(NamedTuple):
 def _stamped_reader(
     kind: type, count: int, numbers_of: Callable[[Any], Sequence[float]]
 ) -> Callable[[bytes], StampedSample]:
-    """Return what reads messages of a header and numbers.
+    """Return a reader of messages that consist of a header and numbers.
 
     Args:
         kind: Type of the messages.
         count: Number of numbers.
-        numbers_of: Returns the numbers of a message.
+        numbers_of: Function that returns the numbers of a message.
     """
     layout = struct.Struct(f'<{count}d')
 
@@ -103,7 +103,7 @@ def _stamped_reader(
                 name = data[_FRAME:end]
                 frame_id = name[:-1].decode()
             except (struct.error, UnicodeDecodeError):
-                pass  # rclpy says what is wrong with it
+                pass  # rclpy raises the error
             else:
                 if name.find(0) == length - 1:
                     return StampedSample(frame_id, Stamp(seconds, nanoseconds), numbers)
@@ -134,10 +134,10 @@ read_point = _stamped_reader(PointStamped, 3, _point_numbers)
 
 
 class JointReader:
-    """Reads joint states. Publishers repeat their names, so each arrangement is found once."""
+    """Reader of joint states, with a cached layout for each set of names and sizes."""
 
     def __init__(self) -> None:
-        """Know no arrangement."""
+        """Start without layouts."""
         self._layouts: list[_JointLayout] = []
 
     def __call__(self, data: bytes) -> JointSample:

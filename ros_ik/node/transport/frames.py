@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frames on a pipe between the node and a process of its own.
 
-A frame is its length, 8 bytes, and a pickled object. Only the node holds the other end.
+A frame is a length of 8 bytes and a pickled object. Pickle is safe here because only the node
+holds the other end.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def write_frame(pipe: BinaryIO, frame: object) -> None:
 
 
 def read_frame(pipe: BinaryIO) -> Any:
-    """Return the next frame; None once the other end is closed, in order or not."""
+    """Return the next frame, or None once the other end is closed, orderly or not."""
     head = pipe.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A mailbox between threads: it holds the latest value, and no reader waits for it."""
+"""Mailbox between threads: it holds the latest value, and readers do not wait."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ T = TypeVar('T')
 
 
 class Mailbox(Generic[T]):
-    """Holds the latest value; writing replaces it. Any thread may read, and no reader waits.
+    """Holder of the latest value. Any thread may read it without waiting.
 
-    Values are immutable by agreement: a writer puts a new object, so that a reader never sees half
-    of a change. Binding an attribute is atomic in Python.
+    Values are immutable by agreement: a writer puts a new object, so that a reader never sees a
+    partial change. Binding an attribute is atomic in Python.
     """
 
     def __init__(self, value: T) -> None:
@@ -32,7 +32,7 @@ class Mailbox(Generic[T]):
     def update(self, change: Callable[[T], T]) -> T:
         """Replace the value by ``change(value)``, and return it.
 
-        Writers wait for each other, so that none loses what another one changes.
+        Writers wait for each other, so that no change is lost.
         """
         with self._writing:
             self._value = change(self._value)

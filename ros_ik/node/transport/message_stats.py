@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Counters of messages: used ones by topic, dropped ones by reason, for the log and the status."""
+"""Counters of messages: used ones by topic, dropped ones by reason; log lines and status."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from rclpy.node import Node
 from ros_ik.servo import Rejection
 from ros_ik.servo import StatusCode
 
-# Time between two lines in the log that say the same [s].
+# Minimum time between two equal lines in the log [s].
 _LOG_PERIOD = 5.0
-# Most sentences that are made in that time for one topic and reason; they may all be different.
+# Maximum number of texts composed in that time per topic and reason; they may all differ.
 _MOST_SENTENCES = 20
-# Lines that wait to be logged.
+# Maximum number of queued log lines.
 _MOST_LINES = 64
-# Longest sentence in the log and the status; names in a message may have any length.
+# Maximum length of a text in log and status; names in a message may have any length.
 _LONGEST = 500
-# How long the newest drop stays in the status [s].
+# Time for which the status reports the newest drop [s].
 _SHOWN = 1.0
-# What the code for a missing transform may take the place of.
+# Codes that TF_UNAVAILABLE may replace.
 _IDLE = (StatusCode.OK, StatusCode.COMMAND_STALE, StatusCode.DEADLINE_MISSED)
 
 
 class Drop(enum.Enum):
-    """Reasons to drop a message before the servo sees it; the values name the counters."""
+    """Reasons to drop a message before it reaches the servo; the values name the counters."""
 
     TF_UNAVAILABLE = 'tf_unavailable'
     TOO_OLD = 'too_old'
@@ -52,11 +52,11 @@ class Refusal:
     """The newest drop.
 
     Attributes:
-        topic: Name of the topic, service or action below the node.
-        reason: Why the message was dropped.
-        time: When, on the steady clock [s].
-        event: What happened, before the name of the topic.
-        sentence: The reason for people, '' where it was not made.
+        topic: Name of the topic, service or action, relative to the node.
+        reason: Reason of the drop.
+        time: Time on the steady clock [s].
+        event: Text before the name of the topic.
+        sentence: Reason as text, '' if it was not composed.
     """
 
     topic: str
@@ -67,13 +67,13 @@ class Refusal:
 
 
 class MessageStats:
-    """Counts dropped and used messages; for any thread, one at a time for each topic.
+    """Counters of dropped and used messages; for any thread, one at a time per topic.
 
     Attributes:
-        counts: How often, by reason.
-        total: Sum of the counts.
-        used: How many messages were of use, by topic.
-        latest: The newest drop, None where its topic has delivered something of use since.
+        counts: Number of drops by reason.
+        total: Number of all drops.
+        used: Number of used messages by topic.
+        latest: Newest drop, or None if its topic has delivered a valid message since.
     """
 
     def __init__(self, node: Node) -> None:
@@ -84,7 +84,7 @@ class MessageStats:
         self.used: dict[str, int] = {}
         self.latest: Refusal | None = None
         self._logged: dict[str, float] = {}
-        # Begin of a period, and how many sentences were made in it.
+        # Start of a period, and number of texts composed in it.
         self._made: dict[tuple[str, Reason], tuple[float, int]] = {}
         self._counting = threading.Lock()
         self._unlogged: deque[tuple[Refusal, Callable[[], str]]] = deque(maxlen=_MOST_LINES)
@@ -100,11 +100,12 @@ class MessageStats:
         """Count a drop, and log it.
 
         Args:
-            topic: Name of the topic, service or action below the node.
-            reason: Why.
-            what: Says what it was; called only as often as is logged, for it may take long.
-            count: How many parts of one message were dropped.
-            event: What happened, before the name of the topic.
+            topic: Name of the topic, service or action, relative to the node.
+            reason: Reason of the drop.
+            what: Function that describes the message; called only if logged, because it may take
+                long.
+            count: Number of dropped parts of one message.
+            event: Text before the name of the topic.
         """
         refusal = self._count(Refusal(topic, reason, time.monotonic(), event), count)
         if refusal is not None:
@@ -119,12 +120,12 @@ class MessageStats:
             self._unlogged.append((refusal, what))
 
     def log(self) -> None:
-        """Log what ticks have dropped; to be called now and then."""
+        """Log the drops of ticks; call it periodically."""
         while self._unlogged:
             self._log(*self._unlogged.popleft())
 
     def _count(self, refusal: Refusal, count: int) -> Refusal | None:
-        """Count; return the drop if its sentence is to be logged."""
+        """Count a drop; return it if it is to be logged."""
         reason, key = refusal.reason, (refusal.topic, refusal.reason)
         with self._counting:
             self.counts[reason.value] = self.counts.get(reason.value, 0) + count
@@ -139,7 +140,7 @@ class MessageStats:
         return refusal
 
     def _log(self, refusal: Refusal, what: Callable[[], str]) -> None:
-        """Log a drop, unless the log says the same of a short time ago."""
+        """Log a drop, unless an equal line was logged recently."""
         sentence = what()[:_LONGEST]
         if self.latest is refusal:
             self.latest = dataclasses.replace(refusal, sentence=sentence)
@@ -152,14 +153,14 @@ class MessageStats:
             self._node.get_logger().warning(line)
 
     def accepted(self, topic: str) -> None:
-        """Count a used message: the status no longer shows the drop of its topic."""
+        """Count a used message; the status no longer shows a drop of its topic."""
         self.used[topic] = self.used.get(topic, 0) + 1
         latest = self.latest
         if latest is not None and latest.topic == topic:
             self.latest = None
 
     def shown(self, code: StatusCode, text: str) -> tuple[StatusCode, str]:
-        """Return code and text of a status with what was dropped a short time ago."""
+        """Return code and text of a status, with a recent drop."""
         latest = self.latest
         if latest is None or time.monotonic() - latest.time > _SHOWN:
             return code, text

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Topics that the control thread reads itself, at the beginning of a tick.
+"""Topics that the control thread reads itself, at the start of a tick.
 
-An executor wakes its thread for each message, which takes the interpreter from a running tick
-for 0.2 ms. Read by the tick, a message takes 0.04 ms. Messages that come faster than ticks are
-overwritten in DDS, which takes no time of the interpreter.
+An executor wakes its thread for each message and takes the interpreter from a running tick for 0.2
+ms. If the tick reads the message, it takes 0.04 ms. Messages that arrive faster than ticks are
+overwritten in DDS, without the interpreter.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 
-# A topic was heard of lately where a message came within this time [s]; every other one is looked
-# at that often [s].
+# Time after the last message for which a topic is active [s], and polling period of inactive
+# topics [s].
 _LATELY, _LOOK_PERIOD = 1.0, 0.01
 
 
 class Stream:
-    """A subscription that no executor serves, of a node that :class:`LeavesStreams`.
+    """A subscription that no executor serves; its node derives :class:`LeavesStreams`.
 
     Attributes:
-        topic: The topic.
-        heard: When a reading last found a message [s], -inf before.
-        info: What the middleware says of the message that was passed on last.
+        topic: Name of the topic.
+        heard: Time at which a reading last found a message [s], -inf before the first.
+        info: Middleware information of the last message.
     """
 
     def __init__(
@@ -50,34 +50,34 @@ class Stream:
         Args:
             node: The node.
             kind: Type of the messages.
-            topic: Their topic.
+            topic: Name of the topic.
             receive: Called by :meth:`read` with each serialized message.
-            qos: Quality of service; its depth is the most that one reading takes.
+            qos: Quality of service; its depth is the maximum number of messages per reading.
         """
         self._node, self._kind, self._receive, self._depth = node, kind, receive, qos.depth
         self.topic = topic
         self.heard = -math.inf
         self.info: Mapping[str, Any] = {}
-        # How often messages were discarded, and how often when the present reading began.
+        # Number of discards, and that number at the start of the current reading.
         self._discards = self._discards_before = 0
         self._subscription = node.create_subscription(kind, topic, _left_alone, qos, raw=True)
 
     def read(self, now: float) -> None:
-        """Pass on what has come since the last time, the oldest first; ``now`` in s."""
+        """Pass on new messages, the oldest first; ``now`` in s."""
         self._discards_before = self._discards
         for data, info in self._messages():
             self.heard, self.info = now, info
             self._receive(data)
 
     def discard(self) -> None:
-        """Forget what has come and was not read to its end; any thread may ask for it."""
+        """Discard messages that are not processed yet; any thread may call it."""
         self._discards += 1
         for _ in self._messages():
             pass
 
     @property
     def is_discarded(self) -> bool:
-        """True if messages were discarded since the present reading began."""
+        """True if messages were discarded since the current reading began."""
         return self._discards != self._discards_before
 
     def destroy(self) -> None:
@@ -85,7 +85,7 @@ class Stream:
         self._node.destroy_subscription(self._subscription)
 
     def _messages(self) -> Iterator[tuple[bytes, Mapping[str, Any]]]:
-        """Take messages out of DDS with their info, as many as the depth at most."""
+        """Take messages and their info out of DDS, at most the depth."""
         handle = self._subscription.handle
         try:
             with handle:
@@ -95,13 +95,14 @@ class Stream:
                         return
                     yield taken
         except InvalidHandle:
-            pass  # destroyed a moment ago
+            pass  # destroyed meanwhile
 
 
 class StreamRound:
-    """Reads streams in each tick: recently active ones every time, the others in turn.
+    """Reading of streams in each tick: active ones every time, the others in turn.
 
-    A silent topic costs a tick a tenth of a message; a node of several tasks has a dozen of them.
+    Polling a silent topic takes a tenth of the time of a message, and a node with several tasks
+    has a dozen of them.
     """
 
     def __init__(self, streams: Sequence[Stream], period: float) -> None:
@@ -111,7 +112,7 @@ class StreamRound:
         self._looks = min(len(streams), math.ceil(len(streams) * period / _LOOK_PERIOD))
 
     def read(self, now: float) -> None:
-        """Read what is to be read at ``now`` [s]."""
+        """Read the streams that are due at ``now`` [s]."""
         before = now - _LATELY
         for stream in self._streams:
             if stream.heard >= before:
@@ -122,11 +123,11 @@ class StreamRound:
 
 
 class LeavesStreams:
-    """Mixin of nodes whose streams are left alone by executors; it comes before the node."""
+    """Mixin for nodes with streams, to be derived before the node."""
 
     @property
     def subscriptions(self) -> Iterator[Subscription]:
-        """Return the subscriptions that an executor is to serve: all but those of streams."""
+        """Return the subscriptions of the executor: all except those of streams."""
         every: Iterator[Subscription] = super().subscriptions  # type: ignore[misc]
         return (each for each in every if each.callback is not _left_alone)
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Poses as messages have them and as numbers: x y z qx qy qz qw."""
+"""Conversion between pose messages and numbers x y z qx qy qz qw."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Topics that reject oversized or malformed messages.
 
-rclpy makes a Python object of each element of a message before it calls a callback; a hundred
-thousand of them would keep the interpreter from the control thread for tens of milliseconds.
+rclpy creates a Python object for each element of a message before it calls a callback. A hundred
+thousand of them would block the control thread for tens of milliseconds.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from ros_ik.node.transport.polled_subscription import Stream
 from ros_ik.node.transport.polled_subscription import StreamNode
 from ros_ik.node.transport.qos_profiles import LATEST_TARGET
 
-# One pose, twist or point; only the name of its frame has no size of its own [bytes].
+# A pose, twist or point with the name of its frame [bytes].
 TARGET_BYTES = 16 * 1024
-# Descriptions of large robots have some hundreds of kB; meshes are in files [bytes].
+# Descriptions of large robots have hundreds of kB, without meshes [bytes].
 DESCRIPTION_BYTES = 16 * 1024 * 1024
-# A flag takes one byte, and what comes before and after it [bytes].
+# A flag with encapsulation and padding [bytes].
 FLAG_BYTES = 64
-# Some 2,500 joints with names of a usual length [bytes].
+# About 2,500 joints with names of usual length [bytes].
 JOINTS_BYTES = 256 * 1024
 
 
@@ -48,9 +48,9 @@ def subscribe(
     Args:
         node: The node.
         kind: Type of the messages.
-        topic: Their topic.
-        callback: Called with each message that is small enough.
-        drops: Counts the others.
+        topic: Name of the topic.
+        callback: Called with each accepted message.
+        drops: Counter of rejected messages.
         most_bytes: Largest size of a serialized message.
         qos: Quality of service.
     """
@@ -75,12 +75,12 @@ def stream(
     Args:
         node: The node.
         kind: Type of the messages.
-        topic: Their topic.
-        callback: Called by whoever reads the stream with what ``read`` returns.
-        drops: Counts what is not passed on.
+        topic: Name of the topic.
+        callback: Called by the reader of the stream with the result of ``read``.
+        drops: Counter of rejected messages.
         most_bytes: Largest size of a serialized message.
-        read: Makes what is passed on of a serialized message. Raises RuntimeError, ValueError or
-            MemoryError for one that cannot be read.
+        read: Converts a serialized message. Raises RuntimeError, ValueError or MemoryError if it
+            is malformed.
         qos: Quality of service.
     """
     receive = _receiver(topic, callback, drops.add_in_tick, most_bytes, read)
@@ -94,7 +94,7 @@ def _receiver(
     most_bytes: int,
     read: Callable[[bytes], Any],
 ) -> Callable[[bytes], None]:
-    """Return what passes on serialized messages."""
+    """Return a callback that checks serialized messages and passes them on."""
     name = topic.removeprefix('~/')
 
     def receive(data: bytes) -> None:
