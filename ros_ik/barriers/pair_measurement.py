@@ -14,6 +14,7 @@ from ros_ik.barriers.collision_table import CollisionTable
 from ros_ik.kinematics.collision.pairs.pair_functions import FAR
 from ros_ik.kinematics.collision.pairs.pair_functions import pair_structs
 from ros_ik.kinematics.collision.pairs.pair_kernels import pair_kernels
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.stepping.stop_path import PathCheck
 from ros_ik.model.conventions.joint_type import GeoType
@@ -132,7 +133,7 @@ class PairMeasurement:
         """
         n = body_q.shape[0]
         self._launch_place(body_q, work)
-        wp.launch(
+        launch(
             self._kernels.distances,
             (n, self.n_rows if self._every else 1),
             inputs=[body_q, self.arrays, self._every, start],
@@ -173,7 +174,7 @@ class PairMeasurement:
                 wp.zeros((n, 1, variables), dtype=self._scalar, device=self._device),
             ]
         self._launch_place(body_q, work)
-        wp.launch(
+        launch(
             self._kernels.choose,
             n,
             inputs=[body_q, *motion, *step, self.arrays, rows // 2, start],
@@ -194,7 +195,7 @@ class PairMeasurement:
         """
         n = body_q.shape[0]
         self._launch_place(body_q, work)
-        wp.launch(
+        launch(
             self._kernels.sweep,
             n,
             inputs=[body_q, *motion, self.arrays],
@@ -218,7 +219,7 @@ class PairMeasurement:
         if n not in self._body_q:
             self._body_q[n] = wp.zeros_like(body_q)
         self._launch_place(body_q, now)
-        wp.launch(
+        launch(
             self._kernels.follow,
             n,
             inputs=[
@@ -243,7 +244,7 @@ class PairMeasurement:
             jacobian: Output, [n, total_rows, n_variables].
             start: First row of ``n_rows``.
         """
-        wp.launch(
+        launch(
             self._kernels.jacobian,
             (jacobian.shape[0], self.n_rows),
             inputs=[*motion, self.arrays, start, work],
@@ -258,7 +259,7 @@ class PairMeasurement:
         return self._ways[n]
 
     def _launch_place(self, body_q: wp.array, work: Any) -> None:
-        wp.launch(
+        launch(
             self._kernels.place,
             body_q.shape[0],
             inputs=[body_q, self.arrays],

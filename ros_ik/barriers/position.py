@@ -26,6 +26,7 @@ from ros_ik.kinematics.collision.pairs.point_path import point_in_function
 from ros_ik.kinematics.runtime.arguments import checked_link
 from ros_ik.kinematics.runtime.arguments import checked_numbers
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.spatial import spatial_functions
 
@@ -213,7 +214,7 @@ class PositionBarrier(Barrier):
 
     def launch_values(self, body_q: wp.array, values: wp.array, start_idx: int) -> None:
         """Write the distances to the faces; see :meth:`Barrier.launch_values`."""
-        wp.launch(
+        launch(
             self._kernels.values,
             dim=body_q.shape[0],
             inputs=[
@@ -227,7 +228,7 @@ class PositionBarrier(Barrier):
     def launch_sweep(self, way: wp.array, may_fall: wp.array) -> None:
         """Mark robots whose link may leave the box; see :meth:`Barrier.launch_sweep`."""
         state = self._state
-        wp.launch(
+        launch(
             self._kernels.sweep,
             dim=state.n_robots,
             inputs=[
@@ -241,7 +242,7 @@ class PositionBarrier(Barrier):
     def launch_follow(self, check: 'PathCheck', column: int) -> None:
         """Judge the distances to the faces along paths; see :meth:`Barrier.launch_follow`."""
         state = self._state
-        wp.launch(
+        launch(
             follow_point_kernel(state.scalar),
             dim=state.n_robots,
             inputs=[
@@ -256,7 +257,7 @@ class PositionBarrier(Barrier):
     def launch_jacobian(self, jacobian: wp.array, start_idx: int) -> None:
         """Write the derivatives of the distances; see :meth:`Barrier.launch_jacobian`."""
         state = self._state
-        wp.launch(
+        launch(
             self._kernels.jacobian,
             dim=state.n_robots,
             inputs=[

@@ -13,6 +13,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.kinematics.tree import tree_struct
@@ -120,7 +121,7 @@ def launch_forward_kinematics(
         body_q: Output: link poses in the world, shape [n, body_count].
         differentiable: Use the kernel with a backward pass, for a ``wp.Tape``.
     """
-    wp.launch(
+    launch(
         forward_kernel(tree.scalar, differentiable),
         dim=joint_q.shape[0],
         inputs=[tree.arrays, joint_q],

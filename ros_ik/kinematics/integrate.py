@@ -13,6 +13,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.kinematics.tree import tree_struct
@@ -115,7 +116,7 @@ def launch_integrate(
         differentiable: Use the kernel with a backward pass, for a ``wp.Tape``; the output is then
             an array of its own.
     """
-    wp.launch(
+    launch(
         integrate_kernel(tree.scalar, differentiable),
         dim=joint_q.shape[0],
         inputs=[tree.arrays, joint_q, joint_qd_step],

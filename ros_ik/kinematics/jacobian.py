@@ -11,6 +11,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 
 
@@ -60,7 +61,7 @@ def launch_frame_jacobian(
         jacobian: Output, shape [n, 6, joint_dof_count].
         differentiable: Use the kernel with a backward pass, for a ``wp.Tape``.
     """
-    wp.launch(
+    launch(
         _frame_jacobian_kernel(jacobian.dtype, differentiable),
         dim=body_q.shape[0],
         inputs=[body_q, joint_S_s, link_index, chain_dof],

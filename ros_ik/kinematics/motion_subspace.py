@@ -12,6 +12,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.kinematics.tree import tree_struct
@@ -139,7 +140,7 @@ def launch_motion_subspace(
         joint_S_s: Output: twists, shape [n, joint_dof_count].
         differentiable: Use the kernel with a backward pass, for a ``wp.Tape``.
     """
-    wp.launch(
+    launch(
         _motion_subspace_kernel(tree.scalar, differentiable),
         dim=joint_q.shape[0],
         inputs=[tree.arrays, joint_q, body_q],

@@ -22,6 +22,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.stepping.braking import braking_function
 from ros_ik.limits.arguments import check_some_may_move
@@ -223,7 +224,7 @@ class AccelerationLimit(ScaledLimit):
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box; see :meth:`Limit.launch`."""
         state = self._state
-        wp.launch(
+        launch(
             _acceleration_kernel(state.scalar),
             dim=state.n_robots,
             inputs=[

@@ -21,6 +21,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.stepping.braking import braking_function
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.arguments import finite_array
@@ -131,7 +132,7 @@ class JerkLimit(ScaledLimit):
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box; see :meth:`Limit.launch`."""
         state = self._state
-        wp.launch(
+        launch(
             _jerk_kernel(state.scalar),
             dim=state.n_robots,
             inputs=[

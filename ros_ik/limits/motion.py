@@ -17,6 +17,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.limits.arguments import dof_values
 from ros_ik.limits.arguments import finite_array
 from ros_ik.limits.arguments import fraction
@@ -97,7 +98,7 @@ def _motion_kernel(scalar: type) -> wp.Kernel:
     steps_of_variable, tighten = steps_of_variable_function(scalar), yield_function(scalar)
     Motion = motion_struct(scalar)
 
-    @compiled_kernel()
+    @compiled_kernel(registers=255)
     def apply_motion_limit(
         joint_q: wp.array2d(dtype=scalar),  # [n, joint_coord_count]
         motion: Motion,
@@ -209,7 +210,7 @@ class MotionLimit(Limit):
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box; see :meth:`Limit.launch`."""
         state = self._state
-        wp.launch(
+        launch(
             _motion_kernel(state.scalar),
             dim=(state.n_robots, state.group.n_variables),
             inputs=[state.joint_q, self._motion],

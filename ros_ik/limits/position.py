@@ -17,6 +17,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.limits.arguments import fraction
 from ros_ik.limits.arguments import margin_values
@@ -144,7 +145,7 @@ class PositionLimit(Limit):
     def launch(self, lower: wp.array, upper: wp.array) -> None:
         """Tighten the box; see :meth:`Limit.launch`."""
         state = self._state
-        wp.launch(
+        launch(
             _position_kernel(state.scalar),
             dim=state.n_robots,
             inputs=[state.joint_q, self._bounded, self.gain],

@@ -21,6 +21,7 @@ import warp as wp
 from ros_ik.kinematics.dynamics.inertia_matrix import BodyInertias
 from ros_ik.kinematics.dynamics.inertia_matrix import inertia_functions
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.kinematics.tree import tree_struct
@@ -77,7 +78,7 @@ def _bias_force_kernel(scalar: type) -> wp.Kernel:
         p, L = vec3(F[0], F[1], F[2]), vec3(F[3], F[4], F[5])
         return join(wp.cross(omega, p), wp.cross(v, p) + wp.cross(omega, L))
 
-    @compiled_kernel()
+    @compiled_kernel(registers=128)
     def compute_bias_force(
         tree: Tree,
         mass: wp.array(dtype=scalar),  # [body_count]
@@ -165,7 +166,7 @@ def launch_bias_force(
         workspace: From :func:`bias_force_workspace`.
         bias_force: Output: forces and torques [N, Nm], shape [n, joint_dof_count].
     """
-    wp.launch(
+    launch(
         _bias_force_kernel(tree.scalar),
         dim=body_q.shape[0],
         inputs=[

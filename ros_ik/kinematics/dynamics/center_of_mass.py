@@ -21,6 +21,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import precise_array
 
@@ -215,7 +216,7 @@ def launch_center_of_mass(
         com: Output: centre of mass in the world [m], vec3, shape [n].
         differentiable: Use the kernel with a backward pass, for a ``wp.Tape``.
     """
-    wp.launch(
+    launch(
         _center_of_mass_kernel(masses.scalar, differentiable),
         dim=body_q.shape[0],
         inputs=[masses.arrays, body_q],
@@ -241,7 +242,7 @@ def launch_center_of_mass_jacobian(
         jacobian: Output, every entry written: d com / d q, shape [n, 3, joint_dof_count].
         differentiable: Use the kernel with a backward pass, for a ``wp.Tape``.
     """
-    wp.launch(
+    launch(
         _center_of_mass_jacobian_kernel(masses.scalar, differentiable),
         dim=(body_q.shape[0], masses.joint_dof_count),
         inputs=[masses.arrays, body_q, joint_S_s],

@@ -24,6 +24,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import incoming_joints
 from ros_ik.kinematics.tree import KinematicTree
@@ -216,7 +217,7 @@ def launch_inertia_matrix(
         inertia_matrix: Output, every entry written: symmetric, [kg], [kg m], [kg m^2], shape
             [n, joint_dof_count, joint_dof_count].
     """
-    wp.launch(
+    launch(
         _inertia_matrix_kernel(tree.scalar),
         dim=body_q.shape[0],
         inputs=[

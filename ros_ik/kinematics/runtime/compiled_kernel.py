@@ -9,9 +9,15 @@ from typing import Any
 
 import warp as wp
 
+from ros_ik.kinematics.runtime.kernel_launch import block_size
+
 
 def compiled_kernel(
-    *, differentiable: bool = False, module: wp.Module | None = None, **options: Any
+    *,
+    differentiable: bool = False,
+    module: wp.Module | None = None,
+    registers: int | None = None,
+    **options: Any,
 ) -> Callable[[Callable[..., Any]], wp.Kernel]:
     """Return a decorator that makes a kernel, usually in a module of its own, compiled alone.
 
@@ -21,8 +27,9 @@ def compiled_kernel(
     A static value that depends on a loop belongs in a ``wp.func``. In the body of a kernel Warp
     writes the code anew at each start, cached or not: half a second for a large kernel.
 
-    No block size is set: every launch on a GPU has Warp's default of 256 threads per block. A
-    kernel that needs another number gets it as ``block_dim`` of its ``wp.launch``.
+    A kernel with many registers has fewer threads per block on a GPU than Warp's default of 256
+    and is launched by :func:`~ros_ik.kinematics.runtime.kernel_launch.launch`. A test compares
+    ``registers`` with the table of compiled kernels.
 
     ``array[k] += x`` compiles to an atomic operation on a GPU. Where one thread owns the element
     it is written as ``array[k] = array[k] + x``; a test looks for atomics in what is compiled.
@@ -30,8 +37,13 @@ def compiled_kernel(
     Args:
         differentiable: Whether it has an adjoint.
         module: The module of kernels that are compiled together, None for its own.
+        registers: Registers of a thread on a GPU, of a kernel in its own module; None for less
+            than 128.
         options: Further options of its own module.
     """
+
+    if registers is not None:
+        options['block_dim'] = block_size(registers)
 
     def decorate(function: Callable[..., Any]) -> wp.Kernel:
         return wp.kernel(

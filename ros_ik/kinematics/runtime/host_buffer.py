@@ -43,12 +43,20 @@ class HostBuffer:
         )
         self.host: np.ndarray = (self.array if self._pinned is None else self._pinned).numpy()
 
-    def upload(self) -> None:
-        """Copy what the host wrote to the device; nothing to do on a CPU."""
-        if self._pinned is not None:
-            wp.copy(self.array, self._pinned)
+    def upload(self, rows: int | None = None) -> None:
+        """Copy what the host wrote to the device; nothing to do on a CPU.
 
-    def download(self) -> None:
-        """Copy what the device wrote to the host, to be read after a synchronisation."""
+        Args:
+            rows: How many rows, the first ones; None for all.
+        """
         if self._pinned is not None:
-            wp.copy(self._pinned, self.array)
+            wp.copy(self.array[:rows], self._pinned[:rows])
+
+    def download(self, rows: int | None = None) -> None:
+        """Copy what the device wrote to the host, to be read after a synchronisation.
+
+        Args:
+            rows: How many rows, the first ones; None for all.
+        """
+        if self._pinned is not None:
+            wp.copy(self._pinned[:rows], self.array[:rows])

@@ -23,6 +23,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import sincos_function
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import incoming_joints
@@ -175,7 +176,7 @@ def place_links_kernel() -> wp.Kernel:
     place_nodes = place_nodes_function(wp.float64)
     Node = step_node_struct(wp.float64)
 
-    @compiled_kernel()
+    @compiled_kernel(registers=144)
     def place_links_of_step(
         tree: wp.array(dtype=Node),
         joint_q: wp.array2d(dtype=wp.float64),  # [n, joint_coord_count]
@@ -198,7 +199,7 @@ def launch_place_nodes(
         body_q: Output: link poses in the world, shape [n, body_count]; others stay as they are.
         joint_S_s: Output: motion subspaces, shape [n, joint_dof_count].
     """
-    wp.launch(
+    launch(
         place_links_kernel(),
         dim=joint_q.shape[0],
         inputs=[tree, joint_q],

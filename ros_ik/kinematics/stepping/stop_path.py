@@ -35,6 +35,7 @@ import warp as wp
 
 from ros_ik.kinematics.integrate import integrate_function
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_functions
 from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_struct
@@ -323,7 +324,7 @@ def place_stops_kernel(scalar: type) -> wp.Kernel:
             return scalar(0.0)
         return scalar(1.0) + wp.ceil(path.parts[place] * path.horizon[robot])
 
-    @compiled_kernel()
+    @compiled_kernel(registers=242)
     def place_stops(path: Path, skips: bool):
         robot, place = wp.tid()
         n = path.step.shape[0]
@@ -404,7 +405,7 @@ class StopPath:
             skips: Whether the poses of places that fall on the one before may be left.
         """
         n = self.arrays.step.shape[0]
-        wp.launch(
+        launch(
             self._kernel,
             (n, self.n_places),
             inputs=[self.arrays, skips],

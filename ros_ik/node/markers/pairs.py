@@ -17,6 +17,7 @@ import warp as wp
 from ros_ik.barriers.collision_scene import CollisionScene
 from ros_ik.barriers.pair_measurement import PairMeasurement
 from ros_ik.kinematics.collision.pairs.pair_points import pair_points_kernel
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.model.conventions import poses
 from ros_ik.node.markers.process_link import SeenObstacle
 from ros_ik.servo import Obstacle
@@ -118,7 +119,7 @@ class ClosestPairs:
         work = measurement.work('drawn', 1)
         measurement.launch_values(self._body_q, work, self._values, 0)
         kernel, inputs = pair_points_kernel(_SCALAR), [measurement.arrays, work]
-        wp.launch(kernel, (1, _MOST), inputs=inputs, outputs=[self._points], device=_DEVICE)
+        launch(kernel, (1, _MOST), inputs=inputs, outputs=[self._points], device=_DEVICE)
         found = work.pair.numpy()[0]
         close = np.flatnonzero(found >= 0)
         distances, points = self._values.numpy()[0, close], self._points.numpy()[0, close]

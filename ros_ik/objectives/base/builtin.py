@@ -13,6 +13,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.objectives.base.arguments import checked_weight
@@ -197,7 +198,7 @@ class BuiltinObjective(ReadOnce, IKObjective):
         else:
             kernel = residual_kernel(formula, scalar, residuals.requires_grad)
             blocks, where = self.residual_dim() // formula.rows, body_q
-        wp.launch(
+        launch(
             kernel,
             dim=(rows, blocks),
             inputs=[
@@ -236,7 +237,7 @@ class BuiltinObjective(ReadOnce, IKObjective):
             kernel = jacobian_kernel(formula, scalar)
             blocks = self.residual_dim() // formula.rows
             inputs += [self._chain_dof, self._chain_sign, body_q, joint_S_s]
-        wp.launch(
+        launch(
             kernel,
             dim=(rows, blocks),
             inputs=[*inputs, self._problem_idx.get(rows), start_idx],

@@ -54,7 +54,7 @@ def jacobian_kernel(formula: Formula, scalar: type) -> wp.Kernel:
     transform, twist, problem_row = types.transform, types.twist, types.problem_row
     rows = wp.constant(formula.rows)
 
-    @compiled_kernel()
+    @compiled_kernel(registers=156)
     def objective_jacobian(
         parameters: Parameters,
         weight: wp.array2d(dtype=wp.float64),  # [1, residuals]

@@ -14,6 +14,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.kernel_launch import launch
 
 
 @no_type_check
@@ -102,7 +103,7 @@ class TapeReader:
         if key not in self._seeds:
             self._seeds[key] = wp.zeros(size, dtype=jacobian.dtype, device=jacobian.device)
         seed = self._seeds[key]
-        wp.launch(
+        launch(
             _row_kernels(jacobian.dtype).seed_rows,
             dim=size,
             inputs=[total, first, last],
@@ -115,7 +116,7 @@ class TapeReader:
 
     @staticmethod
     def _launch(kernel: wp.Kernel, jacobian: wp.array, gradient: wp.array, row: int) -> None:
-        wp.launch(
+        launch(
             kernel,
             dim=(jacobian.shape[0], jacobian.shape[2]),
             inputs=[gradient, row],

@@ -10,6 +10,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_functions
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.limits import MotionLimit
@@ -29,7 +30,7 @@ def aimed_step_kernel() -> wp.Kernel:
     next_change = jerk_limited_stop_functions(wp.float64).next_change
     Motion = motion_struct(wp.float64)
 
-    @compiled_kernel()
+    @compiled_kernel(registers=255)
     def find_aimed_step(
         joint_q: wp.array2d(dtype=wp.float64),  # [1, joint_coord_count]
         motion: Motion,
@@ -119,7 +120,7 @@ class ViableSteps:
     def _record(self) -> None:
         for buffer in (self._joint_q, self._way, self._pace):
             buffer.upload()
-        wp.launch(
+        launch(
             aimed_step_kernel(),
             dim=len(self._way.host),
             inputs=[self._joint_q.array, self.limit.motion, self._way.array, self._pace.array],

@@ -65,7 +65,7 @@ def conditioning_kernel() -> wp.Kernel:
             row[3 + a] = weight[task, 3 + a] * angular[a]
         return row
 
-    @compiled_kernel()
+    @compiled_kernel(registers=162)
     def least_singular_values(
         body_q: wp.array(dtype=transform),  # [body_count]
         task_link: wp.array2d(dtype=wp.int32),  # [n_tasks, 2], frame and reference

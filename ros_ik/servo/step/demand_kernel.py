@@ -39,7 +39,7 @@ def demand_kernel() -> wp.Kernel:
     damping_square = wp.constant(_DAMPING_SQUARE)
     zero, least = wp.constant(wp.float64(0.0)), wp.constant(1e-300)
 
-    @compiled_kernel()
+    @compiled_kernel(registers=128)
     def joint_demand(
         counts: wp.array(dtype=wp.int32),  # [places], frames of tasks and the centre of mass
         weight: wp.array2d(dtype=wp.float64),  # [n_tasks, 6]

@@ -18,6 +18,7 @@ from ros_ik.kinematics.chain import link_dofs
 from ros_ik.kinematics.dynamics.center_of_mass import center_of_mass_functions
 from ros_ik.kinematics.dynamics.center_of_mass import mass_distribution
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.servo.motion.center_of_mass import has_mass
 from ros_ik.servo.motion.pose_math import float_length
@@ -260,7 +261,7 @@ class JointDemand:
             body_q: Link poses on the device [1, body_count].
         """
         self._counts.upload()
-        wp.launch(
+        launch(
             demand_kernel(),
             dim=1,
             inputs=[

@@ -18,6 +18,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.servo.step.conditioning_kernel import conditioning_kernel
@@ -158,7 +159,7 @@ class Conditioning:
         """
         for buffer in (self._offset, self._weight):
             buffer.upload()
-        wp.launch(
+        launch(
             conditioning_kernel(),
             dim=len(self._counts),
             inputs=[

@@ -16,6 +16,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import wait_for
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.solvers.analytic.structure.form import free_axes
 from ros_ik.solvers.analytic.structure.structure import joint_axes
@@ -128,7 +129,7 @@ def manipulability(
 
     n, joints = q.shape
     measure = wp.empty(n, dtype=wp.float64, device=device)
-    wp.launch(
+    launch(
         manipulability_kernel(),
         dim=n,
         inputs=[

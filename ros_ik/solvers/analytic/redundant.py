@@ -26,6 +26,7 @@ from ros_ik.kinematics.runtime.arguments import check_memory
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import Model
 from ros_ik.model.conventions.checks import checked_pose
@@ -373,7 +374,7 @@ class RedundantClosedFormIK:
         """Enqueue the choice of values and the solutions at them."""
         self._bounds.upload()
         self._seeds.upload()
-        wp.launch(
+        launch(
             sampled_values_kernel(),
             dim=self._given.stop,
             inputs=[self._redundancy, self._seeds.array, self._bounds.array],
@@ -404,7 +405,7 @@ class RedundantClosedFormIK:
         """Enqueue the solutions at values [rows]."""
         rows = values.shape[0]
         moved, seeds = self._moved[:rows], self._moved_seeds[:rows]
-        wp.launch(
+        launch(
             six_joint_poses_kernel(),
             dim=rows,
             inputs=[self._redundancy, values, self._poses.array, self._seeds.array],
@@ -424,7 +425,7 @@ class RedundantClosedFormIK:
     def _launch_search(self, rows: slice, *, known: bool) -> None:
         """Enqueue the search for the nearest solution, from those in some rows."""
         start, nearest = self._arrays.rows(rows), self._arrays.rows(self._nearest)
-        wp.launch(
+        launch(
             nearest_kernel(tuple(map(bool, self.chain.slides))),
             dim=self.n_problems,
             inputs=[
@@ -444,7 +445,7 @@ class RedundantClosedFormIK:
         if self._n_sampled > 1:
             self._launch_nearest()
         arrays = self._arrays
-        wp.launch(
+        launch(
             merge_kernel(),
             dim=self.n_problems,
             inputs=[
@@ -458,7 +459,7 @@ class RedundantClosedFormIK:
             ],
             device=self._device,
         )  # fmt: skip
-        wp.launch(
+        launch(
             verify_kernel(lanes_on(self._device, SOLUTION_LANES)),
             dim=self.n_problems,
             inputs=[

@@ -16,6 +16,7 @@ from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.array_exchange import checked_namespace
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import Model
 from ros_ik.model.conventions.checks import checked_pose
@@ -170,7 +171,7 @@ class ClosedFormIK:
         """Enqueue the kernels."""
         problem = self._poses.array, self._seeds.array
         self._stage.launch(*problem, self._arrays, least_error=self._least_error)
-        wp.launch(
+        launch(
             verify_kernel(lanes_on(self._device, SOLUTION_LANES)),
             dim=self.n_problems,
             inputs=[
@@ -183,7 +184,7 @@ class ClosedFormIK:
             ],
             device=self._device,
         )  # fmt: skip
-        wp.launch(
+        launch(
             count_kernel(), dim=self.n_problems,
             inputs=[self._n_exist.array, self._degree],
             outputs=[self._n_found.array, self._singular.array], device=self._device,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.solvers.analytic.candidates.lanes import lanes_on
 from ros_ik.solvers.analytic.candidates.sources import candidate_source
@@ -167,7 +168,7 @@ class SolutionStage:
         """
         self._refinement.least_error = int(least_error)
         self.source.launch([poses, seeds], bounded=not least_error)
-        wp.launch(
+        launch(
             refine_kernel(self._slides, self._free_turns, self._lanes),
             dim=poses.shape[0],
             inputs=[*self._chains, self._refinement, poses, seeds],

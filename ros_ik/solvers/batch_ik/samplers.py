@@ -17,6 +17,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.kinematics.tree import tree_struct
@@ -189,7 +190,7 @@ class Sampler:
             joint_q: Output, float32 [n_problems * n_seeds, joint_coord_count].
         """
         device = self._tree.device
-        wp.launch(
+        launch(
             self._kernel,
             dim=joint_q.shape[0],
             inputs=[
@@ -199,7 +200,7 @@ class Sampler:
             outputs=[joint_q],
             device=device,
         )  # fmt: skip
-        wp.launch(_advance_kernel(), dim=1, outputs=[self._key], device=device)
+        launch(_advance_kernel(), dim=1, outputs=[self._key], device=device)
 
 
 def _ranges(

@@ -19,6 +19,7 @@ from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.array_exchange import as_warp
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.objectives.base.arguments import checked_objectives
@@ -270,14 +271,14 @@ class IKSolver(ReadOnce):
         self._problem_idx = wp.array(problem_of_row, dtype=wp.int32, device=device)
 
     def _launch_prepare(self) -> None:
-        wp.launch(
+        launch(
             seed_kernels().clean_seeds, dim=self.n_problems, inputs=[self._space.arrays],
             outputs=[self._input, self._refused], device=self.device,
         )  # fmt: skip
         self._sampler.launch(self._input, self._refused, self._seeds)
 
     def _launch_select(self) -> None:
-        wp.launch(
+        launch(
             select_kernel(),
             dim=self.n_problems,
             inputs=[

@@ -9,6 +9,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import root_pose
 from ros_ik.solvers.chain.functions import chain_structs
@@ -95,7 +96,7 @@ class ChainBatch:
 
     def _recorded(self, rules: tuple[int, float, float, float, bool]) -> wp.Launch:
         """Return the launch with these numbers, its arguments packed once."""
-        return wp.launch(
+        return launch(
             chain_kernel(wp.float64),
             dim=self.size,
             inputs=[

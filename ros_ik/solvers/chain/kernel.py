@@ -110,7 +110,7 @@ def chain_kernel(scalar: type) -> wp.Kernel:
             scalar(wp.static(_DAMPING_RANGE[1])),
         )
 
-    @compiled_kernel()
+    @compiled_kernel(registers=255)
     def solve_chain(
         tree: Tree,
         chain: Chain,

@@ -17,6 +17,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
 from ros_ik.kinematics.newton.newton_model import moved_bodies
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.objectives.base.arguments import checked_objectives
@@ -181,7 +182,7 @@ class Evaluation:
         launch_forward_kinematics(self._tree, joint_q, body_q)
         residuals.zero_()
         self._launch_objectives(joint_q, body_q, residuals, maps or self._maps)
-        wp.launch(
+        launch(
             cost_kernels().costs, dim=len(cost), inputs=[residuals], outputs=[cost],
             device=self._tree.device,
         )  # fmt: skip
@@ -200,7 +201,7 @@ class Evaluation:
                     self.body_q, self.joint_q, self._model, self.jacobian, self._joint_S_s, offset
                 )
         if self._space is not None and not self._space.all_free:
-            wp.launch(
+            launch(
                 fold_kernel(), dim=self.residuals.shape, inputs=[self._space.arrays],
                 outputs=[self.jacobian], device=self._tree.device,
             )  # fmt: skip
@@ -226,7 +227,7 @@ class Evaluation:
                 tape.zero()
 
     def _launch_chain_rule(self) -> None:
-        wp.launch(
+        launch(
             chain_rule_kernel(),
             dim=self._dq.shape,
             inputs=[

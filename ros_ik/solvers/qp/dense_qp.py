@@ -10,6 +10,7 @@ How rows give way is told beside the kernel, in ``dense_qp_kernel``.
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.solvers.qp.active_set import active_set_functions
 from ros_ik.solvers.qp.dense_qp_kernel import qp_kernel
 
@@ -93,7 +94,7 @@ class DenseQP:
 
     def launch(self) -> None:
         """Solve every program; results are in the output arrays."""
-        wp.launch(
+        launch(
             self._kernel,
             dim=self.c.shape[0],
             inputs=[

@@ -297,7 +297,7 @@ def qp_kernel(scalar: type) -> wp.Kernel:
     Workspace = active_set_functions(scalar).Workspace
     solve_program = qp_function(scalar)
 
-    @compiled_kernel()
+    @compiled_kernel(registers=255)
     def solve_dense_qp(
         # the programs
         H: wp.array3d(dtype=scalar),  # [batch, n, n]

@@ -25,6 +25,7 @@ from ros_ik.barriers.barrier import StepBox
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.stepping.step_tree import launch_place_nodes
 from ros_ik.kinematics.stepping.step_tree import make_step_tree
@@ -309,7 +310,7 @@ class StepProblem:
         program.held = state.rows(self._held)
         program.binding = state.rows(self._binding)
         wp.copy(program.memory, program.empty)
-        wp.launch(
+        launch(
             evaluate_step_kernel(self._fused.formulas),
             dim=size,
             inputs=[
@@ -353,7 +354,7 @@ class StepProblem:
         assert braking is not None
         with _stepping(braking, state):
             motion = braking.last_motion()
-        wp.launch(
+        launch(
             place_rest_kernel(),
             dim=size,
             inputs=[
@@ -379,11 +380,11 @@ class StepProblem:
         rows.launch_objectives()
         kernels = step_rows_kernels()
         device = self._state.device
-        wp.launch(
+        launch(
             kernels.fold_rows, dim=n, inputs=[rows.arrays], outputs=[program.H], device=device
         )
         if rows.n_levels == 1:
-            wp.launch(
+            launch(
                 kernels.add_rows,
                 dim=n,
                 inputs=[rows.arrays],
@@ -391,7 +392,7 @@ class StepProblem:
                 device=device,
             )
             return
-        wp.launch(
+        launch(
             add_levels_kernel(),
             dim=n,
             inputs=[
@@ -409,7 +410,7 @@ class StepProblem:
         scratch.stop.recovering = state.rows(self._recovering.array)
         if self._binding.shape[1] == 0 and variables <= MOST_VARIABLES:
             kernel, of_rows, of_stop = solve_small_step_kernel(variables), [], []
-        wp.launch(
+        launch(
             kernel,
             dim=state.n_robots,
             inputs=[

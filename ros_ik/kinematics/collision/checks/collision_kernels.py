@@ -70,7 +70,7 @@ def collision_kernels(scalar: type) -> SimpleNamespace:
         apart = wp.transform_get_translation(pose_a) - wp.transform_get_translation(pose_b)
         return wp.length(apart) - shapes.bound[a] - shapes.bound[b]
 
-    @compiled_kernel()
+    @compiled_kernel(registers=255)
     def check_collisions(
         tree: Tree,
         shapes: Shapes,
@@ -99,7 +99,7 @@ def collision_kernels(scalar: type) -> SimpleNamespace:
                         found = 1
         collides[row] = found
 
-    @compiled_kernel()
+    @compiled_kernel(registers=255)
     def least_distances(
         tree: Tree,
         shapes: Shapes,
@@ -142,7 +142,7 @@ def collision_kernels(scalar: type) -> SimpleNamespace:
     ):
         place_shapes(tree, shapes, wp.tid(), joint_q, body_q, shape_q)
 
-    @compiled_kernel()
+    @compiled_kernel(registers=255)
     def pair_distances(
         shapes: Shapes,
         pairs: wp.array(dtype=wp.vec2i),  # [n_pairs]

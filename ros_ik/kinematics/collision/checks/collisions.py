@@ -19,6 +19,7 @@ from ros_ik.kinematics.collision.checks.collision_arguments import checked_margi
 from ros_ik.kinematics.collision.checks.collision_arguments import checked_pairs
 from ros_ik.kinematics.collision.checks.collision_kernels import collision_kernels
 from ros_ik.kinematics.collision.distance.gjk import shape_arrays
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.spatial import spatial_functions
@@ -196,10 +197,10 @@ class CollisionChecker(ReadOnce):
         points = wp.zeros((*shape, 2), dtype=vec3, device=device)
         work = [self._body_q, self._shape_q]
         place = [self._tree.arrays, self._arrays, rows]
-        wp.launch(self._kernels.place, shape[0], inputs=place, outputs=work, device=device)
+        launch(self._kernels.place, shape[0], inputs=place, outputs=work, device=device)
         inputs = [self._arrays, self._pairs, self._shape_q]
         outputs = [distance, points]
-        wp.launch(self._kernels.pairs, shape, inputs=inputs, outputs=outputs, device=device)
+        launch(self._kernels.pairs, shape, inputs=inputs, outputs=outputs, device=device)
         return distance.numpy(), points.numpy()
 
     def pair_names(self, k: int) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -230,7 +231,7 @@ class CollisionChecker(ReadOnce):
         work = self._body_q, self._shape_q
         if first > 0:
             work = self._body_q[first:], self._shape_q[first:]
-        wp.launch(
+        launch(
             kernel,
             dim=joint_q.shape[0],
             inputs=[self._tree.arrays, self._arrays, self._pairs, *values, joint_q],

@@ -142,7 +142,7 @@ def follow_point_kernel(scalar: type) -> wp.Kernel:
             code = wp.static(UNPROVEN)
         return code
 
-    @compiled_kernel()
+    @compiled_kernel(registers=255)
     def follow_point(
         path: Path,
         chain_dof: wp.array(dtype=wp.int32),  # [n_chain]

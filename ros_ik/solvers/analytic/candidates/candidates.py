@@ -130,7 +130,7 @@ def candidates_kernel(
         turns = wp.ceil((bounds[0] - angle) * wp.float64(wp.static(1.0 / math.tau)))
         return angle + wp.float64(wp.TAU) * turns <= bounds[1]
 
-    @compiled_kernel()
+    @compiled_kernel(registers=255)
     def candidate_configurations(
         chart: ChartAxes,
         target: wp.array(dtype=wp.transformd),  # [n_problems], unit quaternions

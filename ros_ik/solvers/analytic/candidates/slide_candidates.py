@@ -318,7 +318,7 @@ def slide_candidates_kernel() -> wp.Kernel:
                 number += 1
         return full, miss
 
-    @compiled_kernel()
+    @compiled_kernel(registers=255)
     def slide_candidates(
         chart: SlideAxes,
         target: wp.array(dtype=wp.transformd),  # [n_problems], unit quaternions

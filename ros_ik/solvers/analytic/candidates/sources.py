@@ -11,6 +11,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.model.conventions.rotations import quaternion_from_matrix
 from ros_ik.solvers.analytic.candidates.candidates import axes_struct
 from ros_ik.solvers.analytic.candidates.candidates import candidates_kernel
@@ -103,7 +104,7 @@ class KernelSource:
         """Enqueue the kernel."""
         if self._has_limits:
             self._chart.bounded = int(bounded)
-        wp.launch(
+        launch(
             self._kernel, dim=problem[0].shape[0], inputs=[self._chart, *problem],
             outputs=[self.candidates, self.misses], device=self._device,
         )  # fmt: skip
@@ -173,12 +174,12 @@ class CompletedSource:
         poses, seeds = problem
         first = 0
         for source, all_seeds, real, locked in self._parts:
-            wp.launch(
+            launch(
                 spread_kernel(), dim=seeds.shape, inputs=[seeds, real], outputs=[all_seeds],
                 device=self._device,
             )  # fmt: skip
             source.launch([poses, all_seeds])
-            wp.launch(
+            launch(
                 gather_kernel(), dim=source.misses.shape,
                 inputs=[source.candidates, source.misses, real, locked, first],
                 outputs=[self.candidates, self.misses], device=self._device,

@@ -125,7 +125,7 @@ def nearest_kernel(slides: tuple[bool, ...]) -> wp.Kernel:
             q[j] = wp.clamp(q[j] + moved * v[j], lower[j], upper[j])
         return q, w, moved
 
-    @compiled_kernel(max_unroll=16)
+    @compiled_kernel(max_unroll=16, registers=255)
     def nearest_solution(
         chain: Chain,
         redundancy: Redundancy,

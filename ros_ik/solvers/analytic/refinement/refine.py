@@ -158,7 +158,7 @@ def refine_kernel(slides: tuple[bool, ...], free_turns: int, lanes: int) -> wp.K
         return count + 1
 
     # Loops over the joints unroll.
-    @compiled_kernel(max_unroll=16)
+    @compiled_kernel(max_unroll=16, registers=255)
     def refine(
         chain: Chain,
         wide: Chain,  # the same with limits wider by refinement.at_limit

@@ -33,7 +33,7 @@ def verify_kernel(lanes: int) -> wp.Kernel:
     tool_errors, write_configuration = functions.tool_errors, functions.write_configuration
     within_limits, unsolved = functions.within_limits, placement_functions().unsolved
 
-    @compiled_kernel()
+    @compiled_kernel(registers=154)
     def verify(
         tree: Tree,
         placement: Placement,

@@ -14,6 +14,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.errors import ArgumentError
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.objectives.base.arguments import residual_count
@@ -173,14 +174,14 @@ class IKFusedLM:
 
     def _launch(self) -> None:
         n = self._joint_q.shape[0]
-        wp.launch(
+        launch(
             seed_kernels().clean_seeds,
             dim=n,
             inputs=[self._space.arrays],
             outputs=[self._joint_q, self._refused],
             device=self._device,
         )
-        wp.launch(
+        launch(
             fused_lm_kernel(self._formulas),
             dim=n,
             inputs=[

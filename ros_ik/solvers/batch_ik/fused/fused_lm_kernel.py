@@ -194,7 +194,7 @@ def fused_lm_kernel(formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
             return at_limits
         return unreachable
 
-    @compiled_kernel()
+    @compiled_kernel(registers=255)
     def fused_lm(
         tree: Tree,
         space: Space,

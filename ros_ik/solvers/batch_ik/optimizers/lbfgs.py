@@ -22,6 +22,7 @@ from ros_ik.kinematics.integrate import launch_integrate
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.objectives.base.arguments import checked_objectives
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 from ros_ik.solvers.batch_ik.base.arguments import check_batch
@@ -154,7 +155,7 @@ class IKOptimizerLBFGS(BatchOptimizer):
     def _launch_gradient(self, gradient: wp.array) -> None:
         evaluation = self._evaluation
         evaluation.launch_jacobian()
-        wp.launch(
+        launch(
             gradient_kernel(),
             dim=gradient.shape,
             inputs=[evaluation.jacobian, evaluation.residuals],
@@ -195,7 +196,7 @@ class IKOptimizerLBFGS(BatchOptimizer):
 
     def _launch_candidates(self) -> None:
         evaluation, space = self._evaluation, self._space.arrays
-        wp.launch(
+        launch(
             line_search_kernels().spread,
             dim=(self.n_batch, len(self._alphas)),
             inputs=[
@@ -206,7 +207,7 @@ class IKOptimizerLBFGS(BatchOptimizer):
             device=self._device,
         )  # fmt: skip
         launch_integrate(self._tree, self._seed_q, self._candidate_step, self._candidate_q)
-        wp.launch(
+        launch(
             seed_kernels().confine_rows,
             dim=self._candidate_q.shape[0],
             inputs=[space, self._seed_q],

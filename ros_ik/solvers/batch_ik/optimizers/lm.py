@@ -26,6 +26,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.integrate import launch_integrate
 from ros_ik.kinematics.runtime.arguments import checked_number
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 from ros_ik.solvers.batch_ik.base.recording import LAUNCHES
 from ros_ik.solvers.batch_ik.base.seed_kernels import seed_kernels
@@ -146,7 +147,7 @@ class IKOptimizerLM(BatchOptimizer):
     def _launch_iteration(self) -> None:
         evaluation, space = self._evaluation, self._space.arrays
         evaluation.launch_jacobian()
-        wp.launch(
+        launch(
             normal_equations_kernel(),
             dim=self._joint_qd_step.shape,
             inputs=[evaluation.jacobian, evaluation.residuals],

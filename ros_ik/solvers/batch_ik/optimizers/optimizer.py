@@ -21,6 +21,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_model
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.objectives.base.arguments import checked_objectives
@@ -263,17 +264,17 @@ class BatchOptimizer(ReadOnce, abc.ABC):
 
     def _rows(self, kernel: wp.Kernel, inputs: list, outputs: list) -> None:
         """Launch a kernel with one thread per row."""
-        wp.launch(kernel, dim=self.n_batch, inputs=inputs, outputs=outputs, device=self._device)
+        launch(kernel, dim=self.n_batch, inputs=inputs, outputs=outputs, device=self._device)
 
     def _record(self) -> None:
-        for launch in (
+        for part in (
             self._launch_begin,
             self._launch_iteration,
             self._launch_end,
             self._launch_evaluation,
         ):
-            self._recordings[launch] = Recording(
-                launch, self._device, use_graph=self._use_graph, parts=self._evaluation.objectives
+            self._recordings[part] = Recording(
+                part, self._device, use_graph=self._use_graph, parts=self._evaluation.objectives
             )
         self._is_replayed = all(known.is_replayed for known in self._recordings.values())
         self._evaluation.hold_arrays()

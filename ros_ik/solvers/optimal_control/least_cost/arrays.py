@@ -16,6 +16,7 @@ from ros_ik.barriers import Barrier
 from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.motion_subspace import launch_motion_subspace
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model import JointGroup
@@ -100,7 +101,7 @@ class SearchArrays:
     def launch_place(self, u: wp.array, joint_q: wp.array, body_q: wp.array) -> None:
         """Compute the coordinates and the link poses at a displacement [1, n_variables]."""
         state = self.state
-        wp.launch(
+        launch(
             search_kernels(_SCALAR).place_robot,
             dim=1,
             inputs=[

@@ -12,6 +12,7 @@ import numpy as np
 import warp as wp
 
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.solvers.graph import Graph
 from ros_ik.solvers.optimal_control.commands.targets import OptimalControlCommand
 from ros_ik.solvers.optimal_control.least_cost.arrays import SearchArrays
@@ -141,7 +142,7 @@ class OptimalControlProblem:
         self._qp = DenseQP(1, n, rows, scalar=_SCALAR, device=device)
 
     def _launch(self, name: str, inputs: list, outputs: list, dim: int = 1) -> None:
-        wp.launch(
+        launch(
             getattr(self._kernels, name),
             dim=dim,
             inputs=inputs,

@@ -101,7 +101,7 @@ def collect_kernel() -> wp.Kernel:
             count -= 1
         found[row] = count
 
-    @compiled_kernel()
+    @compiled_kernel(registers=168)
     def collect(
         tree: Tree,
         placement: Placement,

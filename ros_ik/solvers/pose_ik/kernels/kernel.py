@@ -235,7 +235,7 @@ def chain_ik_kernel(
         return True
 
     # Every loop over joints unrolls; Warp stops at 16 unless told.
-    @compiled_kernel(max_unroll=max(16, len(slides)))
+    @compiled_kernel(max_unroll=max(16, len(slides)), registers=255)
     def chain_ik(
         chain: Chain,
         search: Search,

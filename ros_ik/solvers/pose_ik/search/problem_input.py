@@ -18,6 +18,7 @@ from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.model.conventions.poses import LEAST_NORM
 from ros_ik.model.conventions.poses import MOST_NORM
@@ -138,14 +139,14 @@ class ProblemInput:
 
     def _read_poses(self, given: wp.array, scalar: type) -> None:
         """Launch the kernel that reads poses."""
-        wp.launch(
+        launch(
             read_poses_kernel(scalar), dim=self._poses.shape, inputs=[given],
             outputs=[self._poses], device=self._poses.device,
         )  # fmt: skip
 
     def _read_seeds(self, given: wp.array, scalar: type) -> None:
         """Launch the kernel that reads seeds."""
-        wp.launch(
+        launch(
             read_seeds_kernel(scalar), dim=self._seeds.shape, inputs=[given, self._coordinate],
             outputs=[self._seeds], device=self._seeds.device,
         )  # fmt: skip

@@ -21,6 +21,9 @@ from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
+from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.kernel_launch import MOST_REGISTERS
+from ros_ik.kinematics.runtime.kernel_launch import resident_threads
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.kinematics.tree import kinematic_tree
@@ -37,8 +40,6 @@ from ros_ik.solvers.pose_ik.search.setup import make_search
 if TYPE_CHECKING:
     from ros_ik.model import Model
 
-# Below this many threads a GPU is not full: then several lanes work on each problem.
-_FULL_GPU = 65_536
 _MAX_LANES = 32
 # Problems that a thread of the CPU takes at a time, unless a batch is so large that a quarter of a
 # thread's share is more.
@@ -193,8 +194,8 @@ class ChainSearch(ReadOnce):
         count = self.n_problems if count is None else count
         copies = self.poses.is_apart and not on_device
         if copies:
-            self.poses.upload()
-            self.seeds.upload()
+            self.poses.upload(count)
+            self.seeds.upload(count)
         if self._graph is not None and count == self.n_problems:
             self._graph.enqueue()
         elif self._threads > 1 and count >= _WORTH_SHARING:
@@ -202,12 +203,17 @@ class ChainSearch(ReadOnce):
         else:
             self._launch(0, count)
         if copies:
-            self.download()
+            self.download(count)
 
-    def download(self) -> None:
-        """Copy the answers to the host and wait for them; nothing to do on a CPU."""
+    def download(self, count: int | None = None) -> None:
+        """Copy the answers to the host and wait for them; nothing to do on a CPU.
+
+        Args:
+            count: Of how many poses, the first ones; None for all.
+        """
         for buffer in self._outputs:
-            buffer.download()
+            per_pose = buffer.array.shape[0] // self.n_problems
+            buffer.download(None if count is None else count * per_pose)
         wait_for(self._device)
 
     def upload_answers(self) -> None:
@@ -224,19 +230,19 @@ class ChainSearch(ReadOnce):
         for k in range(self._threads):
             threads.put(k)
 
-        def launch(first: int) -> None:
+        def solve(first: int) -> None:
             thread = threads.get()
             self._launch(first, min(chunk, count - first), thread)
             threads.put(thread)
 
         with ThreadPoolExecutor(self._threads) as pool:
-            list(pool.map(launch, range(0, count, chunk)))
+            list(pool.map(solve, range(0, count, chunk)))
 
     def _launch(self, first: int, count: int, thread: int = 0) -> None:
         """Search and verify ``count`` problems from ``first`` on."""
         poses, seeds = self.poses.array, self.seeds.array
         found = [self._solutions, self._found_at, self._found, self._lane_cost]
-        wp.launch(
+        launch(
             self._kernel,
             dim=count * self._lanes,
             inputs=[self._chain_arrays, self._search, first, poses, seeds],
@@ -244,7 +250,7 @@ class ChainSearch(ReadOnce):
             device=self._device,
         )
         outputs = self.joint_q, self.position_error, self.rotation_error, self.n_found, self.status
-        wp.launch(
+        launch(
             collect_kernel(),
             dim=count,
             inputs=[
@@ -284,7 +290,9 @@ class ChainSearch(ReadOnce):
     def _default_lanes(self) -> int:
         if not self._device.is_cuda:
             return 1
-        return max(1, min(_MAX_LANES, _FULL_GPU // self.n_problems))
+        # Several work on each problem where the threads of all would not fill the GPU.
+        full = self._device.sm_count * resident_threads(MOST_REGISTERS)
+        return max(1, min(_MAX_LANES, full // self.n_problems))
 
 
 def thread_count(model: Model, n_threads: int | None) -> int:

@@ -21,6 +21,7 @@ import warp as wp
 from ros_ik.barriers import Barrier
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.stepping.stop_path import PathCheck
 from ros_ik.kinematics.stepping.stop_path import StopPath
@@ -267,7 +268,7 @@ class BarrierCheck:
         self._evaluation.launch_follow(self._check)
 
     def _launch(self, kernel: wp.Kernel, inputs: list, outputs: list) -> None:
-        wp.launch(
+        launch(
             kernel,
             dim=self._state.n_robots,
             inputs=inputs,

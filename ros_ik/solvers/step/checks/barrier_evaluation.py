@@ -12,6 +12,7 @@ import warp as wp
 from ros_ik.barriers import Barrier
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.stepping.step_tree import launch_place_nodes
 from ros_ik.kinematics.stepping.step_tree import make_step_tree
@@ -150,7 +151,7 @@ class BarrierEvaluation:
         for place in range(1, check.path.n_places):
             before, after = rows[(place + 1) % 2], rows[place % 2]
             barrier.launch_values(check.path.body_q(place), after, 0)
-            wp.launch(
+            launch(
                 kernel,
                 dim=self._state.n_robots,
                 inputs=[before, after, check.tolerance, column],

@@ -37,6 +37,7 @@ from ros_ik.barriers import Barrier
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_functions
 from ros_ik.kinematics.stepping.jerk_limited_stop import jerk_limited_stop_struct
 from ros_ik.kinematics.stepping.step_state import StepState
@@ -68,7 +69,7 @@ def stopping_kernels(scalar: type) -> SimpleNamespace:
     make_stop, next_change, ticks = limited.make_stop, limited.next_change, limited.ticks
     way_at = limited.way_at
 
-    @compiled_kernel()
+    @compiled_kernel(registers=148)
     def blend_with_stop(
         candidate: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
         last: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
@@ -347,7 +348,7 @@ class StoppingCheck:
         ):  # fmt: skip
             buffer.upload()
         path = self._check.path.arrays
-        wp.launch(
+        launch(
             stopping_kernels(self._state.scalar).blend,
             dim=self._state.n_robots,
             inputs=[

@@ -150,7 +150,7 @@ def solve_small_step_kernel(m: int) -> wp.Kernel:
     converged = wp.constant(int(SolveStatus.CONVERGED))
     non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
 
-    @compiled_kernel()
+    @compiled_kernel(registers=255)
     def solve_small_step(
         dt: wp.float64,
         max_iterations: wp.array(dtype=wp.int32),  # [1]

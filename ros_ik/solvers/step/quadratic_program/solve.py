@@ -230,7 +230,7 @@ def solve_step_kernel() -> wp.Kernel:
             if wp.abs(program.x[i, j]) <= wp.float64(wp.static(_RESTS)) * tolerance:
                 program.x[i, j] = zero
 
-    @compiled_kernel()
+    @compiled_kernel(registers=255)
     def solve_step(
         barriers: Barriers,
         values: wp.array2d(dtype=wp.float64),  # [n, rows], h

@@ -237,7 +237,7 @@ def evaluate_step_kernel(task_formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
     add = _task_functions(task_formulas)
     add_link_task, add_joint_task = add.add_link_task, add.add_joint_task
 
-    @compiled_kernel()
+    @compiled_kernel(registers=238)
     def evaluate_step(
         tree: wp.array(dtype=Node),  # parents before children
         records: wp.array(dtype=Record),  # [tasks]

@@ -12,6 +12,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
@@ -129,7 +130,7 @@ class SinglePrecisionObjective(IKObjective):
     ) -> None:
         """Write the residuals; see :meth:`IKObjective.compute_residuals`."""
         at, kernels = self._evaluation, _conversion_kernels(residuals.dtype)
-        wp.launch(
+        launch(
             kernels.coordinates,
             dim=joint_q.shape,
             inputs=[joint_q],
@@ -137,7 +138,7 @@ class SinglePrecisionObjective(IKObjective):
             device=self.device,
         )
         at.launch_residuals(at.joint_q, at.body_q, at.residuals, self._cost)
-        wp.launch(
+        launch(
             kernels.residuals,
             dim=at.residuals.shape,
             inputs=[at.residuals, start_idx],
@@ -157,7 +158,7 @@ class SinglePrecisionObjective(IKObjective):
         """Write the Jacobian at the configuration whose residuals were computed last."""
         at = self._evaluation
         at.launch_jacobian()
-        wp.launch(
+        launch(
             _conversion_kernels(jacobian.dtype).jacobian,
             dim=at.jacobian.shape,
             inputs=[at.jacobian, start_idx],

@@ -1,0 +1,98 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Threads per block of kernels on a GPU, and rows of buffers that are copied there."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import warp as wp
+
+from benchmarks.gpu.kernels import product_variants
+from benchmarks.gpu.kernels import source_files
+from benchmarks.gpu.recorded import read_table
+from ros_ik.kinematics.runtime import kernel_launch
+from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.kinematics.runtime.host_buffer import HostBuffer
+from ros_ik.kinematics.runtime.kernel_launch import block_size
+from ros_ik.kinematics.runtime.kernel_launch import DEFAULT_BLOCK
+from ros_ik.kinematics.runtime.kernel_launch import resident_threads
+
+# Kernels with as many registers say so.
+MANY = 128
+
+
+@pytest.mark.parametrize(
+    ('registers', 'resident', 'block'),
+    [
+        (255, 256, 32), (248, 256, 32), (168, 384, 32), (144, 448, 32), (128, 512, 64),
+        (96, 672, 64), (64, 1024, 128), (40, 1632, 128), (32, 2048, 256), (9, 2048, 256),
+    ],
+)  # fmt: skip
+def test_block_sizes(registers, resident, block):
+    assert resident_threads(registers) == resident
+    assert block_size(registers) == block
+
+
+def test_kernels_of_many_registers_have_blocks_of_their_size():
+    table, heavy = read_table().kernels, {}
+    for variant in product_variants():
+        for name, kernel in variant.make().items():
+            recorded = table.get(f'{variant}.{name}')
+            if recorded is None:
+                continue
+            key = variant.factory, name
+            most, _ = heavy.get(key, (0, 0))
+            heavy[key] = max(most, recorded.registers), kernel.module.options['block_dim']
+    # Kernels that are compiled together have the blocks of the largest.
+    single = {key: value for key, value in heavy.items() if 'pair_kernels' != key[0].__name__}
+    blocks = {name: block for (_, name), (most, block) in single.items() if most >= MANY}
+    sizes = {name: block_size(most) for (_, name), (most, _) in single.items() if most >= MANY}
+    assert len(blocks) > 20
+    assert blocks == sizes
+    light = {block for most, block in single.values() if most < MANY}
+    assert light == {DEFAULT_BLOCK}
+
+
+def test_every_kernel_is_launched_with_its_block_size():
+    calls = re.compile(r'\bwp\.launch\(')
+    found = [path.name for path in source_files() if calls.search(path.read_text())]
+    assert found == ['kernel_launch.py']
+
+
+@compiled_kernel(registers=255)
+def _twice(values: wp.array(dtype=wp.float64)):
+    k = wp.tid()
+    values[k] = wp.float64(2.0) * values[k]
+
+
+def test_blocks_are_for_gpus_alone(monkeypatch):
+    values = wp.array(np.arange(3.0), dtype=wp.float64, device='cpu')
+    seen = []
+
+    def spy(*arguments, **options):
+        seen.append(options['block_dim'])
+
+    kernel_launch.launch(_twice, 3, outputs=[values], device='cpu')
+    np.testing.assert_array_equal(values.numpy(), [0.0, 2.0, 4.0])
+    monkeypatch.setattr(wp, 'launch', spy)
+    kernel_launch.launch(_twice, 3, outputs=[values], device='cpu')
+    monkeypatch.setattr(wp, 'get_device', lambda device: SimpleNamespace(is_cuda=True))
+    kernel_launch.launch(_twice, 3, outputs=[values], device='cuda:0')
+    assert seen == [None, 32]
+
+
+def test_only_the_first_rows_are_copied():
+    buffer = HostBuffer((4, 2), wp.float64, 'cpu')
+    # As on a GPU: two memories.
+    buffer._pinned = wp.zeros((4, 2), dtype=wp.float64, device='cpu')
+    host = buffer._pinned.numpy()
+    host[:] = 1.0
+    buffer.upload(3)
+    np.testing.assert_array_equal(buffer.array.numpy()[:, 0], [1.0, 1.0, 1.0, 0.0])
+    buffer.array.fill_(5.0)
+    buffer.download(1)
+    np.testing.assert_array_equal(host[:, 1], [5.0, 1.0, 1.0, 1.0])
+    buffer.download()
+    assert np.all(host == 5.0)
