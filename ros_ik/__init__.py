@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ros_ik.barriers import Barrier
     from ros_ik.barriers import BodyPairBarrier
     from ros_ik.barriers import CollisionScene
+    from ros_ik.barriers import LinkFunctionBarrier
     from ros_ik.barriers import PositionBarrier
     from ros_ik.barriers import SelfCollisionBarrier
     from ros_ik.barriers import WorldCollisionBarrier
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ros_ik.kinematics import eval_mass_matrix
     from ros_ik.limits import AccelerationLimit
     from ros_ik.limits import JerkLimit
+    from ros_ik.limits import JointFunctionLimit
     from ros_ik.limits import MotionLimit
     from ros_ik.limits import PositionLimit
     from ros_ik.limits import VelocityLimit
@@ -141,9 +143,11 @@ __all__ = [
     'IkChain',
     'IkChainError',
     'JerkLimit',
+    'JointFunctionLimit',
     'JointGroup',
     'JointState',
     'JointType',
+    'LinkFunctionBarrier',
     'Model',
     'ModelBuilder',
     'ModelError',

@@ -26,12 +26,26 @@ from ros_ik.objectives.base.formula import Formula
 from ros_ik.objectives.base.formula import JointFormula
 from ros_ik.objectives.formulas import BUILTIN_FORMULAS
 from ros_ik.objectives.formulas import STEP_FORMULAS
+from ros_ik.objectives.position import POSITION
 from ros_ik.solvers.analytic.structure.form import ClosedFormFamily
 from ros_ik.solvers.analytic.structure.structure import Split
 from ros_ik.solvers.step.quadratic_program.small_active_set import MOST_VARIABLES
 
 PACKAGE = ROOT / 'ros_ik'
 DECORATOR = 'compiled_kernel'
+
+
+@wp.struct
+class _Speeds:
+    fast: wp.float64
+    slow: wp.float64
+
+
+@wp.func
+def _slower_far_away(speeds: _Speeds, q: wp.float64, dt: wp.float64) -> wp.vec2d:
+    step = dt * wp.where(wp.abs(q) < wp.float64(1.0), speeds.fast, speeds.slow)
+    return wp.vec2d(-step, step)
+
 
 _TURNS_6, _TURNS_7 = (False,) * 6, (False,) * 7
 # Samples of parameters that describe a structure, by the names of those that go together.
@@ -57,6 +71,8 @@ STRUCTURES: dict[tuple[str, ...], tuple[tuple, ...]] = {
     ('formula',): tuple((f,) for f in BUILTIN_FORMULAS if isinstance(f, Formula)),
     ('joint_formula',): tuple((f,) for f in BUILTIN_FORMULAS if isinstance(f, JointFormula)),
     ('formulas',): ((BUILTIN_FORMULAS,),),
+    ('barrier_formula',): ((POSITION,),),
+    ('joint_bounds',): ((_slower_far_away,),),
     ('task_formulas',): ((STEP_FORMULAS,),),
 }
 
@@ -225,4 +241,6 @@ def _shown(value):
         return ''.join('P' if slides else 'R' for slides in value)
     if isinstance(value, tuple) and all(isinstance(entry, AnyFormula) for entry in value):
         return str(len(value))
+    if isinstance(value, wp.Function):
+        return str(value.key)
     return getattr(value, '__name__', str(value))

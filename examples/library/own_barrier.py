@@ -1,82 +1,66 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A barrier of one's own: the tool stays out of a column, however it is pulled through.
+"""A barrier and a limit of one's own: the tool stays out of a column, and the elbow slows down.
 
     tools/run python examples/library/own_barrier.py
 
-A barrier is a function h of the configuration that must stay positive, here the distance of the
-tool from the axis of the column less its radius, and its slope along each joint.
+A barrier is a function of the pose of a link that must stay positive, here the distance of the
+tool from the axis of the column less its radius, and its rate. A limit bounds the step of each
+joint by its position. Both are written in Warp and run where the built-in ones do.
 """
 
 import numpy as np
 import warp as wp
 
-from ros_ik import Barrier
 from ros_ik import DifferentialIK
 from ros_ik import IKObjectivePose
+from ros_ik import JointFunctionLimit
+from ros_ik import LinkFunctionBarrier
 from ros_ik import Model
 from ros_ik import PositionLimit
 from ros_ik import Task
-from ros_ik import VelocityLimit
 from ros_ik.demo.robots import find_robot
 
 
+@wp.struct
+class Column:
+    """Parameters of the barrier: a vertical column [m]."""
+
+    center: wp.vec3d
+    radius: wp.float64
+
+
 @wp.func
-def away(body_q: wp.array2d(dtype=wp.transformd), robot: int, link: int, center: wp.vec3d):
-    """Return the horizontal vector from the axis of the column to the link."""
-    p = wp.transform_get_translation(body_q[robot, link]) - center
-    return wp.vec3d(p[0], p[1], wp.float64(0.0))
-
-
-@wp.kernel
-def column_values(
-    body_q: wp.array2d(dtype=wp.transformd), link: int, center: wp.vec3d, radius: wp.float64,
-    start: int, values: wp.array2d(dtype=wp.float64),
-):  # fmt: skip
+def distance(column: Column, pose: wp.transformd) -> wp.float64:
     """h = |p - c| - r, in the horizontal plane."""
-    robot = wp.tid()
-    values[robot, start] = wp.length(away(body_q, robot, link, center)) - radius
+    p = wp.transform_get_translation(pose) - column.center
+    return wp.length(wp.vec2d(p[0], p[1])) - column.radius
 
 
-@wp.kernel
-def column_jacobian(
-    body_q: wp.array2d(dtype=wp.transformd), joint_S_s: wp.array2d(dtype=wp.spatial_vectord),
-    dof_variable: wp.array(dtype=wp.int32), link: int, center: wp.vec3d, start: int,
-    jacobian: wp.array3d(dtype=wp.float64),
-):  # fmt: skip
-    """dh/dq = n . (v + w x p), with the motion (v, w) of a joint at the world origin."""
-    robot, dof = wp.tid()
-    if dof_variable[dof] >= 0:
-        S, p = joint_S_s[robot, dof], wp.transform_get_translation(body_q[robot, link])
-        velocity = wp.spatial_top(S) + wp.cross(wp.spatial_bottom(S), p)
-        normal = wp.normalize(away(body_q, robot, link, center))
-        jacobian[robot, start, dof_variable[dof]] = wp.dot(normal, velocity)
+@wp.func
+def distance_rate(
+    column: Column, pose: wp.transformd, velocity: wp.spatial_vectord
+) -> wp.float64:
+    """Rate of h as the link moves: n . v."""
+    p = wp.transform_get_translation(pose) - column.center
+    return wp.dot(wp.normalize(wp.vec2d(p[0], p[1])), wp.vec2d(velocity[0], velocity[1]))
 
 
-class ColumnBarrier(Barrier):
-    """Keeps a link out of a vertical column."""
+@wp.struct
+class Slow:
+    """Parameters of the limit: speeds of a joint [rad/s], fast around a position [rad]."""
 
-    row_count = 1
+    middle: wp.float64
+    reach: wp.float64
+    fast: wp.float64
+    slow: wp.float64
 
-    def __init__(self, link: int, center: tuple[float, float], radius: float, **settings) -> None:
-        """Keep the place [m] and radius [m]; settings are those of Barrier, such as gain."""
-        super().__init__(**settings)
-        self.link, self.center, self.radius = link, wp.vec3d(*center, 0.0), radius
 
-    def _allocate(self, state) -> None:
-        pass
-
-    def launch_values(self, body_q, values, start_idx):
-        """Write h."""
-        inputs = [body_q, self.link, self.center, self.radius, start_idx]
-        wp.launch(column_values, len(body_q), inputs, [values], device=body_q.device)
-
-    def launch_jacobian(self, jacobian, start_idx):
-        """Write the slopes."""
-        state, dofs = self._state, self._state.dof_variable
-        inputs = [state.body_q, state.joint_S_s, dofs, self.link, self.center, start_idx]
-        size = (state.n_robots, len(dofs))
-        wp.launch(column_jacobian, size, inputs, [jacobian], device=state.device)
+@wp.func
+def slower_outside(joint: Slow, q: wp.float64, dt: wp.float64) -> wp.vec2d:
+    """Least and largest step of a joint at q."""
+    step = dt * wp.where(wp.abs(q - joint.middle) < joint.reach, joint.fast, joint.slow)
+    return wp.vec2d(-step, step)
 
 
 def main() -> None:
@@ -88,17 +72,26 @@ def main() -> None:
     tip = model.body_index('panda_hand_tcp')
     start = solver.body_poses(joint_q)[tip]
     target = start + [0.3, 0.02, 0.0, 0, 0, 0, 0]
+    column = Column()
+    column.center, column.radius = wp.vec3d(start[0] + 0.15, start[1], 0.0), 0.08
     settings = {'gain': 5.0, 'safe_displacement_gain': 0.0}
-    column = ColumnBarrier(tip, start[:2] + [0.15, 0.0], 0.08, **settings)
+    barrier = LinkFunctionBarrier(tip, distance, distance_rate, column, **settings)
+    joints = [Slow() for _ in range(model.joint_dof_count)]
+    for joint, middle in zip(joints, joint_q, strict=True):
+        joint.middle, joint.reach, joint.fast, joint.slow = middle, 0.3, 2.0, 0.2
+    limits = [PositionLimit(), JointFunctionLimit(slower_outside, joints)]
     tasks, step = [Task(IKObjectivePose(tip, target), gain=0.05)], np.zeros(model.joint_dof_count)
-    limits, least = [PositionLimit(), VelocityLimit()], np.inf
+    home, least, fastest = joint_q, np.inf, 0.0
     for _ in range(600):
-        solver.solve_ik(joint_q, tasks, limits, [column], step, regularization=1e-6)
-        solver.enforce_barriers(joint_q, [column], step)
+        solver.solve_ik(joint_q, tasks, limits, [barrier], step, regularization=1e-6)
+        solver.enforce_barriers(joint_q, [barrier], step)
+        outside = np.abs(joint_q - home) >= 0.3
+        fastest = max(fastest, np.abs(step[outside]).max(initial=0.0) / solver.settings.dt)
         joint_q = solver.integrate(joint_q, step)
-        least = min(least, solver.barrier_values(joint_q, [column])[0])
+        least = min(least, solver.barrier_values(joint_q, [barrier])[0])
     error = np.linalg.norm(solver.body_poses(joint_q)[tip, :3] - target[:3])
     print(f'never nearer than {1000 * least:.1f} mm, {1000 * error:.1f} mm from the target')
+    print(f'joints far from home at most at {fastest:.2f} rad/s')
 
 
 if __name__ == '__main__':

@@ -8,6 +8,7 @@ from ros_ik.barriers.collision_barrier import CollisionBarrier
 from ros_ik.barriers.collision_pairs import always_close
 from ros_ik.barriers.collision_pairs import never_close
 from ros_ik.barriers.collision_scene import CollisionScene
+from ros_ik.barriers.link_function import LinkFunctionBarrier
 from ros_ik.barriers.position import PositionBarrier
 from ros_ik.barriers.self_collision import SelfCollisionBarrier
 from ros_ik.barriers.world_collision import WorldCollisionBarrier
@@ -17,6 +18,7 @@ __all__ = [
     'BodyPairBarrier',
     'CollisionBarrier',
     'CollisionScene',
+    'LinkFunctionBarrier',
     'PositionBarrier',
     'SelfCollisionBarrier',
     'WorldCollisionBarrier',

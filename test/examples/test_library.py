@@ -118,9 +118,12 @@ def test_own_objective():
 
 
 def test_own_barrier():
-    least, away = numbers(run('own_barrier'), r'than (-?[\d.]+) mm, ([\d.]+) mm from')
+    text = run('own_barrier')
+    least, away = numbers(text, r'than (-?[\d.]+) mm, ([\d.]+) mm from')
     # It goes round: without the barrier it would be 66 mm inside.
     assert 0.0 <= least < 30.0 and away < 1.0
+    # Without the limit they move at up to 2 rad/s.
+    assert numbers(text, r'at most at ([\d.]+) rad/s') == [0.2]
 
 
 def test_many_robots():

@@ -19,11 +19,13 @@ import warp as wp
 
 from ros_ik.barriers import BodyPairBarrier
 from ros_ik.barriers import CollisionScene
+from ros_ik.barriers import LinkFunctionBarrier
 from ros_ik.barriers import PositionBarrier
 from ros_ik.barriers import SelfCollisionBarrier
 from ros_ik.barriers import WorldCollisionBarrier
 from ros_ik.limits import AccelerationLimit
 from ros_ik.limits import JerkLimit
+from ros_ik.limits import JointFunctionLimit
 from ros_ik.limits import MotionLimit
 from ros_ik.limits import PositionLimit
 from ros_ik.limits import VelocityLimit
@@ -71,6 +73,11 @@ def rise(floor: Floor, pose: wp.transformd, velocity: wp.spatial_vectord) -> wp.
     return velocity[2]
 
 
+@wp.func
+def up_and_down(floor: Floor, q: wp.float64, dt: wp.float64) -> wp.vec2d:
+    return wp.vec2d(-0.5 * dt, dt) - wp.vec2d(floor.height, floor.height)
+
+
 def self_distance(model):
     """Return the objective that keeps spheres of three links apart."""
     links = [model.body_index(f'panda_link{k}') for k in (1, 4, 7)]
@@ -100,6 +107,7 @@ LIMITS = {
     'acceleration': lambda dofs: AccelerationLimit(np.full(dofs, 10.0)),
     'jerk': lambda dofs: JerkLimit(np.full(dofs, 500.0)),
     'motion': lambda dofs: MotionLimit(*(np.full(dofs, most) for most in (2.0, 10.0, 500.0))),
+    'function of a joint': lambda dofs: JointFunctionLimit(up_and_down, Floor()),
 }
 
 
@@ -112,6 +120,7 @@ def world(model, shape):
 
 BARRIERS = {
     'position': lambda model: PositionBarrier(tip(model), [-0.6] * 3, [0.6, 0.6, 0.9]),
+    'function of a link': lambda model: LinkFunctionBarrier(tip(model), height, rise, Floor()),
     'self collision': lambda model: SelfCollisionBarrier(
         spheres(model), n_collision_pairs=4, d_max=None
     ),

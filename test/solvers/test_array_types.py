@@ -474,7 +474,8 @@ ELSEWHERE = {
     'IkChainError',
     'CommandHeaderBuilder', 'GoalSetResult', 'ChainIKResult', 'ChainIKSettings', 'ChainLink',
     'DifferentialIKSettings', 'EnforceMode', 'IKJacobianType', 'IKOptimizer', 'IKSampler',
-    'JointGroup', 'JointType', 'Model', 'ModelBuilder', 'OptimalControlCommand',
+    'JointFunctionLimit', 'JointGroup', 'JointType', 'LinkFunctionBarrier', 'Model',
+    'ModelBuilder', 'OptimalControlCommand',
     'OptimalControlFeedback', 'OptimalControlResult', 'OptimalControlSettings', 'PathResult',
     'RolloutResult', 'SelfCollisionBarrier', 'SolveStatus', 'StopReason', 'fit_spheres',
 }  # fmt: skip
