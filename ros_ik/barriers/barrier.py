@@ -1,12 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A control barrier function: h(q) >= 0 is safe, and each step may use up only part of h.
+"""Base of control barrier functions: h(q) >= 0 is safe, and a step uses up only part of h.
 
     dh/dq dq / dt >= -gain (h - margin) / (1 + |h - margin|)
 
-(Ames et al., "Control barrier functions: theory and applications", ECC 2019; the saturating
-class-K function is that of roboplan and pink.) A barrier that is violated turns the right side
-positive: the step must let h grow. Subclasses give h and dh/dq; the solver makes the rows.
+(Ames et al., "Control barrier functions: theory and applications", ECC 2019. The saturating
+class-K function is that of roboplan and pink.) If a barrier is violated, the right side is
+positive, so h must grow in the step. Subclasses compute h and dh/dq; the solver makes the
+inequalities.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ if TYPE_CHECKING:
 
 
 class StepBox(NamedTuple):
-    """Data of a step by which a barrier chooses its rows.
+    """Bounds and gains of a step, from which a barrier selects its rows.
 
     Attributes:
         lower: Least step of each variable, shape [n, n_variables].
         upper: Largest step of each variable, shape [n, n_variables].
         gain: Gain of each barrier of the program, shape [barriers].
-        number: Which of them the barrier is.
+        number: Index of the barrier among them.
     """
 
     lower: wp.array
@@ -50,26 +51,27 @@ class Barrier(ReadOnce):
     """Base of barriers.
 
     Attributes:
-        name: What to call the barrier in a status; '' for none.
-        changes: Counts the changes of all gains, to see quickly that nothing has changed.
-        margin: Value of h that counts as the boundary in the step, in units of h.
-        safe_displacement_gain: Weight of the cost gain / |dh/dq|^2 |dq|^2, which calms steps near
-            the boundary; 0 switches it off.
-        recovery_speed: Bound on the growth that a violated row asks for: a speed of |dh/dq| times
-            this is always enough [rad/s or m/s]. Where hardly any motion changes h, the robot
-            would else be thrown out of the violation. Where it is finite, variables that move into
-            the violation slow down until they can stop in a step, and with an acceleration limit
-            steps have rows for where their stop ends while a violation is left, with checks of
-            stops wherever the barrier is near. Read at the first solve.
+        name: Name of the barrier in status texts; '' for none.
+        changes: Number of changes of gains over all barriers, a quick test that nothing changed.
+        margin: Value of h that the step treats as the boundary, in units of h.
+        safe_displacement_gain: Weight of the cost gain / |dh/dq|^2 |dq|^2, which damps steps near
+            the boundary; 0 disables it.
+        recovery_speed: Bound on the growth of h that a violated row requires: |dh/dq| times this
+            joint speed [rad/s or m/s] is always enough. Without the bound, the robot would leave
+            a violation at high speed where h hardly depends on its motion. If it is finite,
+            variables that move into the violation slow down until they can stop within a step. If
+            there is an acceleration limit too, the step gets rows at the end of its stop while a
+            violation lasts, and stops are checked wherever the barrier is near. Read at the first
+            solve.
         splits: Whether the launch methods may be called for parts of a large batch, with
-            ``_state`` the state of the part; a barrier with an array per robot then reads its
+            ``_state`` the state of the part. A barrier with an array per robot must then read its
             rows through :meth:`StepState.rows`.
-        is_checked: Whether :meth:`launch_values` gives h for any link poses, so that a step can
-            be checked at q + dq; False for a barrier that reads more of the state than them.
-        sweeps: Whether there is a :meth:`launch_sweep`; it saves checks of stops most of their
-            time.
-        follows: Whether there is a :meth:`launch_follow`; without it checks look at the values of
-            :meth:`launch_values` at some places of a stop, and not between them.
+        is_checked: Whether :meth:`launch_values` computes h from link poses alone, so that a step
+            can be checked at q + dq.
+        sweeps: Whether there is a :meth:`launch_sweep`, which saves most of the time of stop
+            checks.
+        follows: Whether there is a :meth:`launch_follow`. Without it, a stop check evaluates
+            :meth:`launch_values` at sampled configurations of a stop, and not between them.
     """
 
     read_once = frozenset(('margin', 'safe_displacement_gain', 'recovery_speed'))
@@ -80,7 +82,7 @@ class Barrier(ReadOnce):
     sweeps = follows = False
 
     _state: StepState
-    # Of a class of the caller: what it was when arrays were made for it.
+    # Attributes of a user's class when its arrays were allocated, to detect changes.
     _kept: Snapshot | None = None
     _gain = np.nan
 
@@ -95,10 +97,10 @@ class Barrier(ReadOnce):
         """Check and keep the parameters.
 
         Args:
-            gain: Part of h that may be used up per second [1/s], positive.
-            margin: Value of h that counts as the boundary, in units of h, not negative.
-            safe_displacement_gain: Weight of the calming cost, not negative.
-            name: What to call the barrier in a status.
+            gain: Fraction of h that may be used up per second [1/s], positive.
+            margin: Value of h that the step treats as the boundary, in units of h, not negative.
+            safe_displacement_gain: Weight of the damping cost, not negative.
+            name: Name of the barrier in status texts.
 
         Raises:
             ArgumentError: A value outside its range.
@@ -114,7 +116,7 @@ class Barrier(ReadOnce):
 
     @property
     def gain(self) -> float:
-        """Part of h that may be used up per second [1/s]; may be set between solves."""
+        """Fraction of h that may be used up per second [1/s]; may be set between solves."""
         return self._gain
 
     @gain.setter
@@ -130,15 +132,15 @@ class Barrier(ReadOnce):
         raise NotImplementedError
 
     def links(self) -> Iterable[int] | None:
-        """Return the links whose poses the barrier reads; None for all, which costs more."""
+        """Return the links whose poses the barrier reads; None for all, which is slower."""
         return None
 
     def bind(self, state: StepState) -> None:
-        """Allocate what the barrier needs; before the first launch.
+        """Allocate the arrays of the barrier; call before the first launch.
 
         Raises:
-            ArgumentError: The barrier belongs to another solver, whose graph holds the arrays; or
-                it does not fit the model.
+            ArgumentError: The barrier belongs to another solver, whose graph refers to its arrays,
+                or it does not match the model.
         """
         if self._is_bound and self._state is state:
             if self._kept is not None and not self._kept.is_current:
@@ -173,24 +175,24 @@ class Barrier(ReadOnce):
         raise NotImplementedError
 
     def launch_sweep(self, way: wp.array, may_fall: wp.array) -> None:
-        """Mark the robots for which some h may fall below zero on the way from the present state.
+        """Mark the robots for which some h may fall below zero in a motion from this state.
 
         Args:
-            way: Bounds on the size of the motion of each degree of freedom [rad or m], which may
-                have a sign, shape [n, joint_dof_count].
-            may_fall: Output, int32 [n]: set to 1 unless every h stays at zero or above wherever
-                each degree of freedom is within its bound; never cleared.
+            way: Bounds on the motion of each degree of freedom [rad or m], shape [n,
+                joint_dof_count]. Signs are ignored.
+            may_fall: Output, int32 [n]. Set to 1 unless every h is proved to stay at zero or
+                above for all motions within the bounds; never cleared.
         """
         raise NotImplementedError
 
     def launch_follow(self, check: PathCheck, column: int) -> None:
         """Mark the robots for which some h gets worse on the path of a step.
 
-        Worse is h below ``-tolerance`` and less than a place before. The state is where the paths
-        begin, with its link poses and motion subspaces.
+        h gets worse if it is below ``-tolerance`` and below its value earlier on the path. The
+        present state, with its link poses and motion subspaces, is the start of the paths.
 
         Args:
-            check: The paths, and what is written.
+            check: The paths and the output arrays.
             column: Column of ``check.unsafe`` that is set to 1.
         """
         raise NotImplementedError
@@ -206,16 +208,16 @@ class Barrier(ReadOnce):
 
     @property
     def step_row_count(self) -> int:
-        """Number of rows that the program of a step has room for."""
+        """Number of rows that the quadratic program of a step has for this barrier."""
         return self.row_count
 
     def launch_rows(self, box: StepBox, values: wp.array, jacobian: wp.array, start: int) -> None:
-        """Write h and dh/dx of the rows of a step's program at the present state.
+        """Write h and dh/dx of this barrier's rows of a quadratic program, at the present state.
 
-        A barrier may choose which of its values get a row; a row that is off has h = inf.
+        A barrier may select which of its values get a row. An inactive row has h = inf.
 
         Args:
-            box: What bounds the step.
+            box: Bounds and gains of the step.
             values: Output, shape [n, total_rows].
             jacobian: Output, shape [n, total_rows, n_variables].
             start: First of ``step_row_count`` rows.

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Barrier: two links, or a point on each, keep a distance.
+"""Barrier on the distance of two links, or of a point on each.
 
 h = d - d_min,   d the least distance of their primitives, or of the two points
 """
@@ -20,7 +20,7 @@ from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 
 
 class BodyPairBarrier(CollisionBarrier):
-    """Two links stay at least d_min apart; neighbours at a joint may be asked for as well.
+    """Keep two links at least d_min apart; they may be neighbours at a joint.
 
     Attributes:
         link_indices: The two links, -1 for the world.
@@ -47,23 +47,23 @@ class BodyPairBarrier(CollisionBarrier):
         """Create the barrier.
 
         Args:
-            source: Primitives, or a model whose shapes are taken as they are.
-            link_a: One link, name or index, -1 for the world.
-            link_b: The other link.
-            point_a: A point of the first link [m], [3], that stands for it; None for its
-                primitives.
-            point_b: A point of the second link.
-            n_collision_pairs: Number of closest pairs that make a row; None for all pairs.
-            gain: Part of the distance that may be used up per second [1/s].
-            safe_displacement_gain: Weight of the calming cost; see :class:`Barrier`.
+            source: Primitives, or a model, whose shapes are used unchanged.
+            link_a: Name or index of a link, -1 for the world.
+            link_b: Name or index of the other link.
+            point_a: Point in the frame of the first link that represents it [m], shape [3]; None
+                for its primitives.
+            point_b: Point that represents the second link, likewise.
+            n_collision_pairs: Number of closest pairs that get a row; None for all pairs.
+            gain: Fraction of the distance that may be used up per second [1/s].
+            safe_displacement_gain: Weight of the damping cost; see :class:`Barrier`.
             margin: Distance kept beyond d_min in the step [m].
             d_min: Least distance [m].
-            d_max: Distance [m] from which on a pair is switched off; None for never.
-            name: What to call the barrier in a status.
+            d_max: Distance [m] beyond which a pair is inactive; None: all are active.
+            name: Name of the barrier in status texts.
 
         Raises:
-            ArgumentError: A value outside its range, an unknown link, twice the same one, or a
-                link without primitives and without a point.
+            ArgumentError: A value outside its range, an unknown link, the same link twice, or a
+                link that has neither primitives nor a point.
         """
         geometry = CollisionGeometry.from_model(source) if isinstance(source, Model) else source
         links = link_index(geometry.model, link_a), link_index(geometry.model, link_b)
@@ -100,7 +100,7 @@ class BodyPairBarrier(CollisionBarrier):
 
 
 def _side(geometry: CollisionGeometry, label: str, link: int, point: Any) -> CollisionGeometry:
-    """Return the primitives of a link, or a point of it."""
+    """Return the primitives of a link, or the point that represents it."""
     if point is not None:
         return CollisionGeometry.from_spheres(geometry.model, [link], [point], 0.0)
     found = geometry.select(geometry.body == link)

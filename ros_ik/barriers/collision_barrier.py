@@ -4,8 +4,8 @@
 
     h_i = d_i - d_min,   i over the n closest pairs, closest first
 
-Pairs farther apart than d_max are switched off: h = d_max - d_min and a zero Jacobian. Checks of
-steps have no rows: they judge every pair of the scene for itself.
+Pairs farther apart than d_max are inactive: h = d_max - d_min with a zero Jacobian. Checks of
+steps do not use rows but evaluate every pair of the scene.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class CollisionBarrier(Barrier):
         scene: The primitives.
         n_collision_pairs: Number of rows; None for one per pair.
         d_min: Distance [m] where h = 0.
-        d_max: Distance [m] from which on a pair is switched off; None for never.
-        ranks_rows: Whether the rows of a step go to the pairs that it could bring too near, the
-            soonest first, and as many again to violated pairs; else the closest pairs have them,
-            as with roboplan. Set it before the first solve.
+        d_max: Distance [m] beyond which a pair is inactive; None: all are active.
+        ranks_rows: Whether the rows of a step go to the pairs that it could bring too close, most
+            urgent first, with as many more rows for violated pairs. Otherwise the closest pairs
+            get the rows, as in roboplan. Set it before the first solve.
     """
 
     read_once = Barrier.read_once | {
@@ -67,7 +67,7 @@ class CollisionBarrier(Barrier):
             scene: The primitives.
             n_collision_pairs: Number of rows; None for one per pair.
             d_min: Distance [m] where h = 0, not negative.
-            d_max: Distance [m] from which on a pair is switched off, above d_min; None for never.
+            d_max: Distance [m] beyond which a pair is inactive, above d_min, or None.
             **parameters: gain, margin, safe_displacement_gain, name of :class:`Barrier`.
 
         Raises:
@@ -88,20 +88,20 @@ class CollisionBarrier(Barrier):
 
     @property
     def row_count(self) -> int:
-        """Number of closest pairs that make a row, or of all pairs that there may be."""
+        """Number of closest pairs that get a row, or the largest possible number of pairs."""
         return self.n_collision_pairs or self.max_pairs
 
     @property
     def max_pairs(self) -> int:
-        """Most pairs that the barrier ever watches."""
+        """Largest number of pairs that the barrier can have."""
         raise NotImplementedError
 
     def current_pairs(self) -> np.ndarray:
-        """Return the pairs that are watched now, as rows of the scene, int [n, 2]."""
+        """Return the present pairs, as rows of the scene, int [n, 2]."""
         raise NotImplementedError
 
     def links(self) -> set[int] | None:
-        """Return the links that carry primitives; None where any link may carry an object."""
+        """Return the links that have primitives; None if any link may carry an object."""
         if self.scene.max_attached:
             return None
         return {int(body) for body in self.scene.geometry.body}
@@ -111,31 +111,31 @@ class CollisionBarrier(Barrier):
         self._measurement.launch_values(body_q, self._work(body_q), values, start_idx)
 
     def launch_sweep(self, way: wp.array, may_fall: wp.array) -> None:
-        """Mark robots with pairs that may come too near; see :meth:`Barrier.launch_sweep`."""
+        """Mark robots with pairs that may come too close; see :meth:`Barrier.launch_sweep`."""
         state = self._state
         motion = [state.joint_S_s, self._dofs, self._moves, way]
         self._measurement.launch_sweep(state.body_q, motion, self._work(state.body_q), may_fall)
 
     def launch_follow(self, check: PathCheck, column: int) -> None:
-        """Judge every pair along its path; see :meth:`Barrier.launch_follow`."""
+        """Check every pair along the paths; see :meth:`Barrier.launch_follow`."""
         state = self._state
         motion = [state.joint_S_s, self._dofs, self._moves]
         now = self._work(state.body_q)
         self._measurement.launch_follow(state.body_q, motion, now, check, column)
 
     def launch_jacobian(self, jacobian: wp.array, start_idx: int) -> None:
-        """Write the derivatives of the values that were written last at the state's poses."""
+        """Write the derivatives of the values that were last written for the state's poses."""
         motion = [self._state.joint_S_s, self._dofs, self._variable, self._scale, self._moves]
         work = self._work(self._state.body_q)
         self._measurement.launch_jacobian(motion, work, jacobian, start_idx)
 
     @property
     def step_row_count(self) -> int:
-        """Number of rows of a step; ranked, as many for violated pairs as for the others."""
+        """Number of rows of a step; twice as many if ranked, half of them for violated pairs."""
         return self.row_count * (2 if self._ranks else 1)
 
     def launch_rows(self, box: StepBox, values: wp.array, jacobian: wp.array, start: int) -> None:
-        """Write the rows of the closest pairs, or ranked; see :meth:`Barrier.launch_rows`."""
+        """Write the rows of the closest or ranked pairs; see :meth:`Barrier.launch_rows`."""
         if not self._ranks:
             super().launch_rows(box, values, jacobian, start)
             return
@@ -153,21 +153,20 @@ class CollisionBarrier(Barrier):
 
     @property
     def _ranks(self) -> bool:
-        """True where rows are chosen among more pairs than there are rows."""
+        """True if there are more pairs than rows, so that rows must be ranked."""
         return self.ranks_rows and self.n_collision_pairs is not None
 
     def closest_pairs(self) -> list[list[tuple[str, str]]]:
-        """Return whose distances the rows of the last step were, for each robot.
+        """Return the pairs that had rows in the last step, for each robot.
 
-        A pair is two names of links, carried objects or obstacles; rows that were switched off
-        are missing.
+        A pair is two names of links, carried objects or obstacles. Inactive rows are left out.
         """
         numbers = self._pair_numbers()
         found = [[self._named(number) for number in numbers_of_one] for numbers_of_one in numbers]
         return [[pair for pair in pairs if pair is not None] for pairs in found]
 
     def closest_pair(self, row: int, robot: int = 0) -> tuple[str, str] | None:
-        """Return whose distance one row of the last step was; None where it was switched off."""
+        """Return the pair of one row of the last step; None if the row was inactive."""
         return self._named(self._pair_numbers().item(robot, row))
 
     def _pair_numbers(self) -> np.ndarray:
@@ -180,7 +179,7 @@ class CollisionBarrier(Barrier):
         return self._pair_view
 
     def _named(self, number: int) -> tuple[str, str] | None:
-        """Return the names of a pair by its number."""
+        """Return the two names of a pair, by its number."""
         pairs = self._measurement.pairs
         if not 0 <= number < len(pairs):
             return None
@@ -188,12 +187,12 @@ class CollisionBarrier(Barrier):
         return self.scene.row_name(first), self.scene.row_name(second)
 
     def refresh(self) -> None:
-        """Gather the pairs again and bring them to the device."""
+        """Collect the pairs again and copy them to the device."""
         if self._is_bound:
             self._measurement.set_pairs(self._moving(self.current_pairs()))
 
     def bind(self, state: StepState) -> None:
-        """Allocate and gather the pairs; see :meth:`Barrier.bind`."""
+        """Allocate arrays and collect the pairs; see :meth:`Barrier.bind`."""
         if self._is_bound and self._state is state:
             return
         super().bind(state)
@@ -201,7 +200,7 @@ class CollisionBarrier(Barrier):
         self.refresh()
 
     def _allocate(self, state: StepState) -> None:
-        """Put primitives and degrees of freedom on the device.
+        """Copy primitives and degrees of freedom to the device.
 
         Raises:
             ArgumentError: The scene belongs to another model.
@@ -211,7 +210,7 @@ class CollisionBarrier(Barrier):
             raise ArgumentError('its scene belongs to another model')
         group = state.group
         active = np.flatnonzero(group.dof_variable >= 0)
-        # Which degrees of freedom of the step move each link; the world, row 0, has none.
+        # Degrees of freedom of the step that move each link; row 0 is the world and has none.
         self._moves_host = np.zeros((model.body_count + 1, len(active)), dtype=np.int32)
         for body in range(model.body_count):
             self._moves_host[body + 1] = np.isin(active, link_dofs(model, body))
@@ -233,7 +232,7 @@ class CollisionBarrier(Barrier):
         )
 
     def _leaders(self) -> list[int]:
-        """Return for each link the first that the same variables move, one with primitives."""
+        """Return for each link the first link with primitives that the same variables move."""
         count = len(self._moves_host) - 1
         carries = np.isin(np.arange(count), self.scene.geometry.body)
         first: dict[bytes, int] = {}
@@ -242,7 +241,7 @@ class CollisionBarrier(Barrier):
         return [first[moved.tobytes()] for moved in self._moves_host[1:]]
 
     def _work(self, body_q: wp.array) -> Any:
-        """Return the work space of poses: that of the state, or of its part, or of others."""
+        """Return the work space for link poses: of the state, of a part of it, or others."""
         n, own = body_q.shape[0], self._state.body_q
         if body_q.ptr == own.ptr:
             return self._measurement.work((own.ptr, n), n)
@@ -250,12 +249,12 @@ class CollisionBarrier(Barrier):
         return self._measurement.work(n, n, hints_of=shared)
 
     def _chosen(self, body_q: wp.array) -> Any:
-        """Return the work space of the rows of a step."""
+        """Return the work space for the rows of a step."""
         n = body_q.shape[0]
         key = 'rows', body_q.ptr, n
         return self._measurement.work(key, n, n_rows=self.step_row_count)
 
     def _moving(self, pairs: np.ndarray) -> np.ndarray:
-        """Return the pairs that some variable of the step moves."""
+        """Return the pairs whose relative pose some variable of the step changes."""
         moves = self._moves_host[self.scene.rows.body[pairs] + 1]  # [n, 2, dofs]
         return pairs[np.any(moves[:, 0] != moves[:, 1], axis=1)]

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs of primitives that are always near each other, and those that never are, by sampling."""
+"""Pairs of primitives that are always or never close to each other, found by sampling."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ros_ik.kinematics.forward import launch_forward_kinematics
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 
-# Random configurations that tell which pairs are always close, always the same ones.
+# Number of random configurations for finding pairs that are always close; the seed is fixed.
 _SAMPLES, _SEED, _FRACTION = 200, 0, 0.95
 
 
@@ -51,16 +51,16 @@ def sample_pair_distances(
     launch_forward_kinematics(kinematic_tree(model, scalar), q, body_q)
     values = wp.zeros((len(joint_q), len(pairs)), dtype=scalar, device=device)
     measurement.launch_values(body_q, measurement.work('all', len(joint_q)), values, 0)
-    # The measurement has an order of its own.
+    # The measurement reorders the pairs.
     column = {tuple(sorted(pair)): k for k, pair in enumerate(measurement.pairs.tolist())}
     order = [column[tuple(sorted(pair))] for pair in np.asarray(pairs).tolist()]
     return values.numpy()[:, order]
 
 
 def always_close(geometry: CollisionGeometry, pairs: np.ndarray, distance: float) -> np.ndarray:
-    """Tell which pairs are nearer than a distance at the neutral configuration and at most others.
+    """Find the pairs that are closer than a distance at nearly all configurations.
 
-    No step can keep such pairs apart: they are near by design.
+    No step can keep such pairs apart; they are close by design.
 
     Args:
         geometry: The primitives.
@@ -68,7 +68,7 @@ def always_close(geometry: CollisionGeometry, pairs: np.ndarray, distance: float
         distance: Distance [m].
 
     Returns:
-        bool [n]: nearer at the neutral and at 95 % of 200 random configurations.
+        bool [n], True if closer at the neutral and at 95 % of 200 random configurations.
     """
     model = geometry.model
     random = model.random_joint_q(_SAMPLES, np.random.default_rng(_SEED))
@@ -85,9 +85,10 @@ def never_close(
     n_samples: int = 10_000,
     seed: int = 0,
 ) -> np.ndarray:
-    """Tell which pairs no sampled configuration brings nearer than a distance.
+    """Find the pairs that no sampled configuration brings closer than a distance.
 
-    Leaving them out saves time; that they can never meet is likely, not proved.
+    Leaving them out saves time. The samples make it likely that they never meet, but prove
+    nothing.
 
     Args:
         geometry: The primitives.

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Scene of collision barriers: the robot's primitives, carried objects, obstacles."""
+"""Scene of collision barriers: primitives of the robot, carried objects and obstacles."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _MOST_SLOTS = 100_000
 
 
 class SceneUser(Protocol):
-    """Listener for rows of a scene that appear or disappear."""
+    """Listener for rows that appear in a scene or disappear from it."""
 
     def refresh(self) -> None:
-        """Gather the pairs again."""
+        """Collect the pairs again."""
 
 
 @dataclasses.dataclass
 class _Obstacle:
-    """One obstacle: its row, shape, the links that ignore it, and whether it counts."""
+    """Row and shape of an obstacle, links that ignore it, and whether it is enabled."""
 
     row: int
     shape: CollisionShape
@@ -49,7 +49,7 @@ class _Obstacle:
 
 @dataclasses.dataclass
 class _Carried:
-    """One carried object: its row and the links that it may touch."""
+    """Row of a carried object and the links that it may touch."""
 
     row: int
     link: int
@@ -59,15 +59,15 @@ class _Carried:
 class CollisionScene(ReadOnce):
     """A robot's primitives with room for obstacles and carried objects.
 
-    Several barriers of one or several solvers may share a scene; what is added, moved or removed
-    counts from their next step on. Graphs stay as they are. Call the methods from the thread that
-    steps, between two steps.
+    Several barriers of one or several solvers may share a scene. A change of the scene takes
+    effect in the next step, without capturing graphs again. Call the methods between two steps, in
+    the thread that calls the solver.
 
     Attributes:
         geometry: The primitives of the robot.
-        max_obstacles: Most obstacles at a time.
-        max_attached: Most carried objects at a time.
-        rows: All primitives: those of the robot, carried objects, obstacles.
+        max_obstacles: Largest number of obstacles at a time.
+        max_attached: Largest number of carried objects at a time.
+        rows: All primitives: those of the robot, then carried objects, then obstacles.
     """
 
     read_once = frozenset(('geometry', 'max_obstacles', 'max_attached'))
@@ -82,9 +82,9 @@ class CollisionScene(ReadOnce):
         """Allocate the rows.
 
         Args:
-            geometry: The primitives, or a model whose shapes are taken as they are.
-            max_obstacles: Most obstacles at a time.
-            max_attached: Most carried objects at a time.
+            geometry: The primitives, or a model, whose shapes are used unchanged.
+            max_obstacles: Largest number of obstacles at a time.
+            max_attached: Largest number of carried objects at a time.
 
         Raises:
             ArgumentError: A number of rows out of range.
@@ -108,7 +108,7 @@ class CollisionScene(ReadOnce):
 
     @property
     def is_convex(self) -> bool:
-        """True if there may be other shapes than spheres, capsules and half-spaces."""
+        """True if there can be shapes other than spheres, capsules and half-spaces."""
         slots = self.max_obstacles + self.max_attached
         return slots > 0 or is_convex(self.geometry.kind)
 
@@ -144,14 +144,14 @@ class CollisionScene(ReadOnce):
         """Add an obstacle.
 
         Args:
-            name: Its name, new.
+            name: Its name, which must be new.
             shape: Its shape.
-            pose: Its pose in the world, x y z qx qy qz qw; identity where None.
+            pose: Its pose in the world, x y z qx qy qz qw; None for the identity.
             ignored_links: Links that may touch it, such as a base on its table.
-            enabled: Whether it counts from the start.
+            enabled: Whether it is enabled from the start.
 
         Raises:
-            ArgumentError: A name in use, an unknown link, a bad pose or no room.
+            ArgumentError: A name in use, an unknown link, an invalid pose, or no room.
         """
         placed = checked_pose(f'obstacle {name!r} pose', pose)
         ignored = self._links(ignored_links)
@@ -163,7 +163,7 @@ class CollisionScene(ReadOnce):
         """Move an obstacle to a pose in the world, x y z qx qy qz qw.
 
         Raises:
-            ArgumentError: There is no such obstacle, or a bad pose.
+            ArgumentError: An unknown obstacle or an invalid pose.
         """
         obstacle = self._obstacle(name)
         placed = checked_pose(f'obstacle {name!r} pose', pose)
@@ -172,7 +172,7 @@ class CollisionScene(ReadOnce):
             table.write_pose(obstacle.row)
 
     def enable_obstacle(self, name: str, enabled: bool = True) -> None:
-        """Let an obstacle count, or not.
+        """Enable or disable an obstacle.
 
         Raises:
             ArgumentError: There is no such obstacle.
@@ -199,19 +199,19 @@ class CollisionScene(ReadOnce):
         *,
         touch_links: Iterable[int | str] = (),
     ) -> None:
-        """Let a link carry an object, which then counts as part of the robot.
+        """Attach an object to a link, as part of the robot.
 
-        It may touch the links that are fixed to the one that carries it.
+        It may touch the links that are fixed to this link.
 
         Args:
-            name: Its name, new among carried objects.
+            name: Its name, which must be new among carried objects.
             link: The link that carries it.
-            shape: Its shape, no half-space.
-            pose: Its pose in the link, x y z qx qy qz qw; identity where None.
+            shape: Its shape, which must not be a half-space.
+            pose: Its pose in the link, x y z qx qy qz qw; None for the identity.
             touch_links: More links that it may touch, such as the fingers that hold it.
 
         Raises:
-            ArgumentError: A name in use, an unknown link, a bad pose or shape, no room.
+            ArgumentError: A name in use, an unknown link, an invalid pose or shape, or no room.
         """
         placed = checked_pose(f'attached object {name!r} pose', pose)
         body = link_index(self.model, link)
@@ -262,14 +262,14 @@ class CollisionScene(ReadOnce):
         return np.concatenate(pairs)
 
     def table(self, scalar: type, device: wp.DeviceLike) -> CollisionTable:
-        """Return the rows on a device, the same ones at each call."""
+        """Return the rows on a device; every call returns the same table."""
         key = scalar, str(device)
         if key not in self._tables:
             self._tables[key] = CollisionTable(self.rows, scalar, device)
         return self._tables[key]
 
     def add_user(self, user: SceneUser) -> None:
-        """Tell a barrier when rows appear or disappear; it is held weakly."""
+        """Register a barrier, by weak reference, to be told when rows appear or disappear."""
         self._users.add(user)
 
     def row_name(self, row: int) -> str:
@@ -294,7 +294,7 @@ class CollisionScene(ReadOnce):
         return self._obstacles[name]
 
     def _free_row(self, what: str, name: str, entries: dict, rows: range) -> int:
-        """Return a row that nothing has, for a name that nothing has."""
+        """Return an unused row for a new name."""
         if name in entries:
             raise ArgumentError(f'there is already an {what} {name!r}')
         taken = {entry.row for entry in entries.values()}
@@ -304,7 +304,7 @@ class CollisionScene(ReadOnce):
         raise ArgumentError(f'no room for {what} {name!r}: the scene holds at most {len(rows)}')
 
     def _fill(self, row: int, body: int, shape: CollisionShape, pose: np.ndarray) -> None:
-        """Put a shape into a row, on every device."""
+        """Write a shape into a row, on every device."""
         self.rows.fill(row, body, shape)
         self.rows.place(row, shape, pose)
         for table in self._tables.values():
@@ -312,7 +312,7 @@ class CollisionScene(ReadOnce):
         self._refresh()
 
     def _clear(self, row: int, entries: dict, name: str) -> None:
-        """Forget an entry and empty its row."""
+        """Remove an entry and empty its row."""
         del entries[name]
         self.rows.clear(row)
         for table in self._tables.values():
@@ -320,6 +320,6 @@ class CollisionScene(ReadOnce):
         self._refresh()
 
     def _refresh(self) -> None:
-        """Tell the barriers."""
+        """Let the registered barriers collect their pairs again."""
         for user in list(self._users):
             user.refresh()

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Primitives of a scene on a device: allocated once, rows rewritten while the solver runs."""
+"""Primitives of a scene on a device, allocated once; their rows change while the solver runs."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _COLUMNS = ('kind', 'body', 'pose', 'size', 'radius', 'bound', 'first', 'count')
 
 
 class CollisionRows:
-    """Primitives on the host: those of a geometry, then empty rows to be filled.
+    """Primitives on the host: those of a geometry, then spare rows.
 
-    The names of the columns are those of CollisionGeometry; all are float64 or int.
+    The columns have the names of CollisionGeometry; all are float64 or int.
     """
 
     def __init__(self, geometry: CollisionGeometry, spare: int) -> None:
-        """Copy a geometry and leave room.
+        """Copy a geometry and add spare rows.
 
         Args:
             geometry: The fixed primitives.
-            spare: Number of rows to be filled later, each with room for a hull.
+            spare: Number of spare rows, each with room for a hull.
         """
         self.kind, self.body = _padded(geometry.kind, spare), _padded(geometry.body, spare, -1)
         self.pose = _padded(geometry.pose, spare)
@@ -44,7 +44,7 @@ class CollisionRows:
         self.points = _padded(geometry.points, MOST_POINTS * spare)
 
     def fill(self, row: int, body: int, shape: CollisionShape) -> None:
-        """Put a shape into a row, at the identity; :meth:`place` moves it."""
+        """Write a shape into a row, at the identity; :meth:`place` moves it."""
         self.kind[row], self.body[row] = int(shape.kind), body
         self.size[row], self.radius[row], self.bound[row] = shape.size, shape.radius, shape.bound
         self.count[row] = len(shape.points)
@@ -61,7 +61,7 @@ class CollisionRows:
         self.kind[row], self.body[row], self.count[row] = int(GeoType.NONE), -1, 0
 
     def axis(self) -> np.ndarray:
-        """Return half of the segments of capsules and the normals of half-spaces, [m, 3]."""
+        """Return the half segments of capsules and the normals of half-spaces, [m, 3]."""
         along = np.where(self.kind == int(GeoType.CAPSULE), self.size[:, 2], 0.0)
         along[self.kind == int(GeoType.PLANE)] = 1.0
         return poses.rotate(self.pose[:, 3:], along[:, None] * np.array([0.0, 0.0, 1.0]))
@@ -106,7 +106,7 @@ class CollisionTable:
 
 
 def _write(array: wp.array, host: np.ndarray, rows: Any) -> None:
-    """Copy rows of a host array; through a view on a CPU, as a whole elsewhere."""
+    """Copy rows of a host array; on a GPU the whole array is copied."""
     if wp.get_device(array.device).is_cpu:
         array.numpy()[rows] = host[rows]
     else:

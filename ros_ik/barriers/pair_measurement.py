@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Measures pairs of primitives on a device, in arrays that are allocated once."""
+"""Distances of pairs of primitives on a device, in arrays that are allocated once."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _PLANE = int(GeoType.PLANE)
 
 
 class PairMeasurement:
-    """Distances of pairs of primitives.
+    """Launches of the kernels that measure pairs of primitives.
 
     Attributes:
-        pairs: The pairs as rows of the table: spheres first, then other round ones, then others,
-            half-spaces second, int [n, 2].
+        pairs: The pairs as rows of the table, int [n, 2]. Pairs of spheres come first, then pairs
+            of other round shapes, then the rest. A half-space is the second of its pair.
         arrays: Struct that kernels read; see :func:`pair_structs`.
         n_rows: Number of values.
     """
@@ -50,14 +50,14 @@ class PairMeasurement:
 
         Args:
             rows: The primitives on the host.
-            table: The same on the device.
+            table: The primitives on the device.
             scalar: Floating-point type.
             device: Device of the arrays.
-            max_pairs: Most pairs at a time.
-            n_closest: Number of closest pairs that have a value; None for all.
-            d_min: What is taken off each distance [m].
-            d_max: Distance [m] above which it does not count; None for never.
-            convex: Whether there may be other shapes than spheres, capsules and half-spaces.
+            max_pairs: Largest number of pairs at a time.
+            n_closest: Number of closest pairs that get a value; None for all.
+            d_min: Distance [m] that is subtracted from each distance.
+            d_max: Distance [m] beyond which a pair is inactive; None: all are active.
+            convex: Whether there can be shapes other than spheres, capsules and half-spaces.
         """
         self._rows, self._scalar, self._device = rows, scalar, device
         self._kernels = pair_kernels(scalar, convex)
@@ -79,7 +79,7 @@ class PairMeasurement:
         self.pairs = np.zeros((0, 2), dtype=int)
 
     def set_pairs(self, pairs: np.ndarray) -> None:
-        """Measure these pairs from now on, int [n, 2], n <= max_pairs."""
+        """Set the pairs to measure, int [n, 2], n <= max_pairs."""
         kind = self._rows.kind[pairs]
         swap = kind[:, :1] == _PLANE
         pairs, kind = np.where(swap, pairs[:, ::-1], pairs), np.where(swap, kind[:, ::-1], kind)
@@ -103,8 +103,8 @@ class PairMeasurement:
         Args:
             key: Its name.
             n: Number of robots.
-            hints_of: A work space for as many robots to share hints with, so that searches at
-                nearby poses find the same directions.
+            hints_of: Work space for as many robots whose warm starts it shares. Searches at
+                nearby poses then find the same separating directions.
             n_rows: Number of rows, None for ``n_rows`` of the measurement.
         """
         if key not in self._works:
@@ -127,7 +127,7 @@ class PairMeasurement:
 
         Args:
             body_q: Link poses in the world, [n, body_count].
-            work: Work space for n robots; its column ``pair`` says whose distances they are.
+            work: Work space for n robots; its column ``pair`` gets the pair of each value.
             values: Output, [n, total_rows].
             start: First column of ``n_rows``.
         """
@@ -156,7 +156,8 @@ class PairMeasurement:
         Args:
             body_q: Link poses in the world, [n, body_count].
             motion: joint_S_s, dofs, variable, scale, moves, leader; see the kernel.
-            step: Its box, the gains, which of them counts, margin, recovery speed and duration.
+            step: Box and gains of the step, number of the barrier, margin, recovery speed,
+                duration.
             work: Work space for n robots; half of its rows are for violated pairs.
             values: Output, [n, total_rows].
             jacobian: Output, [n, total_rows, n_variables].
@@ -206,13 +207,13 @@ class PairMeasurement:
     def launch_follow(
         self, body_q: wp.array, motion: list[Any], now: Any, check: PathCheck, column: int
     ) -> None:
-        """Judge every pair along the path of its robot; see the kernel.
+        """Check every pair along the path of its robot; see the kernel.
 
         Args:
-            body_q: Link poses where the paths begin, [n, body_count].
-            motion: joint_S_s there, dofs and moves.
+            body_q: Link poses at the start of the paths, [n, body_count].
+            motion: joint_S_s at the start, dofs and moves.
             now: Work space for these poses.
-            check: The paths, and what is written.
+            check: The paths and the output arrays.
             column: Column of ``check.unsafe``.
         """
         n = body_q.shape[0]
@@ -236,11 +237,11 @@ class PairMeasurement:
     def launch_jacobian(
         self, motion: list[Any], work: Any, jacobian: wp.array, start: int
     ) -> None:
-        """Write the derivatives of what :meth:`launch_values` wrote last into a work space.
+        """Write the derivatives of the values that :meth:`launch_values` last computed.
 
         Args:
             motion: joint_S_s, dofs, variable, scale, moves; see the kernel.
-            work: The work space.
+            work: The work space of that launch.
             jacobian: Output, [n, total_rows, n_variables].
             start: First row of ``n_rows``.
         """
@@ -269,7 +270,7 @@ class PairMeasurement:
 
 
 def is_convex(kinds: np.ndarray) -> bool:
-    """Tell whether there are other shapes than spheres, capsules and half-spaces."""
+    """Return True if there are shapes other than spheres, capsules and half-spaces."""
     return not bool(np.all(np.isin(kinds, (*_ROUND, _PLANE))))
 
 

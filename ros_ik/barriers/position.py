@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Barrier: the origin of a link stays inside an axis-aligned box.
+"""Barrier that keeps the origin of a link inside an axis-aligned box.
 
     h = p_a - min_a   and   h = max_a - p_a   for each finite bound of each selected axis a
 
@@ -130,12 +130,12 @@ def _position_barrier_kernels(scalar: type) -> SimpleNamespace:
 
 
 class PositionBarrier(Barrier):
-    """The origin of a link stays inside a box.
+    """Keep the origin of a link inside a box.
 
     Attributes:
-        link_index: The link that is watched.
-        p_min: Lower corner [m], shape [3]; -inf where there is no bound.
-        p_max: Upper corner [m], shape [3]; inf where there is no bound.
+        link_index: Index of the link.
+        p_min: Lower corner [m], shape [3]; -inf for no bound.
+        p_max: Upper corner [m], shape [3]; inf for no bound.
     """
 
     read_once = Barrier.read_once | {'link_index', 'reference_link_index', 'p_min', 'p_max'}
@@ -159,15 +159,15 @@ class PositionBarrier(Barrier):
         """Create the barrier.
 
         Args:
-            link_index: The link that is watched.
+            link_index: Index of the link.
             p_min: Lower corner of the box [m], shape [3]; -inf for no bound.
             p_max: Upper corner of the box [m], shape [3]; inf for no bound.
-            axes: Which axes count, shape [3].
-            reference_link_index: Link in whose axes the box lies; -1 for the world.
-            gain: Part of the distance that may be used up per second [1/s].
+            axes: Axes that have bounds, bool [3].
+            reference_link_index: Link in whose frame the box is given; -1 for the world.
+            gain: Fraction of the distance that may be used up per second [1/s].
             margin: Distance kept from the faces [m].
-            safe_displacement_gain: Weight of the calming cost; see :class:`Barrier`.
-            name: What to call the barrier in a status.
+            safe_displacement_gain: Weight of the damping cost; see :class:`Barrier`.
+            name: Name of the barrier in status texts.
 
         Raises:
             ArgumentError: A negative link index, a wrong shape, NaN, a lower corner above the
@@ -240,7 +240,7 @@ class PositionBarrier(Barrier):
         )  # fmt: skip
 
     def launch_follow(self, check: 'PathCheck', column: int) -> None:
-        """Judge the distances to the faces along paths; see :meth:`Barrier.launch_follow`."""
+        """Check the distances to the faces along paths; see :meth:`Barrier.launch_follow`."""
         state = self._state
         launch(
             follow_point_kernel(state.scalar),
@@ -270,7 +270,7 @@ class PositionBarrier(Barrier):
         )  # fmt: skip
 
     def _allocate(self, state: 'StepState') -> None:
-        """Put the bounds and the chain of the link on the device.
+        """Copy the bounds and the chain of the link to the device.
 
         Raises:
             ArgumentError: A link index outside the model.
@@ -286,7 +286,7 @@ class PositionBarrier(Barrier):
 
 
 def _corner(name: str, values: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return a corner of a box, float64 [3], infinite where there is no bound, or raise."""
+    """Return a corner of a box, float64 [3], or raise ArgumentError."""
     corner = checked_numbers(name, values)
     if corner.shape != (3,) or np.any(np.isnan(corner)):
         raise ArgumentError(

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Barrier: the links of a robot stay apart from each other.
+"""Barrier that keeps the links of a robot apart from each other.
 
 h_i = d_i - d_min   for the n closest pairs of primitives
 """
@@ -23,11 +23,11 @@ from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 
 
 class SelfCollisionBarrier(CollisionBarrier):
-    """Links stay at least d_min apart; carried objects of the scene count as links.
+    """Keep links at least d_min apart; carried objects of the scene are treated as links.
 
     Attributes:
-        pairs: The pairs of primitives that are watched, as rows of the geometry, int [n, 2].
-        dropped_pairs: Pairs left out because they are always nearer than d_min, int [n, 2].
+        pairs: The pairs of primitives, as rows of the geometry, int [n, 2].
+        dropped_pairs: Pairs left out because they are always closer than d_min, int [n, 2].
     """
 
     read_once = CollisionBarrier.read_once | {'pairs'}
@@ -49,19 +49,19 @@ class SelfCollisionBarrier(CollisionBarrier):
 
         Args:
             source: A scene, which other barriers may share and which may hold carried objects; or
-                primitives, or a model whose shapes are taken as they are.
+                primitives; or a model, whose shapes are used unchanged.
             pairs: Pairs of primitives, int [n, 2]; None for those of
-                :meth:`CollisionGeometry.self_pairs` that are not always nearer than d_min.
-            n_collision_pairs: Number of closest pairs that make a row; None for all pairs.
-            gain: Part of the distance that may be used up per second [1/s].
-            safe_displacement_gain: Weight of the calming cost; see :class:`Barrier`.
+                :meth:`CollisionGeometry.self_pairs` that are not always closer than d_min.
+            n_collision_pairs: Number of closest pairs that get a row; None for all pairs.
+            gain: Fraction of the distance that may be used up per second [1/s].
+            safe_displacement_gain: Weight of the damping cost; see :class:`Barrier`.
             margin: Distance kept beyond d_min in the step [m].
             d_min: Least distance [m].
-            d_max: Distance [m] from which on a pair is switched off; None for never.
-            name: What to call the barrier in a status.
+            d_max: Distance [m] beyond which a pair is inactive; None: all are active.
+            name: Name of the barrier in status texts.
 
         Raises:
-            ArgumentError: A value outside its range, no pairs, or a pair that is no pair of
+            ArgumentError: A value outside its range, no pairs, or a pair that does not consist of
                 primitives of two links.
         """
         scene = source
@@ -89,13 +89,13 @@ class SelfCollisionBarrier(CollisionBarrier):
 
     @property
     def max_pairs(self) -> int:
-        """Most pairs that there may be: the fixed ones and those of carried objects."""
+        """Largest possible number of pairs, of links and of carried objects."""
         carried = self.scene.max_attached
         own = len(self.scene.geometry)
         return len(self.pairs) + carried * own + carried * (carried - 1) // 2
 
     def current_pairs(self) -> np.ndarray:
-        """Return the pairs that are watched now; see :meth:`CollisionBarrier.current_pairs`."""
+        """Return the present pairs; see :meth:`CollisionBarrier.current_pairs`."""
         return np.concatenate([self.pairs, self.scene.carried_pairs()])
 
 

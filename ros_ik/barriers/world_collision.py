@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Barrier: a robot and what it carries stay away from obstacles in the world.
+"""Barrier that keeps a robot and its carried objects away from obstacles.
 
 h_i = d_i - d_min   for the n closest pairs of a primitive and an obstacle
 """
@@ -17,10 +17,10 @@ from ros_ik.model.shapes.collision_geometry import CollisionGeometry
 
 
 class WorldCollisionBarrier(CollisionBarrier):
-    """The robot stays at least d_min away from the obstacles of its scene.
+    """Keep the robot at least d_min away from the obstacles of its scene.
 
-    Obstacles come and go by the scene, ``barrier.scene.add_obstacle(..)``, without a new graph.
-    All robots of a batch live in the same world.
+    ``barrier.scene.add_obstacle(..)`` and the other methods of the scene change the obstacles,
+    without a new graph. All robots of a batch are in the same world.
     """
 
     def __init__(
@@ -39,17 +39,17 @@ class WorldCollisionBarrier(CollisionBarrier):
         """Create the barrier.
 
         Args:
-            source: A scene, which other barriers may share; or primitives, or a model whose
-                shapes are taken as they are, for a scene of its own.
-            max_obstacles: Most obstacles at a time in a scene of its own.
-            n_collision_pairs: Number of closest pairs that make a row; None for all pairs that
-                there may be.
-            gain: Part of the distance that may be used up per second [1/s].
-            safe_displacement_gain: Weight of the calming cost; see :class:`Barrier`.
+            source: A scene, which other barriers may share. For a new scene: primitives, or a
+                model, whose shapes are used unchanged.
+            max_obstacles: Largest number of obstacles at a time in a new scene.
+            n_collision_pairs: Number of closest pairs that get a row; None for all possible
+                pairs.
+            gain: Fraction of the distance that may be used up per second [1/s].
+            safe_displacement_gain: Weight of the damping cost; see :class:`Barrier`.
             margin: Distance kept beyond d_min in the step [m].
             d_min: Least distance [m].
-            d_max: Distance [m] from which on a pair is switched off; None for never.
-            name: What to call the barrier in a status.
+            d_max: Distance [m] beyond which a pair is inactive; None: all are active.
+            name: Name of the barrier in status texts.
 
         Raises:
             ArgumentError: A value outside its range, a scene without room for obstacles, or a
@@ -75,9 +75,9 @@ class WorldCollisionBarrier(CollisionBarrier):
 
     @property
     def max_pairs(self) -> int:
-        """Most pairs that there may be."""
+        """Largest possible number of pairs."""
         return self.scene.max_obstacles * (len(self.scene.geometry) + self.scene.max_attached)
 
     def current_pairs(self) -> np.ndarray:
-        """Return the pairs that are watched now; see :meth:`CollisionBarrier.current_pairs`."""
+        """Return the present pairs; see :meth:`CollisionBarrier.current_pairs`."""
         return self.scene.world_pairs()

@@ -1,15 +1,16 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Limit: the step changes by no more than an acceleration allows, and can still stop in time.
+"""Acceleration limit: bounds the change of the step, and keeps room to brake before limits.
 
     |dq - dq_last| <= s,    dq <= step(d, s),    s = a dt^2
 
-d is the distance to the position limit ahead and step(d, s), of ``braking``, the largest step from
-which shrinking by s in each further step ends at the limit. With a target displacement t
-(:meth:`AccelerationLimit.set_target_displacement`) the same holds for the way to the target:
-dq <= step(t, s) where t > 0, dq >= -step(-t, s) where t < 0, as roboplan's setTargetDisplacement.
-Where these bounds conflict with position or velocity limits, those win, and the status of the step
-is ``RELAXED``.
+d is the distance to the position limit ahead. step(d, s), defined in
+:mod:`ros_ik.kinematics.stepping.braking`, is the largest step from which a robot that slows down
+by s in each further step stops at the limit. A target displacement t
+(:meth:`AccelerationLimit.set_target_displacement`) bounds the step in the same way:
+dq <= step(t, s) if t > 0, dq >= -step(-t, s) if t < 0, as in roboplan's setTargetDisplacement.
+If these bounds conflict with position or velocity limits, those take precedence, and the status of
+the step is ``RELAXED``.
 """
 
 import functools
@@ -93,7 +94,7 @@ def _acceleration_kernel(scalar: type) -> wp.Kernel:
 
 
 class AccelerationLimit(ScaledLimit):
-    """The step changes by no more than an acceleration allows; yields to the other limits."""
+    """Bound on the change of the step; position and velocity limits take precedence."""
 
     yields = 1
     construction_only = frozenset(('acceleration',))
@@ -110,11 +111,11 @@ class AccelerationLimit(ScaledLimit):
 
         Args:
             acceleration: Largest acceleration of each degree of freedom [rad/s^2 or m/s^2], shape
-                [joint_dof_count]; inf for none. 0 pins the velocity of a joint, as in Oink: one at
-                rest never moves.
-            scale: Part of the limit that may be used, in (0, 1].
+                [joint_dof_count]; inf for none. 0 keeps the velocity of a joint constant, as in
+                Oink: a joint at rest never moves.
+            scale: Fraction of the limit that may be used, in (0, 1].
             position_margin: Distance from the position limits at which braking ends [rad or m],
-                one or shape [joint_dof_count]; use that of the :class:`PositionLimit` beside it.
+                one or shape [joint_dof_count]. Use the margin of the :class:`PositionLimit`.
 
         Raises:
             ArgumentError: An acceleration that is negative or NaN, all of them zero, a margin
@@ -139,7 +140,7 @@ class AccelerationLimit(ScaledLimit):
         """Allocate the last step, zero at first.
 
         Raises:
-            ArgumentError: The accelerations or margins given do not match the model, or leave its
+            ArgumentError: The accelerations or margins do not match the model, or leave its
                 joints no room to move.
         """
         dofs = state.model.joint_dof_count
@@ -167,8 +168,8 @@ class AccelerationLimit(ScaledLimit):
             position_margin: As in the constructor.
 
         Raises:
-            ArgumentError: As in the constructor, or it leaves a joint no room; the one before
-                stays.
+            ArgumentError: As in the constructor, or the margin leaves a joint no room. The
+                previous margin then stays.
         """
         values = margin_values('position_margin', position_margin)
         if self._is_bound:
@@ -176,10 +177,10 @@ class AccelerationLimit(ScaledLimit):
         self._position_margin = values
 
     def set_last_displacement(self, displacement: np.ndarray) -> None:
-        """Give the step taken last [rad or m], shape [joint_dof_count] or [n, joint_dof_count].
+        """Set the last step [rad or m], shape [joint_dof_count] or [n, joint_dof_count].
 
         Raises:
-            ArgumentError: Not finite or of another shape; the step given before stays.
+            ArgumentError: Not finite or of another shape; the previous value then stays.
         """
         values = finite_array('displacement', displacement)
         if self._is_allocated:
@@ -187,10 +188,11 @@ class AccelerationLimit(ScaledLimit):
         self._last_displacement = values
 
     def set_last_velocity(self, velocity: np.ndarray) -> None:
-        """Give the last velocity [rad/s or m/s], shape [joint_dof_count] or [n, joint_dof_count].
+        """Set the last velocity [rad/s or m/s], shape [joint_dof_count] or [n, joint_dof_count].
 
         Raises:
-            ArgumentError: No solve has told the limit its dt yet, or not finite.
+            ArgumentError: Not finite, or before the first solve, which sets the duration of a
+                step.
         """
         if not self._is_allocated:
             raise ArgumentError(
@@ -200,12 +202,12 @@ class AccelerationLimit(ScaledLimit):
         self.set_last_displacement(self._dt * np.asarray(host_array(velocity), dtype=np.float64))
 
     def set_target_displacement(self, displacement: np.ndarray) -> None:
-        """Brake in time for a target as well, until :meth:`clear_target_displacement`.
+        """Also brake for a target, until :meth:`clear_target_displacement`.
 
         Args:
-            displacement: What is left to go [rad or m], shape [joint_dof_count] or [n,
-                joint_dof_count]: the step that would end every error at once. Give it before each
-                solve. 0 leaves a degree of freedom as it is.
+            displacement: Remaining displacement to the target [rad or m], shape [joint_dof_count]
+                or [n, joint_dof_count]. Set it before each solve. 0 adds no bound to a degree of
+                freedom.
 
         Raises:
             ArgumentError: Not finite or of another shape.
@@ -217,7 +219,7 @@ class AccelerationLimit(ScaledLimit):
         self._write_target(np.zeros(1))
 
     def reset(self) -> None:
-        """Forget the last step and the target: the robot stands."""
+        """Reset to a robot at rest without a target."""
         self.set_last_displacement(np.zeros(1))
         self.clear_target_displacement()
 
@@ -246,7 +248,7 @@ class AccelerationLimit(ScaledLimit):
         return self._state.rows(self._last_step.array), self._device_acceleration.array
 
     def _write_range(self, state: 'StepState', margin: np.ndarray) -> None:
-        """Bring the positions at which braking ends to the device."""
+        """Copy the positions at which braking ends to the device."""
         low, high = position_bounds('position_margin', margin, state.model, state.group)
         self._min.host[:], self._max.host[:] = low, high
         self._min.upload()
@@ -258,7 +260,7 @@ class AccelerationLimit(ScaledLimit):
         self._target_displacement = displacement
 
     def _write(self) -> None:
-        """Bring the scaled accelerations to the device."""
+        """Copy the scaled accelerations to the device."""
         if self._is_allocated:
             self._device_acceleration.host[:] = self._scale * self._acceleration
             self._device_acceleration.upload()

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of limits, checked; every error names the argument."""
+"""Checks of the arguments of limits; every error names the argument."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def dof_values(name: str, values: Any) -> np.ndarray:
-    """Return the limits of degrees of freedom as float64; the shape is checked with the model.
+    """Return the limits of degrees of freedom as float64; their shape is checked later.
 
     Args:
         name: Name of the argument.
-        values: Numbers that are not negative; inf for no limit, 0 for what may not move at all.
+        values: Numbers that are not negative; inf for no limit, 0 for a joint that must not move.
 
     Raises:
-        ArgumentError: Not numbers, NaN, negative, or all zero: the robot would never move.
+        ArgumentError: Not numbers, NaN, negative, or all zero, so that the robot could never move.
     """
     array = checked_numbers(name, values)
     if np.any(np.isnan(array)):
@@ -68,14 +68,14 @@ def finite_array(name: str, values: np.ndarray) -> np.ndarray:
         ArgumentError: Not finite; it names the argument.
     """
     array = np.asarray(host_array(values), dtype=np.float64)
-    # A sum of squares, which is quicker, is finite only where every number is; it may overflow.
+    # The sum of squares is quicker to test, and finite only if every number is. It may overflow.
     if not math.isfinite(np.vdot(array, array)) and not np.isfinite(array).all():
         raise ArgumentError(f'{name} must be finite, got {values}')
     return array
 
 
 def margin_values(name: str, values: Any) -> np.ndarray:
-    """Return distances kept from limits as float64, or raise ArgumentError."""
+    """Return margins from limits as float64, or raise ArgumentError."""
     array = finite_array(name, checked_numbers(name, values))
     if np.any(array < 0.0):
         raise ArgumentError(f'{name} must not be negative, got {values}')
@@ -83,7 +83,7 @@ def margin_values(name: str, values: Any) -> np.ndarray:
 
 
 def check_some_may_move(name: str, values: np.ndarray, group: JointGroup) -> None:
-    """Raise ArgumentError where limits [joint_dof_count] hold every joint of a group still."""
+    """Raise ArgumentError if limits [joint_dof_count] let no joint of a group move."""
     if not np.any(values[group.dof_variable >= 0]):
         raise ArgumentError(
             f'{name} must not be zero for every joint that the solver moves, which would hold '
@@ -94,10 +94,10 @@ def check_some_may_move(name: str, values: np.ndarray, group: JointGroup) -> Non
 def position_bounds(
     name: str, margin: np.ndarray, model: Model, group: JointGroup
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the position limits of a model with a margin taken off.
+    """Return the position limits of a model, narrowed by a margin.
 
-    A joint whose limits leave it one position stays there, whatever the margin; so do those that
-    are locked, where the margin leaves nothing.
+    A joint with equal lower and upper limit keeps its position, whatever the margin. A locked
+    joint does so too if the margin leaves it no range.
 
     Args:
         name: Name of the margin, for errors.

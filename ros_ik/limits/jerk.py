@@ -1,14 +1,15 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Soft jerk limit (``limits.jerk: soft``): bounded changes of acceleration that fade in time.
+"""Soft jerk limit (``limits.jerk: soft``): bounds the change of acceleration in most steps.
 
     |(dq - dq_1) - (dq_1 - dq_2)| <= j dt^3,    dq - dq_1 <= step(v_max dt - dq_1, j dt^3)
 
-dq_1 and dq_2 are the steps taken last and before it. The second bound, of ``braking``, lets the
-acceleration fade out before the speed limit, where it would have to end at once. A joint at rest
-may stay there: the bounds never reverse a motion. Every other limit overrides this one: a joint
-that must brake for a position limit brakes at once with the acceleration it needs. Strict jerk
-limits are :mod:`ros_ik.limits.motion`.
+dq_1 is the last step and dq_2 the one before it. The second bound, with step(d, s) of
+:mod:`ros_ik.kinematics.stepping.braking`, reduces the acceleration gradually before the speed
+limit, where it would otherwise have to end at once. The bounds never reverse a motion, so a joint
+at rest may stay at rest. Every other limit overrides this one: a joint that must brake for a
+position limit brakes at once with the acceleration that it needs. Strict jerk limits are in
+:mod:`ros_ik.limits.motion`.
 """
 
 import functools
@@ -65,7 +66,7 @@ def _jerk_kernel(scalar: type) -> wp.Kernel:
                 low = wp.clamp(-behind, low, high)
                 low += last
                 high += last
-                # What stops may stop at once rather than turn round.
+                # A joint that slows down may stop at once instead of reversing.
                 if last >= scalar(0.0):
                     high = wp.max(high, scalar(0.0))
                 if last <= scalar(0.0):
@@ -76,7 +77,7 @@ def _jerk_kernel(scalar: type) -> wp.Kernel:
 
 
 class JerkLimit(ScaledLimit):
-    """The acceleration changes by no more than a jerk allows; yields to every other limit."""
+    """Bound on the change of acceleration; every other limit takes precedence."""
 
     yields = 2
     construction_only = frozenset(('jerk', 'velocity'))
@@ -90,10 +91,10 @@ class JerkLimit(ScaledLimit):
         Args:
             jerk: Largest jerk of each degree of freedom [rad/s^3 or m/s^3], shape
                 [joint_dof_count]; inf for none.
-            velocity: Speeds before which the acceleration fades out [rad/s or m/s], same shape,
-                inf for none; use those of the :class:`VelocityLimit` beside it. None for the
-                limits of the model.
-            scale: Part of the limit that may be used, in (0, 1].
+            velocity: Speed limits before which the acceleration is reduced [rad/s or m/s], same
+                shape, inf for none; None for the limits of the model. Use the speeds of the
+                :class:`VelocityLimit`.
+            scale: Fraction of the limit that may be used, in (0, 1].
 
         Raises:
             ArgumentError: A jerk that is not positive, a negative or NaN velocity, or a scale
@@ -105,14 +106,14 @@ class JerkLimit(ScaledLimit):
         self.scale = scale
 
     def set_last_displacements(self, last: np.ndarray, before: np.ndarray) -> None:
-        """Give the last two steps [rad or m], each [joint_dof_count] or [n, joint_dof_count].
+        """Set the last two steps [rad or m], each [joint_dof_count] or [n, joint_dof_count].
 
         Args:
-            last: The step taken last.
+            last: The last step.
             before: The step before it.
 
         Raises:
-            ArgumentError: Not finite or of another shape; the steps given before stay.
+            ArgumentError: Not finite or of another shape; the previous values then stay.
         """
         steps = finite_array('last', last), finite_array('before', before)
         if steps[0].shape != steps[1].shape:
@@ -126,7 +127,7 @@ class JerkLimit(ScaledLimit):
         self._steps = steps
 
     def reset(self) -> None:
-        """Forget the last steps: the robot stands."""
+        """Reset to a robot at rest."""
         self.set_last_displacements(np.zeros(1), np.zeros(1))
 
     def launch(self, lower: wp.array, upper: wp.array) -> None:
@@ -148,7 +149,7 @@ class JerkLimit(ScaledLimit):
         """Allocate the last steps, zero at first.
 
         Raises:
-            ArgumentError: The values given do not match the model.
+            ArgumentError: The limits do not match the model.
         """
         dofs = state.model.joint_dof_count
         velocity = state.model.limits64()[2] if self._velocity is None else self._velocity
@@ -165,7 +166,7 @@ class JerkLimit(ScaledLimit):
         self._write()
 
     def _write(self) -> None:
-        """Bring the scaled jerks to the device."""
+        """Copy the scaled jerks to the device."""
         if self._is_allocated:
             self._max_change.host[...] = self._scale * self._jerk * self._dt**3
             self._max_change.upload()

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of one joint after which it can still stop within every limit.
 
-A state is viable where the stop that follows it
-(:mod:`ros_ik.kinematics.stepping.jerk_limited_stop`) stays within the limits of position and
-velocity; the rest of that stop is viable as well. With p the step of the stop, l the step before
-and A the change that led to l, the steps that lead from a viable state to viable ones are
+A state is viable if the stop from it (:mod:`ros_ik.kinematics.stepping.jerk_limited_stop`) stays
+within the position and velocity limits. Every later state of that stop is then viable too. Let p
+be the next step of the stop, l the last step and A the change that led to l. From a viable state,
+the steps x to viable states satisfy
 
     l - min(j - A, s, brake(v + l, j)) <= x <= l + min(j + A, s, brake(v - l, j))
 
-less those whose stop leaves the range of positions. How far a stop goes grows with its step: so
-they are an interval, which holds p and is never empty. From a state that is not viable, which
-limits that change in motion leave behind, the interval ends at p, and the limits of jerk hold.
+and their stops stay within the range of positions. A longer step has a longer stop, so these steps
+form an interval. It contains p and is never empty. A state can become non-viable if limits change
+in motion. The interval then ends at p, and the jerk limits still hold.
 """
 
 import functools
@@ -31,12 +31,13 @@ _ARRIVED = 1e-9
 @no_type_check
 @functools.cache
 def viable_step_functions(scalar: type) -> SimpleNamespace:
-    """Build what tells which steps are viable.
+    """Build the Warp functions that compute the viable steps of a joint.
 
-    ``viable_steps(last, change, behind, ahead, speed, slowdown, jerk)``: the least, that of the
-    stop, and the largest; ``behind`` and ``ahead`` are the room to the position limits.
-    ``nearest_step(least, braking, largest, last, way, slowdown, jerk)``: the one whose stop ends
-    nearest to a displacement. It is the quickest way there.
+    ``viable_steps(last, change, behind, ahead, speed, slowdown, jerk)`` returns the least viable
+    step, the step of the stop, and the largest viable step. ``behind`` and ``ahead`` are the
+    distances to the position limits.
+    ``nearest_step(least, braking, largest, last, way, slowdown, jerk)`` returns the viable step
+    whose stop ends nearest to the displacement ``way``, which is the fastest way there.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -63,7 +64,7 @@ def viable_step_functions(scalar: type) -> SimpleNamespace:
         jerk: scalar,
         whole: bool,
     ) -> scalar:
-        """Return the largest step whose stop ends, or as a whole stays, below a room."""
+        """Return the largest step whose stop, at its end or all along, stays within a distance."""
         if not wp.isfinite(room) or far_end(high, last, slowdown, jerk, whole) <= room:
             return high
         below = low

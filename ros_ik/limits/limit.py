@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A limit tightens the box of steps that the solver may choose from; the box is never left."""
+"""Base of limits: hard bounds on the step of each variable, the box of the solver."""
 
 import functools
 from typing import ClassVar
@@ -20,7 +20,7 @@ from ros_ik.objectives.recording.snapshot import Snapshot
 if TYPE_CHECKING:
     from ros_ik.kinematics.stepping.step_state import StepState
 
-# How far outside a limit a state may lie, in the unit of the limit, before a step says so.
+# Violation of a limit, in its unit, above which a step is reported as RELAXED.
 STATE_TOLERANCE = 1e-6
 
 
@@ -28,14 +28,14 @@ class Limit(ReadOnce):
     """Base of hard limits on a step.
 
     Attributes:
-        yields: Where limits conflict, those of a higher number give way to those of a lower one:
-            they are applied later and clamp themselves into the box they find. 0 never yields.
+        yields: Order of precedence. If limits conflict, the lower number wins: limits of higher
+            numbers are applied later and clamped into the box. 0 is never clamped.
         splits: Whether :meth:`launch` may be called for parts of a large batch, with ``_state``
-            the state of the part; a limit with an array per robot then reads its rows through
+            the state of the part. A limit with an array per robot must then read its rows through
             :meth:`StepState.rows`.
-        is_constant: Whether the box is the same at every state and for every robot, until
-            ``Limit.changes`` counts a change: then it is launched no more often.
-        changes: Number of changes of limits that are constant, of all objects.
+        is_constant: Whether the box is the same in every state and for every robot. Such a limit
+            is launched again only after ``Limit.changes`` has increased.
+        changes: Number of changes of constant limits, over all objects.
     """
 
     yields: int = 0
@@ -44,14 +44,14 @@ class Limit(ReadOnce):
     changes: ClassVar[int] = 0
 
     _state: 'StepState'
-    # Of a class of the caller: what it was when arrays were made for it.
+    # Attributes of a user's class when its arrays were allocated, to detect changes.
     _kept: Snapshot | None = None
 
     def bind(self, state: 'StepState') -> None:
-        """Allocate what the limit needs for this state; before the first :meth:`launch`.
+        """Allocate the arrays of the limit; call before the first :meth:`launch`.
 
         Raises:
-            ArgumentError: The limit belongs to another solver already: its graph holds the arrays.
+            ArgumentError: The limit belongs to another solver, whose graph refers to its arrays.
         """
         if self._is_bound and self._state is state:
             if self._kept is not None and not self._kept.is_current:
@@ -82,16 +82,16 @@ class Limit(ReadOnce):
 
 
 class ScaledLimit(Limit):
-    """Base of limits of which a part may be used.
+    """Base of limits with a scale.
 
-    A subclass sets ``_is_allocated`` once :meth:`_write` has somewhere to write to.
+    A subclass sets ``_is_allocated`` as soon as :meth:`_write` has arrays to write to.
     """
 
     _is_allocated = False
 
     @property
     def scale(self) -> float:
-        """Part of the limit that may be used, in (0, 1]; may be set between solves."""
+        """Fraction of the limit that may be used, in (0, 1]; may be set between solves."""
         return self._scale
 
     @scale.setter
@@ -100,12 +100,12 @@ class ScaledLimit(Limit):
         self._write()
 
     def _write(self) -> None:
-        """Bring the scaled limits to the device, once there is room for them."""
+        """Copy the scaled limits to the device, after allocation."""
         raise NotImplementedError
 
 
 def write_rows(name: str, buffer: HostBuffer, values: np.ndarray) -> None:
-    """Bring values [joint_dof_count] or [n, joint_dof_count] to the device.
+    """Copy values [joint_dof_count] or [n, joint_dof_count] to the device.
 
     Raises:
         ArgumentError: Another shape; it names the argument.
@@ -125,7 +125,7 @@ def write_rows(name: str, buffer: HostBuffer, values: np.ndarray) -> None:
 def tighten_function(scalar: type) -> wp.Function:
     """Build ``tighten(row, variable, scale, low, high, lower, upper)``.
 
-    It intersects the box of ``variable`` with low <= scale * step <= high.
+    The function intersects the box of ``variable`` with low <= scale * step <= high.
     """
 
     @wp.func
@@ -153,8 +153,9 @@ def tighten_function(scalar: type) -> wp.Function:
 def yield_function(scalar: type) -> wp.Function:
     """Build ``tighten_yielding(row, variable, scale, low, high, lower, upper)``.
 
-    It moves low <= scale * step <= high into the box of ``variable`` and makes that the box, which
-    so is never empty. Returns how far it had to be moved, in the unit of low and high.
+    The function clamps the interval low <= scale * step <= high into the box of ``variable``,
+    which then becomes that interval and is never empty. It returns the distance by which the
+    interval was moved, in the unit of low and high.
     """
 
     @wp.func

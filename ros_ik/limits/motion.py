@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Strict jerk limit (``limits.jerk: strict``): jerk with position, velocity and acceleration.
+"""Strict jerk limit (``limits.jerk: strict``), with position, velocity and acceleration limits.
 
-All four hold in the step and in the stop after it. The bounds come from
-:mod:`ros_ik.limits.jerk_viable_step`, for each variable and the joints that it drives.
+All four hold in the step and in the stop after it. :mod:`ros_ik.limits.jerk_viable_step` computes
+the bounds of each variable and of the joints that it drives.
 """
 
 import functools
@@ -59,7 +59,9 @@ def motion_struct(scalar: type) -> Any:
 @no_type_check
 @functools.cache
 def steps_of_variable_function(scalar: type) -> wp.Function:
-    """Build ``steps_of_variable(motion, joint_q, row, variable)``: ``viable_steps`` of it.
+    """Build ``steps_of_variable(motion, joint_q, row, variable)``.
+
+    The function returns the ``viable_steps`` of the variable.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -114,10 +116,11 @@ def _motion_kernel(scalar: type) -> wp.Kernel:
 
 
 class MotionLimit(Limit):
-    """Position, velocity, acceleration and jerk hold together, also in every stop to come.
+    """Limits of position, velocity, acceleration and jerk that hold together, in every stop too.
 
-    It stands for a position, a velocity and a jerk limit. A robot that starts at rest inside its
-    position limits never leaves any of the four, as long as each step is taken as it comes.
+    Use it instead of a position, a velocity and a jerk limit. A robot that starts at rest inside
+    its position limits never violates any of the four, as long as it executes every step
+    unchanged.
     """
 
     yields = 2
@@ -139,8 +142,8 @@ class MotionLimit(Limit):
                 [joint_dof_count]; inf for none.
             acceleration: Largest acceleration [rad/s^2 or m/s^2], same shape; inf for none.
             jerk: Largest jerk [rad/s^3 or m/s^3], same shape, above 0; inf for none.
-            velocity_scale: Part of the velocities that may be used, in (0, 1].
-            acceleration_scale: Part of the accelerations that may be used, in (0, 1].
+            velocity_scale: Fraction of the velocities that may be used, in (0, 1].
+            acceleration_scale: Fraction of the accelerations that may be used, in (0, 1].
             position_margin: Distance kept from the position limits [rad or m], one or shape
                 [joint_dof_count].
 
@@ -157,14 +160,14 @@ class MotionLimit(Limit):
         self._acceleration_scale = fraction('acceleration_scale', acceleration_scale)
 
     def set_scales(self, velocity: float, acceleration: float) -> None:
-        """Use other parts of the limits from the next solve on.
+        """Change the scales of the limits from the next solve on.
 
         Args:
-            velocity: Part of the velocities, in (0, 1].
-            acceleration: Part of the accelerations, in (0, 1].
+            velocity: Fraction of the velocities, in (0, 1].
+            acceleration: Fraction of the accelerations, in (0, 1].
 
         Raises:
-            ArgumentError: A scale outside (0, 1]; those before stay.
+            ArgumentError: A scale outside (0, 1]; the previous scales then stay.
         """
         scales = fraction('velocity', velocity), fraction('acceleration', acceleration)
         self._velocity_scale, self._acceleration_scale = scales
@@ -172,14 +175,14 @@ class MotionLimit(Limit):
             self._write_scales()
 
     def set_position_margin(self, position_margin: float | np.ndarray) -> None:
-        """Keep another distance from the position limits, from the next solve on.
+        """Change the distance kept from the position limits, from the next solve on.
 
         Args:
             position_margin: As in the constructor.
 
         Raises:
-            ArgumentError: As in the constructor, or it leaves a joint no room; the one before
-                stays.
+            ArgumentError: As in the constructor, or the margin leaves a joint no room. The
+                previous margin then stays.
         """
         values = margin_values('position_margin', position_margin)
         if self._is_bound:
@@ -187,14 +190,14 @@ class MotionLimit(Limit):
         self._margin = values
 
     def set_last_displacements(self, last: np.ndarray, before: np.ndarray) -> None:
-        """Give the last two steps [rad or m], each [joint_dof_count] or [n, joint_dof_count].
+        """Set the last two steps [rad or m], each [joint_dof_count] or [n, joint_dof_count].
 
         Args:
-            last: The step taken last.
+            last: The last step.
             before: The step before it.
 
         Raises:
-            ArgumentError: Not finite or of another shape; the steps given before stay.
+            ArgumentError: Not finite or of another shape; the previous values then stay.
         """
         steps = finite_array('last', last), finite_array('before', before)
         if self._is_bound:
@@ -204,7 +207,7 @@ class MotionLimit(Limit):
 
     @property
     def motion(self) -> Any:
-        """Limits and last steps on the device, a struct of :func:`motion_struct`, when bound."""
+        """Limits and last steps on the device, a struct of :func:`motion_struct`, once bound."""
         return self._motion
 
     def launch(self, lower: wp.array, upper: wp.array) -> None:
@@ -219,7 +222,7 @@ class MotionLimit(Limit):
         )
 
     def _allocate(self, state: 'StepState') -> None:
-        """Put the limits on the device.
+        """Copy the limits to the device.
 
         Raises:
             ArgumentError: The limits do not match the model, or the margin leaves a joint no room.
@@ -256,7 +259,7 @@ class MotionLimit(Limit):
             write_rows(name, buffer, values)
 
     def _write_scales(self) -> None:
-        """Bring the scaled limits to the device."""
+        """Copy the scaled limits to the device."""
         group, dt = self._group, self._dt
         self._speed.host[:] = self._velocity_scale * group.variable_limits(self._velocity) * dt
         acceleration = group.variable_limits(self._acceleration)
@@ -265,7 +268,7 @@ class MotionLimit(Limit):
         self._slowdown.upload()
 
     def _write_range(self, state: 'StepState', margin: np.ndarray) -> None:
-        """Bring the positions that may be reached to the device."""
+        """Copy the reachable range of positions to the device."""
         low, high = position_bounds('position_margin', margin, state.model, state.group)
         self._lowest.host[:], self._highest.host[:] = low, high
         self._lowest.upload()

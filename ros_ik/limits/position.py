@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Limit: joints stay between their position limits.
+"""Position limit: joints stay between their lower and upper limits.
 
     -gain max(0, q - (q_min + margin)) <= dq <= gain max(0, (q_max - margin) - q)
 
-A joint outside its limits may move inward freely and outward not at all; it is not forced back
-(roboplan, PositionLimit). The status of such a step is ``RELAXED``.
+A joint outside its limits may move back freely but not farther out, and it is not forced back (as
+in roboplan's PositionLimit). The status of such a step is ``RELAXED``.
 """
 
 import functools
@@ -76,7 +76,7 @@ def _position_kernel(scalar: type) -> wp.Kernel:
 
 
 class PositionLimit(Limit):
-    """Joints stay between the position limits of the model."""
+    """Bound on each joint position: joints stay between the position limits of the model."""
 
     read_once = frozenset(('gain',))
     splits = True
@@ -85,7 +85,7 @@ class PositionLimit(Limit):
         """Create the limit.
 
         Args:
-            gain: Part of the way to the limit that one step may cover, in (0, 1].
+            gain: Fraction of the distance to the limit that one step may cover, in (0, 1].
             margin: Distance kept from each limit [rad or m], one or shape [joint_dof_count], at
                 most half the range of each joint that may move.
 
@@ -105,14 +105,14 @@ class PositionLimit(Limit):
         self.set_margin(value)
 
     def set_margin(self, margin: float | np.ndarray) -> None:
-        """Keep another distance from the limits, from the next solve on.
+        """Change the distance kept from the limits, from the next solve on.
 
         Args:
             margin: As in the constructor.
 
         Raises:
-            ArgumentError: As in the constructor, or it leaves a joint no room; the one before
-                stays.
+            ArgumentError: As in the constructor, or the margin leaves a joint no room. The
+                previous margin then stays.
         """
         values = margin_values('margin', margin)
         if self._is_bound:
@@ -120,7 +120,7 @@ class PositionLimit(Limit):
         self._margin = values
 
     def _allocate(self, state: 'StepState') -> None:
-        """Put the limits of the model on the device.
+        """Copy the limits of the model to the device.
 
         Raises:
             ArgumentError: The margin has another shape or leaves a joint no room.
@@ -137,7 +137,7 @@ class PositionLimit(Limit):
         self._write(state, self._margin)
 
     def _write(self, state: 'StepState', margin: np.ndarray) -> None:
-        """Bring the limits less a margin to the device."""
+        """Copy the limits, reduced by the margin, to the device."""
         low, high = position_bounds('margin', margin, state.model, state.group)
         self._rows['low'], self._rows['high'] = low[self._moving], high[self._moving]
         self._bounded.assign(self._rows)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Limit: joints stay below their speed limits, |dq| <= scale v_max dt."""
+"""Velocity limit: joints stay below their speed limits, |dq| <= scale v_max dt."""
 
 import functools
 from typing import no_type_check
@@ -49,10 +49,10 @@ def _velocity_kernel(scalar: type) -> wp.Kernel:
 
 
 class VelocityLimit(ScaledLimit):
-    """Joints stay below the speed limits of the model or of the caller.
+    """Bound on each joint speed, from the model or given by the caller.
 
     Attributes:
-        scale: Part of the limit that may be used, in (0, 1]; may be set between solves.
+        scale: Fraction of the limit that may be used, in (0, 1]; may be set between solves.
     """
 
     splits = True
@@ -63,9 +63,9 @@ class VelocityLimit(ScaledLimit):
 
         Args:
             velocity: Largest speed of each degree of freedom [rad/s or m/s], shape
-                [joint_dof_count], inf for none, 0 for a joint that stays where it is; None for
-                the limits of the model.
-            scale: Part of the limit that may be used, in (0, 1].
+                [joint_dof_count], inf for none, 0 for a joint that must not move. None for the
+                limits of the model.
+            scale: Fraction of the limit that may be used, in (0, 1].
 
         Raises:
             ArgumentError: A speed that is negative or NaN, all of them zero, or a scale outside
@@ -76,7 +76,7 @@ class VelocityLimit(ScaledLimit):
 
     @property
     def velocity(self) -> np.ndarray | None:
-        """Largest speed of each degree of freedom [rad/s or m/s]; None for the model's, unbound.
+        """Largest speed of each degree of freedom [rad/s or m/s]; None for the model's.
 
         May be set between solves, shape [joint_dof_count].
         """
@@ -91,10 +91,10 @@ class VelocityLimit(ScaledLimit):
         self._write()
 
     def _allocate(self, state: 'StepState') -> None:
-        """Put the limits on the device.
+        """Copy the limits to the device.
 
         Raises:
-            ArgumentError: The speeds given do not match the model, or let none of its joints move.
+            ArgumentError: The speeds do not match the model, or let none of its joints move.
         """
         shape = (state.model.joint_dof_count,)
         if self._velocity is None:
@@ -125,7 +125,7 @@ class VelocityLimit(ScaledLimit):
         )  # fmt: skip
 
     def _write(self) -> None:
-        """Bring the scaled limits to the device."""
+        """Copy the scaled limits to the device."""
         if self._is_allocated and self._velocity is not None:
             step = self._scale * self._dt * self._velocity
             if not np.array_equal(step, self._max_step.host):
