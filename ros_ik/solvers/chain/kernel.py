@@ -25,6 +25,7 @@ from ros_ik.solvers.chain.functions import BOUND_TOLERANCE
 from ros_ik.solvers.chain.functions import chain_evaluation
 from ros_ik.solvers.chain.functions import chain_structs
 from ros_ik.solvers.chain.functions import step_functions
+from ros_ik.solvers.limit_status import limit_functions
 from ros_ik.solvers.qp.active_set import active_set_functions
 from ros_ik.solvers.qp.active_set import NOT_CONVEX
 from ros_ik.solvers.status import SolveStatus
@@ -56,7 +57,8 @@ def chain_kernel(scalar: type) -> wp.Kernel:
     evaluate = evaluation.evaluate
     Program, assemble, move = step.Program, step.assemble, step.move
     predicted_decrease, predicted_bend = step.predicted_decrease, step.predicted_bend
-    solve_program = active_set_functions(scalar).solve
+    solve_program, limits = active_set_functions(scalar).solve, limit_functions(scalar)
+    presses, unsolved_status = limits.presses, limits.unsolved_status
 
     @wp.func
     def start(i: int, chain: Chain, joint_q: wp.array2d(dtype=scalar), at: Iterates):
@@ -79,23 +81,20 @@ def chain_kernel(scalar: type) -> wp.Kernel:
             square += at.error[slot, row] * at.error[slot, row]
         longest = scalar(0.0)
         steepest = scalar(0.0)
-        code = int(wp.static(int(SolveStatus.UNREACHABLE)))
+        is_pressed = bool(False)
         for j in range(at.q.shape[1]):
             length = scalar(0.0)
-            closer = scalar(0.0)
+            slope = scalar(0.0)  # of |e|^2 / 2
             for row in range(6):
                 length += at.jacobian[slot, row, j] * at.jacobian[slot, row, j]
-                closer += at.jacobian[slot, row, j] * at.error[slot, row]
+                slope -= at.jacobian[slot, row, j] * at.error[slot, row]
             longest = wp.max(longest, length)
-            at_upper = at.q[slot, j] >= chain.upper[j] and closer > scalar(0.0)
-            at_lower = at.q[slot, j] <= chain.lower[j] and closer < scalar(0.0)
-            if at_upper or at_lower:
-                code = wp.static(int(SolveStatus.AT_LIMITS))
+            q = at.q[slot, j]
+            if presses(slope, q - chain.lower[j], chain.upper[j] - q, scalar(0.0)):
+                is_pressed = True
             else:
-                steepest = wp.max(steepest, wp.abs(closer))
-        if steepest > bound * wp.sqrt(longest * square):
-            code = wp.static(int(SolveStatus.ITERATION_LIMIT))
-        return code
+                steepest = wp.max(steepest, wp.abs(slope))
+        return unsolved_status(steepest <= bound * wp.sqrt(longest * square), is_pressed)
 
     @wp.func
     def next_damping(damping: scalar, growth: scalar, ratio: scalar, accepted: bool) -> scalar:

@@ -14,6 +14,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
+from ros_ik.solvers.batch_ik.optimizers.status_kernel import pressed_function
 from ros_ik.solvers.least_squares.search_space import space_struct
 
 # A coordinate rests against a limit when it is this close to it [rad or m].
@@ -102,24 +103,8 @@ def direction_kernel() -> wp.Kernel:
     dot, dot_history, add_history = functions.dot, functions.dot_history, functions.add_history
     pair_curvature = functions.pair_curvature
     Space = space_struct()
-    close = wp.constant(_AT_LIMIT)
+    is_pressed, close = pressed_function(), wp.constant(wp.float64(_AT_LIMIT))
     trust = wp.constant(wp.float64(_TRUST))
-
-    @wp.func
-    def pushed_outward(
-        space: Space,
-        row: int,
-        dof: int,
-        slope: wp.float64,
-        joint_q: wp.array2d(dtype=wp.float32),
-    ) -> bool:
-        c = space.dof_coord[dof]
-        if c < 0:
-            return False
-        q = joint_q[row, c]
-        return (slope > wp.float64(0.0) and q <= space.coord_lower[c] + close) or (
-            slope < wp.float64(0.0) and q >= space.coord_upper[c] - close
-        )
 
     @wp.func
     def scale_down(row: int, step: wp.array2d(dtype=wp.float64)):
@@ -177,7 +162,7 @@ def direction_kernel() -> wp.Kernel:
         count = wp.min(pairs[row], length)
         for i in range(step.shape[1]):
             step[row, i] = -gradient[row, i]
-            if pushed_outward(space, row, i, gradient[row, i], joint_q):
+            if is_pressed(space, row, i, gradient[row, i], close, joint_q):
                 step[row, i] = wp.float64(0.0)
         newest = int(-1)
         if count > 0:
@@ -192,14 +177,14 @@ def direction_kernel() -> wp.Kernel:
             beta = dot_history(row, slot, y, step) / pair_curvature(row, slot, s, y)
             add_history(row, slot, weight[row, slot] - beta, s, step)
         for i in range(step.shape[1]):
-            if pushed_outward(space, row, i, gradient[row, i], joint_q):
+            if is_pressed(space, row, i, gradient[row, i], close, joint_q):
                 step[row, i] = wp.float64(0.0)
         if not dot(row, step, gradient) < wp.float64(0.0):
             # Not a descent direction once the held joints are left out: start over.
             pairs[row] = 0
             for i in range(step.shape[1]):
                 step[row, i] = -gradient[row, i]
-                if pushed_outward(space, row, i, gradient[row, i], joint_q):
+                if is_pressed(space, row, i, gradient[row, i], close, joint_q):
                     step[row, i] = wp.float64(0.0)
             initial_scaling(row, -1, wp.float64(h0_scale), curvature, s, y, step)
         scale_down(row, step)

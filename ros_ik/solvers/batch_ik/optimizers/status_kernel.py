@@ -9,10 +9,34 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.solvers.least_squares.search_space import space_struct
+from ros_ik.solvers.limit_status import AT_LIMIT
+from ros_ik.solvers.limit_status import limit_functions
 from ros_ik.solvers.status import SolveStatus
 
-# A coordinate rests against a limit when it is this close to it [rad or m]: float32 rounding.
-_AT_LIMIT = 1e-5
+
+@no_type_check
+@functools.cache
+def pressed_function() -> wp.Function:
+    """Build ``is_pressed(space, row, dof, slope, close, joint_q)`` of a degree of freedom."""
+    Space, presses = space_struct(), limit_functions(wp.float64).presses
+
+    @wp.func
+    def is_pressed(
+        space: Space,
+        row: int,
+        dof: int,
+        slope: wp.float64,
+        close: wp.float64,
+        joint_q: wp.array2d(dtype=wp.float32),
+    ) -> bool:
+        c = space.dof_coord[dof]
+        if c < 0:
+            return False
+        q = wp.float64(joint_q[row, c])
+        below = q - wp.float64(space.coord_lower[c])
+        return presses(slope, below, wp.float64(space.coord_upper[c]) - q, close)
+
+    return is_pressed
 
 
 @no_type_check
@@ -28,10 +52,8 @@ def status_kernel() -> wp.Kernel:
     non_finite = wp.constant(int(SolveStatus.NON_FINITE_INPUT))
     failure = wp.constant(int(SolveStatus.NUMERICAL_FAILURE))
     converged = wp.constant(int(SolveStatus.CONVERGED))
-    limit = wp.constant(int(SolveStatus.ITERATION_LIMIT))
-    unreachable = wp.constant(int(SolveStatus.UNREACHABLE))
-    at_limits = wp.constant(int(SolveStatus.AT_LIMITS))
-    close = wp.constant(_AT_LIMIT)
+    is_pressed, close = pressed_function(), wp.constant(wp.float64(AT_LIMIT))
+    unsolved_status = limit_functions(wp.float64).unsolved_status
 
     @compiled_kernel()
     def classify(
@@ -70,19 +92,9 @@ def status_kernel() -> wp.Kernel:
             for k in range(jacobian.shape[1]):
                 slope += wp.float64(jacobian[row, k, dof]) * wp.float64(residuals[row, k])
             if wp.abs(slope) > bound:
-                c = space.dof_coord[dof]
-                held = bool(False)
-                if c >= 0:
-                    q = joint_q[row, c]
-                    held = (slope > wp.float64(0.0) and q <= space.coord_lower[c] + close) or (
-                        slope < wp.float64(0.0) and q >= space.coord_upper[c] - close
-                    )
-                against_limit = against_limit or held
-                stationary = stationary and held
-        status[row] = limit
-        if stationary:
-            status[row] = unreachable
-            if against_limit:
-                status[row] = at_limits
+                pressed = is_pressed(space, row, dof, slope, close, joint_q)
+                against_limit = against_limit or pressed
+                stationary = stationary and pressed
+        status[row] = unsolved_status(stationary, against_limit)
 
     return classify

@@ -19,9 +19,9 @@ from ros_ik.kinematics.spatial import sincos_function
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.model.conventions.joint_type import JointType
+from ros_ik.solvers.limit_status import limit_functions
 from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bound_functions
 from ros_ik.solvers.pose_ik.kernels.axis_errors import axis_bounds_struct
-from ros_ik.solvers.status import SolveStatus
 
 # Step that tells on which side of a limit the cost is lower [rad or m], and the least part of the
 # cost that one radian or metre of it changes: rounding alone is 1e-9.
@@ -86,6 +86,8 @@ def placement_functions(lanes: int = 1) -> SimpleNamespace:
     rotation_log = spatial_functions(wp.float64).rotation_log
     bound = axis_bound_functions(wp.float64)
     is_inside, counted = bound.is_inside, bound.counted
+    limits = limit_functions(wp.float64)
+    presses, unsolved_status = limits.presses, limits.unsolved_status
 
     @wp.func
     def tool_poses(
@@ -293,21 +295,20 @@ def placement_functions(lanes: int = 1) -> SimpleNamespace:
     ) -> int:
         """Return AT_LIMITS where a variable would come closer beyond its limit, or UNREACHABLE."""
         probe = wp.float64(wp.static(_PROBE))
-        code = int(wp.static(int(SolveStatus.UNREACHABLE)))
+        is_pressed = bool(False)
         for j in range(placement.coordinate.shape[0]):
             value = joint_q[out, placement.coordinate[j]]
-            outwards = wp.float64(0.0)
-            if value >= placement.upper[j]:
-                outwards = probe
-            if value <= placement.lower[j]:
-                outwards = -probe
-            if outwards != wp.float64(0.0):
-                beyond = cost_at(tree, placement, out, j, value + outwards, joint_q, target)
-                within = cost_at(tree, placement, out, j, value - outwards, joint_q, target)
+            below = value - placement.lower[j]
+            above = placement.upper[j] - value
+            if wp.min(below, above) <= wp.float64(0.0):
+                change = cost_at(tree, placement, out, j, value + probe, joint_q, target)
+                change -= cost_at(tree, placement, out, j, value - probe, joint_q, target)
                 cost = cost_at(tree, placement, out, j, value, joint_q, target)
-                if within - beyond > probe * wp.float64(wp.static(_SLOPE)) * cost:
-                    code = wp.static(int(SolveStatus.AT_LIMITS))
-        return code
+                # Of rounding alone a slope may have either sign.
+                if wp.abs(change) > probe * wp.float64(wp.static(_SLOPE)) * cost:
+                    pressed = presses(change, below, above, wp.float64(0.0))
+                    is_pressed = is_pressed or pressed
+        return unsolved_status(True, is_pressed)
 
     return SimpleNamespace(
         tool_errors=tool_errors, tool_error=tool_error, write_configuration=write_configuration,
