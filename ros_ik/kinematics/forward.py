@@ -12,6 +12,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.joint_motion import joint_functions
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
@@ -24,8 +25,9 @@ from ros_ik.model.conventions.joint_type import JointType
 @functools.cache
 def joint_transform_function(scalar: type) -> wp.Function:
     """Build ``joint_transform(tree, joint, row, joint_q) -> transform``."""
-    types = spatial_functions(scalar)
-    vec3, transform, read_quat = types.vec3, types.transform, types.read_quat
+    types, joints = spatial_functions(scalar), joint_functions(scalar)
+    vec3, transform = types.vec3, types.transform
+    axis_motion, floating_motion = joints.axis_motion, joints.floating_motion
     Tree = tree_struct(scalar)
 
     @wp.func
@@ -35,19 +37,19 @@ def joint_transform_function(scalar: type) -> wp.Function:
         kind = tree.joint_type[joint]
         q = tree.joint_q_start[joint]
         dof = tree.joint_qd_start[joint]
-        position = vec3()
-        rotation = wp.quat_identity(dtype=scalar)
+        motion = wp.transform_identity(dtype=scalar)
         if kind == wp.static(int(JointType.REVOLUTE)):
-            rotation = wp.quat_from_axis_angle(tree.joint_axis[dof], joint_q[row, q])
+            motion = axis_motion(False, tree.joint_axis[dof], joint_q[row, q])
         elif kind == wp.static(int(JointType.PRISMATIC)):
-            position = tree.joint_axis[dof] * joint_q[row, q]
+            motion = axis_motion(True, tree.joint_axis[dof], joint_q[row, q])
         elif kind == wp.static(int(JointType.BALL)):
-            rotation = read_quat(joint_q, row, q)
+            motion = floating_motion(row, q, False, joint_q)
         elif kind == wp.static(int(JointType.FREE)) or kind == wp.static(int(JointType.DISTANCE)):
-            position = vec3(joint_q[row, q], joint_q[row, q + 1], joint_q[row, q + 2])
-            rotation = read_quat(joint_q, row, q + 3)
+            motion = floating_motion(row, q, True, joint_q)
         elif kind == wp.static(int(JointType.D6)):
             linear = tree.joint_dof_dim[joint, 0]
+            position = vec3()
+            rotation = wp.quat_identity(dtype=scalar)
             # Loops of fixed length unroll: a backward pass through others is wrong in Warp.
             for k in range(3):
                 if k < linear:
@@ -58,7 +60,8 @@ def joint_transform_function(scalar: type) -> wp.Function:
                     rotation = rotation * wp.quat_from_axis_angle(
                         tree.joint_axis[dof + angular], joint_q[row, q + angular]
                     )
-        return transform(position, rotation)
+            motion = transform(position, rotation)
+        return motion
 
     return joint_transform
 

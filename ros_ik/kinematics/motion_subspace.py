@@ -11,6 +11,7 @@ from typing import no_type_check
 
 import warp as wp
 
+from ros_ik.kinematics.joint_motion import joint_functions
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import spatial_functions
@@ -23,16 +24,11 @@ from ros_ik.model.conventions.joint_type import JointType
 @functools.cache
 def move_links_function(scalar: type) -> wp.Function:
     """Build ``move_links(tree, row, joint_q, body_q, joint_S_s)``: twists of one configuration."""
-    types = spatial_functions(scalar)
-    vec3, transform, twist = types.vec3, types.transform, types.twist
+    types, joints = spatial_functions(scalar), joint_functions(scalar)
+    transform, twist = types.transform, types.twist
     axis_twist, slide_twist = types.axis_twist, types.slide_twist
+    axis_column, write_floating = joints.axis_column, joints.write_floating
     Tree = tree_struct(scalar)
-
-    @wp.func
-    def unit(k: int) -> vec3:
-        axis = vec3()
-        axis[k] = scalar(1.0)
-        return axis
 
     @wp.func
     def write_d6(
@@ -77,28 +73,18 @@ def move_links_function(scalar: type) -> wp.Function:
             parent = tree.joint_parent[joint]
             if parent >= 0:
                 anchor = body_q[row, parent] * anchor
-            pivot = wp.transform_get_translation(anchor)
-            rotation = wp.transform_get_rotation(anchor)
             if kind == wp.static(int(JointType.REVOLUTE)):
-                joint_S_s[row, dof] = axis_twist(
-                    wp.quat_rotate(rotation, tree.joint_axis[dof]), pivot
-                )
+                joint_S_s[row, dof] = axis_column(False, anchor, tree.joint_axis[dof])
             elif kind == wp.static(int(JointType.PRISMATIC)):
-                joint_S_s[row, dof] = slide_twist(wp.quat_rotate(rotation, tree.joint_axis[dof]))
+                joint_S_s[row, dof] = axis_column(True, anchor, tree.joint_axis[dof])
             elif kind == wp.static(int(JointType.D6)):
                 write_d6(tree, joint, row, anchor, joint_q, joint_S_s)
             elif kind == wp.static(int(JointType.BALL)):
-                for axis in range(3):
-                    joint_S_s[row, dof + axis] = axis_twist(
-                        wp.quat_rotate(rotation, unit(axis)), pivot
-                    )
+                write_floating(row, dof, False, anchor, joint_S_s)
             elif kind == wp.static(int(JointType.FREE)) or kind == wp.static(
                 int(JointType.DISTANCE)
             ):
-                for axis in range(3):
-                    direction = wp.quat_rotate(rotation, unit(axis))
-                    joint_S_s[row, dof + axis] = slide_twist(direction)
-                    joint_S_s[row, dof + 3 + axis] = axis_twist(direction, pivot)
+                write_floating(row, dof, True, anchor, joint_S_s)
 
     return move_links
 

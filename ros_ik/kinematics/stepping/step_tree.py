@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.joint_motion import joint_functions
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.kernel_launch import launch
 from ros_ik.kinematics.spatial import sincos_function
@@ -64,9 +65,9 @@ def step_node_struct(scalar: type) -> Any:
 @functools.cache
 def place_nodes_function(scalar: type) -> wp.Function:
     """Build ``place_nodes(tree, row, joint_q, body_q, joint_S_s)``."""
-    types = spatial_functions(scalar)
+    types, joints = spatial_functions(scalar), joint_functions(scalar)
     vec3, quat, transform, twist = types.vec3, types.quat, types.transform, types.twist
-    read_quat = types.read_quat
+    floating_motion, write_floating = joints.floating_motion, joints.write_floating
     vec2 = wp.types.vector(2, scalar)
     axis_twist, slide_twist = types.axis_twist, types.slide_twist
     sincos = sincos_function(scalar)
@@ -74,35 +75,6 @@ def place_nodes_function(scalar: type) -> wp.Function:
     before = wp.constant(_NODE_BEFORE)
     fixed, revolute = wp.constant(int(JointType.FIXED)), wp.constant(int(JointType.REVOLUTE))
     prismatic, ball = wp.constant(int(JointType.PRISMATIC)), wp.constant(int(JointType.BALL))
-
-    @wp.func
-    def place_floating(
-        row: int,
-        is_ball: bool,
-        coord: int,
-        dof: int,
-        frame: transform,
-        joint_q: wp.array2d(dtype=scalar),
-        joint_S_s: wp.array2d(dtype=twist),
-    ) -> transform:
-        """Place what a ball or a free joint carries; twists turn about the joint's anchor."""
-        pivot = wp.transform_get_translation(frame)
-        moved = transform(vec3(), read_quat(joint_q, row, coord))
-        turns = dof
-        if not is_ball:
-            moved = transform(
-                vec3(joint_q[row, coord], joint_q[row, coord + 1], joint_q[row, coord + 2]),
-                read_quat(joint_q, row, coord + 3),
-            )
-            turns = dof + 3
-        for k in range(3):
-            unit = vec3()
-            unit[k] = scalar(1.0)
-            axis = wp.quat_rotate(wp.transform_get_rotation(frame), unit)
-            joint_S_s[row, turns + k] = axis_twist(axis, pivot)
-            if not is_ball:
-                joint_S_s[row, dof + k] = slide_twist(axis)
-        return frame * moved
 
     # Most axes are z, for which half of the products are with zero.
     @wp.func
@@ -160,9 +132,8 @@ def place_nodes_function(scalar: type) -> wp.Function:
                 point = wp.transform_get_translation(frame) + axis * joint_q[row, tree[k].coord]
                 pose = transform(point, wp.transform_get_rotation(frame))
             elif kind != fixed:
-                pose = place_floating(
-                    row, kind == ball, tree[k].coord, tree[k].dof, frame, joint_q, joint_S_s
-                )
+                write_floating(row, tree[k].dof, kind != ball, frame, joint_S_s)
+                pose = frame * floating_motion(row, tree[k].coord, kind != ball, joint_q)
             if tree[k].link >= 0:
                 body_q[row, tree[k].link] = pose
 

@@ -16,6 +16,7 @@ from typing import no_type_check
 import warp as wp
 
 from ros_ik.kinematics.forward import joint_transform_function
+from ros_ik.kinematics.joint_motion import joint_functions
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.model.conventions.joint_type import JointType
@@ -80,10 +81,10 @@ def chain_evaluation(scalar: type) -> SimpleNamespace:
         Jacobian of a slot and returns the length of the error.
     """
     types = spatial_functions(scalar)
-    vec3, transform, twist = types.vec3, types.transform, types.twist
+    transform, twist = types.transform, types.twist
     rotation_log, point_velocity = types.rotation_log, types.point_velocity
-    axis_twist, slide_twist = types.axis_twist, types.slide_twist
-    joint_transform = joint_transform_function(scalar)
+    joints, joint_transform = joint_functions(scalar), joint_transform_function(scalar)
+    axis_motion, axis_column = joints.axis_motion, joints.axis_column
     structs = chain_structs(scalar)
     Chain, Iterates = structs.Chain, structs.Iterates
     Tree = tree_struct(scalar)
@@ -111,22 +112,6 @@ def chain_evaluation(scalar: type) -> SimpleNamespace:
         return wp.isfinite(length) and length > scalar(wp.static(MIN_QUATERNION_LENGTH))
 
     @wp.func
-    def joint_twist(tree: Tree, joint: int, anchor: transform) -> twist:
-        """Twist of a joint of one axis whose frame on its parent lies at ``anchor``."""
-        local = tree.joint_axis[tree.joint_qd_start[joint]]
-        axis = wp.quat_rotate(wp.transform_get_rotation(anchor), local)
-        if tree.joint_type[joint] == wp.static(int(JointType.PRISMATIC)):
-            return slide_twist(axis)
-        return axis_twist(axis, wp.transform_get_translation(anchor))
-
-    @wp.func
-    def joint_motion(tree: Tree, joint: int, value: scalar) -> transform:
-        axis = tree.joint_axis[tree.joint_qd_start[joint]]
-        if tree.joint_type[joint] == wp.static(int(JointType.PRISMATIC)):
-            return transform(axis * value, wp.quat_identity(dtype=scalar))
-        return transform(vec3(), wp.quat_from_axis_angle(axis, value))
-
-    @wp.func
     def evaluate(
         tree: Tree, chain: Chain, base: transform, target: transform, slot: int, at: Iterates
     ) -> scalar:
@@ -140,11 +125,13 @@ def chain_evaluation(scalar: type) -> SimpleNamespace:
             pose = pose * tree.joint_X_p[joint]
             j = chain.joint_variable[k]
             if j >= 0:
-                S = joint_twist(tree, joint, pose)
+                slides = tree.joint_type[joint] == wp.static(int(JointType.PRISMATIC))
+                axis = tree.joint_axis[tree.joint_qd_start[joint]]
+                S = axis_column(slides, pose, axis)
                 for row in range(6):
                     at.jacobian[slot, row, j] = at.jacobian[slot, row, j] + chain.coef1[k] * S[row]
                 value = chain.coef0[k] + chain.coef1[k] * at.q[slot, j]
-                pose = pose * joint_motion(tree, joint, value)
+                pose = pose * axis_motion(slides, axis, value)
             pose = pose * tree.joint_X_c_inverse[joint]
         pose = pose * chain.offset[0]
         point = wp.transform_get_translation(pose)
@@ -153,16 +140,16 @@ def chain_evaluation(scalar: type) -> SimpleNamespace:
             for row in range(6):
                 S[row] = at.jacobian[slot, row, j]
             velocity = point_velocity(S, point)
-            for axis in range(3):
-                at.jacobian[slot, axis, j] = velocity[axis]
+            for row in range(3):
+                at.jacobian[slot, row, j] = velocity[row]
         position = wp.transform_get_translation(target) - point
         rotation = rotation_log(
             wp.normalize(wp.transform_get_rotation(target))
             * wp.quat_inverse(wp.transform_get_rotation(pose))
         )
-        for axis in range(3):
-            at.error[slot, axis] = position[axis]
-            at.error[slot, 3 + axis] = rotation[axis]
+        for row in range(3):
+            at.error[slot, row] = position[row]
+            at.error[slot, 3 + row] = rotation[row]
         return wp.sqrt(wp.length_sq(position) + wp.length_sq(rotation))
 
     return SimpleNamespace(base_pose=base_pose, is_usable=is_usable, evaluate=evaluate)
