@@ -15,7 +15,7 @@ from ros_ik.kinematics.tree import root_pose
 from ros_ik.solvers.chain.functions import chain_structs
 from ros_ik.solvers.chain.ik_chain import IkChain
 from ros_ik.solvers.chain.kernel import chain_kernel
-from ros_ik.solvers.qp.active_set import active_set_functions
+from ros_ik.solvers.qp.workspace import make_workspace
 
 
 class ChainBatch:
@@ -32,8 +32,8 @@ class ChainBatch:
         self.size = size
         n, m, device = size, chain.num_dof_pos, chain.tree.device
 
-        def empty(*shape: int, dtype: type = wp.float64) -> wp.array:
-            return wp.empty(shape, dtype=dtype, device=device)
+        def empty(*shape: int) -> wp.array:
+            return wp.empty(shape, dtype=wp.float64, device=device)
 
         transform = spatial_functions(wp.float64).transform
         self._joint_q = HostBuffer((n, chain.tree.joint_coord_count), wp.float64, device)
@@ -43,12 +43,7 @@ class ChainBatch:
         iterates = chain_structs(wp.float64).Iterates()
         iterates.q, iterates.error = empty(2 * n, m), empty(2 * n, 6)
         iterates.jacobian = empty(2 * n, 6, m)
-        program = active_set_functions(wp.float64).Workspace()
-        program.H, program.J, program.R = empty(n, m, m), empty(n, m, m), empty(n, m, m)
-        program.c, program.d, program.z, program.r = (empty(n, m) for _ in range(4))
-        program.u, program.b, program.row_norm = empty(n, m + 1), empty(n, 0), empty(n, 0)
-        program.active = empty(n, m + 1, dtype=wp.int32)
-        program.is_active = empty(n, 2 * m, dtype=wp.int32)
+        program = make_workspace(wp.float64, n, m, 0, device)
         bounds_rows_solution = empty(n, m), empty(n, m), empty(n, 0, m), empty(n, m)
         self._scratch = [iterates, program, *bounds_rows_solution]
         self._chain_arrays = _chain_arrays(chain)

@@ -11,8 +11,8 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.kernel_launch import launch
-from ros_ik.solvers.qp.active_set import active_set_functions
 from ros_ik.solvers.qp.dense_qp_kernel import qp_kernel
+from ros_ik.solvers.qp.workspace import make_workspace
 
 
 class DenseQP:
@@ -82,15 +82,7 @@ class DenseQP:
         self.upper = wp.full((batch, n), wp.inf, dtype=scalar, device=device)
         self.x, self.bound_multiplier, self.row_multiplier = zeros(n), zeros(n), zeros(rows)
         self.status, self.iterations = zeros(dtype=wp.int32), zeros(dtype=wp.int32)
-
-        workspace = active_set_functions(scalar).Workspace()
-        workspace.H, workspace.J, workspace.R = zeros(n, n), zeros(n, n), zeros(n, n)
-        workspace.c, workspace.d, workspace.z, workspace.r = zeros(n), zeros(n), zeros(n), zeros(n)
-        workspace.u, workspace.b, workspace.row_norm = zeros(n + 1), zeros(rows), zeros(rows)
-        workspace.is_broken = zeros(rows, dtype=wp.int32)
-        workspace.active = zeros(n + 1, dtype=wp.int32)
-        workspace.is_active = zeros(2 * n + rows, dtype=wp.int32)
-        self.workspace = workspace
+        self.workspace = make_workspace(scalar, batch, n, rows, device)
 
     def launch(self) -> None:
         """Solve every program; results are in the output arrays."""
