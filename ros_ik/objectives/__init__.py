@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Objectives: residuals r(q) that a solver drives to zero, with their Jacobians."""
+"""Objectives of a solve: residuals r(q) to be driven to zero, with their Jacobians."""
 
 from ros_ik.objectives.center_of_mass import IKObjectiveCenterOfMass
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType

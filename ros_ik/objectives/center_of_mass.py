@@ -1,12 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Objective: the centre of mass of the robot, or of some links, reaches a position.
+"""Objective for the position of the centre of mass of the robot or of some links.
 
     r = w (c_t - R^T (c - p)),   c = sum_b m_b x_b / m,   dr/dq_j = -w R^T (dc/dq_j - v_j(c))
 
-p, R are the pose of the reference link in the world and v_j(c) the velocity of its point that is
-at c; without a reference, the world stays where it is. The Jacobian of the centre of mass is that
-of :mod:`ros_ik.kinematics.dynamics.center_of_mass`.
+p, R are the pose of the reference link in the world, and v_j(c) is the velocity at c of a point
+fixed in that link. Without a reference link, the world takes its place, and v_j is zero.
+:mod:`ros_ik.kinematics.dynamics.center_of_mass` computes the Jacobian dc/dq_j.
 """
 
 from collections.abc import Sequence
@@ -93,7 +93,7 @@ def _functions(scalar: type) -> SimpleNamespace:
     ) -> twist:
         velocity = center_velocity(parameters.masses, row, dof, body_q, joint_S_s)
         if parameters.reference >= 0:
-            # Less the velocity of the reference: of its point at the centre of mass.
+            # Subtract the velocity of the reference link at the centre of mass.
             velocity -= sign * point_velocity(joint_S_s[row, dof], state.center)
             velocity = wp.transform_vector(state.to_reference, velocity)
         return rows3(-velocity)
@@ -107,10 +107,10 @@ CENTER_OF_MASS = Formula('center_of_mass', _functions, rows=3)
 
 
 class IKObjectiveCenterOfMass(PositionTargetObjective):
-    """The centre of mass reaches a position in the world or in a link.
+    """Move the centre of mass to a position in the world or in a link.
 
     Attributes:
-        reference_link_index: The link in which targets are given; -1 for the world.
+        reference_link_index: Link in whose frame the targets are given; -1 for the world.
     """
 
     formula = CENTER_OF_MASS
@@ -129,15 +129,16 @@ class IKObjectiveCenterOfMass(PositionTargetObjective):
 
         Args:
             target_positions: Targets in the reference link [m]: numbers of shape [3] or
-                [n_problems, 3], or a Warp array [n_problems] of vec3, which is then read where it
-                is.
-            weight: Factor on the residuals [1/m], one or per axis: (1, 1, 0) leaves the height.
-            bodies: Indices of the links that count; None for all.
-            reference_link_index: Link in which the targets are given; -1 for the world.
+                [n_problems, 3], or a Warp array [n_problems] of vec3, which is read in
+                place.
+            weight: Factor on the residuals [1/m], one or per axis; (1, 1, 0) leaves the height
+                free.
+            bodies: Indices of the links that are included; None for all.
+            reference_link_index: Link in whose frame the targets are given; -1 for the world.
 
         Raises:
-            ArgumentError: A wrong shape or type, a NaN, a negative weight, bodies or a reference
-                that are no indices.
+            ArgumentError: A wrong shape or type, a NaN, a negative weight, or an invalid link
+                index.
         """
         super().__init__(target_positions, checked_weight('weight', weight, 3))
         self._bodies = None
@@ -149,7 +150,7 @@ class IKObjectiveCenterOfMass(PositionTargetObjective):
     def init_buffers(
         self, model: 'Model', jacobian_mode: object = IKJacobianType.ANALYTIC
     ) -> None:
-        """Gather the masses and the bodies that each degree of freedom moves.
+        """Collect the masses and the bodies that each degree of freedom moves.
 
         Raises:
             ArgumentError: A link outside the model, or links without mass.

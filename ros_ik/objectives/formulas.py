@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Formulas of the built-in objectives, in the lists that kernels are compiled for."""
+"""Lists of the formulas of built-in objectives for which kernels are compiled."""
 
 from ros_ik.objectives.center_of_mass import CENTER_OF_MASS
 from ros_ik.objectives.joint_limit import JOINT_LIMIT
@@ -13,7 +13,7 @@ from ros_ik.objectives.position import POSITION
 from ros_ik.objectives.rotation import ROTATION
 from ros_ik.objectives.self_distance import SELF_DISTANCE
 
-# Those of the tasks of a control step that one kernel serves, those of most steps first.
+# Formulas for the tasks of a control step, compiled into one kernel, the most frequent first.
 STEP_FORMULAS = (
     GEOMETRIC_POSE, POSE, POSITION, ROTATION, LOOK_AT, CENTER_OF_MASS, JOINT_POSITION, JOINT_LIMIT,
 )  # fmt: skip

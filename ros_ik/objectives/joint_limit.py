@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Objective: joints stay inside their limits, as a penalty.
+"""Objective that penalises joints outside their limits.
 
     r_j = w_j (max(0, q_j - u_j) + max(0, l_j - q_j)) per degree of freedom with one coordinate
 
@@ -66,9 +66,9 @@ JOINT_LIMIT = JointFormula('joint_limit', _functions)
 
 
 class IKObjectiveJointLimit(BuiltinObjective):
-    """A penalty on joints outside their limits; named and signed as in ``newton.ik``.
+    """Penalise joints outside their limits; names and signs are those of ``newton.ik``.
 
-    A penalty gives way to other objectives. Hard limits are those of the solvers.
+    This is a soft constraint, traded off against other objectives. Solvers have hard limits.
     """
 
     formula = JOINT_LIMIT
@@ -83,8 +83,8 @@ class IKObjectiveJointLimit(BuiltinObjective):
 
         Args:
             joint_limit_lower: Lower limits [rad or m], numbers of shape [joint_dof_count], -inf
-                where there is none, or a Warp array, such as a model's, which is then read where
-                it is.
+                where there is none, or a Warp array, such as a model's, which is read in
+                place.
             joint_limit_upper: Upper limits, likewise.
             weight: Factor on the residuals, one or per degree of freedom.
 
@@ -124,7 +124,7 @@ class IKObjectiveJointLimit(BuiltinObjective):
         self._upper = self._limits(self._upper, values)
 
     def _limits(self, known: Parameter, values: Any) -> Parameter:
-        """Return what takes the place of limits, in their type: a kernel reads both."""
+        """Return the replacement of limits, in their type, as one kernel reads both."""
         if not isinstance(values, wp.array):
             numbers = checked_numbers(known.name, values).ravel()
             values = wp.array(numbers, dtype=known.scalar, device=known.array.device)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Objective: joints reach target positions (a posture).
+"""Objective for target positions of the joints (a posture).
 
     r_j = w_j (q_t - q)_j   for each degree of freedom with one coordinate, dr_j/dq_j = -w_j
 
@@ -56,7 +56,7 @@ JOINT_POSITION = JointFormula('joint_position', _functions)
 
 
 class IKObjectiveJointPosition(BuiltinObjective):
-    """Joints reach target positions; one residual per degree of freedom of the model."""
+    """Move joints to target positions; one residual per degree of freedom of the model."""
 
     formula = JOINT_POSITION
 
@@ -70,7 +70,7 @@ class IKObjectiveJointPosition(BuiltinObjective):
         Args:
             model: The model.
             target_positions: Targets in rad and m: numbers of shape [joint_coord_count] or
-                [n_problems, joint_coord_count], or a Warp array, which is then read where it is.
+                [n_problems, joint_coord_count], or a Warp array, which is read in place.
             weight: Factor on each residual, one or shape [joint_dof_count].
 
         Raises:
@@ -81,7 +81,7 @@ class IKObjectiveJointPosition(BuiltinObjective):
         self._dof_coord = dof_coordinates(model)
 
     def bind_device(self, device: wp.DeviceLike) -> None:
-        """Put targets and weights on ``device``."""
+        """Copy targets and weights to ``device``."""
         super().bind_device(device)
         self._coords = wp.array(self._dof_coord, dtype=wp.int32, device=self.device)
 

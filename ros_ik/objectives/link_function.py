@@ -1,12 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Objective: a function of the pose of a link, declared by the caller as Warp functions.
+"""Objective for a user's function of the pose of a link, declared as Warp functions.
 
     r = w f(p, X),   dr/dq_j = w g(p, X, V_j)
 
-X is the pose of the link in the reference link (in the world when there is none), V_j its velocity
-by degree of freedom j: of its origin, then angular, in the axes of the reference. p are
-parameters, a ``wp.struct`` for each problem. f and g are in float64; solves in float32 convert.
+X is the pose of the link in the reference link, or in the world. V_j is the velocity of the link
+due to degree of freedom j: the velocity of its origin, then the angular velocity, in the axes of
+the reference link. p are parameters, a ``wp.struct`` for each problem. f and g are in float64;
+solves in float32 convert.
 """
 
 from collections.abc import Sequence
@@ -25,11 +26,11 @@ from ros_ik.objectives.base.link_objective import LinkObjective
 
 
 class IKObjectiveLinkFunction(LinkObjective):
-    """A function of the pose of a link, of one's own: it runs where the built-in ones run.
+    """Drive your own function of the pose of a link to zero, inside the kernels of the solvers.
 
     Attributes:
         link_index: The link.
-        reference_link_index: The link in which its pose is given; -1 for the world.
+        reference_link_index: Link in whose frame its pose is given; -1 for the world.
     """
 
     construction_only = frozenset(('residual', 'column', 'parameters'))
@@ -49,17 +50,18 @@ class IKObjectiveLinkFunction(LinkObjective):
         Args:
             link_index: Index of the link.
             residual: The ``wp.func`` f, ``(parameters, pose: wp.transformd)``. It returns the
-                residuals, ``wp.float64`` or a vector of up to six of them such as ``wp.vec2d``,
-                which the annotation says.
+                residuals, a ``wp.float64`` or a vector of up to six of them such as ``wp.vec2d``.
+                The return type must be annotated.
             column: The ``wp.func`` g, ``(parameters, pose: wp.transformd, velocity:
-                wp.spatial_vectord)``, which returns their rate as the link moves so, likewise.
+                wp.spatial_vectord)``. It returns the rate of the residuals as the link moves with
+                this velocity, in the same type.
             parameters: An instance of the ``wp.struct`` that both take, or one for each problem.
-            reference_link_index: Link in which the pose is given; -1 for the world.
-            weight: Factor on the residuals, one or each.
+            reference_link_index: Link in whose frame the pose is given; -1 for the world.
+            weight: Factor on the residuals, one or as many.
 
         Raises:
-            ArgumentError: A function that does not fit, naming it; other parameters than it takes;
-                a negative weight.
+            ArgumentError: A function with other arguments or results, parameters of another type,
+                or a negative weight.
         """
         name = type(self).__name__
         values = checked_function(name, 'residual', residual, (wp.transformd,))
@@ -75,19 +77,19 @@ class IKObjectiveLinkFunction(LinkObjective):
 
     @property
     def formula(self) -> Formula:
-        """The two functions as the solvers take them."""
+        """Formula made of the two functions."""
         return self._formula
 
     def bind_device(self, device: wp.DeviceLike) -> None:
-        """Put parameters and weights on ``device``."""
+        """Copy parameters and weights to ``device``."""
         super().bind_device(device)
         self._table.bind_device(self.device)
 
     def set_parameters(self, parameters: Any) -> None:
-        """Change the parameters: one for every problem or one for each, as many as there were.
+        """Change the parameters of all problems, as many as were given.
 
         Raises:
-            ArgumentError: Another number of them, or another struct.
+            ArgumentError: Another number of parameters, or another struct.
         """
         self._table.set(parameters)
 

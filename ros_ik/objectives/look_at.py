@@ -1,18 +1,19 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Objective: an axis fixed in a link points at a target, as a camera looks at it.
+"""Objective that points an axis of a link at a target, such as the axis of a camera.
 
     d = (t - p) / |t - p|,   s = a x d,   r = w theta s / |s|,   theta = atan2(|s|, a . d)
 
-a is the axis, p the point of the link it starts from, t the target, all seen in the reference link
-(in world axes when there is none). r is the rotation vector that turns the axis to the target, so
-its length grows up to pi where the axis points away: unlike d - a, whose cost is flat there, it
-has no stationary point but the solution. With f = theta / |s| and c = a . d,
+a is the axis, p its start point in the link and t the target, all in the reference link, or in
+world axes. r is the rotation vector that turns the axis to the target. Its length grows up to pi,
+for an axis that points away from the target. So, unlike d - a, whose cost is flat there, it has no
+stationary point other than the solution. With f = theta / |s| and c = a . d,
 
     dr = w (f ds - g dc s),   g = (1 - c f) / |s|^2,   ds = da x d + a x dd,   dc = da . d + a . dd
 
-Turning about the axis itself is free. Where axis and direction are opposite to rounding, r is pi
-about one axis normal to a and dr its change along that axis; where the target is at p, both are 0.
+Rotation about the axis itself is free. If axis and direction are opposite to within rounding, r is
+pi about some axis normal to a, and dr is its change along that axis. If the target is at p, both
+are 0.
 """
 
 from collections.abc import Sequence
@@ -43,8 +44,8 @@ from ros_ik.objectives.base.number_table import table_functions
 def _turn_functions(scalar: type) -> SimpleNamespace:
     """Build ``turn_to(a, d) -> vec3`` and ``turn_velocity(a, d, da, dd) -> vec3``."""
     vec3 = objective_functions(scalar).vec3
-    # Sine below which f = 1 and g = 1/3, or the form at the opposite direction, are exact to
-    # rounding: what they miss is of the order of its square.
+    # Sine below which f = 1 and g = 1/3, or the form for the opposite direction, are exact to
+    # within rounding: their error is of the order of its square.
     small = 1e-8 if scalar is wp.float64 else 1e-4
 
     @wp.func
@@ -57,7 +58,7 @@ def _turn_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def turn_to(a: vec3, d: vec3) -> vec3:
-        """Rotation vector that turns the unit vector a to d on the shortest way."""
+        """Return the smallest rotation vector that turns the unit vector a to d."""
         s = wp.cross(a, d)
         c = wp.dot(a, d)
         sine = wp.length(s)
@@ -172,11 +173,11 @@ LOOK_AT = Formula('look_at', _functions, rows=3)
 
 
 class IKObjectiveLookAt(LinkObjective, PositionTargetObjective):
-    """An axis of a link points at a target; three residuals, the angle about each axis.
+    """Point an axis of a link at a target; the three residuals are a rotation vector.
 
     Attributes:
         link_index: The link that carries the axis.
-        reference_link_index: The link in which targets are given; -1 for the world.
+        reference_link_index: Link in whose frame the targets are given; -1 for the world.
     """
 
     formula = LOOK_AT
@@ -196,11 +197,11 @@ class IKObjectiveLookAt(LinkObjective, PositionTargetObjective):
         Args:
             link_index: Index of the link.
             link_axis: The axis in the link, of any length but zero, shape [3].
-            target_positions: What to look at, in the reference link [m]: numbers of shape [3] or
-                [n_problems, 3], or a Warp array [n_problems] of vec3, which is then read where it
-                is.
-            link_offset: Point of the link that the axis starts from [m], shape [3].
-            reference_link_index: Link in which the targets are given; -1 for the world.
+            target_positions: Targets in the reference link [m]: numbers of shape [3] or
+                [n_problems, 3], or a Warp array [n_problems] of vec3, which is read in
+                place.
+            link_offset: Start point of the axis in the link [m], shape [3].
+            reference_link_index: Link in whose frame the targets are given; -1 for the world.
             weight: Factor on the residuals [1/rad], one or per axis.
 
         Raises:
@@ -224,7 +225,7 @@ class IKObjectiveLookAt(LinkObjective, PositionTargetObjective):
 
     @property
     def link_offset(self) -> np.ndarray:
-        """Point of the link that the axis starts from [m], shape [3]; may be set."""
+        """Start point of the axis in the link [m], shape [3]; may be set."""
         return read_only(self._offset.read()[0])
 
     @link_offset.setter

@@ -1,20 +1,20 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Objective: a link stays able to move in every direction, away from singular configurations.
+"""Objective that keeps the manipulability of a link above a threshold.
 
     r = w max(0, 1 - m / m_min),   m = sqrt(det(J J^T))
 
-m is Yoshikawa's measure (Yoshikawa, Manipulability of Robotic Mechanisms, 1985) of the Jacobian J
-of a point of the link, or of some of its rows. Its derivative needs that of J. With l_j, omega_j
-the linear and angular column of joint j, and joints in order from the base,
+m is Yoshikawa's measure (Yoshikawa, Manipulability of Robotic Mechanisms, 1985). J is the Jacobian
+of a point of the link, or some of its rows. With the linear and angular column l_j, omega_j of
+joint j, and joints in order from the base, the derivative of m is
 
     dm/dq_i = m tr((J J^T)^-1 dJ/dq_i J^T)
     d omega_j/dq_i = omega_i x omega_j for i before j, else 0
     d l_j/dq_i = omega_i x l_j for i before j, else omega_j x l_i
 
-r has a kink where m = m_min, its square, which solvers minimise, has none. At a singular
-configuration m is zero and every direction looks alike: the Jacobian of r is zero there, and not
-zero nearby. The k x k algebra is in float64, as J J^T squares the condition of J.
+r has a kink at m = m_min, but its square, which solvers minimise, is smooth. At a singular
+configuration m has no derivative; the Jacobian of r is set to zero there, although it is not zero
+nearby. The k x k algebra is in float64, because J J^T squares the condition number of J.
 """
 
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ def _functions(scalar: type) -> SimpleNamespace:
         reference: int
         offset: wp.array2d(dtype=wp.float64)  # [1, 3]
         threshold: wp.array2d(dtype=wp.float64)  # [1, 1]
-        counts: wp.types.vector(6, wp.float64)  # 1 for the rows of the Jacobian that count, else 0
+        counts: wp.types.vector(6, wp.float64)  # 1 for selected rows of the Jacobian, else 0
         chain_dof: wp.array(dtype=wp.int32)  # [n_chain], from the reference to the link
         chain_link: wp.array(dtype=wp.int32)  # [n_chain]
         chain_slides: wp.array(dtype=wp.int32)  # [n_chain]
@@ -80,7 +80,7 @@ def _functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def joint_column(pose: transform, slides: int, axis: vec3, pivot: vec3, point: vec3) -> twist:
-        """Velocity of a point of the link by a joint, from the pose of the joint's child."""
+        """Return the velocity of a point of the link due to a joint, from its child's pose."""
         omega = wp.transform_vector(pose, axis)
         linear = omega
         if slides != 0:
@@ -91,11 +91,11 @@ def _functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def counted(counts: wp.spatial_vectord, column: twist) -> wp.spatial_vectord:
-        """Return the column with zeros in rows that do not count."""
+        """Return the column with zeros in rows that are not selected."""
         return wp.cw_mul(counts, wp.spatial_vectord(column))
 
-    # A function of its own: the backward pass of a kernel does not replay its loops, and what
-    # follows the sum needs its value.
+    # In a separate function, because the backward pass of a kernel does not replay its loops, and
+    # code after the sum needs its value.
     @wp.func
     def chain_gram(
         parameters: Parameters,
@@ -104,7 +104,7 @@ def _functions(scalar: type) -> SimpleNamespace:
         to_reference: transform,
         body_q: wp.array2d(dtype=transform),
     ) -> matrix:
-        """J J^T in the axes of the reference; the identity in rows that do not count."""
+        """Return J J^T in axes of the reference; the identity in rows that are not selected."""
         A = wp.diag(wp.spatial_vectord(wp.float64(1.0)) - parameters.counts)
         for j in range(parameters.chain_link.shape[0]):
             pose = to_reference * body_q[row, parameters.chain_link[j]]
@@ -183,11 +183,11 @@ MANIPULABILITY = Formula('manipulability', _functions, rows=1, is_one_sided=True
 
 
 class IKObjectiveManipulability(BuiltinObjective):
-    """A link keeps a measure of manipulability above a threshold; one residual.
+    """Keep Yoshikawa's manipulability of a link above a threshold; one residual.
 
     Attributes:
         link_index: The link.
-        reference_link_index: The link it moves relative to; -1 for the world.
+        reference_link_index: The link relative to which it moves; -1 for the world.
     """
 
     formula = MANIPULABILITY
@@ -208,11 +208,12 @@ class IKObjectiveManipulability(BuiltinObjective):
 
         Args:
             link_index: Index of the link.
-            threshold: Measure from which on nothing is to gain, in m to the number of linear axes.
-            link_offset: Point of the link whose velocity counts [m], shape [3].
-            reference_link_index: A link that carries the link: only joints between the two count,
-                and the axes are its axes. On a robot with a free base, a link of the body.
-            axes: Rows of the Jacobian that count, 0 to 2 along and 3 to 5 about x, y, z:
+            threshold: Measure above which the cost is zero [m^k for k linear axes].
+            link_offset: Point of the link whose velocity is used [m], shape [3].
+            reference_link_index: An ancestor of the link; -1 for the world. Only the joints
+                between the two are used, and the rows are in its axes. Choose a link of the body
+                on a robot with a free base.
+            axes: Rows of the Jacobian that are used, 0 to 2 along and 3 to 5 about x, y, z;
                 (0, 1, 2) for translation only.
             weight: Factor on the residual.
 
@@ -233,7 +234,7 @@ class IKObjectiveManipulability(BuiltinObjective):
 
     @property
     def threshold(self) -> float:
-        """Measure from which on nothing is to gain; may be set."""
+        """Measure above which the cost is zero; may be set."""
         return float(self._threshold.read()[0, 0])
 
     @threshold.setter
@@ -242,7 +243,7 @@ class IKObjectiveManipulability(BuiltinObjective):
 
     @property
     def link_offset(self) -> np.ndarray:
-        """Point of the link whose velocity counts [m], shape [3]; may be set."""
+        """Point of the link whose velocity is used [m], shape [3]; may be set."""
         return read_only(self._offset.read()[0])
 
     @link_offset.setter
@@ -255,8 +256,8 @@ class IKObjectiveManipulability(BuiltinObjective):
         """Find the joints between the reference link and the link.
 
         Raises:
-            ArgumentError: A link outside the model, a reference that does not carry the link, a
-                joint between them of more than one degree of freedom, or fewer joints than axes.
+            ArgumentError: A link outside the model, a reference that is not its ancestor, a joint
+                between them with more than one degree of freedom, or fewer joints than axes.
         """
         joints = serial_joints(model, self.link_index, self.reference_link_index)
         if len(joints.dofs) < len(self._axes):

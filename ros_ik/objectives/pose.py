@@ -1,17 +1,17 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Objective: a frame on a link reaches a target pose in the world or in a reference link.
+"""Objective for the pose of a frame on a link, in the world or in a reference link.
 
     r = [ w_p (p_t - p) ;  w_r theta ],   theta = log(R_t R^T)
 
-p, R are the pose of the frame, all seen in the reference link (in world axes when there is none).
-With v, omega the velocity of the frame relative to the reference link, in its axes,
+p, R are the pose of the frame and p_t, R_t its target, all in the reference link, or in the world.
+With the velocity v, omega of the frame relative to the reference link, in its axes,
 
     dr = [ -w_p v ;  -w_r J_l^-1(-theta) omega ]
 
-with the left Jacobian of SO(3), see :mod:`ros_ik.objectives.base.functions`. The geometric form
-takes J_l for the identity: exact at the target and along the gradient of the angle everywhere, as
-in newton.ik and roboplan.
+J_l is the left Jacobian of SO(3), see :mod:`ros_ik.objectives.base.functions`. The geometric form
+replaces J_l by the identity, as newton.ik and roboplan do. It is exact at the target, and gives
+the exact gradient of the angle everywhere.
 """
 
 from collections.abc import Sequence
@@ -90,7 +90,7 @@ def _functions(exact: bool, scalar: type) -> SimpleNamespace:
     def geometric_rate(rotation: vec3, omega: vec3) -> vec3:
         return omega
 
-    # No branch in the loop over columns: compilers would take both sides of it.
+    # A branch inside the loop over columns would make compilers evaluate both sides.
     rotation_rate = exact_rate if exact else geometric_rate
 
     @wp.func
@@ -131,12 +131,12 @@ GEOMETRIC_POSE = Formula(
 
 
 class IKObjectivePose(LinkObjective):
-    """A frame on a link reaches a pose; the position and rotation residuals have weights per axis.
+    """Move a frame on a link to a pose, with weights per axis for position and rotation.
 
     Attributes:
         link_index: The link that carries the frame.
-        reference_link_index: The link in which targets are given; -1 for the world.
-        exact_jacobian: Whether the Jacobian is that of the logarithm, not of the angle alone.
+        reference_link_index: Link in whose frame the targets are given; -1 for the world.
+        exact_jacobian: Whether the Jacobian of the rotation is exact, or the geometric form.
     """
 
     construction_only = frozenset(('position_weight', 'rotation_weight'))
@@ -158,13 +158,13 @@ class IKObjectivePose(LinkObjective):
             link_index: Index of the link.
             target_poses: Targets of the frame in the reference link, x y z [m] qx qy qz qw:
                 numbers of shape [7] or [n_problems, 7], or a Warp array [n_problems] of
-                transforms, which is then read where it is.
+                transforms, which is read in place.
             link_offset: Pose of the frame in the link, shape [7]; None for the link's origin.
-            reference_link_index: Link in which the targets are given; -1 for the world.
+            reference_link_index: Link in whose frame the targets are given; -1 for the world.
             position_weight: Factor on the position residual [1/m], one or per axis.
             rotation_weight: Factor on the rotation residual [1/rad], one or per axis.
-            exact_jacobian: False for the geometric form of the module, with which a control step
-                turns about one axis all the way however far the target is.
+            exact_jacobian: False for the geometric form of the Jacobian. A control step then turns
+                about a constant axis, however far the target is.
 
         Raises:
             ArgumentError: A wrong shape, a number that is not finite, a quaternion whose norm is
@@ -186,7 +186,7 @@ class IKObjectivePose(LinkObjective):
 
     @property
     def formula(self) -> Formula:
-        """The form of the module that is asked for."""
+        """Exact or geometric formula."""
         return POSE if self.exact_jacobian else GEOMETRIC_POSE
 
     def residual_blocks(self) -> tuple[int, ...]:
@@ -194,7 +194,7 @@ class IKObjectivePose(LinkObjective):
         return (3, 3)
 
     def set_target_pose(self, problem_idx: int, pose: Any) -> None:
-        """Change one target, shape [7]; a solve reports values that are not finite."""
+        """Change one target, shape [7]; a solve reports non-finite values."""
         self._targets.write_row(problem_idx, pose)
 
     def set_target_poses(self, poses: Any) -> None:

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Objective: a point on a link reaches a target position in the world.
+"""Objective for the position of a point on a link, in the world.
 
     r = w (p_t - p),   dr/dq_j = -w (v_j + omega_j x p)
 
-v_j, omega_j: twist of degree of freedom j at the world origin.
+v_j, omega_j are the twist of degree of freedom j at the world origin.
 """
 
 from collections.abc import Sequence
@@ -89,7 +89,7 @@ POSITION = Formula('position', _functions, rows=3)
 
 
 class IKObjectivePosition(LinkObjective, PositionTargetObjective):
-    """A point on a link reaches a position; named and signed as in ``newton.ik``.
+    """Move a point on a link to a position; names and signs are those of ``newton.ik``.
 
     Attributes:
         link_index: The link that carries the point.
@@ -110,7 +110,7 @@ class IKObjectivePosition(LinkObjective, PositionTargetObjective):
             link_index: Index of the link.
             link_offset: The point in the link [m], shape [3].
             target_positions: Targets in the world [m]: numbers of shape [3] or [n_problems, 3], or
-                a Warp array [n_problems] of vec3, which is then read where it is.
+                a Warp array [n_problems] of vec3, which is read in place.
             weight: Factor on the residuals [1/m], one or per axis.
 
         Raises:

@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Objective: a frame on a link reaches a target orientation in the world.
+"""Objective for the orientation of a frame on a link, in the world.
 
     r = w theta,   theta = log(R R_t^-1),   dr/dq_j = w J_l^-1(theta) omega_j
 
-theta is the rotation vector from the target to the frame, in world axes; J_l the left Jacobian of
-SO(3), see :mod:`ros_ik.objectives.base.functions`. Newton takes J_l for the identity.
+theta is the rotation vector from the target to the frame, in world axes. J_l is the left Jacobian
+of SO(3), see :mod:`ros_ik.objectives.base.functions`. Newton replaces J_l by the identity.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from ros_ik.objectives.base.link_objective import LinkObjective
 from ros_ik.objectives.base.number_table import as_table
 from ros_ik.objectives.base.number_table import table_functions
 
-# Newton's bound on the length of the vector part below which the axis is not computed.
+# Newton's threshold: below this length of the vector part, the axis is not computed.
 _NO_AXIS = 1e-8
 
 
@@ -42,7 +42,7 @@ def _error_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def rotation_error(pose: transform, offset: quat, target: quat, shorter: int) -> quat:
-        """Rotation from the target to the frame; the one of the two quaternions that is asked."""
+        """Return the rotation from the target to the frame, for the shorter way if asked."""
         error = wp.transform_get_rotation(pose) * offset * wp.quat_inverse(target)
         if shorter != 0 and error[3] < scalar(0.0):
             error = -error
@@ -50,7 +50,7 @@ def _error_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def rotation_vector(q: quat) -> vec3:
-        """Axis times angle, the angle up to a full turn, where the axis is not defined."""
+        """Return axis times angle; the axis is undefined at an angle of a full turn."""
         v = vec3(q[0], q[1], q[2])
         sine = wp.length(v)
         factor = scalar(0.0)
@@ -130,11 +130,11 @@ ROTATION = Formula('rotation', _functions, rows=3)
 
 
 class IKObjectiveRotation(LinkObjective):
-    """A frame on a link reaches an orientation; named and signed as in ``newton.ik``.
+    """Rotate a frame on a link to an orientation; names and signs are those of ``newton.ik``.
 
     Attributes:
         link_index: The link that carries the frame.
-        canonicalize_quat_err: Whether the error is the shorter way round.
+        canonicalize_quat_err: Whether the error is the shorter of the two rotations.
     """
 
     formula = ROTATION
@@ -154,10 +154,10 @@ class IKObjectiveRotation(LinkObjective):
             link_offset_rotation: Orientation of the frame in the link, x y z w, shape [4].
             target_rotations: Orientations of the frame in the world, x y z w: numbers of shape
                 [4] or [n_problems, 4], which are normalised, or a Warp array [n_problems] of vec4
-                or quaternions, which is then read where it is.
-            canonicalize_quat_err: Take the shorter way round, up to half a turn. Otherwise the
-                sign of the quaternions decides, up to a full turn, near which the Jacobian grows
-                without bound.
+                or quaternions, which is read in place.
+            canonicalize_quat_err: Use the shorter rotation, of up to half a turn. Otherwise the
+                sign of the quaternions selects the rotation, of up to a full turn. The Jacobian
+                grows without bound near a full turn.
             weight: Factor on the residuals [1/rad], one or per axis.
 
         Raises:
@@ -173,10 +173,10 @@ class IKObjectiveRotation(LinkObjective):
 
     @property
     def target_rotations(self) -> wp.array:
-        """The targets on the device; the next solve reads them.
+        """Targets on the device, read by the next solve.
 
-        The Warp array that was given, so long as it is on the device of the solver, else one of
-        shape [n_problems, 4].
+        This is the Warp array that was given, if it is on the device of the solver, and otherwise
+        an array of shape [n_problems, 4].
         """
         return self._targets.given
 
@@ -185,7 +185,7 @@ class IKObjectiveRotation(LinkObjective):
         self._replace_targets(checked_quaternions('target_rotations', values, 0))
 
     def set_target_rotation(self, problem_idx: int, new_rotation: Any) -> None:
-        """Change one target, x y z w of any length but zero, which a solve reports."""
+        """Change one target, x y z w of any length; a solve reports a zero quaternion."""
         self._targets.write_row(problem_idx, new_rotation)
 
     def set_target_rotations(self, new_rotations: Any) -> None:

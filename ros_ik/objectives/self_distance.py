@@ -1,12 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Objective: spheres on links keep a distance from each other.
+"""Objective that penalises small distances between spheres on links.
 
     r = w max(0, d_min - d),   d = |c_i - c_j| - r_i - r_j     per pair (i, j)
     dr/dq_k = -w n . (dc_i/dq_k - dc_j/dq_k) while d < d_min,   n = (c_i - c_j) / |c_i - c_j|
 
-r has a kink where d = d_min, its square, which solvers minimise, has none. Where two centres meet
-there is no direction to part, and the row of the Jacobian is zero.
+r has a kink at d = d_min, but its square, which solvers minimise, is smooth. If two centres
+coincide, the direction n is undefined, and the row of the Jacobian is zero.
 """
 
 from collections.abc import Sequence
@@ -102,7 +102,7 @@ def _functions(scalar: type) -> SimpleNamespace:
         body_q: wp.array2d(dtype=transform),
         joint_S_s: wp.array2d(dtype=twist),
     ) -> twist:
-        # A degree of freedom that moves both turns the pair as a whole.
+        # A degree of freedom that moves both spheres does not change their distance.
         by = parameters.moves[state.i, dof] - parameters.moves[state.j, dof]
         value = scalar(0.0)
         if state.lack > scalar(0.0) and by != 0:
@@ -122,9 +122,9 @@ SELF_DISTANCE = Formula('self_distance', _functions, rows=1, is_one_sided=True)
 
 
 class IKObjectiveSelfDistance(BuiltinObjective):
-    """Pairs of spheres stay apart; one residual per pair.
+    """Keep pairs of spheres apart; one residual per pair.
 
-    A penalty gives way to other objectives. What must hold is a barrier of the solvers.
+    This is a soft constraint, traded off against other objectives. Barriers are hard constraints.
     """
 
     formula = SELF_DISTANCE
@@ -148,9 +148,9 @@ class IKObjectiveSelfDistance(BuiltinObjective):
                 [n_spheres].
             centers: Centres in the links [m], shape [n_spheres, 3].
             radii: Radii [m], shape [n_spheres].
-            pairs: Which two spheres stay apart, shape [n_pairs, 2].
-            minimum_distance: Distance between the surfaces from which on a pair costs nothing [m],
-                one or per pair.
+            pairs: Indices of the two spheres of each pair, shape [n_pairs, 2].
+            minimum_distance: Distance between the surfaces above which a pair has no cost [m], one
+                or per pair.
             weight: Factor on the residuals [1/m], one or per pair.
 
         Raises:
@@ -175,7 +175,7 @@ class IKObjectiveSelfDistance(BuiltinObjective):
 
     @property
     def minimum_distance(self) -> np.ndarray:
-        """Distances from which on pairs cost nothing [m], shape [n_pairs]; may be set."""
+        """Distances above which pairs have no cost [m], shape [n_pairs]; may be set."""
         return read_only(self._minimum.read()[0])
 
     @minimum_distance.setter

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of the arguments of objectives; each raises ArgumentError with the argument's name."""
+"""Checks of the arguments of objectives; every error names the argument."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def checked_quaternions(name: str, values: Any, start: int, *, unit: bool = Fals
 
     Args:
         name: Name of the argument.
-        values: Rows from the host, which are scaled, or a Warp array, which stays as it is: it may
-            be written later, and a solve reports what is no rotation.
+        values: Rows from the host, which are normalised, or a Warp array, which is returned
+            unchanged. It may be written later, so the solve reports invalid quaternions.
         start: Column in which the quaternions begin.
-        unit: Whether they must be unit already, as poses are; those of Newton's objectives may
-            have any length but zero.
+        unit: Whether they must be unit quaternions, as in poses. Otherwise, as in Newton's
+            objectives, any length but zero is allowed.
 
     Raises:
         ArgumentError: A quaternion that is zero, not finite, or not unit.
@@ -62,7 +62,7 @@ def checked_quaternions(name: str, values: Any, start: int, *, unit: bool = Fals
         return values
     table = np.atleast_2d(checked_numbers(name, values))
     if table.ndim != 2 or table.shape[1] != start + 4:
-        return values  # whoever takes the table over says which shape it wants
+        return values  # the caller checks the shape
     norms = np.linalg.norm(table[:, start:], axis=1, keepdims=True)
     if not np.all(np.isfinite(table)) or np.any(norms < 1e-9):
         raise ArgumentError(f'{name} must be finite with quaternions that are not zero: {table}')
@@ -74,7 +74,7 @@ def checked_quaternions(name: str, values: Any, start: int, *, unit: bool = Fals
 
 
 def checked_weight(name: str, weight: Any, count: int = 1) -> np.ndarray:
-    """Return ``count`` finite non-negative numbers, given as one or as many, or raise."""
+    """Return ``count`` finite non-negative numbers, given as one or ``count``, or raise."""
     value = checked_numbers(name, weight)
     if value.shape not in ((), (count,)) or not np.all(np.isfinite(value)) or np.any(value < 0.0):
         wanted = 'a non-negative number' if count == 1 else f'one or {count} non-negative numbers'
@@ -83,7 +83,7 @@ def checked_weight(name: str, weight: Any, count: int = 1) -> np.ndarray:
 
 
 def checked_objectives(objectives: Any) -> list[Any]:
-    """Return objectives as a list, or raise ArgumentError for what is none or an empty list."""
+    """Return a list of objectives; raise ArgumentError if it is empty or has anything else."""
     if not isinstance(objectives, Iterable):
         raise ArgumentError(f'objectives must be a list of objectives, got {objectives!r}')
     found = list(objectives)
@@ -98,7 +98,7 @@ def checked_objectives(objectives: Any) -> list[Any]:
 
 
 def residual_count(objective: Any) -> int:
-    """Return how many residuals an objective has, or raise ArgumentError naming it."""
+    """Return the number of residuals of an objective, or raise ArgumentError naming it."""
     return checked_count(f'{type(objective).__name__}.residual_dim()', objective.residual_dim(), 1)
 
 

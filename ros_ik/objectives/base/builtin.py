@@ -31,25 +31,25 @@ if TYPE_CHECKING:
 
 
 class BuiltinObjective(ReadOnce, IKObjective):
-    """Base of the built-in objectives; each has a formula, in float32 and float64.
+    """Base of the built-in objectives, each with a formula in float32 and float64.
 
-    A residual kernel has a backward pass where the residual array wants gradients, as it does when
-    a tape records the launch.
+    The residual kernel has a backward pass if the residual array requires gradients, as when a
+    tape records the launch.
 
     Attributes:
-        n_problems: Number of targets; one serves every problem.
+        n_problems: Number of targets; a single target applies to every problem.
     """
 
     has_record = True
     serves_any_rows = True
-    # Counts attributes that were set, of all built-in objectives, to see quickly that none was.
+    # Number of attributes set, over all built-in objectives: a quick test that nothing changed.
     changes: ClassVar[int] = 0
     # Degrees of freedom that a formula of links depends on, and their signs, see Record.
     _chain_dof: wp.array
     _chain_sign: wp.array
 
     def __init__(self, weights: np.ndarray) -> None:
-        """Start with the weights as the only parameter.
+        """Create the objective with weights as its only parameter.
 
         Args:
             weights: Factor on each residual, shape [residual_dim].
@@ -63,7 +63,7 @@ class BuiltinObjective(ReadOnce, IKObjective):
         self.n_problems = 1
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute and count it; properties set what they stand for."""
+        """Set an attribute or property, and count the change."""
         if name in ('target_poses', 'target_positions') and callable(getattr(self, name, None)):
             self._replace_targets(value)  # the method of this name returns them
             return
@@ -82,7 +82,7 @@ class BuiltinObjective(ReadOnce, IKObjective):
 
     @property
     def weight(self) -> np.ndarray:
-        """Factors on the residuals, shape [residual_dim]; may be set, one for all or each."""
+        """Factors on the residuals, shape [residual_dim]; may be set to one or as many."""
         return read_only(self._weights.read()[0])
 
     @weight.setter
@@ -94,40 +94,40 @@ class BuiltinObjective(ReadOnce, IKObjective):
         return True
 
     def bind_device(self, device: wp.DeviceLike) -> None:
-        """Put targets and weights on ``device``."""
+        """Copy targets and weights to ``device``."""
         super().bind_device(device)
         for parameter in self._parameters:
             parameter.bind(device)
 
     def _parameter(self, name: str, values: Any, width: int, **options: Any) -> Parameter:
-        """Return new numbers that :meth:`bind_device` brings to the device."""
+        """Create a parameter that :meth:`bind_device` copies to the device."""
         parameter = Parameter(name, values, width, **options)
         self._parameters.append(parameter)
         return parameter
 
     def _set_targets(self, name: str, values: Any, width: int) -> None:
-        """Take over the targets, one row for every problem or a row for each."""
+        """Set the targets, one row for all problems or one for each."""
         self._targets = self._parameter(name, values, width)
         self.n_problems = len(self._targets)
 
     def _replace_targets(self, values: Any) -> None:
-        """Let another array, or other numbers, be the targets; as many as there were."""
+        """Replace the targets by another array or other numbers, with as many rows."""
         self._targets = self._replace(self._targets, values)
 
     def _replace(self, known: Parameter, values: Any) -> Parameter:
-        """Return what takes the place of a parameter: as many numbers, of one type of float."""
+        """Return the replacement of a parameter, with as many rows and the same float type."""
         made = Parameter(known.name, values, known.array.shape[1], count=len(known))
         if self.device is not None:
             made.bind(self.device)
         self._parameters[self._parameters.index(known)] = made
-        self._changes += 1  # solvers compare it before they replay
+        self._changes += 1  # solvers compare it before they replay a graph
         return made
 
     def _problems(self, problem_idx: wp.array | None, rows: int) -> wp.array | None:
-        """Check and remember which problem each row of a batch belongs to.
+        """Check and store the problem of each row of a batch.
 
-        The Jacobian that is asked for next has no argument that tells: rows of a batch of the same
-        size belong to the same problems.
+        The Jacobian methods have no such argument. They use the problems of the last batch of the
+        same size.
         """
         if problem_idx is None:
             if 1 < self.n_problems < rows:
@@ -141,7 +141,7 @@ class BuiltinObjective(ReadOnce, IKObjective):
         return problem_idx
 
     def _fill(self, parameters: Any, scalar: type) -> None:
-        """Write what the formula reads into its ``Parameters`` of one floating-point type."""
+        """Fill the formula's ``Parameters`` struct of one floating-point type."""
         raise NotImplementedError
 
     def _links(self) -> frozenset[int] | None:
@@ -150,7 +150,7 @@ class BuiltinObjective(ReadOnce, IKObjective):
         return frozenset(getattr(self, name) for name in names if hasattr(self, name))
 
     def _filled(self, scalar: type) -> Any:
-        """Return the parameters of the formula as they are now."""
+        """Return the present parameters of the formula."""
         changes, parameters = self._structs.get(scalar, (-1, None))
         if changes != BuiltinObjective.changes:
             parameters = self.formula.functions(scalar).Parameters()
@@ -212,7 +212,7 @@ class BuiltinObjective(ReadOnce, IKObjective):
     def compute_jacobian_autodiff(
         self, tape: wp.Tape, model: Model, jacobian: wp.array, start_idx: int, dq_dof: wp.array
     ) -> None:
-        """Write dr/dq from a tape; a diagonal needs one backward pass."""
+        """Write dr/dq from a tape; a diagonal Jacobian needs only one backward pass."""
         if isinstance(self.formula, JointFormula):
             self._tape_reader.diagonal(tape, jacobian, start_idx, dq_dof)
         else:
@@ -250,11 +250,11 @@ class PositionTargetObjective(BuiltinObjective):
     """Base of the objectives whose targets are positions."""
 
     def __init__(self, target_positions: Any, weights: np.ndarray) -> None:
-        """Take over targets and weights.
+        """Set targets and weights.
 
         Args:
             target_positions: Targets [m]: numbers of shape [3] or [n_problems, 3], or a Warp array
-                [n_problems] of vec3, which is then read where it is.
+                [n_problems] of vec3, which is read in place.
             weights: Factor on each residual, shape [residual_dim].
         """
         super().__init__(weights)
@@ -262,10 +262,10 @@ class PositionTargetObjective(BuiltinObjective):
 
     @property
     def target_positions(self) -> wp.array:
-        """The targets on the device; the next solve reads them.
+        """Targets on the device, read by the next solve.
 
-        The Warp array that was given, so long as it is on the device of the solver, else one of
-        shape [n_problems, 3].
+        This is the Warp array that was given, if it is on the device of the solver, and otherwise
+        an array of shape [n_problems, 3].
         """
         return self._targets.given
 
@@ -274,7 +274,7 @@ class PositionTargetObjective(BuiltinObjective):
         self._replace_targets(values)
 
     def set_target_position(self, problem_idx: int, new_position: Any) -> None:
-        """Change one target, shape [3]; a solve reports values that are not finite."""
+        """Change one target, shape [3]; a solve reports non-finite values."""
         self._targets.write_row(problem_idx, new_position)
 
     def set_target_positions(self, new_positions: Any) -> None:

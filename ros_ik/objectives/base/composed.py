@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of records, composed of the formulas that a kernel is made of, in float64.
+"""Warp functions that evaluate records, composed of the formulas of a kernel, in float64.
 
-Each formula gives a function, and a chain of them finds the one of a record by its number. What
-kernels do with residuals and columns is the same for all formulas and stands beside the chain, not
-in it: it would be compiled for each.
+Each formula has a number. A chain of branches, one per formula, calls the formula of a record.
+Code that is the same for all formulas, such as weighting, is outside these branches, so that it is
+compiled once.
 """
 
 import functools
@@ -23,18 +23,19 @@ from ros_ik.objectives.base.record import record_struct
 @no_type_check
 @functools.cache
 def composed_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
-    """Build the functions of records whose formulas are among some.
+    """Build the functions that evaluate records of some formulas.
 
     Args:
         formulas: The formulas, in the order of the numbers in the records.
 
     Returns:
-        - ``block_residual(record, row, problem, block, body_q) -> spatial_vectord``: rows without
-          weights;
+        - ``block_residual(record, row, problem, block, body_q) -> spatial_vectord``: unweighted
+          residuals of a block;
         - ``block_columns(record, row, problem, block, weight, slots, factors, first, last, body_q,
-          joint_S_s, columns) -> spatial_vectord``: the same, and their derivatives by the entries
-          ``slots[first:last]`` of the chain, times weights and factors, written to ``columns[row,
-          : last - first]``, but not where they are zero because a one-sided residual is;
+          joint_S_s, columns) -> spatial_vectord``: the same. It also writes the derivatives with
+          respect to the entries ``slots[first:last]`` of the chain, times weights and factors, to
+          ``columns[row, : last - first]``, unless a one-sided residual, and so its Jacobian, is
+          zero;
         - ``joint_term(record, row, problem, dof, joint_q) -> vec2d``: residual and derivative.
     """
     residual, columns, term = _no_residual(), _no_columns(), _no_term()

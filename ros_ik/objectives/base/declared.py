@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Warp functions and parameters that callers declare objectives, barriers and limits by."""
+"""Warp functions and parameters with which users declare objectives, barriers and limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 
-# Rows of a block of a formula.
+# Largest number of residuals in a block of a formula.
 _MOST_ROWS = 6
 
 
@@ -24,18 +24,18 @@ def checked_function(
     like: wp.Function | None = None,
     rows: int | None = None,
 ) -> Any:
-    """Return the struct of parameters that a function takes first.
+    """Check a function, and return the struct of parameters that is its first argument.
 
     Args:
-        owner: Name of what is declared, for errors.
-        name: Argument that the function was given for.
-        function: What the caller gave.
-        arguments: Types of the arguments behind the parameters.
-        like: A function whose parameters and results it must share; None for none.
-        rows: How many numbers it must return; None for 1 to 6.
+        owner: Name of the objective, barrier or limit, for errors.
+        name: Name of the argument that holds the function, for errors.
+        function: The function.
+        arguments: Types of the arguments after the parameters.
+        like: A function with which it must share parameters and return type, or None.
+        rows: Number of values that it must return; None for 1 to 6.
 
     Raises:
-        ArgumentError: No Warp function, wrong arguments, or a wrong or no type that is returned.
+        ArgumentError: Not a Warp function, wrong arguments, or a wrong or missing return type.
     """
     if not isinstance(function, wp.Function):
         raise ArgumentError(
@@ -70,35 +70,35 @@ def checked_function(
 
 
 def function_name(function: wp.Function) -> str:
-    """Return the name of a Warp function, with the function or class around it."""
+    """Return the name of a Warp function, with its enclosing function or class."""
     return str(getattr(function.func, '__qualname__', function.key))
 
 
 def returned_rows(function: wp.Function) -> int:
-    """Return how many numbers a function that was checked returns."""
+    """Return the number of values that a checked function returns."""
     return _rows(function.adj.arg_types['return'])
 
 
 class ParameterTable:
-    """Instances of a struct that declared functions read, on the host and on a device.
+    """Parameters of declared functions: instances of a struct, on the host and on a device.
 
     Attributes:
-        array: Where the functions read them, one row for each instance.
+        array: The instances on the device.
     """
 
     def __init__(self, owner: str, struct: Any, parameters: Any) -> None:
-        """Take instances, given as one or several.
+        """Copy the instances to an array.
 
         Args:
-            owner: Name of what is declared, for errors.
-            struct: Their ``wp.struct``.
+            owner: Name of the objective, barrier or limit, for errors.
+            struct: The ``wp.struct``.
             parameters: One instance or a sequence of them.
 
         Raises:
-            ArgumentError: There are none, or instances of another struct.
+            ArgumentError: No instance, or an instance of another struct.
         """
         self._owner, self._struct = owner, struct
-        self._given = self._checked(parameters)  # they own the arrays that they may hold
+        self._given = self._checked(parameters)  # keeps alive the arrays inside the structs
         self.array = wp.array(self._given, dtype=struct, device='cpu')
 
     @property
@@ -107,15 +107,15 @@ class ParameterTable:
         return len(self._given)
 
     def bind_device(self, device: wp.DeviceLike) -> None:
-        """Put them on a device."""
+        """Copy the instances to a device."""
         if self.array.device != wp.get_device(device):
             self.array = self.array.to(device)
 
     def set(self, parameters: Any) -> None:
-        """Change all of them, where they are.
+        """Replace all instances in place.
 
         Raises:
-            ArgumentError: Another number of them, or another struct.
+            ArgumentError: Another number of instances, or an instance of another struct.
         """
         given = self._checked(parameters)
         if len(given) != self.count:
@@ -124,15 +124,15 @@ class ParameterTable:
         wp.copy(self.array, wp.array(given, dtype=self._struct, device=self.array.device))
 
     def set_one(self, name: str, index: int, parameters: Any) -> None:
-        """Change one of them.
+        """Replace one instance in place.
 
         Args:
-            name: What to call the index in an error.
-            index: Which one.
-            parameters: The instance.
+            name: Name of the index, for errors.
+            index: Index of the instance.
+            parameters: The new instance.
 
         Raises:
-            ArgumentError: No such one, or another struct.
+            ArgumentError: An index out of range, or an instance of another struct.
         """
         if not checked_count(name, index) < self.count:
             raise ArgumentError(f'{name} must be below {self.count}, got {index}')
@@ -155,7 +155,7 @@ def _is_struct(kind: Any) -> bool:
 
 
 def _rows(returned: Any) -> int:
-    """Return how many numbers of float64 a type holds, 0 for another type."""
+    """Return the number of float64 values of a type, 0 for any other type."""
     if returned is wp.float64:
         return 1
     if getattr(returned, '_wp_scalar_type_', None) is not wp.float64:

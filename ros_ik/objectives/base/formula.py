@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Formulas of objectives: residual and Jacobian column as Warp functions over parameters.
+"""Formulas of objectives: residuals and Jacobian columns as Warp functions of parameters.
 
-A formula stands once. The kernels of :class:`IKObjective`'s interface, the solve in one kernel and
-the cost of a control step are all made of its functions. Residuals come in blocks of at most six
-rows, padded with zeros, without weights: a pose is one block, each pair of spheres is one.
+Each formula is written once. The kernels of :class:`IKObjective`'s interface, the fused solve and
+the cost of a control step are all built from its functions. Unweighted residuals come in blocks of
+at most six rows, padded with zeros. A pose is one block, and so is each pair of spheres.
 """
 
 from collections.abc import Callable
@@ -21,25 +21,25 @@ from ros_ik.kinematics.spatial import spatial_functions
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Formula:
-    """Residuals of links, whose Jacobian is dense over a chain of degrees of freedom.
+    """Formula of residuals that depend on link poses, with a Jacobian along a kinematic chain.
 
     ``functions(scalar)``, for arrays of ``wp.float32`` or ``wp.float64``, returns the struct
-    ``Parameters`` and
+    ``Parameters`` and the functions
 
-    - ``prepare(parameters, row, problem, block, body_q) -> State``: what residual and columns of a
-      block share, ``row`` of the batch, ``problem`` of the targets;
-    - ``residual(state) -> twist``: the rows of the block;
-    - ``linearize(state) -> State``, where columns need more than residuals: what they share;
+    - ``prepare(parameters, row, problem, block, body_q) -> State``: quantities shared by the
+      residual and the columns of a block, for a ``row`` of the batch and its ``problem``;
+    - ``residual(state) -> twist``: residuals of the block;
+    - ``linearize(state) -> State``: optional; further quantities that all columns share;
     - ``column(state, parameters, row, slot, dof, sign, body_q, joint_S_s) -> twist``: derivative
-      of the rows by one degree of freedom. It is number ``slot`` of the chain and moves the link
-      relative to its reference as its motion subspace says, times ``sign``.
+      of the residuals with respect to a degree of freedom, number ``slot`` of the chain. It moves
+      the link relative to its reference by ``sign`` times its motion subspace.
 
     Attributes:
         name: Name, by which formulas of a kernel are sorted.
-        functions: Makes the functions; cached.
-        rows: Rows of a block.
-        unit_rows: Rows that share the first unit; the others share the second one.
-        is_one_sided: Whether the Jacobian is zero where the residual is.
+        functions: Cached factory of the functions.
+        rows: Number of residuals in a block.
+        unit_rows: Number of leading residuals with the first unit; the rest have the second one.
+        is_one_sided: Whether the Jacobian is zero wherever the residual is.
     """
 
     name: str
@@ -55,14 +55,14 @@ class Formula:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class JointFormula:
-    """Residuals of joints, each of one degree of freedom: the Jacobian is diagonal.
+    """Formula of residuals that depend on one degree of freedom each; the Jacobian is diagonal.
 
     ``functions(scalar)`` returns the struct ``Parameters`` and ``term(parameters, row, problem,
-    dof, joint_q) -> vec2``, residual and derivative.
+    dof, joint_q) -> vec2``, the residual and its derivative.
 
     Attributes:
         name: Name, by which formulas of a kernel are sorted.
-        functions: Makes the functions; cached.
+        functions: Cached factory of the functions.
     """
 
     name: str
@@ -79,10 +79,10 @@ AnyFormula = Formula | JointFormula
 def formulas_of(
     found: Iterable[AnyFormula], common: tuple[AnyFormula, ...]
 ) -> tuple[AnyFormula, ...]:
-    """Return the formulas that a kernel for some objectives is made of.
+    """Select the formulas to compile into a kernel for some objectives.
 
-    One kernel serves every list of common ones, so that few are compiled; a list with others gets
-    a kernel of exactly its formulas.
+    To compile few kernels, one kernel with all common formulas serves every subset of them. A list
+    with other formulas gets a kernel with exactly its formulas.
 
     Args:
         found: Formulas of the objectives.
@@ -97,7 +97,7 @@ def formulas_of(
 @no_type_check
 @functools.cache
 def formula_functions(formula: Formula, scalar: type) -> SimpleNamespace:
-    """Return the functions of a formula, ``linearize`` among them in any case."""
+    """Return the functions of a formula, with a default ``linearize`` if it has none."""
     functions = formula.functions(scalar)
     if hasattr(functions, 'linearize'):
         return functions

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of one formula: residuals and Jacobians of a batch, as ``newton.ik`` has them."""
+"""Kernels of a single formula: residuals and Jacobians of a batch, as in ``newton.ik``."""
 
 import functools
 from types import SimpleNamespace

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Warp functions that the kernels of objectives share.
 
-A rotation vector theta = log(E) of a rotation that turns with angular velocity omega, in the axes
-in which E turns vectors (dE/dt = [omega] E), changes with
+Let the rotation E change with angular velocity omega, dE/dt = [omega] E. Its rotation vector
+theta = log(E) then changes at the rate
 
     dtheta/dt = J_l^-1(theta) omega
     J_l^-1(theta) = I - [theta]/2 + c [theta]^2,   c = (1 - h cot h) / (4 h^2),   h = |theta| / 2
 
 J_l is the left Jacobian of SO(3) (Chirikjian, Stochastic Models, Information Theory, and Lie
-Groups, volume 2, section 10.8); c goes to 1/12 at zero and is finite up to a full turn.
+Groups, volume 2, section 10.8). c tends to 1/12 at zero and is finite up to a full turn.
 """
 
 import functools
@@ -31,7 +31,7 @@ def objective_functions(scalar: type) -> SimpleNamespace:
         scalar: ``wp.float32`` or ``wp.float64``, the type of the arrays of the solve.
 
     Returns:
-        Everything of :func:`spatial_functions` and the functions ``problem_row``, ``read_vec3``,
+        The functions of :func:`spatial_functions`, with ``problem_row``, ``read_vec3``,
         ``read_transform``, ``link_pose`` and ``log_velocity``.
     """
     types = spatial_functions(scalar)
@@ -39,7 +39,7 @@ def objective_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def problem_row(row: int, problem_idx: wp.array(dtype=wp.int32), count: int) -> int:
-        """Return the row of ``count`` targets that a batch row has; one target serves all."""
+        """Return the index among ``count`` targets for a problem; a single target serves all."""
         problem = row
         if count == 1:
             problem = 0
@@ -57,7 +57,7 @@ def objective_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def link_pose(row: int, link: int, body_q: wp.array2d(dtype=transform)) -> transform:
-        """Pose of a link in the world; that of the world for -1."""
+        """Return the pose of a link in the world, the identity for -1."""
         pose = wp.transform_identity(dtype=scalar)
         if link >= 0:
             pose = body_q[row, link]
@@ -65,9 +65,9 @@ def objective_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def log_velocity(theta: vec3, omega: vec3) -> vec3:
-        """J_l^-1(theta) omega."""
+        """Return J_l^-1(theta) omega."""
         half = scalar(0.5) * wp.length(theta)
-        # The series misses a part half^4 / 945 of c, below rounding where it is used.
+        # The truncation error of the series, half^4 / 945, is below rounding where it is used.
         c = scalar(1.0 / 12.0) + half * half / scalar(180.0)
         if half > scalar(1e-3):
             c = (scalar(1.0) - half * wp.cos(half) / wp.sin(half)) / (scalar(4.0) * half * half)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of numbers of either floating-point type, as kernels read them."""
+"""Tables of float32 or float64 numbers that kernels read."""
 
 import functools
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ from ros_ik.objectives.base.parameter import Parameter
 @no_type_check
 @functools.cache
 def table_struct() -> Any:
-    """Return the Warp struct of a table; one of its arrays is empty."""
+    """Return the Warp struct of a table: a float32 and a float64 array, one of them empty."""
 
     @wp.struct
     class NumberTable:
@@ -27,10 +27,10 @@ def table_struct() -> Any:
 
 
 def as_table(parameter: Parameter) -> Any:
-    """Return the struct that shows kernels the numbers of a parameter, where they are."""
+    """Return the table struct that refers to the numbers of a parameter, without a copy."""
     table, device = table_struct()(), str(parameter.array.device)
     is_single = parameter.scalar is wp.float32
-    # A tape looks into the arrays of structs: none may be missing.
+    # A tape visits every array of a struct, so neither may be missing.
     table.in32 = parameter.array if is_single else _empty(wp.float32, device)
     table.in64 = _empty(wp.float64, device) if is_single else parameter.array
     return table

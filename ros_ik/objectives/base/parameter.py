@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers that an objective reads on the device: targets, weights, offsets."""
+"""Parameters of an objective on the device: targets, weights, offsets."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from ros_ik.numbers import real_array
 
 
 class Parameter:
-    """A table of numbers, shape [count, width], that kernels read and the host changes.
+    """Table of numbers, shape [count, width], that kernels read and the host may change.
 
-    Numbers from the host are kept once, in float64, and kernels convert what they read, so one
-    table serves float32 and float64 solves. A Warp array is not copied: it stays the caller's,
-    and what is written to it, also by kernels of the caller, is what the next solve reads.
+    Numbers from the host are stored in float64, and kernels convert them, so one table serves
+    float32 and float64 solves. A Warp array is used in place, without a copy: the next solve reads
+    the values that the user, or the user's kernels, wrote to it.
 
     Attributes:
         name: Name of the argument, for errors.
         array: The numbers on the device, shape [count, width].
-        given: The Warp array that the caller gave while it is where the solve reads, else
-            ``array``; both share their memory.
+        given: The user's Warp array, if the solve reads it in place, otherwise ``array``. Both
+            share their memory.
     """
 
     def __init__(
         self, name: str, values: Any, width: int, *, count: int | None = None, device: Any = None
     ) -> None:
-        """Take over the numbers.
+        """Store the numbers.
 
         Args:
             name: Name of the argument, for errors.
             values: Numbers, shape [width] or [count, width]; or a Warp array of float32 or
                 float64 of those shapes, or [count] of vectors, quaternions, transforms.
             width: Numbers per row.
-            count: Rows that are wanted; None for any number, at least one.
-            device: Where to put them; None for the current device.
+            count: Required number of rows; None for any number, at least one.
+            device: Device of the numbers; None for the current device.
 
         Raises:
             ArgumentError: A wrong shape or type, or a number that is NaN.
@@ -50,7 +50,7 @@ class Parameter:
         self._buffer: HostBuffer | None = None
         if isinstance(values, wp.array):
             self.array = _table(name, values, width)
-            self.given = values  # its memory lives as long as the view of it
+            self.given = values  # keeps its memory alive for the view
         else:
             table = _host_table(name, values, width)
             self._buffer = _filled(table, device)
@@ -73,7 +73,7 @@ class Parameter:
         return self.array.dtype  # type: ignore[no-any-return]
 
     def bind(self, device: wp.DeviceLike) -> None:
-        """Move the numbers to ``device``; those that are there already stay where they are."""
+        """Copy the numbers to ``device``, if they are not there already."""
         if self.array.device == wp.get_device(device):
             return
         if self._buffer is None:
@@ -88,7 +88,7 @@ class Parameter:
         return np.array(host, dtype=np.float64)
 
     def write(self, values: Any) -> None:
-        """Replace every row; values that are not finite are left for the solve to report.
+        """Replace every row; a solve reports non-finite values.
 
         Args:
             values: As in the constructor, with the same number of rows.
@@ -112,10 +112,10 @@ class Parameter:
             self._buffer.upload()
 
     def write_row(self, row: int, values: Any) -> None:
-        """Replace one row; values that are not finite are left for the solve to report.
+        """Replace one row; a solve reports non-finite values.
 
         Args:
-            row: Which.
+            row: Index of the row.
             values: Numbers, shape [width].
 
         Raises:

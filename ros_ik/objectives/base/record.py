@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Records of objectives, which a kernel that evaluates many of them reads.
+"""Records of objectives, from which a single kernel evaluates a list of objectives.
 
-A list of objectives is an array of structs, each with the formula of its objective, as a number,
-and the address of its parameters. The arrays are the objective's own: what is written to a target
-is what the next solve reads.
+On the device, the list is an array of structs. Each has the number of the objective's formula and
+the address of its parameters. Records refer to the arrays of the objective, so the next solve
+reads new targets without a copy.
 """
 
 from collections.abc import Sequence
@@ -23,18 +23,18 @@ from ros_ik.objectives.base.formula import JointFormula
 
 @dataclasses.dataclass(frozen=True)
 class Record:
-    """An objective as fused kernels take it; it owns what the device reads.
+    """Data of an objective for fused kernels; it owns the arrays that the device reads.
 
     Attributes:
         formula: The formula.
         source: Its ``Parameters`` for float64.
-        parameters: The same on the device, an array of one.
+        parameters: The same on the device, an array of one struct.
         weight: Factors on the residuals, float64 [1, residuals].
-        n_problems: Number of targets; one serves every problem.
-        blocks: Blocks of residuals; of a joint formula, degrees of freedom.
-        slots: Numbers of the entries of the chain, int32 [n_chain].
-        chain_dof: Degrees of freedom that matter, int32 [n_chain].
-        chain_sign: How each moves the link relative to its reference, int32 [n_chain].
+        n_problems: Number of targets; a single target applies to every problem.
+        blocks: Number of blocks of residuals; for a joint formula, of degrees of freedom.
+        slots: Indices of the entries of the chain, int32 [n_chain].
+        chain_dof: Degrees of freedom on which the residuals depend, int32 [n_chain].
+        chain_sign: Sign with which each moves the link relative to its reference, int32 [n_chain].
         links: Links whose poses are read; None for all.
     """
 
@@ -80,16 +80,16 @@ def record_structs(
     device: wp.DeviceLike,
     dof_scale: np.ndarray | None = None,
 ) -> list[Any]:
-    """Return records as structs for a kernel that is made of some formulas.
+    """Return records as structs for a kernel with some formulas.
 
-    An array of them shows the device what they and the records own.
+    The structs refer to arrays of the records, which must outlive them.
 
     Args:
         records: The records.
         formulas: Formulas of the kernel, in its order.
         device: The device.
-        dof_scale: Factor from the unknown to each degree of freedom; None where the kernel is told
-            otherwise.
+        dof_scale: Factor from the unknown to each degree of freedom; None for a kernel that gets
+            it as another argument.
     """
     structs = [_struct_of(record, formulas.index(record.formula)) for record in records]
     for struct, record in zip(structs, records, strict=True):
@@ -118,13 +118,13 @@ def _struct_of(record: Record, number: int) -> Any:
 def record_functions() -> SimpleNamespace:
     """Build ``problem_of(record, problem) -> int`` and ``block_weight(record, block)``.
 
-    The latter gives the weights of the rows of a block, zero behind the last one.
+    ``block_weight`` returns the weights of the residuals of a block, padded with zeros.
     """
     Record = record_struct()
 
     @wp.func
     def problem_of(record: Record, problem: int) -> int:
-        """Row of the targets; one row serves every problem."""
+        """Return the row of the targets; a single row serves every problem."""
         if record.n_problems <= 1:
             return 0
         return problem
@@ -141,9 +141,10 @@ def record_functions() -> SimpleNamespace:
 
 
 def is_recorded(objective: Any) -> bool:
-    """Return whether a kernel may evaluate an objective by its record; set up or not.
+    """Return whether a kernel may evaluate an objective from its record.
 
-    Not where a class derived from a built-in one overrides what its record stands for.
+    The objective need not be set up. The answer is False for a class derived from a built-in one
+    that overrides the methods which the record replaces.
     """
     if not getattr(objective, 'has_record', False):
         return False

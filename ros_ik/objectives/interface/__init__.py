@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Interface of every objective: residuals, their Jacobian, and the solvers that hold it."""
+"""Interface of every objective: residuals, their Jacobian, and ownership by solvers."""

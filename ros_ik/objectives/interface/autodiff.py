@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Jacobian rows from a tape: backward passes from the residuals to the step.
+"""Jacobians by automatic differentiation: backward passes of a tape, from residuals to the step.
 
-The tape recorded step -> q (+) step -> link poses -> residuals, at step 0. A backward pass seeded
-with one in row i of every problem leaves row i of dr/dstep of each of them in the gradient of the
-step, because the problems of a batch do not depend on each other.
+The tape records step -> q (+) step -> link poses -> residuals, at step 0. The problems of a batch
+are independent. A backward pass that is seeded with 1 in row i of every problem therefore gives
+row i of dr/dstep of every problem, as the gradient of the step.
 """
 
 import functools
@@ -56,11 +56,11 @@ def _row_kernels(scalar: type) -> SimpleNamespace:
 
 
 class TapeReader:
-    """Fills rows of a Jacobian from a tape; keeps the array it needs, one per size of batch."""
+    """Writer of Jacobian rows from a tape; it keeps one seed array per batch size."""
 
     def __init__(self) -> None:
-        """Start without an array: objectives whose Jacobian is analytic never need one."""
-        # Graphs of several solvers may hold them, so that none is ever replaced.
+        """Start without an array, as objectives with an analytic Jacobian need none."""
+        # Graphs of several solvers may refer to an array, so none is ever replaced.
         self._seeds: dict[tuple, wp.array] = {}
 
     def rows(
@@ -74,7 +74,7 @@ class TapeReader:
             jacobian: Output, shape [n_batch, total_residuals, joint_dof_count].
             start: First row.
             count: Number of rows.
-            dq_dof: The step that the tape starts from, shape [n_batch, joint_dof_count].
+            dq_dof: The step at the start of the tape, shape [n_batch, joint_dof_count].
         """
         kernels = _row_kernels(jacobian.dtype)
         for row in range(start, start + count):
@@ -85,7 +85,7 @@ class TapeReader:
     def diagonal(self, tape: wp.Tape, jacobian: wp.array, start: int, dq_dof: wp.array) -> None:
         """Fill ``jacobian[:, start + dof, dof]`` for every dof with one backward pass.
 
-        For residuals that each depend on the degree of freedom of their own only; arguments as in
+        Each residual must depend on its own degree of freedom only. Arguments are as in
         :meth:`rows`.
         """
         last = start + jacobian.shape[2]
@@ -96,7 +96,7 @@ class TapeReader:
     def _backward(
         self, tape: wp.Tape, jacobian: wp.array, first: int, last: int, dq_dof: wp.array
     ) -> wp.array:
-        """Return the gradient of the sum of some rows over the step."""
+        """Return the gradient of the sum of some rows with respect to the step."""
         total = jacobian.shape[1]
         size = jacobian.shape[0] * total
         key = size, jacobian.dtype, str(jacobian.device)

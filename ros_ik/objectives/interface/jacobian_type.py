@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Methods by which the Jacobians of objectives are computed."""
+"""Choice of how Jacobians of objectives are computed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import enum
 
 
 class IKJacobianType(enum.Enum):
-    """Source of the Jacobians; the values are those of ``newton.ik.IKJacobianType``.
+    """Method of computing Jacobians, with the values of ``newton.ik.IKJacobianType``.
 
-    Members equal their value and any enum member with that value, so that objectives written for
-    Newton understand the mode that our solvers hand them.
+    A member compares equal to its value and to any enum member with that value. Objectives written
+    for Newton therefore accept the modes of these solvers.
     """
 
     AUTODIFF = 'autodiff'

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interface of every objective: residuals r(q) and their Jacobian dr/dq, in batches.
 
-The interface is that of ``newton.ik.IKObjective``: an objective is told its rows once
-(:meth:`IKObjective.set_batch_layout`) and then launches kernels that fill them. Objectives written
-for one library run in the solvers of the other.
+The interface is that of ``newton.ik.IKObjective``. An objective gets its rows once
+(:meth:`IKObjective.set_batch_layout`), and then launches kernels that fill them. Objectives
+written for one library work in the solvers of the other.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ if TYPE_CHECKING:
 class IKObjective:
     """Base class of objectives.
 
-    An objective of one's own overrides :meth:`residual_dim` and :meth:`compute_residuals`, with
-    kernels that have a backward pass; the Jacobian then comes from a tape. With
-    :meth:`supports_analytic` and :meth:`compute_jacobian_analytic` it comes from a formula.
+    Your own objective overrides :meth:`residual_dim` and :meth:`compute_residuals`, with kernels
+    that have a backward pass. Its Jacobian is then computed from a tape. With
+    :meth:`supports_analytic` and :meth:`compute_jacobian_analytic` it is computed by a formula.
 
-    A solver calls :meth:`set_batch_layout`, :meth:`bind_device` and :meth:`init_buffers` when it
-    is made, in any order but the last one after :meth:`bind_device`, and the compute methods every
-    iteration. Solvers that need the same of an objective share it; where they do not, the one that
-    solves sets it up again, which takes it as long as being made.
+    When a solver is created, it calls :meth:`set_batch_layout`, :meth:`bind_device` and
+    :meth:`init_buffers`. The order may vary, but :meth:`init_buffers` follows :meth:`bind_device`.
+    The solver calls the compute methods in every iteration. Several solvers share an objective if
+    they need the same model, device and rows. Otherwise each sets it up again before it solves,
+    which takes as long as creating the solver.
 
     Arrays are batch first: ``body_q`` [n_batch, body_count] transforms in the world,
     ``joint_q`` [n_batch, joint_coord_count], ``residuals`` [n_batch, total_residuals],
@@ -43,18 +44,18 @@ class IKObjective:
 
     Attributes:
         device: Device of the buffers, None before :meth:`bind_device`.
-        total_residuals: Rows of all objectives of the solve together.
+        total_residuals: Number of rows of all objectives of the solve.
         residual_offset: First row of this objective.
-        n_batch: Rows of the batch evaluated together.
+        n_batch: Number of configurations that are evaluated together.
     """
 
-    # Whether record() returns one: a property of the class, known before the set-up.
+    # Whether record() returns a record after set-up.
     has_record = False
-    # Whether one set-up serves every layout of rows: nothing is allocated per row of the batch.
+    # Whether a set-up serves any layout of rows, because nothing is allocated per row.
     serves_any_rows = False
 
     def __init__(self) -> None:
-        """Start without rows; :meth:`set_batch_layout` gives them."""
+        """Start without rows; :meth:`set_batch_layout` sets them."""
         self._tape_reader = TapeReader()
         self.device: wp.Device | None = None
         self.total_residuals = 0
@@ -62,16 +63,16 @@ class IKObjective:
         self.n_batch = 0
 
     def claim(self, owner: Any, layout: Layout | None = None) -> bool:
-        """Register a solver whose graphs hold the buffers; return whether it must set them up.
+        """Register a solver whose graphs refer to the buffers; return whether it must set them up.
 
         Args:
-            owner: What identifies the solver, referred to weakly: once it is gone it holds
-                nothing. Its ``model`` and ``device`` count where there is no layout.
-            layout: What the solver needs; see :class:`Layout`.
+            owner: Object that represents the solver, held by weak reference. Without a layout,
+                its ``model`` and ``device`` are used.
+            layout: Requirements of the solver; see :class:`Layout`.
 
         Raises:
-            ArgumentError: A living solver has it set up for something else: setting it up again
-                would take the buffers away from that one's graphs.
+            ArgumentError: Another solver uses the objective with other requirements. Setting it up
+                again would invalidate the buffers in that solver's graphs.
         """
         if layout is None:
             layout = Layout(getattr(owner, 'model', None), getattr(owner, 'device', None))
@@ -92,33 +93,32 @@ class IKObjective:
         self.device = wp.get_device(device)
 
     def init_buffers(self, model: Model, jacobian_mode: object = IKJacobianType.ANALYTIC) -> None:
-        """Prepare what residuals and Jacobian need of ``model``, such as the chain of a link.
+        """Prepare the data of ``model`` that residuals and Jacobian need, such as a chain.
 
         Args:
             model: The model.
-            jacobian_mode: :class:`IKJacobianType`, its value, or Newton's: which of the two
-                Jacobian methods will be called. What autodiff alone needs is allocated by its
-                first call.
+            jacobian_mode: The Jacobian method that will be called, a :class:`IKJacobianType`, its
+                value, or Newton's. Buffers for autodiff are allocated by its first call.
         """
 
     def set_batch_layout(self, total_residuals: int, residual_offset: int, n_batch: int) -> None:
-        """Register where the rows of this objective lie among all rows.
+        """Set the position of this objective's rows among all rows.
 
         Args:
-            total_residuals: Rows of all objectives together.
+            total_residuals: Number of rows of all objectives.
             residual_offset: First row of this objective.
-            n_batch: Rows of the batch evaluated together; per-problem data is found through
-                ``problem_idx``, not by assuming one target per row.
+            n_batch: Number of configurations that are evaluated together. Use ``problem_idx`` to
+                find the target of each; there need not be one target per configuration.
         """
         self.total_residuals = total_residuals
         self.residual_offset = residual_offset
         self.n_batch = n_batch
 
     def record(self) -> Any:
-        """Return what a kernel that evaluates the objective itself reads of it, None without one.
+        """Return the data for kernels that evaluate the objective themselves, or None.
 
         Objectives with a formula return a record (:mod:`ros_ik.objectives.base.record`) once they
-        are set up; solvers then need not call their methods.
+        are set up. Solvers then need not call their compute methods.
         """
         return None
 
@@ -143,7 +143,7 @@ class IKObjective:
             model: The model the objective was set up with.
             residuals: Output, shape [n_batch, total_residuals].
             start_idx: First row of this objective.
-            problem_idx: Problem of each batch row, shape [n_batch]; None when they are the same.
+            problem_idx: Problem of each batch row, shape [n_batch]; None if row i is problem i.
         """
         raise NotImplementedError
 
@@ -152,8 +152,8 @@ class IKObjective:
     ) -> None:
         """Write dr/dq into the rows of this objective from a tape, one backward pass per row.
 
-        The tape recorded q (+) dq at dq = 0, forward kinematics and the residuals of all
-        objectives. Its gradients are zero again on return.
+        The tape has recorded q (+) dq at dq = 0, forward kinematics and the residuals of all
+        objectives. Its gradients are reset to zero on return.
 
         Args:
             tape: The tape; ``tape.outputs[0]`` are the residuals, flat, or of shape [n_batch,
@@ -161,7 +161,7 @@ class IKObjective:
             model: The model the objective was set up with.
             jacobian: Output, shape [n_batch, total_residuals, joint_dof_count].
             start_idx: First row of this objective.
-            dq_dof: The step dq that the tape starts from, shape [n_batch, joint_dof_count].
+            dq_dof: The step dq at the start of the tape, shape [n_batch, joint_dof_count].
         """
         self._tape_reader.rows(tape, jacobian, start_idx, self.residual_dim(), dq_dof)
 
@@ -174,7 +174,8 @@ class IKObjective:
         joint_S_s: wp.array,
         start_idx: int,
     ) -> None:
-        """Write dr/dq into the rows of this objective, all but columns that are always zero.
+        """Write dr/dq into the rows of this objective; columns that are always zero may be
+        skipped.
 
         Args:
             body_q: Link poses, shape [n_batch, body_count].

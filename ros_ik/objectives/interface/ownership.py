@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Owners of an objective: the solvers that hold its arrays.
+"""Ownership of an objective by the solvers that use its arrays.
 
-A solver records launches as graphs, which hold the arrays that an objective made when it was set
-up. Setting the objective up again may replace them, so that it is done only when no living solver
-needs what is there, or when every solver that does can set it up once more before it goes on.
+A solver records launches as graphs, which refer to the arrays that an objective allocated at
+set-up. A new set-up may replace these arrays. It is allowed only if no other solver uses them, or
+if every other solver can repeat its own set-up before its next solve.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from ros_ik.errors import ArgumentError
 
 
 class Layout:
-    """Setup of an objective by a solver.
+    """Requirements of a solver on the arrays of an objective.
 
     Attributes:
         model: The model.
         device: Device of the arrays.
-        rows: Rows of all objectives, first row and rows of the batch; the Jacobian mode. None for
-            a solver that does not tell.
-        renews: Whether the solver sets the objective up again when another one took it over.
-        is_current: Whether the objective still has the arrays that it made for this.
+        rows: Number of rows of all objectives, first row, rows of the batch, and the Jacobian
+            mode; None if the solver does not specify them.
+        renews: Whether the solver can set the objective up again after another solver has.
+        is_current: Whether the objective still has the arrays of this set-up.
     """
 
     def __init__(
@@ -43,44 +43,45 @@ class Layout:
         self.is_current = True
 
     def serves(self, other: Layout, *, any_rows: bool) -> bool:
-        """Return whether arrays made for this serve the other, whose rows may differ or not."""
+        """Return whether arrays for this layout serve another, with other rows if ``any_rows``."""
         same_rows = any_rows or (self.rows is not None and self.rows == other.rows)
         return self.model is other.model and self.device == other.device and same_rows
 
     def yields_to(self, other: Layout) -> bool:
-        """Return whether the solver can do without the arrays until its own next solve."""
+        """Return whether the solver can give up the arrays until its own next solve."""
         return self.renews and other.renews and self.device == other.device
 
 
 class Ownership:
-    """The solvers that hold the arrays of one objective; those that are gone hold nothing.
+    """Register of the solvers that use the arrays of an objective, by weak reference.
 
     Attributes:
-        written: Names of the attributes that solvers write when they set the objective up, or
-            that its own methods change; (place, name) for a variable that is no attribute.
-        kept: What the objective was when it was set up last, a ``Snapshot``; None before.
+        written: Names of the attributes that solvers write at set-up, or that the objective's own
+            methods change; (place, name) for a variable that is not an attribute.
+        kept: ``Snapshot`` of the objective at its last set-up; None before.
     """
 
     def __init__(self) -> None:
-        """Start with none."""
+        """Start without owners."""
         self.written: set[Any] = set()
         self.kept: Any = None
         self._layouts: weakref.WeakKeyDictionary[Any, Layout] = weakref.WeakKeyDictionary()
 
     def claim(self, name: str, owner: Any, layout: Layout, *, any_rows: bool) -> bool:
-        """Register a solver; return whether it has to set the objective up.
+        """Register a solver; return whether it must set the objective up.
 
         Args:
             name: Name of the objective, for errors.
-            owner: What identifies the solver, referred to weakly.
-            layout: What it needs; not current any more once another solver took over.
-            any_rows: Whether the arrays serve every layout of rows.
+            owner: Object that represents the solver, held by weak reference.
+            layout: Requirements of the solver. ``is_current`` becomes False as soon as another
+                solver sets the objective up for other requirements.
+            any_rows: Whether the arrays serve any layout of rows.
 
         Raises:
-            ArgumentError: A living solver needs the arrays as they are.
+            ArgumentError: Another solver needs the present arrays.
         """
         if self._needs_them(owner, layout, any_rows):
-            gc.collect()  # solvers are cyclic: one may be gone but for the collector
+            gc.collect()  # deleted solvers live on in reference cycles until then
             if self._needs_them(owner, layout, any_rows):
                 raise ArgumentError(
                     f'{name} already belongs to another solver, which needs it for another model, '
@@ -103,7 +104,7 @@ class Ownership:
         )
 
     def _others(self, owner: Any) -> list[Layout]:
-        """Return what living solvers rely on."""
+        """Return the current layouts of the other solvers."""
         return [
             layout
             for holder, layout in list(self._layouts.items())
@@ -112,6 +113,6 @@ class Ownership:
 
 
 def ownership_of(objective: Any) -> Ownership:
-    """Return the record of an objective, ours or Newton's; kept on the object itself."""
+    """Return the ownership of an objective, ours or Newton's, stored in the object itself."""
     found: Ownership = vars(objective).setdefault('_ownership', Ownership())
     return found

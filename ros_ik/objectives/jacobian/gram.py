@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The determinant and inverse of a Gram matrix A = J J^T, by Cholesky factors, with gradient.
+"""Determinant and inverse of a Gram matrix A = J J^T by Cholesky factors, with gradient.
 
 d sqrt(det A) = sqrt(det A) / 2 tr(A^-1 dA)
 """
@@ -15,12 +15,13 @@ import warp as wp
 @no_type_check
 @functools.cache
 def gram_functions(k: int) -> SimpleNamespace:
-    """Build functions of a symmetric matrix [k, k] that is positive (semi)definite, in float64.
+    """Build functions of a positive (semi)definite matrix [k, k], in float64.
 
     Returns:
-        The types ``matrix`` and ``vector``, and the functions ``root_determinant(A) -> float64``,
-        zero where A is singular, which has a backward pass, and ``inverse(A) -> matrix`` of a
-        regular A.
+        The types ``matrix`` and ``vector``, and the functions
+
+        - ``root_determinant(A) -> float64``, with a backward pass; zero for a singular A;
+        - ``inverse(A) -> matrix``, for a regular A.
     """
     matrix = wp.types.matrix((k, k), wp.float64)
     vector = wp.types.vector(k, wp.float64)
@@ -28,7 +29,7 @@ def gram_functions(k: int) -> SimpleNamespace:
 
     @wp.func
     def factor(A: matrix) -> matrix:
-        """Cholesky factor, with zeros in a column without a positive pivot."""
+        """Return the Cholesky factor, with zeros in columns without a positive pivot."""
         L = matrix()
         for j in range(size):
             pivot = A[j, j]
@@ -45,7 +46,7 @@ def gram_functions(k: int) -> SimpleNamespace:
 
     @wp.func
     def inverse(A: matrix) -> matrix:
-        """L^-T L^-1."""
+        """Return L^-T L^-1."""
         L = factor(A)
         M = matrix()  # L^-1
         for j in range(size):

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The joints of one degree of freedom each between a link and one that carries it."""
+"""Single-axis joints between a link and one of its ancestors."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class SerialJoints:
-    """Joints from a reference link to a link, in this order, each with its axis in its child.
+    """Joints from a reference link to a link, in this order, with axes given in the child links.
 
-    The axis of a joint lies still in its child as it does in its parent, so that the poses of the
-    links tell where it is.
+    A joint axis is fixed in the child link, so the pose of that link gives its position.
 
     Attributes:
         dofs: Degree of freedom of each joint, int32 [n].
@@ -41,16 +40,16 @@ class SerialJoints:
 
 
 def serial_joints(model: Model, link_index: int, reference_link_index: int = -1) -> SerialJoints:
-    """Walk from a link to the reference link; joints that do not move are passed over.
+    """Collect the joints between a link and the reference link, except fixed joints.
 
     Args:
         model: Any object with Newton's joint arrays.
         link_index: The link.
-        reference_link_index: A link that carries it; -1 for the world.
+        reference_link_index: An ancestor of the link; -1 for the world.
 
     Raises:
-        ArgumentError: A link outside the model, a reference that does not carry the link, or a
-            joint between them with more than one degree of freedom.
+        ArgumentError: A link outside the model, a reference that is not an ancestor of the link,
+            or a joint between them with more than one degree of freedom.
     """
     if not 0 <= link_index < model.body_count:
         raise ArgumentError(f'link_index must lie in [0, {model.body_count}), got {link_index}')

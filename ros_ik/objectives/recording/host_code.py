@@ -1,13 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Host code of callers that a recording of launches would leave out.
+"""Detection of host code in users' methods that a recording of launches would miss.
 
-A recording replays launches with the arguments that they had. A method of the caller may be
-recorded where these arguments follow from its data, which
-:mod:`ros_ik.objectives.recording.snapshot` compares, and from functions of them. It must run each
-time where it reads arrays or the world (a clock, random numbers, a file), or where it changes what
-it keeps. One run tells which, because Python reports each call of a thread to its profiler, and
-the data are compared before and after.
+A recording replays launches with their original arguments. A user's method may be recorded if
+these arguments are computed by pure functions from the method's data, which
+:mod:`ros_ik.objectives.recording.snapshot` compares. A method must run each time if it reads
+arrays on the host or external state (a clock, random numbers, a file), or changes its own data. A
+single run shows this: a Python profiler sees every call of the thread, and the data are compared
+before and after.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ros_ik.objectives.recording.snapshot import is_own_code
 from ros_ik.objectives.recording.snapshot import LIBRARIES
 from ros_ik.objectives.recording.snapshot import Snapshot
 
-# Modules whose functions return the same for the same arguments.
+# Modules whose functions return the same result for the same arguments.
 _PURE = frozenset(
     (
         *LIBRARIES, 'math', 'cmath', 'operator', '_operator', 'itertools', 'functools',
@@ -35,9 +35,9 @@ _PURE = frozenset(
         'contextlib', 'numbers',
     )
 )  # fmt: skip
-# But for these: they read or write the world, or move an iterator on.
+# Exceptions: functions that have side effects, read external state or advance an iterator.
 _IMPURE = frozenset(('open', 'input', 'print', 'next', 'exec', 'eval'))
-# Functions of Warp that hand the content of an array to the host, and that take it from there.
+# Functions of Warp that copy an array to the host, and from the host.
 _READS = frozenset(
     (
         'numpy', 'list', '__array_interface__', '__cuda_array_interface__', '__array__',
@@ -48,15 +48,15 @@ _WRITES = frozenset(('from_numpy', 'from_torch', 'from_dlpack', 'from_jax', 'fro
 
 
 def find_host_code(record: Callable[[], None], parts: Iterable[Any]) -> str | None:
-    """Run a function once and describe what its recording would leave out.
+    """Run a function once and describe the first host code that its recording would miss.
 
     Args:
-        record: Function that launches kernels, which has run before.
-        parts: Objects with methods that it calls: objectives, limits, barriers.
+        record: Function that launches kernels; it must have run before.
+        parts: Objects whose methods it calls: objectives, limits, barriers.
 
     Returns:
-        A sentence without a subject, such as "calls time.time() in Wave.compute_residuals"; None
-        where every part is of a library or nothing was found.
+        A predicate such as "calls time.time() in Wave.compute_residuals". None if nothing was
+        found, or if all parts are classes of a library.
     """
     own = [part for part in parts if is_of_caller(type(part))]
     if not own:
@@ -78,18 +78,18 @@ def find_host_code(record: Callable[[], None], parts: Iterable[Any]) -> str | No
 
 
 class _Watch:
-    """A profiler that notes the first call of a caller's method which is no pure function."""
+    """Profiler that records the first impure call in a user's method."""
 
     def __init__(self, parts: list[Any]) -> None:
         self.found: str | None = None
         self._parts = parts
 
     def note(self, found: str) -> None:
-        """Keep the first thing that was found."""
+        """Keep the first finding."""
         self.found = self.found or found
 
     def __call__(self, frame: types.FrameType, event: str, arg: Any) -> None:
-        """Look at one call."""
+        """Inspect one call."""
         if self.found is not None:
             return
         if event == 'call':
@@ -111,7 +111,7 @@ def _is_own(frame: types.FrameType) -> bool:
 
 
 def _own_caller(frame: types.FrameType | None) -> types.FrameType | None:
-    """Return the caller's frame in which a call began, through NumPy and Python's library."""
+    """Return the frame of user code that made a call, possibly through NumPy or the stdlib."""
     while frame is not None and not _is_own(frame):
         if _root(frame) in ('ros_ik', 'newton', 'warp'):
             return None
@@ -129,7 +129,7 @@ def _where(frame: types.FrameType) -> str:
 
 
 def _of_python(frame: types.FrameType) -> str | None:
-    """Return what a function of a library does that cannot be recorded."""
+    """Describe the action of a library function that cannot be recorded, or return None."""
     module, name = str(frame.f_globals.get('__name__', '')), frame.f_code.co_name
     root = module.split('.')[0]
     if root == 'warp':
@@ -144,7 +144,7 @@ def _of_python(frame: types.FrameType) -> str | None:
 
 
 def _takes_host_data(frame: types.FrameType, name: str) -> bool:
-    """Return whether a method of an array brings numbers of the host to the device."""
+    """Return whether a method of an array copies numbers from the host to the device."""
     given = frame.f_locals
     if name == '__init__' and isinstance(given.get('self'), wp.array):
         return given.get('data') is not None
@@ -152,7 +152,7 @@ def _takes_host_data(frame: types.FrameType, name: str) -> bool:
 
 
 def _of_c(function: Any) -> str | None:
-    """Return the name of a function written in C that is no pure one."""
+    """Return the name of an impure function written in C, or None."""
     owner = getattr(function, '__self__', None)
     module = getattr(function, '__module__', None)
     if module is None:
@@ -167,7 +167,7 @@ def _of_c(function: Any) -> str | None:
 
 
 def _draws(frame: types.FrameType, parts: list[Any]) -> bool:
-    """Return whether a function uses random numbers of NumPy, whose calls no profiler sees."""
+    """Return whether a function uses NumPy's random numbers, which profilers do not see."""
     names = frame.f_code.co_names
     used = [frame.f_globals[name] for name in names if name in frame.f_globals]
     if any(value is np for value in used) and 'random' in names:

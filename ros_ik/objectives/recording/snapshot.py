@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Snapshots of the host data of objectives, taken when a solver records its launches.
 
-A recorded launch holds numbers and arrays of that time: a weight that is set later, or an array
-that takes the place of another, is not in it. Solvers compare before they replay, and record anew
-where something is different. What is written into arrays in place needs no comparison.
+A recorded launch keeps the numbers and arrays of that time. A weight that is set later, or an
+array that replaces another, has no effect on it. Solvers therefore compare snapshots before they
+replay a recording, and record again if something has changed. Values written into arrays in place
+need no comparison.
 """
 
 from __future__ import annotations
@@ -26,33 +27,33 @@ import warp as wp
 from ros_ik.objectives.base.builtin import BuiltinObjective
 from ros_ik.objectives.interface.ownership import ownership_of
 
-# What solvers write when they set an objective up.
+# Attributes that solvers write when they set an objective up.
 _OF_SOLVERS = frozenset(
     ('device', 'total_residuals', 'residual_offset', 'n_batch', '_ownership', '_structs')
 )
-# Their values do not change but by being replaced.
+# Immutable types.
 _UNCHANGING = int | float | complex | bool | str | bytes | None | wp.array | np.generic
 LIBRARIES = ('ros_ik', 'newton', 'warp', 'numpy', 'builtins')
 _STANDARD = frozenset(sys.stdlib_module_names) - {'test', '__main__'}
-# Objects within objects that are looked into.
+# Largest depth of nested objects that are compared.
 _DEPTH = 3
 
 
 class Snapshot:
-    """The host data of one objective.
+    """Snapshot of the host data of one objective.
 
-    Looked at are its attributes, those that solvers write aside, and where its class is the
-    caller's also attributes of the class and what its methods read of their module and of the
-    function around them.
+    It contains the attributes of the objective, except those that solvers write. For a user's
+    class it also contains the attributes of the class, and the variables of the module and of
+    enclosing functions that its methods read.
     """
 
     def __init__(self, objective: Any, *, whole: bool = False, public_only: bool = False) -> None:
-        """Copy what counts now.
+        """Copy the present data.
 
         Args:
-            objective: The objective; or a limit or barrier of the caller.
-            whole: Whether also what its set-up and its methods write counts.
-            public_only: Whether to leave attributes out whose names begin with an underscore.
+            objective: The objective; or a user's limit or barrier.
+            whole: Whether to include attributes that the set-up and its own methods write.
+            public_only: Whether to exclude attributes whose names begin with an underscore.
         """
         self._objective, self._public_only = objective, public_only
         self._methods = _methods(type(objective))
@@ -79,7 +80,7 @@ class Snapshot:
 
     @property
     def is_current(self) -> bool:
-        """True if all of it still is as it was."""
+        """True if nothing has changed."""
         try:
             values = vars(self._objective)
             if self._read(values) != self._kept:
@@ -89,11 +90,11 @@ class Snapshot:
             return all(
                 _frozen(holder[name], _DEPTH) == kept for _, holder, name, kept in self._others
             )
-        except (KeyError, ValueError):  # an attribute is gone, or an array now
+        except (KeyError, ValueError):  # an attribute was removed, or is an array now
             return False
 
     def changed(self) -> set[Any]:
-        """Return what is different now, in the form of :attr:`Ownership.written`."""
+        """Return the names of changed data, in the form of :attr:`Ownership.written`."""
         if self.is_current:
             return set()
         values, missing = vars(self._objective), object()
@@ -108,7 +109,7 @@ class Snapshot:
         return found
 
     def without_own_changes(self) -> Snapshot:
-        """Return a snapshot that leaves out what methods of the objective just changed."""
+        """Return a snapshot without the data that methods of the objective have just changed."""
         changed = self.changed()
         if not changed:
             return self
@@ -118,16 +119,16 @@ class Snapshot:
         return owners.kept
 
     def _read(self, values: Mapping[str, Any]) -> Any:
-        """Return the values that do not change but by being replaced."""
+        """Return immutable copies of the values."""
         return operator.itemgetter(*self._plain)(values) if self._plain else ()
 
 
 def note_written(objective: Any, before: Mapping[str, Any]) -> None:
-    """Remember which attributes a set-up wrote: they are no data of the caller.
+    """Store the names of attributes that a set-up wrote, so that snapshots exclude them.
 
     Args:
-        objective: The objective, set up.
-        before: ``dict(vars(objective))`` before that.
+        objective: The objective after set-up.
+        before: ``dict(vars(objective))`` before set-up.
     """
     written = ownership_of(objective).written
     missing = object()
@@ -137,25 +138,25 @@ def note_written(objective: Any, before: Mapping[str, Any]) -> None:
 
 
 class Snapshots:
-    """The host data of several objectives, and of the caller's limits and barriers.
+    """Snapshots of several objectives, and of a user's limits and barriers.
 
     Attributes:
-        seen: ``BuiltinObjective.changes`` when all of them were last found to be as they were:
-            nothing has changed while that stays. -1 where not every change is counted.
+        seen: ``BuiltinObjective.changes`` at the last comparison without a difference. As long as
+            it is the same, nothing has changed. -1 if some changes are not counted.
     """
 
     def __init__(self, objectives: Iterable[Any], parts: Iterable[Any] = ()) -> None:
-        """Copy what counts now.
+        """Copy the present data.
 
         Args:
             objectives: Objectives of any kind.
-            parts: Limits and barriers; those of this package need no comparison.
+            parts: Limits and barriers; those of this package are ignored.
         """
         listed = list(objectives)
         own = [part for part in parts if is_of_caller(type(part))]
         self._kept = [Snapshot(objective) for objective in listed]
         self._kept += [Snapshot(part, public_only=True) for part in own]
-        # Only the setting of an attribute changes a built-in one.
+        # Built-in objectives change only by setting attributes, which are counted.
         self._are_counted = not own and all(
             isinstance(objective, BuiltinObjective) and _module(type(objective)) == 'ros_ik'
             for objective in listed
@@ -164,7 +165,7 @@ class Snapshots:
 
     @property
     def are_current(self) -> bool:
-        """True if all of them still are as they were."""
+        """True if nothing has changed."""
         changes = BuiltinObjective.changes
         if self.seen == changes:
             return True
@@ -174,12 +175,12 @@ class Snapshots:
         return current
 
     def leave_out_own_changes(self) -> None:
-        """Leave out what methods of the objectives just changed: it needs no new set-up."""
+        """Exclude data that methods of the objectives have just changed; it needs no set-up."""
         self._kept = [kept.without_own_changes() for kept in self._kept]
 
 
 class _Cell(Mapping[str, Any]):
-    """A variable of a function around another one, as a mapping of one entry or none."""
+    """Variable of an enclosing function, as a mapping with one entry or none."""
 
     def __init__(self, cell: types.CellType) -> None:
         self._cell = cell
@@ -187,7 +188,7 @@ class _Cell(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         try:
             return self._cell.cell_contents
-        except ValueError:  # not filled yet, or empty again
+        except ValueError:  # not assigned, or deleted
             raise KeyError(name) from None
 
     def __iter__(self) -> Iterator[str]:
@@ -202,13 +203,13 @@ class _Cell(Mapping[str, Any]):
 
 
 def is_own_code(module: str) -> bool:
-    """Return whether a module is the caller's, by its name."""
+    """Return whether a module is user code, by its name."""
     root = module.split('.')[0]
     return root not in LIBRARIES and root not in _STANDARD
 
 
 def is_of_caller(kind: type) -> bool:
-    """Return whether a class, or one that it is made from, is the caller's."""
+    """Return whether a class or one of its base classes is user code."""
     return any(is_own_code(cls.__module__ or '') for cls in kind.__mro__)
 
 
@@ -216,12 +217,12 @@ def _module(kind: type) -> str:
     return (kind.__module__ or '').split('.')[0]
 
 
-# A place, what holds data there by name, and the name.
+# Description of a place, the mapping that holds data there, and the key.
 _Place = tuple[str, Mapping[str, Any], str]
 
 
 def _outside(objective: Any) -> Iterator[_Place]:
-    """Yield where the caller keeps data beside an object that its methods read."""
+    """Yield the places outside an object from which its methods read user data."""
     seen: set[Any] = set()
     yield from _of_class(type(objective), seen)
     if is_of_caller(type(objective)):
@@ -230,7 +231,7 @@ def _outside(objective: Any) -> Iterator[_Place]:
 
 
 def _of_value(value: Any, seen: set[Any], depth: int) -> Iterator[_Place]:
-    """Yield what functions and objects of the caller that are kept somewhere read."""
+    """Yield the places that a value reads, if it is, or contains, user code."""
     if isinstance(value, types.MethodType | functools.partial):
         value = value.__func__ if isinstance(value, types.MethodType) else value.func
     if isinstance(value, types.FunctionType):
@@ -248,7 +249,7 @@ def _of_value(value: Any, seen: set[Any], depth: int) -> Iterator[_Place]:
 
 
 def _of_class(kind: type, seen: set[Any]) -> Iterator[_Place]:
-    """Yield the data of a class of the caller, and what its methods read."""
+    """Yield the places of a user's class, and those that its methods read."""
     if kind in seen:
         return
     seen.add(kind)
@@ -259,7 +260,7 @@ def _of_class(kind: type, seen: set[Any]) -> Iterator[_Place]:
             function = _function(value)
             place = f'{cls.__module__}.{cls.__qualname__}'
             if function is not None:
-                # Another one may take its place.
+                # The method may be replaced.
                 yield place, vars(cls), name
                 yield from _of_function(function, seen)
             elif not name.startswith('__') and _is_data(value):
@@ -268,7 +269,7 @@ def _of_class(kind: type, seen: set[Any]) -> Iterator[_Place]:
 
 
 def _methods(kind: type) -> frozenset[str]:
-    """Return the names of methods of a class of the caller, which its objects may hide."""
+    """Return the names of methods of a user's class, which instance attributes may hide."""
     if not is_of_caller(kind):
         return frozenset()
     return frozenset(
@@ -280,13 +281,13 @@ def _methods(kind: type) -> frozenset[str]:
 
 
 def _function(value: Any) -> types.FunctionType | None:
-    """Return the function behind an attribute of a class, None without one."""
+    """Return the function behind an attribute of a class, or None."""
     value = getattr(value, 'fget', getattr(value, '__func__', value))
     return value if isinstance(value, types.FunctionType) else None
 
 
 def _of_function(function: types.FunctionType, seen: set[Any]) -> Iterator[_Place]:
-    """Yield the variables outside of a function that it reads, and what it calls reads."""
+    """Yield the outer variables that a function reads, and those that its callees read."""
     if function.__code__ in seen or not is_own_code(function.__module__ or ''):
         return
     seen.add(function.__code__)
@@ -337,7 +338,7 @@ def _is_data(value: Any) -> bool:
 
 
 def _frozen(value: Any, depth: int) -> Any:
-    """Return something that equals what it returns for the same value later, else not."""
+    """Return an immutable value that compares equal as long as the given value is unchanged."""
     if isinstance(value, _UNCHANGING):
         return value
     if isinstance(value, np.ndarray):
@@ -363,7 +364,7 @@ def _frozen(value: Any, depth: int) -> Any:
         return type(value), frozenset(value)
     if isinstance(value, dict):
         return tuple((key, _frozen(item, depth)) for key, item in value.items())
-    # Not into models, devices and tapes, nor into other objectives.
+    # Models, devices, tapes and other objectives are compared by identity.
     is_the_callers = is_own_code(type(value).__module__ or '') and _is_data(value)
     if is_the_callers and depth and not hasattr(value, 'compute_residuals'):
         return _Same(value), _frozen(_attributes(value), depth - 1)
@@ -371,7 +372,7 @@ def _frozen(value: Any, depth: int) -> Any:
 
 
 def _attributes(value: Any) -> dict[str, Any]:
-    """Return the attributes of an object, those in slots too."""
+    """Return the attributes of an object, including those in slots."""
     slots = {
         name: getattr(value, name)
         for cls in type(value).__mro__
@@ -382,7 +383,7 @@ def _attributes(value: Any) -> dict[str, Any]:
 
 
 class _Same:
-    """Equals itself around the same object."""
+    """Wrapper that compares an object by identity."""
 
     def __init__(self, value: Any) -> None:
         self._value = value
