@@ -14,11 +14,9 @@ import warnings
 import warp as wp
 
 from ros_ik.kinematics.runtime.host_buffer import wait_for
+from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 from ros_ik.objectives.recording.host_code import find_host_code
 
-# Held where graphs are captured and where threads may make solvers side by side: Warp captures one
-# graph of a process at a time, and arrays that other threads make meanwhile fail now and then.
-CAPTURE_LOCK = threading.RLock()
 # How many graphs each thread has recorded.
 _RECORDED = threading.local()
 
@@ -51,14 +49,15 @@ class Graph:
         """
         self._replay: Callable[[], Any]
         self._device = wp.get_device(device)
-        self._must_wait = self._device.is_cuda
-        with CAPTURE_LOCK:
-            self._record(record, parts)
+        self._is_cuda = self._device.is_cuda
+        self._record(record, parts)
 
     def _record(self, record: Callable[[], None], parts: Iterable[Any]) -> None:
-        record()
-        wait_for(self._device)
-        found = find_host_code(record, parts)
+        # Compiling may take seconds, in which other threads launch.
+        with LAUNCHES.shared():
+            record()
+            wait_for(self._device)
+            found = find_host_code(record, parts)
         self.is_replayed = found is None
         if found is not None:
             self._replay = record
@@ -68,17 +67,26 @@ class Graph:
                 stacklevel=3,
             )
             return
-        with wp.ScopedCapture(device=self._device, force_module_load=False) as capture:
-            record()
+        with LAUNCHES.alone():
+            wait_for(self._device)
+            with wp.ScopedCapture(device=self._device, force_module_load=False) as capture:
+                record()
         self._replay = functools.partial(wp.capture_launch, capture.graph)
         _RECORDED.count = recorded_graphs() + 1
 
     def enqueue(self) -> None:
         """Replay the launches; on a GPU without waiting, on the current stream of the device."""
-        self._replay()
+        if self._is_cuda:
+            with LAUNCHES.shared():
+                self._replay()
+        else:  # on a CPU a replay has no part in what another thread records
+            self._replay()
 
     def launch(self) -> None:
         """Replay the launches and wait for them."""
-        self._replay()
-        if self._must_wait:
-            wait_for(self._device)
+        if self._is_cuda:
+            with LAUNCHES.shared():
+                self._replay()
+                wait_for(self._device)
+        else:
+            self._replay()

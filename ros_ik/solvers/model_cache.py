@@ -13,6 +13,7 @@ from collections.abc import Mapping
 import dataclasses
 import enum
 import operator
+import threading
 from typing import Any
 from typing import Generic
 from typing import TypeVar
@@ -21,9 +22,10 @@ import numpy as np
 
 from ros_ik.kinematics.kept_values import TREE_SOURCES
 from ros_ik.kinematics.runtime.content_reader import ContentReader
+from ros_ik.kinematics.runtime.launch_lock import beside_launches
+from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 from ros_ik.model import JointGroup
 from ros_ik.model import Model
-from ros_ik.solvers.graph import CAPTURE_LOCK
 from ros_ik.solvers.graph_cache import GraphCache
 
 _Value = TypeVar('_Value')
@@ -31,6 +33,8 @@ _Value = TypeVar('_Value')
 # Largest batch of a solver that is kept, and most solutions of it: at some kilobytes a pose these
 # bound the memory of a model's solvers to some 10 MB.
 _MOST_POSES, _MOST_SOLUTIONS = 64, 4096
+# Held by the thread that uses a solver which is kept.
+KEPT_LOCK = threading.RLock()
 _PLAIN = {type(None), bool, int, float, str}
 # Arrays of a model that solvers of poses are made from; ``limits64`` returns copies of the last.
 _KINEMATICS = (*TREE_SOURCES, '_limits')
@@ -83,24 +87,30 @@ class Cached(Generic[_Value]):
         key = None
         if n_poses <= _MOST_POSES and n_poses * n_solutions <= _MOST_SOLUTIONS:
             key = _key(self._model, self._request, self._size)
-        CAPTURE_LOCK.acquire()
+        # A thread that holds launches up must not wait for one that may record.
+        if key is None or LAUNCHES.is_held_here:
+            return self._make_beside()
+        KEPT_LOCK.acquire()
         try:
-            if key is None:
-                return self._make()
             cache = self._model.solver_cache
             if 'poses' not in cache:
                 cache['poses'] = GraphCache()
-            value: _Value = cache['poses'].get(key, self._make)
+            value: _Value = cache['poses'].get(key, self._make_beside)
             self._is_locked = True
             return value
         finally:
             if not self._is_locked:
-                CAPTURE_LOCK.release()
+                KEPT_LOCK.release()
 
     def __exit__(self, *_: object) -> None:
         """Let other threads use the value."""
         if self._is_locked:
-            CAPTURE_LOCK.release()
+            KEPT_LOCK.release()
+
+    @beside_launches
+    def _make_beside(self) -> _Value:
+        """Make the value while no other thread records."""
+        return self._make()
 
 
 def _key(model: Any, request: Mapping[str, Any], size: tuple[int, int]) -> Hashable | None:

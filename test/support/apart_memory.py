@@ -36,9 +36,9 @@ def apart_memory():
             buffer.host[...] = np.nan
 
     def counted(name, copy):
-        def copying(buffer):
+        def copying(buffer, rows=None):
             setattr(copies, name, getattr(copies, name) + 1)
-            copy(buffer)
+            copy(buffer, rows)
 
         return copying
 

@@ -15,6 +15,7 @@ from ros_ik.kinematics.runtime.array_exchange import check_writable
 from ros_ik.kinematics.runtime.array_exchange import exchanged
 from ros_ik.kinematics.runtime.array_exchange import host_view
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
+from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 
 _SCALARS = {np.dtype(np.float32): wp.float32, np.dtype(np.float64): wp.float64}
 
@@ -115,10 +116,11 @@ def copy_back(result: wp.array, given: Any) -> None:
 
 def cast_into(target: wp.array, source: wp.array) -> None:
     """Copy between arrays of one device and shape, float32 or float64 each."""
-    if target.dtype is source.dtype:
-        wp.copy(target, source)
-    else:
-        wp.utils.array_cast(source, target)
+    with LAUNCHES.shared():
+        if target.dtype is source.dtype:
+            wp.copy(target, source)
+        else:
+            wp.utils.array_cast(source, target)
 
 
 def as_numbers(given: wp.array) -> wp.array:

@@ -7,11 +7,14 @@ from __future__ import annotations
 import numpy as np
 import warp as wp
 
+from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
+
 
 def wait_for(device: wp.Device) -> None:
     """Wait for what was enqueued on the current stream of a device, not for its other streams."""
     if device.is_cuda:
-        wp.synchronize_stream(device)
+        with LAUNCHES.shared():
+            wp.synchronize_stream(device)
 
 
 class HostBuffer:
@@ -50,7 +53,8 @@ class HostBuffer:
             rows: How many rows, the first ones; None for all.
         """
         if self._pinned is not None:
-            wp.copy(self.array[:rows], self._pinned[:rows])
+            with LAUNCHES.shared():
+                wp.copy(self.array[:rows], self._pinned[:rows])
 
     def download(self, rows: int | None = None) -> None:
         """Copy what the device wrote to the host, to be read after a synchronisation.
@@ -59,4 +63,5 @@ class HostBuffer:
             rows: How many rows, the first ones; None for all.
         """
         if self._pinned is not None:
-            wp.copy(self._pinned[:rows], self.array[:rows])
+            with LAUNCHES.shared():
+                wp.copy(self._pinned[:rows], self.array[:rows])

@@ -18,6 +18,8 @@ from typing import Any
 
 import warp as wp
 
+from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
+
 # An SM of sm_80 to sm_100, by the CUDA programming guide, "Compute Capabilities".
 _REGISTERS, _MOST_THREADS, _WARP = 65_536, 2048, 32
 # A warp is given registers by so many for each of its threads.
@@ -70,7 +72,8 @@ def launch(
     device = wp.get_device(device)
     # On a CPU a block size would run threads of a block in turns.
     block = kernel.module.options['block_dim'] if device.is_cuda else None
-    return wp.launch(
-        kernel, dim, inputs=inputs, outputs=outputs, device=device, record_tape=record_tape,
-        record_cmd=record_cmd, block_dim=block,
-    )  # fmt: skip
+    with LAUNCHES.shared():
+        return wp.launch(
+            kernel, dim, inputs=inputs, outputs=outputs, device=device, record_tape=record_tape,
+            record_cmd=record_cmd, block_dim=block,
+        )  # fmt: skip

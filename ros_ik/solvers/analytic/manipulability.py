@@ -17,6 +17,7 @@ import warp as wp
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.launch_lock import beside_launches
 from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.solvers.analytic.structure.form import free_axes
 from ros_ik.solvers.analytic.structure.structure import joint_axes
@@ -108,6 +109,7 @@ def manipulability_kernel() -> wp.Kernel:
     return compute_manipulability
 
 
+@beside_launches
 def manipulability(
     chain: SerialChain, joint_q: np.ndarray, free_rotation: str = '', device: wp.DeviceLike = 'cpu'
 ) -> np.ndarray:

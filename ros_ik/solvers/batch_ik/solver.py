@@ -20,6 +20,7 @@ from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.array_exchange import as_warp
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.objectives.base.arguments import checked_objectives
@@ -31,7 +32,6 @@ from ros_ik.solvers.batch_ik.base.enums import enum_member
 from ros_ik.solvers.batch_ik.base.enums import IKOptimizer
 from ros_ik.solvers.batch_ik.base.enums import IKSampler
 from ros_ik.solvers.batch_ik.base.recording import hold_launches
-from ros_ik.solvers.batch_ik.base.recording import LAUNCHES
 from ros_ik.solvers.batch_ik.base.recording import Recording
 from ros_ik.solvers.batch_ik.base.seed_kernels import seed_kernels
 from ros_ik.solvers.batch_ik.fused.fused_lm import IKFusedLM

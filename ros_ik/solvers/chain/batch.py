@@ -10,6 +10,7 @@ import warp as wp
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.launch_lock import beside_launches
 from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.kinematics.tree import root_pose
 from ros_ik.solvers.chain.functions import chain_structs
@@ -26,6 +27,7 @@ class ChainBatch:
         size: Number of problems n.
     """
 
+    @beside_launches
     def __init__(self, chain: IkChain, size: int) -> None:
         """Allocate every array."""
         self.chain = chain
@@ -49,6 +51,7 @@ class ChainBatch:
         self._chain_arrays = _chain_arrays(chain)
         self._rules: tuple[int, float, float, float, bool] | None = None
 
+    @beside_launches
     def solve(
         self,
         joint_q: np.ndarray,

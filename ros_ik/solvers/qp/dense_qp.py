@@ -11,6 +11,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.launch_lock import beside_launches
 from ros_ik.solvers.qp.dense_qp_kernel import qp_kernel
 from ros_ik.solvers.qp.workspace import make_workspace
 
@@ -36,6 +37,7 @@ class DenseQP:
         workspace: What a kernel of one's own passes to ``qp_function``.
     """
 
+    @beside_launches
     def __init__(
         self,
         batch: int,

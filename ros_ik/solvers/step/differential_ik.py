@@ -34,6 +34,8 @@ from ros_ik.kinematics.runtime.batch_arrays import batch_input
 from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.host_buffer import wait_for
+from ros_ik.kinematics.runtime.launch_lock import beside_launches
+from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.stepping.step_state import StepState
 from ros_ik.kinematics.tree import kinematic_tree
@@ -88,6 +90,7 @@ class DifferentialIK(ReadOnce):
 
     read_once = frozenset(('model', 'group', 'n_robots'))
 
+    @beside_launches
     def __init__(
         self,
         model: Model,
@@ -208,6 +211,7 @@ class DifferentialIK(ReadOnce):
             write_step(delta_q, problem.first_step, problem.x[0])
         return _STATUS[problem.status.item(0)]
 
+    @beside_launches
     def _solve_into(
         self,
         joint_q: Any,
@@ -455,8 +459,9 @@ class DifferentialIK(ReadOnce):
         xp = checked_namespace(xp, joint_q)
         if self._stays_on_device(joint_q):
             self._read_joint_q(joint_q)
-            self._forward_graph.enqueue()
-            return in_namespace(wp.clone(self._body_q.array), xp)
+            with LAUNCHES.shared():
+                self._forward_graph.enqueue()
+                return in_namespace(wp.clone(self._body_q.array), xp)
         self._write_joint_q(joint_q)
         self._joint_q.upload()
         self._forward_graph.enqueue()
@@ -484,8 +489,9 @@ class DifferentialIK(ReadOnce):
                 'delta_q', delta_q, self.model.joint_dof_count, self._device, n=self.n_robots
             )
             cast_into(self._step.array, step)
-            self._integrate_graph.enqueue()
-            return in_namespace(wp.clone(self._next_q.array), xp)
+            with LAUNCHES.shared():
+                self._integrate_graph.enqueue()
+                return in_namespace(wp.clone(self._next_q.array), xp)
         joint_q, delta_q = on_host('joint_q', joint_q), checked_numbers('delta_q', delta_q)
         self._write_joint_q(joint_q)
         expected = (*joint_q.shape[:-1], self.model.joint_dof_count)

@@ -20,6 +20,7 @@ from ros_ik.kinematics.collision.checks.collision_arguments import checked_pairs
 from ros_ik.kinematics.collision.checks.collision_kernels import collision_kernels
 from ros_ik.kinematics.collision.distance.gjk import shape_arrays
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.launch_lock import beside_launches
 from ros_ik.kinematics.runtime.read_once import read_only
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.spatial import spatial_functions
@@ -56,6 +57,7 @@ class CollisionChecker(ReadOnce):
 
     read_once = frozenset(('model', 'n', 'scalar', 'pairs', 'margin', 'shapes'))
 
+    @beside_launches
     def __init__(
         self,
         model: 'Model',
@@ -114,6 +116,7 @@ class CollisionChecker(ReadOnce):
         self._distance = wp.zeros(self.n, dtype=self.scalar, device=device)
         self._pair = wp.zeros(self.n, dtype=wp.int32, device=device)
 
+    @beside_launches
     def check(self, joint_q: np.ndarray | wp.array) -> np.ndarray:
         """Tell which configurations collide.
 
@@ -156,6 +159,7 @@ class CollisionChecker(ReadOnce):
             )
         self._launch(joint_q, self._kernels.check, [self._margins], [out], first)
 
+    @beside_launches
     def distances(self, joint_q: np.ndarray | wp.array) -> tuple[np.ndarray, np.ndarray]:
         """Return the least distance of each configuration.
 
@@ -175,6 +179,7 @@ class CollisionChecker(ReadOnce):
         count = rows.shape[0]
         return self._distance.numpy()[:count].copy(), self._pair.numpy()[:count].copy()
 
+    @beside_launches
     def pair_distances(self, joint_q: np.ndarray | wp.array) -> tuple[np.ndarray, np.ndarray]:
         """Return the distance of every pair; allocates its results.
 

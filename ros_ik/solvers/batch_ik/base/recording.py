@@ -2,77 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launches recorded as graphs by solvers that live in different threads.
 
-Warp has one tape and one capture of the CPU for the whole process: while they record, launches and
-copies of another thread would end up in them or fail. Making a solver therefore excludes other
-solvers, which run side by side otherwise.
+Making a solver excludes other threads, as tapes are recorded meanwhile; solvers run side by side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Iterable
-from collections.abc import Iterator
 import contextlib
-import threading
 from typing import Any
 
 import warp as wp
 
+from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 from ros_ik.solvers.graph import Graph
-
-
-class SharedLock:
-    """Many threads at once, or one alone; a thread that holds it may take it again."""
-
-    def __init__(self) -> None:
-        """Start with nobody inside."""
-        self._condition = threading.Condition()
-        self._inside = 0
-        self._owner: int | None = None
-        self._own = threading.local()
-
-    @property
-    def is_shared_here(self) -> bool:
-        """True if this thread is inside :meth:`shared`."""
-        return bool(getattr(self._own, 'inside', False))
-
-    @contextlib.contextmanager
-    def shared(self) -> Iterator[None]:
-        """Hold it beside others."""
-        if self._owner == threading.get_ident() or self.is_shared_here:
-            yield
-            return
-        with self._condition:
-            self._condition.wait_for(lambda: self._owner is None)
-            self._inside += 1
-        self._own.inside = True
-        try:
-            yield
-        finally:
-            self._own.inside = False
-            with self._condition:
-                self._inside -= 1
-                self._condition.notify_all()
-
-    @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Hold it with nobody else inside; not from within :meth:`shared`."""
-        if self._owner == threading.get_ident():
-            yield
-            return
-        with self._condition:
-            self._condition.wait_for(lambda: self._owner is None)
-            self._owner = threading.get_ident()
-            self._condition.wait_for(lambda: self._inside == 0)
-        try:
-            yield
-        finally:
-            with self._condition:
-                self._owner = None
-                self._condition.notify_all()
-
-
-LAUNCHES = SharedLock()
 
 
 def hold_launches(

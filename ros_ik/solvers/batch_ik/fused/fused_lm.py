@@ -15,6 +15,7 @@ import warp as wp
 
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.kinematics.tree import KinematicTree
 from ros_ik.objectives.base.arguments import residual_count
@@ -39,7 +40,6 @@ from ros_ik.solvers.batch_ik.base.arguments import check_step
 from ros_ik.solvers.batch_ik.base.arguments import check_tolerances
 from ros_ik.solvers.batch_ik.base.arguments import copy_array
 from ros_ik.solvers.batch_ik.base.recording import hold_launches
-from ros_ik.solvers.batch_ik.base.recording import LAUNCHES
 from ros_ik.solvers.batch_ik.base.recording import Recording
 from ros_ik.solvers.batch_ik.base.seed_kernels import seed_kernels
 from ros_ik.solvers.batch_ik.fused.fused_lm_kernel import fused_lm_kernel

@@ -23,10 +23,10 @@ from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.arguments import checked_number
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 from ros_ik.objectives.base.arguments import checked_objectives
 from ros_ik.objectives.interface.jacobian_type import IKJacobianType
 from ros_ik.solvers.batch_ik.base.arguments import check_batch
-from ros_ik.solvers.batch_ik.base.recording import LAUNCHES
 from ros_ik.solvers.batch_ik.base.seed_kernels import seed_kernels
 from ros_ik.solvers.batch_ik.optimizers.lbfgs_kernels import direction_kernel
 from ros_ik.solvers.batch_ik.optimizers.lbfgs_kernels import gradient_kernel

@@ -22,6 +22,7 @@ from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.runtime.arguments import checked_count
 from ros_ik.kinematics.runtime.arguments import checked_model
 from ros_ik.kinematics.runtime.kernel_launch import launch
+from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 from ros_ik.kinematics.runtime.read_once import ReadOnce
 from ros_ik.kinematics.tree import kinematic_tree
 from ros_ik.objectives.base.arguments import checked_objectives
@@ -34,7 +35,6 @@ from ros_ik.solvers.batch_ik.base.arguments import copy_array
 from ros_ik.solvers.batch_ik.base.arguments import problem_rows
 from ros_ik.solvers.batch_ik.base.enums import enum_member
 from ros_ik.solvers.batch_ik.base.recording import hold_launches
-from ros_ik.solvers.batch_ik.base.recording import LAUNCHES
 from ros_ik.solvers.batch_ik.base.recording import Recording
 from ros_ik.solvers.batch_ik.base.seed_kernels import seed_kernels
 from ros_ik.solvers.batch_ik.optimizers.status_kernel import status_kernel

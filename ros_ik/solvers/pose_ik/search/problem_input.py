@@ -16,6 +16,7 @@ import warp as wp
 
 from ros_ik.kinematics.runtime.array_exchange import is_exchanged
 from ros_ik.kinematics.runtime.batch_arrays import batch_input
+from ros_ik.kinematics.runtime.batch_arrays import cast_into
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.runtime.host_buffer import HostBuffer
 from ros_ik.kinematics.runtime.kernel_launch import launch
@@ -128,7 +129,7 @@ class ProblemInput:
         n, device = len(self._given_poses.host), self._poses.device
         self._read_poses(*_rows('poses', poses, n, 7, device))
         if seeds is None:
-            wp.copy(self._seeds, self._default_seeds)
+            cast_into(self._seeds, self._default_seeds)
         else:
             self._read_seeds(*_rows('seeds', seeds, n, len(self._default), device))
 

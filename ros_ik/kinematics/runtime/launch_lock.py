@@ -1,0 +1,133 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""The lock that keeps launches of some threads apart from recordings of another.
+
+Warp has one tape and one capture of the CPU for the whole process, and one current stream for each
+GPU. While one thread records, launches, copies and new arrays of another thread would end up in
+the recording or fail. A recording excludes all of them; without one they run side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+import contextlib
+import functools
+import threading
+from typing import Any
+from typing import ParamSpec
+from typing import TypeVar
+
+_Parameters = ParamSpec('_Parameters')
+_Result = TypeVar('_Result')
+
+
+class _Own(threading.local):
+    """Number of nested :meth:`SharedLock.shared` of a thread, and whether it counts as inside."""
+
+    depth = 0
+    is_counted = False
+
+
+class SharedLock:
+    """Many threads at once, or one alone; a thread that holds it may take it again.
+
+    A thread that waits to be alone goes before those that come to share. So a thread that shares
+    must not wait for another one that wants to.
+    """
+
+    def __init__(self) -> None:
+        """Start with no thread inside."""
+        self._condition = threading.Condition(threading.Lock())
+        self._inside = 0
+        self._owner: int | None = None
+        self._own = _Own()
+        self._shared = _Shared(self)
+
+    @property
+    def is_shared_here(self) -> bool:
+        """True if this thread is inside :meth:`shared`."""
+        return self._own.depth > 0
+
+    @property
+    def is_held_here(self) -> bool:
+        """True if this thread is inside :meth:`shared` or :meth:`alone`."""
+        return self._own.depth > 0 or self._owner == threading.get_ident()
+
+    def shared(self) -> contextlib.AbstractContextManager[None]:
+        """Return the context that is held beside other threads."""
+        return self._shared
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold it with no other thread inside; what this thread shares is given back meanwhile."""
+        if self._owner == threading.get_ident():
+            yield
+            return
+        counted = self._own.is_counted
+        with self._condition:
+            if counted:
+                self._inside -= 1
+                self._condition.notify_all()
+            self._condition.wait_for(lambda: self._owner is None)
+            self._owner = threading.get_ident()
+            self._condition.wait_for(lambda: self._inside == 0)
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._owner = None
+                self._inside += counted
+                self._condition.notify_all()
+
+    def enter(self) -> None:
+        """Enter :meth:`shared`."""
+        own = self._own
+        if own.depth == 0 and self._owner != threading.get_ident():
+            with self._condition:
+                if self._owner is not None:
+                    self._condition.wait_for(lambda: self._owner is None)
+                self._inside += 1
+            own.is_counted = True
+        own.depth += 1
+
+    def leave(self) -> None:
+        """Leave :meth:`shared`."""
+        own = self._own
+        own.depth -= 1
+        if own.depth == 0 and own.is_counted:
+            own.is_counted = False
+            with self._condition:
+                self._inside -= 1
+                if self._owner is not None:
+                    self._condition.notify_all()
+
+
+class _Shared:
+    """Context of :meth:`SharedLock.shared`; a generator would take twice as long."""
+
+    __slots__ = ('_lock',)
+
+    def __init__(self, lock: SharedLock) -> None:
+        self._lock = lock
+
+    def __enter__(self) -> None:
+        self._lock.enter()
+
+    def __exit__(self, *_: Any) -> None:
+        self._lock.leave()
+
+
+# Shared around launches, copies and new arrays, alone around recordings.
+LAUNCHES = SharedLock()
+
+
+def beside_launches(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """Return a function that is run while no other thread records."""
+
+    @functools.wraps(function)
+    def run(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        with LAUNCHES.shared():
+            return function(*args, **kwargs)
+
+    return run

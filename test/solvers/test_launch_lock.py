@@ -1,0 +1,210 @@
+# Copyright 2026 The ros_ik developers
+# SPDX-License-Identifier: Apache-2.0
+"""Launches of one thread wait while another records a graph, and run beside each other."""
+
+import threading
+
+import numpy as np
+import pytest
+from support.robots import urdf_text
+import warp as wp
+
+from ros_ik.kinematics import eval_bias_force
+from ros_ik.kinematics import eval_com
+from ros_ik.kinematics import eval_fk
+from ros_ik.kinematics import eval_jacobian
+from ros_ik.kinematics import eval_mass_matrix
+from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
+from ros_ik.kinematics.runtime.launch_lock import SharedLock
+from ros_ik.model import Model
+from ros_ik.objectives import IKObjectivePose
+from ros_ik.solvers import ChainIK
+from ros_ik.solvers import DifferentialIK
+from ros_ik.solvers import DlsSolver
+from ros_ik.solvers import IkChain
+from ros_ik.solvers import IKSolver
+from ros_ik.solvers import inverse_kinematics
+from ros_ik.solvers import Task
+from ros_ik.solvers.graph import Graph
+
+TIP = 'panda_hand_tcp'
+POSE = np.array([[0.4, 0.1, 0.5, 1.0, 0.0, 0.0, 0.0]])
+# A thread that does not come [s].
+NEVER = 60.0
+
+
+@pytest.fixture(scope='module')
+def panda():
+    return Model.from_urdf(urdf_text('panda'), device='cpu')
+
+
+def evaluation(function, *shape):
+    """Return a case that fills an array of zeros."""
+
+    def case(model):
+        sizes = {'dofs': model.joint_dof_count, 'bodies': model.body_count}
+        joint_q, out = model.neutral_joint_q()[None], np.zeros([sizes.get(n, n) for n in shape])
+        between = {
+            eval_jacobian: (model.body_count - 1,),
+            eval_bias_force: (np.zeros((1, model.joint_dof_count)),),
+        }.get(function, ())
+
+        def call():
+            function(model, joint_q, *between, out)
+            return out.copy()
+
+        return call
+
+    return case
+
+
+def search(model):
+    solver = ChainIK(model, TIP, 600, n_threads=2)
+    poses = np.repeat(POSE, 600, axis=0)
+    return lambda: solver.solve(poses).joint_q.copy()
+
+
+def search_beside(model):
+    return lambda: inverse_kinematics(model, TIP, POSE, preference='manipulability').joint_q
+
+
+def chain(model):
+    solver, arm = DlsSolver(), IkChain(model, TIP)
+    return lambda: solver.solve(arm, model.neutral_joint_q(), POSE[0])
+
+
+def batch(model):
+    solver = IKSolver(model, 1, [IKObjectivePose(model.body_index(TIP), POSE)])
+    start = wp.array(model.neutral_joint_q()[None], dtype=wp.float32, device='cpu')
+
+    def call():
+        out = wp.zeros_like(start)
+        solver.step(start, out, iterations=3)
+        return out.numpy()
+
+    return call
+
+
+def steps(model):
+    solver = DifferentialIK(model, n_robots=2)
+    tasks = [Task(IKObjectivePose(model.body_index(TIP), POSE[0]))]
+    joint_q = wp.array(np.tile(model.neutral_joint_q(), (2, 1)), dtype=wp.float64, device='cpu')
+
+    def call():
+        out = wp.zeros((2, model.joint_dof_count), dtype=wp.float64, device='cpu')
+        solver.solve_ik(joint_q, tasks, [], [], out)
+        return out.numpy()
+
+    return call
+
+
+def construction(model):
+    def call():
+        return ChainIK(model, TIP, 2).solve(np.repeat(POSE, 2, axis=0)).joint_q.copy()
+
+    return call
+
+
+CASES = {
+    'eval_fk': evaluation(eval_fk, 1, 'bodies', 7),
+    'eval_jacobian': evaluation(eval_jacobian, 1, 6, 'dofs'),
+    'eval_com': evaluation(eval_com, 1, 3),
+    'eval_mass_matrix': evaluation(eval_mass_matrix, 1, 'dofs', 'dofs'),
+    'eval_bias_force': evaluation(eval_bias_force, 1, 'dofs'),
+    'search': search, 'preference': search_beside, 'chain': chain, 'batch': batch, 'steps': steps,
+    'construction': construction,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('name', CASES)
+def test_launches_wait_while_another_thread_records(panda, name, monkeypatch):
+    call = CASES[name](panda)
+    expected = call()
+    values, found = wp.zeros(1, dtype=wp.float64, device='cpu'), []
+    recorder, arrived, recording, meanwhile = threading.get_ident(), threading.Event(), [], []
+    enter, alone, launch = SharedLock.enter, SharedLock.alone, wp.launch
+    other = threading.Thread(target=lambda: found.append(call()))
+
+    def coming(lock, then):
+        if threading.get_ident() != recorder:
+            arrived.set()
+        return then(lock)
+
+    def launching(*arguments, **options):
+        if recording and threading.get_ident() != recorder:
+            meanwhile.append(arguments[0])
+        return launch(*arguments, **options)
+
+    def record():
+        values.fill_(1.0)
+        if wp.get_device('cpu').is_capturing:
+            recording.append(True)
+            other.start()
+            assert arrived.wait(NEVER)
+            other.join(0.05)
+            assert found == []
+            recording.clear()
+
+    monkeypatch.setattr(SharedLock, 'enter', lambda lock: coming(lock, enter))
+    monkeypatch.setattr(SharedLock, 'alone', lambda lock: coming(lock, alone))
+    monkeypatch.setattr(wp, 'launch', launching)
+    graph = Graph(record, 'cpu')
+    other.join(NEVER)
+    assert meanwhile == []
+    np.testing.assert_array_equal(found[0], expected)
+    values.zero_()
+    graph.launch()
+    assert values.numpy()[0] == 1.0
+
+
+def test_threads_share_and_one_is_alone():
+    lock, order = SharedLock(), []
+    both = threading.Barrier(2, timeout=NEVER)
+
+    def share():
+        with lock.shared():
+            both.wait()
+            order.append('shared')
+
+    threads = [threading.Thread(target=share) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(NEVER)
+    assert order == ['shared'] * 2
+    with lock.alone():
+        assert lock.is_held_here and not lock.is_shared_here
+        late = threading.Thread(target=lambda: order.append(lock.shared().__enter__()))
+        late.start()
+        late.join(0.05)
+        assert len(order) == 2
+        with lock.shared(), lock.alone():
+            assert lock.is_shared_here
+    late.join(NEVER)
+    assert len(order) == 3
+    assert not lock.is_held_here
+
+
+def test_two_threads_that_share_are_alone_one_after_the_other():
+    lock, inside = SharedLock(), []
+    both = threading.Barrier(2, timeout=NEVER)
+
+    def share():
+        with lock.shared():
+            both.wait()
+            with lock.alone():
+                inside.append(1)
+                assert len(inside) == 1
+                inside.pop()
+            inside_again.append(lock.is_shared_here)
+
+    inside_again = []
+    threads = [threading.Thread(target=share) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(NEVER)
+    assert inside_again == [True, True]
+    # Both have left: one comes in alone at once.
+    with lock.alone():
+        assert LAUNCHES is not lock
