@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kinematics: Warp functions and kernels over the tree of a model."""
+"""Kinematics of a model as Warp functions and kernels."""
 
 from typing import TYPE_CHECKING
 

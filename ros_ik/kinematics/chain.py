@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Degrees of freedom that move a link, seen from the world or from another link."""
+"""Degrees of freedom that move a link relative to the world or to another link."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def link_dofs(model: Model, link_index: int) -> np.ndarray:
 
     Args:
         model: Any object with Newton's joint arrays.
-        link_index: Body index; -1 for the world, which nothing moves.
+        link_index: Body index; -1 for the world, which has none.
 
     Raises:
         ArgumentError: The index is outside the model.
@@ -46,20 +46,20 @@ def link_dofs(model: Model, link_index: int) -> np.ndarray:
 def relative_chain(
     model: Model, link_index: int, reference_link_index: int = -1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the degrees of freedom that move a link as seen from a reference link.
+    """Return the degrees of freedom that move a link relative to a reference link.
 
     Args:
         model: Any object with Newton's joint arrays.
-        link_index: The link observed.
-        reference_link_index: The link it is seen from; -1 for the world.
+        link_index: The link.
+        reference_link_index: The reference link; -1 for the world.
 
     Returns:
-        Degrees of freedom, and for each +1 where it moves the link and -1 where it moves the
-        reference; those that move both alike are left out.
+        Degrees of freedom, and for each the sign +1 if it moves the link, or -1 if it moves the
+        reference link. Those that move both are left out.
 
     Raises:
-        ArgumentError: An index is outside the model, or a link that no joint of an articulation
-            places.
+        ArgumentError: An index outside the model, or a link that is not the child of a joint of
+            an articulation.
     """
     if link_index < 0:
         raise ArgumentError(f'link_index must name a link of the model, got {link_index}')
@@ -98,10 +98,10 @@ def lines_in_children(
 
 
 def dof_coordinates(model: Model) -> np.ndarray:
-    """Return the coordinate that each degree of freedom moves one to one, -1 where there is none.
+    """Return the coordinate of each degree of freedom, -1 for none.
 
-    Degrees of freedom of ball and free joints change a quaternion and have none: the linear ones
-    of a free joint are not limited by one coordinate each.
+    Degrees of freedom of ball and free joints have none, because the joint has a quaternion. This
+    includes the linear ones of a free joint.
 
     Args:
         model: Any object with Newton's joint arrays.

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kinematics of a batch of configurations in one call, for scripts and planners.
 
-These functions allocate; a control loop uses the launch functions beside them instead. Arrays are
-computed into and read where they lie, of whatever library they are. Inside a ``wp.Tape`` gradients
-pass through Warp arrays that require them.
+These functions allocate; a control loop uses the launch functions instead. Arrays of any supported
+library are read and written in place. Inside a ``wp.Tape``, gradients flow through Warp arrays
+that require them.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def link_motions(tree: KinematicTree, joint_q: wp.array) -> tuple[wp.array, wp.a
 
     Args:
         tree: The tree.
-        joint_q: Coordinates, in the type of the tree; gradients pass where they require them.
+        joint_q: Coordinates, in the type of the tree; differentiable if they require gradients.
     """
     types, n, grad = spatial_functions(tree.scalar), joint_q.shape[0], joint_q.requires_grad
 

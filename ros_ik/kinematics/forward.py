@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Forward kinematics: X_wc = X_wp X_p X_j(q) X_c^-1 for each joint from parent p to child c.
+"""Forward kinematics, X_wc = X_wp X_p X_j(q) X_c^-1 for each joint from parent p to child c.
 
-Joint transforms have Newton's meaning: a D6 joint first translates along its linear axes, then
-turns about its angular axes, each carried along by those before it; ball and free joints hold
-quaternions x, y, z, w.
+Joint transforms are those of Newton. A D6 joint first translates along its linear axes, then turns
+about its angular axes; each axis moves with those before it. Ball and free joints have quaternions
+x, y, z, w.
 """
 
 import functools
@@ -69,7 +69,7 @@ def joint_transform_function(scalar: type) -> wp.Function:
 @no_type_check
 @functools.cache
 def place_links_function(scalar: type) -> wp.Function:
-    """Build ``place_links(tree, row, joint_q, body_q)``: the link poses of one configuration."""
+    """Build ``place_links(tree, row, joint_q, body_q)``, the link poses of one configuration."""
     joint_transform = joint_transform_function(scalar)
     transform = spatial_functions(scalar).transform
     Tree = tree_struct(scalar)
@@ -97,7 +97,7 @@ def place_links_function(scalar: type) -> wp.Function:
 @no_type_check
 @functools.cache
 def forward_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
-    """Build the kernel that places the links of each robot."""
+    """Build the kernel that computes the link poses of each robot."""
     place_links = place_links_function(scalar)
     transform = spatial_functions(scalar).transform
     Tree = tree_struct(scalar)

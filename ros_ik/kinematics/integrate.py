@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A step from a configuration: q (+) dq.
+"""Integration of a step from a configuration, q (+) dq.
 
-Coordinates of one degree of freedom add up. A quaternion is turned in its parent's axes,
-exp(theta) q. A free joint turns about its anchor and then moves: p' = exp(theta) p + dp, which is
-the displacement whose velocity the motion subspace gives.
+Coordinates of single degrees of freedom are added. A quaternion is rotated in its parent's axes,
+exp(theta) q. A free joint rotates about its anchor and then translates, p' = exp(theta) p + dp,
+which is consistent with its motion subspace.
 """
 
 import functools
@@ -23,7 +23,7 @@ from ros_ik.model.conventions.joint_type import JointType
 @no_type_check
 @functools.cache
 def integrate_function(scalar: type) -> wp.Function:
-    """Build ``integrate_row(tree, row, joint_q, step, joint_q_out)``: one configuration."""
+    """Build ``integrate_row(tree, row, joint_q, step, joint_q_out)`` for one configuration."""
     types = spatial_functions(scalar)
     vec3, quat = types.vec3, types.quat
     rotation_exp = types.rotation_exp
@@ -41,7 +41,7 @@ def integrate_function(scalar: type) -> wp.Function:
         joint_q: wp.array2d(dtype=scalar),
         out: wp.array2d(dtype=scalar),
     ):
-        """out = turned * q, normalised."""
+        """Write turned * q, normalised."""
         old = quat(
             joint_q[row, start], joint_q[row, start + 1],
             joint_q[row, start + 2], joint_q[row, start + 3],
@@ -82,7 +82,7 @@ def integrate_function(scalar: type) -> wp.Function:
 @no_type_check
 @functools.cache
 def integrate_kernel(scalar: type, differentiable: bool) -> wp.Kernel:
-    """Build the kernel that moves the coordinates of each robot on by a step."""
+    """Build the kernel that adds a step to the coordinates of each robot."""
     integrate_row = integrate_function(scalar)
     Tree = tree_struct(scalar)
 
@@ -113,8 +113,8 @@ def launch_integrate(
         joint_q: Coordinates, shape [n, joint_coord_count], in the type of the tree.
         joint_qd_step: Steps, shape [n, joint_dof_count], in rad and m.
         joint_q_out: Output, shape [n, joint_coord_count]; may be ``joint_q`` itself.
-        differentiable: Use the kernel with a backward pass, for a ``wp.Tape``; the output is then
-            an array of its own.
+        differentiable: Use the kernel with a backward pass, for a ``wp.Tape``; the output must
+            then be another array.
     """
     launch(
         integrate_kernel(tree.scalar, differentiable),

@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Frame Jacobian: velocity of a link's origin over joint velocities, in world axes.
+"""Frame Jacobian, from joint velocities to the velocity of a link's origin, in world axes.
 
-rows 0-2: v + omega x p,   rows 3-5: omega,   of each degree of freedom behind the link
+rows 0-2: v + omega x p,   rows 3-5: omega,   of each degree of freedom that moves the link
 """
 
 import functools
@@ -51,7 +51,7 @@ def launch_frame_jacobian(
     *,
     differentiable: bool = False,
 ) -> None:
-    """Write the columns of the degrees of freedom that move a link; the others are zero already.
+    """Write the columns of the degrees of freedom that move a link; clear the output beforehand.
 
     Args:
         body_q: Link poses in the world, shape [n, body_count].

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Motion subspace: the twist that each degree of freedom gives the links behind it.
+"""Motion subspace, the twist of the links that each degree of freedom moves, at unit velocity.
 
 Twists are in world axes at the world origin, linear part first, as ``joint_S_s`` in newton.ik.
-The angular degrees of freedom of a free joint turn about its anchor on the parent.
+The angular degrees of freedom of a free joint rotate about its anchor on the parent.
 """
 
 import functools
@@ -44,7 +44,8 @@ def move_links_function(scalar: type) -> wp.Function:
         linear = tree.joint_dof_dim[joint, 0]
         pivot = wp.transform_get_translation(anchor)
         rotation = wp.transform_get_rotation(anchor)
-        # Loops of fixed length unroll: a backward pass through others is wrong in Warp.
+        # Warp computes wrong gradients through loops that it cannot unroll, so the length is
+        # fixed.
         for k in range(3):
             if k < linear:
                 axis = wp.quat_rotate(rotation, tree.joint_axis[dof + k])

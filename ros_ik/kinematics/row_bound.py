@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The least change of a barrier's value h in one step, which its row J x >= d asks for.
+"""Lower bound d of a barrier's row J x >= d, the least change of its value h in one step.
 
-    d = -dt gain (h - margin) / (1 + |h - margin|)     and at most dt recovery |J| where positive
+    d = -dt gain (h - margin) / (1 + |h - margin|),    at most dt recovery |J| if positive
 
--inf where h is infinite: the row is off.
+d is -inf if h is infinite, which makes the row inactive.
 """
 
 import functools
@@ -18,7 +18,7 @@ import warp as wp
 def row_bound_function(scalar: type) -> wp.Function:
     """Build ``row_bound(inside, slope, gain, recovery, dt)`` with inside = h - margin.
 
-    ``slope`` is |J|, which counts only below the margin.
+    ``slope`` is |J|, which is used only below the margin.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.

@@ -1,14 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A serial chain with everything constant folded: what the one-kernel solver iterates over.
+"""Serial chain of single-axis joints with constant transforms between them.
 
-Between the base and the tool only joints of one degree of freedom are left, each about or along
-its own z axis:
+Each joint moves about or along its own z axis:
 
     X_tool = C_0 Z(q_0) C_1 Z(q_1) ... Z(q_n-1) C_n
 
-Fixed joints and joints that do not take part are inside the constants C; a D6 joint becomes one
-joint per axis; a mimic joint reads the variable of its driver, q = coef0 + coef1 v.
+The constants C include fixed and locked joints. A D6 joint becomes one joint per axis. A mimic
+joint uses the variable v of its driver, q = coef0 + coef1 v.
 """
 
 from __future__ import annotations
@@ -32,21 +31,21 @@ if TYPE_CHECKING:
     from ros_ik.model import JointGroup
     from ros_ik.model import Model
 
-# A joint without limits is sampled over one turn, or one metre to either side.
+# A joint without limits is sampled half a turn, or one metre, to either side.
 _REACH = {True: 1.0, False: np.pi}
 
 
 @dataclasses.dataclass(frozen=True)
 class SerialChain:
-    """A chain of n joints driven by m variables; float64.
+    """Chain of n joints driven by m variables, in float64.
 
     Attributes:
-        slides: Whether each joint slides; the others turn, [n].
+        slides: Whether each joint is prismatic, otherwise revolute, [n].
         variables: Variable that drives each joint, [n].
         coef0: Offset of each joint from its variable [rad or m], [n].
         coef1: Factor of each joint on its variable, [n].
         constants: Transforms C_0 .. C_n, homogeneous matrices, shape [n + 1, 4, 4].
-        coordinates: Coordinate of the model that each variable is, [m].
+        coordinates: Coordinate in the model of each variable, [m].
         lower: Lower limits of the variables [rad or m], -inf for none, [m].
         upper: Upper limits, [m].
     """
@@ -67,12 +66,12 @@ class SerialChain:
 
     @property
     def is_direct(self) -> bool:
-        """True where each joint is a variable itself, in order: none follows another one."""
+        """True if joint i is variable i, so that there are no mimic joints."""
         own = self.variables == tuple(range(len(self.slides)))
         return own and not np.any(self.coef0) and bool(np.all(self.coef1 == 1.0))
 
     def sampling_range(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the range of each variable to sample in: its limits where it has them, [m]."""
+        """Return the range for sampling each variable, its limits if it has them, [m]."""
         reach = np.array(
             [_REACH[self.slides[self.variables.index(k)]] for k in range(self.n_variables)]
         )
@@ -82,7 +81,7 @@ class SerialChain:
 
 
 class _Builder:
-    """Folds joints from the base to the tool."""
+    """Builder of a chain, joint by joint from the base to the tool."""
 
     def __init__(self, model: Model, group: JointGroup, joint_q: np.ndarray) -> None:
         self._model = model
@@ -142,7 +141,7 @@ class _Builder:
     def _bound(
         self, coordinate: int, dof: int, driver_dof: int, coef0: float, coef1: float
     ) -> None:
-        """Intersect the limits of the variable with those of the joint and of its driver."""
+        """Intersect the limits of the variable with those of the joint and its driver."""
         low, high = self.bounds.get(coordinate, (-np.inf, np.inf))
         low = max(low, float(self._lower[driver_dof]))
         high = min(high, float(self._upper[driver_dof]))
@@ -163,20 +162,19 @@ def serial_chain(
     joint_q: np.ndarray | None = None,
     offset: np.ndarray | None = None,
 ) -> SerialChain:
-    """Fold the chain from the world to a frame on a link.
+    """Build the chain from the world to a frame on a link.
 
     Args:
         model: The model.
         link: Name or index of the link.
-        group: Joints that may move, or what :meth:`Model.joint_group` takes; None for all of the
-            chain.
-        joint_q: Configuration that tells where the other joints are held, shape
-            [joint_coord_count]; None for the neutral one.
+        group: Joints that may move, a group or an argument of :meth:`Model.joint_group`; None for
+            all joints of the chain.
+        joint_q: Configuration at which the other joints are locked, shape [joint_coord_count];
+            None for the neutral one.
         offset: Pose of the frame in the link, shape [7]; None for the link itself.
 
     Raises:
-        ArgumentError: An unknown link, no joint that moves it, or a ball or free joint among
-            those that may move, with its name.
+        ArgumentError: An unknown link, no joint that moves it, or a movable ball or free joint.
     """
     group = checked_joint_group(model, group)
     held = model.neutral_joint_q() if joint_q is None else np.asarray(joint_q, dtype=np.float64)
@@ -203,7 +201,7 @@ def serial_chain(
 
 
 def joints_to(model: Model, body: int) -> list[int]:
-    """Return the joints from the world to a body, outermost last."""
+    """Return the joints from the world to a body, in this order."""
     parent, incoming = model.joint_parent.numpy(), incoming_joints(model)
     joints: list[int] = []
     while body in incoming:

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Rotations and twists as Warp functions.
+"""Warp functions for rotations and twists.
 
-Quaternions are x, y, z, w; twists are linear first, in world axes, taken at the world origin: the
-point of the body that is at p moves with v + omega x p.
+Quaternions are x, y, z, w. Twists are linear first, in world axes at the world origin; a point of
+the body at p has the velocity v + omega x p.
 """
 
 import functools
@@ -17,13 +17,14 @@ import warp as wp
 @no_type_check
 @functools.cache
 def sincos_function(scalar: type) -> wp.Function:
-    """Build ``sincos(x) -> (sin x, cos x)``, inlined where the library's are calls.
+    """Build ``sincos(x) -> (sin x, cos x)``, which is inlined, unlike the library functions.
 
-    Reduction to a quarter turn and the minimax polynomials of fdlibm (Sun Microsystems 1993);
-    to 1e-15 for |x| < 1e5, and to the rounding of x up to 1e9. NaN and infinity give NaN.
+    It reduces x to a quarter turn and uses the minimax polynomials of fdlibm (Sun Microsystems
+    1993). The error is 1e-15 for |x| < 1e5, and the rounding of x up to 1e9. NaN and infinity give
+    NaN.
     """
     vec2 = wp.types.vector(2, scalar)
-    # pi / 2 in two parts: the first has few bits, so that its multiples are exact.
+    # pi / 2 in two parts; the first has few bits, so that its multiples are exact.
     half_pi_high, half_pi_low = 1.5707963267341256, 6.0771005065061922e-11
 
     @wp.func
@@ -55,8 +56,9 @@ def sincos_function(scalar: type) -> wp.Function:
 def arctangent(y: wp.float64, x: wp.float64) -> wp.float64:
     """Return the angle of (x, y), within half a turn of zero; 0 for (0, 0).
 
-    Without branches, so that compilers make vectors of a loop over it; to two roundings. The
-    polynomial of fdlibm (Sun Microsystems 1993), after reduction to tan(pi / 8).
+    The function has no branches, so that compilers can vectorise loops over it. It uses the
+    polynomial of fdlibm (Sun Microsystems 1993) after reduction to tan(pi / 8), with an error of
+    two roundings.
     """
     one = wp.float64(1.0)
     along, across = wp.abs(x), wp.abs(y)
@@ -104,12 +106,12 @@ def spatial_functions(scalar: type) -> SimpleNamespace:
     quat = wp.types.quaternion(scalar)
     transform = wp.types.transformation(scalar)
     twist = wp.types.vector(6, scalar)
-    # Below this half angle sin and tan equal their argument to the precision of the type.
+    # Below this half angle, sin and tan equal their argument in the precision of the type.
     small = 1e-9 if scalar is wp.float64 else 1e-5
 
     @wp.func
     def rotation_log(q: quat) -> vec3:
-        """Rotation vector of the shorter way round, |log| <= pi; q need not be exactly unit."""
+        """Return the shorter rotation vector, |log| <= pi; q need not be exactly unit."""
         v = vec3(q[0], q[1], q[2])
         w = q[3]
         if w < scalar(0.0):
@@ -133,18 +135,18 @@ def spatial_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def point_velocity(S: twist, point: vec3) -> vec3:
-        """v + omega x p."""
+        """Return v + omega x p."""
         return vec3(S[0], S[1], S[2]) + wp.cross(vec3(S[3], S[4], S[5]), point)
 
     @wp.func
     def axis_twist(axis: vec3, pivot: vec3) -> twist:
-        """Twist of a unit rotation about an axis through a point."""
+        """Return the twist of a unit rotation about an axis through a point."""
         v = wp.cross(pivot, axis)
         return twist(v[0], v[1], v[2], axis[0], axis[1], axis[2])
 
     @wp.func
     def slide_twist(axis: vec3) -> twist:
-        """Twist of a unit translation along an axis."""
+        """Return the twist of a unit translation along an axis."""
         return twist(axis[0], axis[1], axis[2], scalar(0.0), scalar(0.0), scalar(0.0))
 
     @wp.func

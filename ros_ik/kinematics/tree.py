@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The kinematic tree of a model as one struct of arrays that every kernel takes.
+"""Kinematic tree of a model, as a struct of arrays for kernels.
 
-As in Newton, the joints of articulations form the tree. Joints outside (loop closures) place no
-link, and a link that no joint of an articulation places stays where ``model.body_q`` has it.
+As in Newton, the joints of articulations form the tree. Other joints (loop closures) are ignored.
+A link without an incoming joint of an articulation keeps its pose of ``model.body_q``.
 """
 
 from collections.abc import Sequence
@@ -42,23 +42,23 @@ def tree_struct(scalar: type) -> Any:
         joint_X_p: wp.array(dtype=transform)  # [joint_count]
         joint_X_c_inverse: wp.array(dtype=transform)  # [joint_count]
         joint_order: wp.array(dtype=wp.int32)  # joints of the tree, parents before children
-        still_body: wp.array(dtype=wp.int32)  # links that none of them places
-        still_pose: wp.array(dtype=transform)  # where these are
+        still_body: wp.array(dtype=wp.int32)  # links without an incoming joint of the tree
+        still_pose: wp.array(dtype=transform)  # poses of these links
 
     return TreeArrays
 
 
 @dataclasses.dataclass(frozen=True)
 class KinematicTree:
-    """A model's tree on its device in one floating-point type.
+    """Kinematic tree of a model, on its device, in one floating-point type.
 
     Attributes:
         scalar: ``wp.float32`` or ``wp.float64``.
         arrays: Instance of :func:`tree_struct`.
         device: Device of the arrays.
-        joint_coord_count: Coordinates per configuration.
-        joint_dof_count: Degrees of freedom.
-        body_count: Links.
+        joint_coord_count: Number of coordinates of a configuration.
+        joint_dof_count: Number of degrees of freedom.
+        body_count: Number of links.
     """
 
     scalar: type
@@ -73,17 +73,16 @@ def kinematic_tree(model: Any, scalar: type) -> KinematicTree:
     """Build the tree of a model.
 
     Args:
-        model: A :class:`Model`, or any object with Newton's joint arrays. Where the model keeps
-            its description in float64 (``joint_X_p64`` and the like) that is used, else the
-            float32 arrays.
+        model: A :class:`Model`, or any object with Newton's joint arrays. Its float64 arrays
+            (such as ``joint_X_p64``) are used if it has them, else the float32 arrays.
         scalar: ``wp.float32`` or ``wp.float64``.
 
     Returns:
         The tree, on the model's device.
 
     Raises:
-        ArgumentError: A joint of a kind that has no kinematics here, or between bodies that do not
-            exist; a body with two incoming joints; joints of an articulation that form a loop.
+        ArgumentError: A joint of an unsupported type, or between bodies that do not exist; a body
+            with two incoming joints; joints of an articulation that form a loop.
     """
     device = model.device
     known = {int(kind) for kind in JointType}
@@ -120,17 +119,17 @@ def kinematic_tree(model: Any, scalar: type) -> KinematicTree:
 
 
 def precise_array(model: Any, name: str) -> np.ndarray:
-    """Return a model's array in float64, from the model's own float64 copy where it has one."""
+    """Return a model's array in float64, from the model's float64 copy if it has one."""
     precise = getattr(model, f'{name}64', None)
     return precise if precise is not None else getattr(model, name).numpy().astype(np.float64)
 
 
 def incoming_joints(model: Any) -> dict[int, int]:
-    """Return the joint that places each body, for the bodies that a joint of the tree places.
+    """Return the incoming joint of each body that has one in the tree.
 
     Args:
-        model: Any object with Newton's joint arrays; without ``joint_articulation`` every joint
-            counts.
+        model: Any object with Newton's joint arrays. Without ``joint_articulation``, all joints
+            are in the tree.
 
     Raises:
         ArgumentError: A joint between bodies that do not exist, or a body with two such joints.
@@ -157,7 +156,7 @@ def incoming_joints(model: Any) -> dict[int, int]:
 def still_poses(model: Any) -> np.ndarray:
     """Return ``model.body_q`` in float64 with unit quaternions, shape [body_count, 7]."""
     body_q = getattr(model, 'body_q', None)
-    if body_q is None:  # an object with the joint arrays alone
+    if body_q is None:  # an object with joint arrays only
         return np.tile(IDENTITY_POSE, (model.body_count, 1))
     poses = body_q.numpy().astype(np.float64).reshape(-1, 7)
     norms = np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
@@ -167,12 +166,12 @@ def still_poses(model: Any) -> np.ndarray:
 
 
 def root_pose(model: Any, joints: Sequence[int]) -> np.ndarray:
-    """Return the pose in the world of what the first of some joints hangs on, shape [7].
+    """Return the world pose of the parent of a chain of joints, shape [7].
 
     Args:
         model: Any object with Newton's joint arrays.
-        joints: Joints from the root outwards: the first one hangs on the world or on a link that
-            no joint places. None leave the world.
+        joints: Joints from the root outwards. The parent of the first is the world, or a link
+            without an incoming joint. The result is the identity if there are no joints.
     """
     parent = int(model.joint_parent.numpy()[joints[0]]) if len(joints) else -1
     if parent < 0:
@@ -181,15 +180,16 @@ def root_pose(model: Any, joints: Sequence[int]) -> np.ndarray:
 
 
 def poses_between(model: Any, joints: Sequence[int]) -> tuple[list[int], np.ndarray]:
-    """Return the joints of a path that are not fixed, and the fixed poses before and behind them.
+    """Return the joints of a chain that are not fixed, and the constant poses between them.
 
     Args:
         model: Any object with Newton's joint arrays.
-        joints: Joints from the root outwards, each on the link of the one before.
+        joints: Joints from the root outwards; the child of each is the parent of the next.
 
     Returns:
         Joints [m], and poses [m + 1, 7]: from the world to the first joint, from each joint to
-        the next, and from the last one to the link behind it. Quaternions alone make them.
+        the next, and from the last one to its child. They are products of quaternions, without
+        conversion to matrices.
     """
     kinds = model.joint_type.numpy()
     before = precise_array(model, 'joint_X_p').reshape(-1, 7)
@@ -206,13 +206,13 @@ def poses_between(model: Any, joints: Sequence[int]) -> tuple[list[int], np.ndar
 
 
 def _parents_first(parent: np.ndarray, incoming: dict[int, int]) -> list[int]:
-    """Return the joints of the tree, each after the one that places its parent body."""
+    """Return the joints of the tree, each after the incoming joint of its parent body."""
     below: dict[int, list[int]] = {}
     for body, joint in sorted(incoming.items(), key=lambda item: item[1]):
         below.setdefault(int(parent[joint]), []).append(body)
     bodies = [root for root in sorted(below) if root not in incoming]
     order: list[int] = []
-    for body in bodies:  # grows while it is walked: a breadth-first search
+    for body in bodies:  # grows during the loop: a breadth-first search
         for child in below.get(body, []):
             order.append(incoming[child])
             bodies.append(child)

@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Mass: its centre, the inertia matrix, the bias force."""
+"""Centre of mass, joint-space inertia matrix and bias force."""

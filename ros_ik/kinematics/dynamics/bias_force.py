@@ -1,15 +1,16 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Bias force C(q, qd) qd + g(q): what holds the robot at zero joint acceleration.
+"""Bias force C(q, qd) qd + g(q), the joint force at zero joint acceleration.
 
-Recursive Newton-Euler in world axes at the world origin, with qdd = 0 (Featherstone, "Rigid Body
-Dynamics Algorithms" (2008), section 5.3; gravity enters as an acceleration -g of the world):
+Recursive Newton-Euler algorithm in world axes at the world origin, with qdd = 0 (Featherstone,
+"Rigid Body Dynamics Algorithms" (2008), section 5.3). Gravity is an acceleration -g of the world.
 
     outward:  V = V_p + sum_i S_i qd_i,   A = A_p + sum_i S_i' qd_i,   F = I A + V x* (I V)
     inward:   tau_i = S_i . F,            F_p += F
 
-S_i' is the rate of the motion subspace: (twist of what carries its axis) x S_i. Each axis of a D6
-joint is carried by the axes before it; those of ball and free joints stay with the parent.
+S_i' is the rate of the motion subspace, (twist of the body that its axis is fixed to) x S_i. Each
+axis of a D6 joint moves with the axes before it. Axes of ball and free joints are fixed to the
+parent.
 """
 
 import dataclasses
@@ -34,8 +35,8 @@ class BiasForceWorkspace:
 
     Attributes:
         body_twist: Twists of the bodies.
-        body_acceleration: Spatial accelerations, less gravity.
-        body_force: Forces and moments about the world origin that pass through the joints.
+        body_acceleration: Spatial accelerations minus gravity.
+        body_force: Forces and moments about the world origin that the joints transmit.
     """
 
     body_twist: wp.array
@@ -59,21 +60,21 @@ def _bias_force_kernel(scalar: type) -> wp.Kernel:
 
     @wp.func
     def rising(g: wp.vec3) -> twist:
-        """Acceleration of a world that rises against gravity."""
+        """Return the acceleration of the world that is equivalent to gravity."""
         return twist(
             -scalar(g[0]), -scalar(g[1]), -scalar(g[2]), scalar(0.0), scalar(0.0), scalar(0.0)
         )
 
     @wp.func
     def cross_motion(V: twist, S: twist) -> twist:
-        """Rate of a twist S that is carried by a body moving with V."""
+        """Return the rate of a twist S that is fixed to a body with twist V."""
         v, omega = vec3(V[0], V[1], V[2]), vec3(V[3], V[4], V[5])
         s, axis = vec3(S[0], S[1], S[2]), vec3(S[3], S[4], S[5])
         return join(wp.cross(omega, s) + wp.cross(v, axis), wp.cross(omega, axis))
 
     @wp.func
     def cross_force(V: twist, F: twist) -> twist:
-        """Rate of a momentum F that is carried by a body moving with V."""
+        """Return the rate of a momentum F that is fixed to a body with twist V."""
         v, omega = vec3(V[0], V[1], V[2]), vec3(V[3], V[4], V[5])
         p, L = vec3(F[0], F[1], F[2]), vec3(F[3], F[4], F[5])
         return join(wp.cross(omega, p), wp.cross(v, p) + wp.cross(omega, L))
@@ -159,7 +160,7 @@ def launch_bias_force(
     Args:
         tree: The tree.
         inertias: Inertias of its bodies, in the type of the tree.
-        gravity: ``model.gravity`` [m/s^2], vec3 in float32: each body feels that of its world.
+        gravity: ``model.gravity`` [m/s^2], float32 vec3; each body has the gravity of its world.
         body_q: Link poses in the world, shape [n, body_count].
         joint_S_s: Motion subspaces, shape [n, joint_dof_count].
         joint_qd: Joint velocities [rad/s, m/s], shape [n, joint_dof_count].

@@ -28,14 +28,14 @@ from ros_ik.kinematics.tree import precise_array
 
 @dataclasses.dataclass(frozen=True)
 class MassDistribution:
-    """Weights of the bodies, on the model's device in one floating-point type.
+    """Masses of the bodies, on the model's device in one floating-point type.
 
     Attributes:
         scalar: ``wp.float32`` or ``wp.float64``.
         arrays: Instance of the struct ``MassArrays`` of :func:`center_of_mass_functions`.
         device: Device of the arrays.
         joint_dof_count: Degrees of freedom of the model.
-        total_mass: Mass of the bodies that count [kg].
+        total_mass: Mass of the included bodies [kg].
     """
 
     scalar: type
@@ -48,7 +48,7 @@ class MassDistribution:
 @no_type_check
 @functools.cache
 def center_of_mass_functions(scalar: type) -> SimpleNamespace:
-    """Build the functions of one floating-point type, for kernels that need more than c.
+    """Build the functions of one floating-point type, for use in other kernels.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -67,7 +67,7 @@ def center_of_mass_functions(scalar: type) -> SimpleNamespace:
 
     @wp.struct
     class MassArrays:
-        body: wp.array(dtype=wp.int32)  # [n_bodies], those that count and have a mass
+        body: wp.array(dtype=wp.int32)  # [n_bodies], included bodies with a mass
         com: wp.array(dtype=vec3)  # [n_bodies], centre of mass in the body
         fraction: wp.array(dtype=scalar)  # [n_bodies], of the total mass
         # Entries of the arrays above that degree of freedom i moves:
@@ -157,7 +157,7 @@ def _center_of_mass_jacobian_kernel(scalar: type, differentiable: bool) -> wp.Ke
 
 
 def check_mass(model: Any) -> None:
-    """Check that a robot whose centre of mass is wanted has one.
+    """Check that a robot has a mass, and therefore a centre of mass.
 
     Raises:
         ArgumentError: No link has a mass.
@@ -169,19 +169,19 @@ def check_mass(model: Any) -> None:
 def mass_distribution(
     model: Any, scalar: type, bodies: Sequence[int] | np.ndarray | None = None
 ) -> MassDistribution:
-    """Gather the masses whose centre is asked for.
+    """Collect the masses of the bodies.
 
     Args:
-        model: A :class:`Model`, or any object with Newton's joint and body arrays. Where it keeps
-            ``body_mass64`` and ``body_com64`` those are used.
+        model: A :class:`Model`, or any object with Newton's joint and body arrays. If it has
+            ``body_mass64`` and ``body_com64``, these are used.
         scalar: ``wp.float32`` or ``wp.float64``.
-        bodies: The bodies that count; None for all of them.
+        bodies: The bodies to include; None for all of them.
 
     Returns:
         The masses, on the model's device.
 
     Raises:
-        ArgumentError: A body outside the model, one named twice, or bodies without mass.
+        ArgumentError: A body outside the model, a repeated body, or bodies without mass.
     """
     chosen = np.arange(model.body_count) if bodies is None else np.asarray(bodies, dtype=int)
     outside = (chosen < 0) | (chosen >= model.body_count)
@@ -211,7 +211,7 @@ def launch_center_of_mass(
     """Compute centres of mass; allocates nothing, so a graph can capture it.
 
     Args:
-        masses: The bodies that count.
+        masses: Masses of the included bodies.
         body_q: Link poses in the world, shape [n, body_count], in the type of ``masses``.
         com: Output: centre of mass in the world [m], vec3, shape [n].
         differentiable: Use the kernel with a backward pass, for a ``wp.Tape``.
@@ -236,7 +236,7 @@ def launch_center_of_mass_jacobian(
     """Compute Jacobians of the centre of mass; allocates nothing, so a graph can capture it.
 
     Args:
-        masses: The bodies that count.
+        masses: Masses of the included bodies.
         body_q: Link poses in the world, shape [n, body_count], in the type of ``masses``.
         joint_S_s: Motion subspaces, shape [n, joint_dof_count].
         jacobian: Output, every entry written: d com / d q, shape [n, 3, joint_dof_count].
@@ -252,7 +252,7 @@ def launch_center_of_mass_jacobian(
 
 
 def _moved_entries(model: Any, bodies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return, for each degree of freedom, the positions in ``bodies`` of those that it moves."""
+    """Return the indices into ``bodies`` of the bodies that each degree of freedom moves."""
     entries: list[list[int]] = [[] for _ in range(model.joint_dof_count)]
     for position, body in enumerate(bodies):
         for dof in link_dofs(model, int(body)):

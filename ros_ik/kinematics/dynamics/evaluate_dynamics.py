@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Centre of mass, inertia matrix and bias force of a batch of configurations in one call.
 
-For scripts and planners, as ``evaluate``: these functions allocate; a control loop uses the launch
-functions instead. Gradients pass through :func:`eval_com`, not through the other two.
+Like :mod:`ros_ik.kinematics.evaluate`, these functions are for scripts and planners, because they
+allocate. A control loop uses the launch functions instead. Only :func:`eval_com` is
+differentiable.
 """
 
 from __future__ import annotations
@@ -70,10 +71,10 @@ def eval_com(
         model: A :class:`Model`, or any object with Newton's joint and body arrays.
         joint_q: Coordinates, shape [n, joint_coord_count], float32 or float64.
         com: Output, written in place: centre of mass in the world [m], plain numbers [n, 3]
-            or a Warp array of vec3 [n], same precision; None when not wanted.
+            or a Warp array of vec3 [n], same precision; None if not needed.
         jacobian: Output, written in place: d com / d q over the degrees of freedom, shape
-            [n, 3, joint_dof_count], same precision; None when not wanted.
-        bodies: The bodies that count; None for all.
+            [n, 3, joint_dof_count], same precision; None if not needed.
+        bodies: The bodies to include; None for all.
 
     Raises:
         ArgumentError: A wrong shape, type or device, naming the argument, an unknown body, or
@@ -103,8 +104,8 @@ def eval_mass_matrix(model: Any, joint_q: Any, inertia_matrix: Any) -> None:
         model: A :class:`Model`, or any object with Newton's joint and body arrays.
         joint_q: Coordinates, shape [n, joint_coord_count], float32 or float64.
         inertia_matrix: Output, written in place: symmetric, shape
-            [n, joint_dof_count, joint_dof_count], same precision. Mimic joints count as joints
-            of their own.
+            [n, joint_dof_count, joint_dof_count], same precision. Mimic joints are treated as
+            independent joints.
 
     Raises:
         ArgumentError: A wrong shape, type or device, naming the argument.
@@ -125,16 +126,16 @@ def eval_bias_force(
     joint_qd: Any,
     bias_force: Any,
 ) -> None:
-    """Compute the joint forces that hold zero acceleration: C(q, qd) qd + g(q).
+    """Compute the joint forces at zero joint acceleration, C(q, qd) qd + g(q).
 
-    Gravity is ``model.gravity``, for each body that of its world.
+    Gravity is ``model.gravity``; each body has the gravity of its world.
 
     Args:
         model: A :class:`Model`, or any object with Newton's joint and body arrays.
         joint_q: Coordinates, shape [n, joint_coord_count], float32 or float64.
         joint_qd: Velocities [rad/s, m/s], shape [n, joint_dof_count], same precision.
         bias_force: Output, written in place: forces and torques [N, Nm], shape
-            [n, joint_dof_count], same precision. Mimic joints count as joints of their own.
+            [n, joint_dof_count], same precision. Mimic joints are treated as independent joints.
 
     Raises:
         ArgumentError: A wrong shape, type or device, naming the argument.

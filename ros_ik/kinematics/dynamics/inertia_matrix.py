@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint-space inertia matrix by the composite rigid body method, in world axes.
 
-    M_ij = S_i' I_c S_j        dof i behind dof j or the same joint; 0 on different branches
+    M_ij = S_i' I_c S_j        if dof j is an ancestor of dof i, or of the same joint; else 0
 
-I_c is the spatial inertia, about the world origin, of everything behind joint i; S are the motion
-subspaces. Featherstone, "Rigid Body Dynamics Algorithms" (2008), section 6.2, with all vectors in
-one frame. The kinetic energy is qd' M qd / 2; where a joint has several degrees of freedom, M
-belongs to the velocities whose twists the motion subspace gives.
+I_c is the spatial inertia, about the world origin, of all bodies that joint i moves. S are the
+motion subspaces. The method is that of Featherstone, "Rigid Body Dynamics Algorithms" (2008),
+section 6.2, with all vectors in one frame. The kinetic energy is qd' M qd / 2, for the joint
+velocities qd of these motion subspaces.
 
-A spatial inertia is kept as ten numbers: mass m, first moment m x, and the upper triangle of the
-inertia about the world origin. A float32 matrix so loses digits when the robot is many times its
-own size away from the origin.
+A spatial inertia is stored as ten numbers: mass m, first moment m x, and the upper triangle of the
+inertia about the world origin. In float32, M loses digits if the robot is many times its own size
+away from the origin.
 """
 
 import dataclasses
@@ -41,9 +41,9 @@ class BodyInertias:
         mass: Masses [kg], shape [body_count].
         com: Centres of mass in the bodies [m], shape [body_count].
         inertia: Inertias about the centres of mass in body axes [kg m^2], shape [body_count].
-        joint_ancestor: Joint that places the parent of each joint, -1 = none, [joint_count].
-        gravity_row: Row of ``model.gravity`` that each body feels: its world's, the last one for
-            bodies of no world, [body_count].
+        joint_ancestor: Incoming joint of each joint's parent body, -1 = none, [joint_count].
+        gravity_row: Row of ``model.gravity`` for each body, [body_count]: that of its world, or
+            the last one for bodies outside all worlds.
     """
 
     scalar: type
@@ -65,8 +65,8 @@ def inertia_functions(scalar: type) -> SimpleNamespace:
     Returns:
         The type ``inertia10`` and the functions
         ``inertia_in_world(pose, mass, com, inertia) -> inertia10`` and
-        ``momentum(inertia10, twist) -> twist``: linear momentum, then angular momentum about the
-        world origin, of a body with that inertia that moves with that twist.
+        ``momentum(inertia10, twist) -> twist``, the linear momentum and the angular momentum about
+        the world origin of a moving body.
     """
     types = spatial_functions(scalar)
     vec3, transform, twist = types.vec3, types.transform, types.twist
@@ -167,11 +167,11 @@ def _inertia_matrix_kernel(scalar: type) -> wp.Kernel:
 
 
 def body_inertias(model: Any, scalar: type) -> BodyInertias:
-    """Gather the inertias of a model's bodies.
+    """Collect the inertias of a model's bodies.
 
     Args:
-        model: A :class:`Model`, or any object with Newton's joint and body arrays. Where it keeps
-            ``body_mass64``, ``body_com64`` and ``body_inertia64`` those are used.
+        model: A :class:`Model`, or any object with Newton's joint and body arrays. If it has
+            ``body_mass64``, ``body_com64`` and ``body_inertia64``, these are used.
         scalar: ``wp.float32`` or ``wp.float64``.
 
     Returns:

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A finalized ``newton.Model`` with what our :class:`Model` has beside Newton's arrays.
+"""Adapter that gives a ``newton.Model`` the names, limits and mimic joints of our :class:`Model`.
 
-Names of links, limits in float64, drivers of mimic joints: chains ask for them. A model of ours
-has them already; any other object with Newton's arrays is shown through a :class:`NamedModel`.
+Chains need the names of links, limits in float64 and the drivers of mimic joints. Our model has
+them; any other object with Newton's arrays is wrapped in a :class:`NamedModel`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ros_ik.model.conventions.labels import LabelIndex
 
 
 def named_model(model: Any) -> Any:
-    """Return a model of ours as it is, and a view of any other object with Newton's arrays.
+    """Return our own model unchanged, and any other object with Newton's arrays wrapped.
 
     Raises:
         ArgumentError: It has no joint arrays.
@@ -31,12 +31,13 @@ def named_model(model: Any) -> Any:
 
 
 class NamedModel:
-    """A view of a model; what it does not have itself is the model's.
+    """Wrapper of a model; all other attributes are those of the model.
 
     Attributes:
-        body_label: Names of the links; made from the index where the model has none.
+        body_label: Names of the links; made from the index if the model has none.
         joint_label: Names of the joints, likewise.
-        mimic_driver: For each following joint: driver that follows none, offset, factor.
+        mimic_driver: Driver, offset and factor of each mimic joint. The driver is not a mimic
+            joint itself.
     """
 
     def __init__(self, model: Any) -> None:
@@ -46,8 +47,8 @@ class NamedModel:
             model: Any object with Newton's joint arrays.
 
         Raises:
-            ArgumentError: A mimic of joints that have more than one coordinate, or follow each
-                other.
+            ArgumentError: A mimic joint or driver with more than one coordinate, or a cycle of
+                mimic joints.
         """
         self._model = model
         self.body_label = _labels(model, 'body', model.body_count)
@@ -56,14 +57,14 @@ class NamedModel:
         self._bodies = LabelIndex('link', self.body_label, [-1] * len(self.body_label))
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the model has."""
+        """Return an attribute of the model."""
         return getattr(self._model, name)
 
     def body_index(self, name: str) -> int:
-        """Return the index of a link, named in full or by what follows the last slash.
+        """Return the index of a link, by its full name or the part after the last slash.
 
         Raises:
-            ArgumentError: No link has the name, with the closest ones, or several have it.
+            ArgumentError: No link has the name (the error lists the closest names), or several.
         """
         short = [body for body, label in enumerate(self.body_label) if _ends_in(label, name)]
         if name not in self.body_label and len(short) == 1:
@@ -74,7 +75,7 @@ class NamedModel:
         return self._bodies.find(name, None)
 
     def limits64(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the limits of position, and none of velocity and effort; [joint_dof_count]."""
+        """Return position limits, and infinite velocity and effort limits, [joint_dof_count]."""
         lower, upper = (limit.astype(np.float64) for limit in dof_limits(self._model))
         return lower, upper, np.full_like(lower, np.inf), np.full_like(lower, np.inf)
 
@@ -92,7 +93,7 @@ class NamedModel:
 
 
 def _labels(model: Any, element: str, count: int) -> list[str]:
-    """Return the labels of a model's elements, made from the index where it has none."""
+    """Return the labels of a model's elements, made from the index if it has none."""
     found = getattr(model, f'{element}_label', None)
     return [f'{element}_{k}' for k in range(count)] if found is None else list(found)
 

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""View of a model for batch solvers, read through Newton's field names alone.
+"""Limits, mimic joints and moved bodies of a model, read by Newton's field names alone.
 
-Our :class:`Model`, a finalized ``newton.Model`` and a plain namespace with these fields are the
-same thing here.
+A model may be our :class:`Model`, a finalized ``newton.Model``, or any namespace with these
+fields.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 from ros_ik.errors import ArgumentError
 from ros_ik.kinematics.tree import KinematicTree
 
-# Limits further out than this, in rad or m, mean that there is none; Newton writes 1e10.
+# Limits beyond this [rad or m] are treated as no limits; Newton uses 1e10.
 _NO_LIMIT = 1e9
 
 
 @dataclasses.dataclass(frozen=True)
 class Mimic:
-    """A joint with one coordinate that follows another, q0 = coef0 + coef1 q1.
+    """Mimic joint with one coordinate, q0 = coef0 + coef1 q1.
 
     Attributes:
         joint0: The follower.
@@ -38,7 +38,7 @@ class Mimic:
 
 
 def moved_bodies(model: Any, tree: KinematicTree) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bodies behind each joint, as rows of a compressed table.
+    """Return the bodies that each joint moves, as compressed rows.
 
     Args:
         model: Any object with Newton's joint arrays.
@@ -63,7 +63,7 @@ def moved_bodies(model: Any, tree: KinematicTree) -> tuple[np.ndarray, np.ndarra
 def dof_limits(model: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the limits of each degree of freedom, float32 [joint_dof_count], +-inf for none.
 
-    A lower limit above its upper one is Newton's mark of a joint without limits.
+    In Newton, a lower limit above the upper one means that a joint has no limits.
 
     Args:
         model: Any object with Newton's joint arrays.
@@ -77,9 +77,9 @@ def dof_limits(model: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def mimic_constraints(model: Any) -> list[Mimic]:
-    """Return the enabled mimic constraints; none where the model has no such arrays.
+    """Return the enabled mimic constraints; none if the model has no such arrays.
 
-    Newton keeps them in arrays of their own, and from its 1.7 on beside the joints.
+    Newton stores them in arrays of constraints, and since version 1.7 also in arrays of joints.
 
     Args:
         model: Any object with Newton's joint arrays.
@@ -96,7 +96,7 @@ def mimic_constraints(model: Any) -> list[Mimic]:
     coords = np.diff(model.joint_q_start.numpy())
     found = []
     for follower, driver, coef0, coef1 in given:
-        # A fixed joint that carries a mimic has nothing to move.
+        # A mimic constraint on a fixed joint has no effect.
         if dofs[follower] == 0:
             continue
         if any(dofs[j] != 1 or coords[j] != 1 for j in (follower, driver)):
@@ -120,7 +120,7 @@ def _constraint_rows(model: Any) -> list[tuple[int, int, float, float]]:
 
 
 def _joint_rows(model: Any) -> list[tuple[int, int, float, float]]:
-    """Return the same of the joints that say themselves which one they follow."""
+    """Return follower, driver, offset and factor from the arrays of joints."""
     driver = getattr(model, 'joint_mimic_joint', None)
     if driver is None or not driver.shape[0]:
         return []

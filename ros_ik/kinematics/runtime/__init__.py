@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays, buffers and kernels of a call: checks of arguments, compilation."""
+"""Arguments, arrays and kernels: checks, exchange with other libraries, compilation."""

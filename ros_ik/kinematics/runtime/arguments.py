@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of arguments that many functions share; each error names the argument."""
+"""Checks of common arguments; every error names the argument."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import warp as wp
 from ros_ik.errors import ArgumentError
 from ros_ik.numbers import real_array
 
-# Rows and threads are counted in 32 bits on the device.
+# Largest number of rows, because the device indexes rows and threads with 32 bits.
 _MOST_ROWS = 2**31 - 1
 
 
 def checked_model(model: Any) -> Any:
-    """Return a model, or raise ArgumentError for what has no joint arrays."""
+    """Return a model, or raise ArgumentError if it has no joint arrays."""
     if not hasattr(model, 'joint_type') or not hasattr(model, 'joint_dof_count'):
         raise ArgumentError(
             f"model must be a Model or any object with Newton's joint arrays, got {model!r}"
@@ -33,7 +33,7 @@ def checked_link(name: str, link: Any) -> int:
 
     Args:
         name: Name of the argument.
-        link: An integer; NumPy's count, booleans and numbers with a fraction do not.
+        link: A Python or NumPy integer; no boolean.
     """
     number = _integer(link)
     if number is None:
@@ -56,8 +56,8 @@ def checked_number(name: str, value: Any, *, positive: bool = False, finite: boo
     Args:
         name: Name of the argument.
         value: The number.
-        positive: Whether it must not be zero either.
-        finite: Whether it must not be infinite.
+        positive: Whether zero is an error too.
+        finite: Whether infinity is an error.
     """
     try:
         number = float(value)
@@ -71,18 +71,18 @@ def checked_number(name: str, value: Any, *, positive: bool = False, finite: boo
 
 
 def checked_numbers(name: str, value: Any) -> np.ndarray:
-    """Return a copy in float64 on the host, or raise ArgumentError naming the argument."""
+    """Return a float64 copy on the host, or raise ArgumentError naming the argument."""
     return real_array(name, value)
 
 
 def check_memory(name: str, rows: int, bytes_per_row: int, device: wp.DeviceLike) -> None:
-    """Raise ArgumentError for a batch that does not fit into the memory that is free.
+    """Raise ArgumentError for a batch that does not fit into the free memory.
 
     Args:
-        name: What determines the number of rows, for the error.
-        rows: Rows of the batch.
-        bytes_per_row: About what a row takes.
-        device: Where.
+        name: Name of the arguments that determine the number of rows, for the error.
+        rows: Number of rows of the batch.
+        bytes_per_row: Approximate memory per row.
+        device: The device.
     """
     if rows > _MOST_ROWS:
         raise ArgumentError(f'{name} must make at most {_MOST_ROWS} rows, got {rows}')
@@ -95,7 +95,7 @@ def check_memory(name: str, rows: int, bytes_per_row: int, device: wp.DeviceLike
 
 
 def _free_bytes(device: wp.Device) -> float:
-    """Return the memory that is free on a device [bytes], inf where that is not known."""
+    """Return the free memory of a device [bytes], inf if unknown."""
     if device.is_cuda:
         return float(device.free_memory)
     free = math.inf
@@ -103,7 +103,7 @@ def _free_bytes(device: wp.Device) -> float:
         for line in Path('/proc/meminfo').read_text().splitlines():
             if line.startswith('MemAvailable:'):
                 free = 1024.0 * int(line.split()[1])
-        # A container may have less than the machine; 'max' says that it has not.
+        # A container may have a limit below the machine's memory; 'max' means no limit.
         free = min(free, float(Path('/sys/fs/cgroup/memory.max').read_text()))
     except (OSError, ValueError):
         pass
@@ -111,7 +111,7 @@ def _free_bytes(device: wp.Device) -> float:
 
 
 def _integer(value: Any) -> int | None:
-    """Return a value as an integer, None for what is not one."""
+    """Return a value as an integer, None if it is not one."""
     if isinstance(value, bool | np.bool_):
         return None
     try:

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of other libraries as Warp arrays of the same memory, and the way back.
+"""Conversion of other libraries' arrays to Warp arrays and back, without copies.
 
-DLPack and ``__cuda_array_interface__`` carry them. On a GPU both sides go by the current streams:
-what is given has been written once Warp's current stream of the device gets to it, and what is
-returned has been written once the current stream of the other library gets to it.
+The conversion uses DLPack and ``__cuda_array_interface__``. On a GPU, work is ordered by the
+current streams of Warp and of the other library: each reads an array only after the other has
+written it, without waiting on the host.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ON_HOST = {np.ndarray, list, tuple, type(None)}
 
 def is_exchanged(given: Any) -> bool:
     """Return whether a value is an array of Warp or of a library other than NumPy."""
-    if type(given) in _ON_HOST:  # nearly always; what follows takes ten times as long
+    if type(given) in _ON_HOST:  # the usual case; the test below takes ten times as long
         return False
     if isinstance(given, wp.array):
         return True
@@ -33,15 +33,15 @@ def is_exchanged(given: Any) -> bool:
 
 
 def exchanged(name: str, given: Any) -> wp.array:
-    """Return an array for which :func:`is_exchanged` holds as a Warp array of the same memory.
+    """Convert an array of another library to a Warp array of the same memory.
 
     Args:
-        name: What to call it in an error.
-        given: The array.
+        name: Name of the argument, for errors.
+        given: The array, for which :func:`is_exchanged` holds.
 
     Raises:
-        ArgumentError: The library does not hand it over, such as a PyTorch tensor that requires a
-            gradient; or its type is none of Warp's.
+        ArgumentError: The library refuses the conversion, as for a PyTorch tensor that requires a
+            gradient; or Warp does not have the type.
     """
     if isinstance(given, wp.array):
         return given
@@ -52,22 +52,22 @@ def exchanged(name: str, given: Any) -> wp.array:
         else:
             view = wp.array(given, copy=False)
             _wait_for(given.__cuda_array_interface__.get('stream'), view.device)
-    except Exception as error:  # of another library, of any kind
+    except Exception as error:  # another library may raise any exception
         raise ArgumentError(f'{name} cannot be read as an array: {error}') from error
-    view._source = given  # its memory lives as long as the view
+    view._source = given  # keeps its memory alive for the view
     return view  # type: ignore[no-any-return]
 
 
 def as_warp(name: str, given: Any, *, is_output: bool = False) -> Any:
-    """Return an array of another library as a Warp array of its memory, everything else as it is.
+    """Convert an array of another library to a Warp array of its memory; return others unchanged.
 
     Args:
-        name: What to call it in an error.
+        name: Name of the argument, for errors.
         given: The array.
         is_output: Whether it is written to.
 
     Raises:
-        ArgumentError: It cannot be handed over, or not be written to.
+        ArgumentError: The conversion failed, or the array is read-only.
     """
     if not is_exchanged(given):
         return given
@@ -84,7 +84,7 @@ def host_view(given: np.ndarray, dtype: Any) -> wp.array | None:
         dtype: Warp type of its numbers.
 
     Returns:
-        None where Warp cannot use its memory as it lies there.
+        The view, or None if Warp does not support the memory layout.
     """
     size = given.itemsize
     if not given.dtype.isnative or any(step < 0 or step % size for step in given.strides):
@@ -98,10 +98,10 @@ def host_view(given: np.ndarray, dtype: Any) -> wp.array | None:
 
 
 def check_device(name: str, given: wp.array, device: wp.Device) -> None:
-    """Check that an array is on the device that it is used on.
+    """Check that an array is on a device.
 
     Raises:
-        ArgumentError: It is not.
+        ArgumentError: It is on another device.
     """
     if given.device != device:
         raise ArgumentError(f'{name} must be on {device}, got an array on {given.device}')
@@ -111,7 +111,7 @@ def check_writable(name: str, given: Any) -> None:
     """Check that an array may be written to.
 
     Raises:
-        ArgumentError: It is read-only, as every array of JAX.
+        ArgumentError: It is read-only, as are all arrays of JAX.
     """
     is_jax = type(given).__module__.partition('.')[0] in ('jax', 'jaxlib')
     if is_jax or (isinstance(given, np.ndarray) and not given.flags.writeable):
@@ -119,10 +119,10 @@ def check_writable(name: str, given: Any) -> None:
 
 
 def namespace_of(given: Any) -> ModuleType:
-    """Return the module whose arrays answer to an array, by its ``from_dlpack``.
+    """Return the module of an array's library, which has ``from_dlpack``.
 
     Returns:
-        The array namespace of other libraries, NumPy for everything else, Warp's arrays included.
+        The array namespace of another library; NumPy for everything else, including Warp arrays.
     """
     if is_exchanged(given) and not isinstance(given, wp.array):
         if hasattr(given, '__array_namespace__'):
@@ -135,10 +135,10 @@ def namespace_of(given: Any) -> ModuleType:
 
 
 def checked_namespace(namespace: Any, given: Any) -> ModuleType:
-    """Return a module that makes arrays, that of an array for None.
+    """Check and return a module that creates arrays; None for the module of an array.
 
     Raises:
-        ArgumentError: Something without ``from_dlpack``.
+        ArgumentError: The module has no ``from_dlpack``.
     """
     if namespace is None:
         return np if type(given) in _ON_HOST else namespace_of(given)
@@ -151,9 +151,9 @@ def checked_namespace(namespace: Any, given: Any) -> ModuleType:
 
 
 def in_namespace(result: wp.array, namespace: ModuleType) -> Any:
-    """Return a Warp array as an array of a library, of the same memory.
+    """Convert a Warp array to an array of a library, without a copy.
 
-    For NumPy the content of an array on a GPU is copied to the host.
+    Only the conversion of a GPU array to NumPy copies it to the host.
     """
     if namespace is wp:
         return result
@@ -163,6 +163,6 @@ def in_namespace(result: wp.array, namespace: ModuleType) -> Any:
 
 
 def _wait_for(stream: int | None, device: wp.Device) -> None:
-    """Let the current stream of a device wait for what was enqueued on another."""
+    """Make the current stream of a device wait for the work enqueued on another stream."""
     if stream is not None and device.is_cuda:
         device.stream.wait_stream(wp.Stream(device, cuda_stream=stream))

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays that a caller hands to a function of a batch: checked, as Warp arrays of their memory."""
+"""Checks of the arrays of batch functions, and their conversion to Warp arrays."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def batch_input(
     """Return an array of shape [n, columns] as a Warp array, and its scalar type.
 
     Args:
-        name: What to call it in an error.
+        name: Name of the argument, for errors.
         given: The array, float32 or float64, of any library, or a Warp array [n] of vectors or
-            transforms; one on the host is copied to a GPU.
+            transforms. A host array is copied to a GPU.
         columns: Its second dimension.
         device: Device of the result.
         n: Its first dimension; None for any.
-        scalar: The precision it must have; None for either.
+        scalar: The required precision; None for either.
 
     Raises:
         ArgumentError: Another shape, type or GPU.
@@ -65,19 +65,19 @@ def batch_input(
 def batch_output(
     name: str, given: Any, shape: tuple[int, ...], dtype: Any, device: wp.DeviceLike
 ) -> wp.array:
-    """Return the Warp array to compute into: the memory of the given one where that can be.
+    """Return the Warp array to compute into, in the memory of the given array if possible.
 
     Args:
-        name: What to call it in an error.
-        given: Where the caller wants the result, an array of any library.
-        shape: The shape it must have as a Warp array of ``dtype``.
+        name: Name of the argument, for errors.
+        given: The caller's output array, of any library.
+        shape: Required shape as a Warp array of ``dtype``.
         dtype: Warp type of its elements; the components of a vector are the last dimension of an
             array of plain numbers.
         device: Device to compute on.
 
     Raises:
-        ArgumentError: Another shape or type, another device than that or, for NumPy, the host; or
-            an array that is read-only.
+        ArgumentError: Another shape or type, another device (NumPy arrays may be on the host), or
+            a read-only array.
     """
     target: Any = wp.get_device(device)
     check_writable(name, given)
@@ -109,7 +109,7 @@ def batch_output(
 
 
 def copy_back(result: wp.array, given: Any) -> None:
-    """Bring the result to a caller whose array could not be computed into."""
+    """Copy the result to the caller's array, if it was computed elsewhere."""
     if isinstance(given, np.ndarray) and result.ptr != given.__array_interface__['data'][0]:
         given[...] = result.numpy()
 
@@ -124,7 +124,7 @@ def cast_into(target: wp.array, source: wp.array) -> None:
 
 
 def as_numbers(given: wp.array) -> wp.array:
-    """Return an array of vectors as one of numbers, of the same memory."""
+    """Return a view of an array of vectors as an array of numbers."""
     scalar = getattr(given.dtype, '_wp_scalar_type_', given.dtype)
     components = () if scalar is given.dtype else getattr(given.dtype, '_shape_', ())
     view = _as_type(given, (*given.shape, *components), scalar) if len(components) == 1 else None
@@ -134,7 +134,7 @@ def as_numbers(given: wp.array) -> wp.array:
 def _on_device(
     name: str, given: np.ndarray | wp.array, scalar: type, device: wp.Device
 ) -> wp.array:
-    """Return an array on a device; what lies there already is not copied."""
+    """Return an array on a device, copied only if it is elsewhere."""
     if isinstance(given, np.ndarray):
         view = host_view(given, scalar) if device.is_cpu else None
         return wp.array(given, dtype=scalar, device=device) if view is None else view
@@ -145,19 +145,19 @@ def _on_device(
 
 
 def _as_type(given: wp.array, shape: tuple[int, ...], dtype: Any) -> wp.array | None:
-    """Return an array, or a view of its memory as another type of the same numbers.
+    """Return an array, or a view of its memory as another type of the same layout.
 
-    Warp has several types of the same layout: ``wp.transform``, which is ``wp.transformf``, and
-    the one that its generic functions make are different types, and a table of numbers whose last
-    dimension is the components is the same memory again.
+    Warp has several types with the same layout: ``wp.transform`` (which is ``wp.transformf``) and
+    the type that its generic functions make, for instance. An array of numbers whose last
+    dimension holds the components has the same layout too.
 
     Args:
         given: The array.
-        shape: The shape it must have as an array of ``dtype``.
-        dtype: The type it must have.
+        shape: Required shape as an array of ``dtype``.
+        dtype: Required type.
 
     Returns:
-        None where the numbers do not lie as such an array needs them.
+        The array or view, or None if the memory layout does not match.
     """
     if given.dtype == dtype and tuple(given.shape) == shape:
         return given
@@ -170,7 +170,7 @@ def _as_type(given: wp.array, shape: tuple[int, ...], dtype: Any) -> wp.array | 
     if of_given is not scalar or tuple(whole) != wanted:
         return None
     size = wp.types.type_size_in_bytes(scalar)
-    # A table of numbers: the last dimension becomes the components, if they lie together.
+    # In an array of numbers, the last dimension becomes the components, if it is contiguous.
     if not components and scalar is not dtype:
         if strides[-1] != size:
             return None

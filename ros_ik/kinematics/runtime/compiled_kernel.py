@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Decorator of kernels, with the options that all are compiled with."""
+"""Decorator of kernels, with common compiler options."""
 
 from __future__ import annotations
 
@@ -19,20 +19,22 @@ def compiled_kernel(
     registers: int | None = None,
     **options: Any,
 ) -> Callable[[Callable[..., Any]], wp.Kernel]:
-    """Return a decorator that makes a kernel, usually in a module of its own, compiled alone.
+    """Return a decorator that makes a kernel, by default in a module that is compiled alone.
 
-    Flags of the compiler are no options to use lightly: Warp reads its headers again for each set
-    of them, 1.7 s of a cold start.
+    Avoid other compiler flags: Warp parses its headers again for each set of flags, which adds
+    1.7 s to a cold start.
 
-    A static value that depends on a loop belongs in a ``wp.func``. In the body of a kernel Warp
-    writes the code anew at each start, cached or not: half a second for a large kernel.
+    Put static values that depend on a loop into a ``wp.func``. In the body of a kernel they make
+    Warp generate the code again at each start, even if it is cached, which takes half a second for
+    a large kernel.
 
     A kernel with many registers has fewer threads per block on a GPU than Warp's default of 256
     and is launched by :func:`~ros_ik.kinematics.runtime.kernel_launch.launch`. A test compares
     ``registers`` with the table of compiled kernels.
 
-    ``array[k] += x`` compiles to an atomic operation on a GPU. Where one thread owns the element
-    it is written as ``array[k] = array[k] + x``; a test looks for atomics in what is compiled.
+    ``array[k] += x`` compiles to an atomic operation on a GPU. If a single thread owns the
+    element, write ``array[k] = array[k] + x`` instead. A test searches the compiled code for
+    atomics.
 
     Args:
         differentiable: Whether it has an adjoint.

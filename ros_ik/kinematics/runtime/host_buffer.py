@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A device array with a NumPy view: the same memory on a CPU, pinned memory on a GPU."""
+"""Device array with a NumPy view, in the same memory on a CPU, in pinned memory for a GPU."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ros_ik.kinematics.runtime.launch_lock import LAUNCHES
 
 
 def wait_for(device: wp.Device) -> None:
-    """Wait for what was enqueued on the current stream of a device, not for its other streams."""
+    """Wait for the current stream of a device, but not for its other streams."""
     if device.is_cuda:
         with LAUNCHES.shared():
             wp.synchronize_stream(device)
 
 
 class HostBuffer:
-    """One array that the host writes or reads every tick without allocating.
+    """Array that the host writes or reads in every tick without allocating.
 
     On a CPU device ``host`` is a view of ``array`` and the copies do nothing. On CUDA ``host`` is
     page-locked memory, and :meth:`upload` and :meth:`download` enqueue a copy, which a graph
@@ -27,7 +27,7 @@ class HostBuffer:
     Attributes:
         array: The Warp array on the device.
         host: NumPy array of the same shape.
-        is_apart: Whether they are two memories, between which copies are made.
+        is_apart: Whether the two are in separate memories, so that copies are needed.
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: type, device: wp.DeviceLike = None) -> None:

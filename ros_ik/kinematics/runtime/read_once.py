@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Attributes that are read once, and arrays that are shown but not to be written."""
+"""Attributes that may be set only once, and read-only copies of arrays."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ros_ik.errors import ArgumentError
 
 
 class ReadOnce:
-    """Base of objects with attributes that recorded launches hold: setting them again raises.
+    """Base of objects with attributes that recorded launches use, which cannot be set again.
 
     Attributes:
-        read_once: Names that may be set once, and not after a solver has read the object.
-        construction_only: Names of arguments of the constructor that are no attributes.
+        read_once: Names of attributes that may be set once, and not after a solver has read them.
+        construction_only: Names of constructor arguments that are not attributes.
     """
 
     read_once: ClassVar[frozenset[str]] = frozenset()
@@ -29,7 +29,7 @@ class ReadOnce:
         """Set an attribute.
 
         Raises:
-            ArgumentError: One that is read once and has been read.
+            ArgumentError: The attribute may be set only once, and has been read.
         """
         cls = type(self)
         again = name in cls.read_once and (self._is_bound or name in vars(self))
@@ -41,7 +41,7 @@ class ReadOnce:
 
 
 def read_only(values: np.ndarray) -> np.ndarray:
-    """Return a copy of an array that cannot be written to: a change would go nowhere."""
+    """Return a read-only copy of an array, because writing to a copy would have no effect."""
     copy = np.array(values)
     copy.flags.writeable = False
     return copy

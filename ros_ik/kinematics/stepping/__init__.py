@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The step of a control tick, and the path of the stop after it."""
+"""State of a control step, and the path of the stop after it."""

@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The largest step from which something can still stop, shrinking by the same amount each step.
+"""Largest step from which steps that shrink by a constant amount stop within a distance.
 
     step(d, s) = s (k / 2 + D / (k + 1)),    D = d / s,    k = floor((sqrt(1 + 8 D) - 1) / 2)
 
-k + 1 steps x, x - s, ..., x - k s sum to (k + 1) (x - k s / 2) = d. (The continuous sqrt(2 s d)
-overshoots by up to s / 8.)
+The k + 1 steps x, x - s, ..., x - k s sum to (k + 1) (x - k s / 2) = d. (The continuous formula
+sqrt(2 s d) would overshoot by up to s / 8.)
 """
 
 import functools
@@ -17,7 +17,7 @@ import warp as wp
 @no_type_check
 @functools.cache
 def braking_function(scalar: type) -> wp.Function:
-    """Build ``braking_step(distance, shrink)``; the whole distance where nothing shrinks."""
+    """Build ``braking_step(distance, shrink)``, which is the distance if ``shrink`` is 0."""
 
     @wp.func
     def braking_step(distance: scalar, shrink: scalar) -> scalar:

@@ -1,21 +1,21 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Stop of one degree of freedom within limits of acceleration and jerk, in closed form.
+"""Stop of one degree of freedom within acceleration and jerk limits, in closed form.
 
-All numbers are per step: x is a step, A = x - last its change, s = a dt^2 the largest change and
-j = J dt^3 the largest change of a change. The change of the next step of the stop is
+All quantities are per step. x is a step, A = x - last its change, s = a dt^2 the largest change
+and j = J dt^3 the largest difference of two successive changes. The next change of the stop is
 
     A' = clamp(T(x), A - j, A + j),    T(x) = -sign(x) min(s, brake(|x|, j))
 
-with brake(d, j) of :mod:`ros_ik.kinematics.stepping.braking`: changes that shrink by j sum to d.
-It is the quickest stop: the joint comes to rest when its change does. From where the first change
-of a sum is to be s, the sum is
+with brake(d, j) of :mod:`ros_ik.kinematics.stepping.braking`, the largest change from which
+changes that shrink by j sum to d. This is the fastest stop: velocity and acceleration become zero
+together. Changes that shrink from s by j sum to
 
     total(s) = (k + 1) (s - k j / 2),    k = ceil(s / j) - 1
 
-so the changes of a stop are three arithmetic series: A - i j, until T is within reach; -s; and
--(brake - i j). A joint whose change points the other way than its step, and is too large for it,
-turns round once, in the first series. With infinite j this is the stop of
+The changes of a stop are three arithmetic series: A - i j, until T is within reach; then -s; then
+-(brake - i j). If the change A is opposite to the step and too large, the joint reverses once,
+during the first series. With infinite j, this is the stop of
 :mod:`ros_ik.kinematics.stepping.stop_path`.
 """
 
@@ -32,12 +32,12 @@ from ros_ik.kinematics.stepping.braking import braking_function
 @no_type_check
 @functools.cache
 def jerk_limited_stop_struct(scalar: type) -> Any:
-    """Return the Warp struct of a stop; its speeds and ways are those after a step x."""
+    """Return the Warp struct of the stop after a step x."""
 
     @wp.struct
     class JerkLimitedStop:
         step: scalar  # x
-        side: scalar  # 1 or -1: sign of what follows
+        side: scalar  # 1 or -1, direction in which speeds and changes are positive
         speed: scalar  # of x
         change: scalar  # A
         slowdown: scalar  # s
@@ -47,7 +47,7 @@ def jerk_limited_stop_struct(scalar: type) -> Any:
         first: scalar  # number of steps of each series
         second: scalar
         third: scalar
-        turn: scalar  # number of steps after which the joint turns round, 0 for never
+        turn: scalar  # number of steps after which the joint reverses, 0 for never
 
     return JerkLimitedStop
 
@@ -55,14 +55,17 @@ def jerk_limited_stop_struct(scalar: type) -> Any:
 @no_type_check
 @functools.cache
 def jerk_limited_stop_functions(scalar: type) -> SimpleNamespace:
-    """Build what a stop within limits of jerk is made of.
+    """Build the functions of jerk-limited stops.
 
-    ``next_change(step, change, slowdown, jerk)``: A'. ``make_stop(step, change, slowdown, jerk)``:
-    the stop after a step. ``ticks(stop)``: how many steps follow. ``displacement_at(stop, time)``:
-    displacement at a time u, of which the step itself takes the first unit.
-    ``way_at(stop, time)``: length of the way there. ``reach(stop)``: least, largest and last
-    displacement. ``most_change(speed, jerk)``: the largest change from which on changes that
-    shrink by the jerk sum to a speed.
+    - ``next_change(step, change, slowdown, jerk)``: the next change A'.
+    - ``make_stop(step, change, slowdown, jerk)``: the stop after a step.
+    - ``ticks(stop)``: number of steps until rest.
+    - ``displacement_at(stop, time)``: displacement at time u, in units of a step; the step itself
+      ends at u = 1.
+    - ``way_at(stop, time)``: length of the path up to that time.
+    - ``reach(stop)``: least, largest and final displacement.
+    - ``most_change(speed, jerk)``: largest change from which changes that shrink by the jerk sum
+      to a speed.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -74,7 +77,7 @@ def jerk_limited_stop_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def most_change(speed: scalar, jerk: scalar) -> scalar:
-        # A single change takes away exactly what is left.
+        # A single change removes exactly the remaining speed.
         if speed <= jerk:
             return wp.max(speed, zero)
         return braking_step(speed, jerk)
@@ -96,7 +99,7 @@ def jerk_limited_stop_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def run(speed: scalar, change: scalar, growth: scalar, n: scalar):
-        """Return speed and way after n steps with the changes ``change + i growth``."""
+        """Return speed and path length after n steps with changes ``change + i growth``."""
         pairs = half * n * (n + one)
         after = speed + n * change + growth * pairs
         way = n * speed + change * pairs + growth * pairs * (n + two) / three
@@ -104,11 +107,11 @@ def jerk_limited_stop_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def free_steps(speed: scalar, change: scalar, slowdown: scalar, jerk: scalar) -> scalar:
-        """Return how many changes ``change - i jerk`` follow until T is within reach."""
+        """Return the number of changes ``change - i jerk`` until T is within reach."""
         first = jerk - change
         c = wp.ceil(first / jerk) - one
         rest = first - c * jerk
-        # The speed from which the same series of changes would have begun with ``rest``.
+        # Speed at which the same series of changes, extended backwards, would begin with ``rest``.
         begun = speed + c * rest + half * jerk * c * (c - one)
         m = zero
         if begun >= rest:
@@ -122,7 +125,7 @@ def jerk_limited_stop_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def turning_step(speed: scalar, change: scalar, jerk: scalar) -> scalar:
-        """Return after how many free steps a joint that moves backwards turns round."""
+        """Return the number of free steps after which a joint that moves backwards reverses."""
         b = change - half * jerk
         root = wp.sqrt(wp.max(b * b + two * jerk * speed, zero))
         return wp.max(wp.ceil((b - root) / jerk) - one, zero)
@@ -167,7 +170,7 @@ def jerk_limited_stop_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def whole_steps(stop: Stop, n: scalar):
-        """Return the speed and the way after n steps of the stop, on the stop's side."""
+        """Return speed and path length after n steps of the stop, in the stop's direction."""
         speed = scalar(stop.speed)
         way = scalar(0.0)
         left = n

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""State of a control step for limits and barriers: configurations, link poses, moving dofs."""
+"""State of a control step for limits and barriers: configurations, link poses, moved joints."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class StepState:
-    """Arrays of one control step, on one device, batch first.
+    """Arrays of one control step on one device, batch first.
 
-    A step of many robots may be recorded in parts; the state of a part holds its rows only.
+    A step of many robots may be recorded in parts; the state of a part has only its rows.
 
     Attributes:
         model: The model.
@@ -38,9 +38,9 @@ class StepState:
         dof_scale: Factor from the variable to the degree of freedom, shape [joint_dof_count].
         dof_coord: Coordinate of each degree of freedom, -1 = none, shape [joint_dof_count].
         moving_dof: Degrees of freedom that a variable drives, ascending, shape [n_moving].
-        relaxed: Set to 1 by a limit that the state of a robot lies outside of, shape [n]; the
-            solve reports it and sets it back to 0.
-        first_robot: Number of the first row among all robots.
+        relaxed: Flag, shape [n], set to 1 by a limit that the state of a robot violates. The solve
+            reports it and resets it to 0.
+        first_robot: Index of the first row among all robots.
     """
 
     model: Model
@@ -67,7 +67,7 @@ class StepState:
         body_q: wp.array,
         dt: float,
     ) -> StepState:
-        """Allocate what describes a group beside the arrays of its robots.
+        """Create the state of a group from the arrays of its robots.
 
         Args:
             model: The model.
@@ -121,7 +121,7 @@ class StepState:
         )
 
     def rows(self, array: wp.array) -> wp.array:
-        """Return the rows of this state of an array with a row per robot."""
+        """Return this state's rows of an array with a row per robot."""
         whole = self.first_robot == 0 and array.shape[0] == self.n_robots
         if whole or not array.size:  # Warp has no slices of arrays without elements
             return array

@@ -1,15 +1,15 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The part of a kinematic tree that a control step looks at, with fixed joints folded.
+"""Reduced kinematic tree for control steps, without fixed joints and unused branches.
 
-A node places one link in front of its parent,
+A node computes the pose of one link from its parent,
 
     X_node = X_parent C X_j(q)
 
-where C holds X_p and every fixed joint before it. A D6 joint is a node per axis, and a joint with
-a child anchor is followed by a node without motion. Links that nothing looks at, and the branches
-that lead only to them, have no nodes. Placing a node also gives the twist of its degrees of
-freedom, in world axes at the world origin, as ``joint_S_s`` of newton.ik.
+where C includes X_p and all preceding fixed joints. A D6 joint has a node per axis, and a joint
+with a child anchor is followed by a node without motion. Links whose poses are not used, and the
+branches that lead only to them, have no nodes. A node also computes the twist of its degrees of
+freedom, in world axes at the world origin, as ``joint_S_s`` in newton.ik.
 """
 
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ from ros_ik.model.conventions.poses import multiply
 if TYPE_CHECKING:
     from ros_ik.model import Model
 
-# Parents of a node that are no links.
+# Special parents of a node.
 _WORLD = -1
 _NODE_BEFORE = -2
 
@@ -52,7 +52,7 @@ def step_node_struct(scalar: type) -> Any:
     class StepNode:
         kind: wp.int32  # JointType
         parent: wp.int32  # link, -1 = world, -2 = the node before
-        link: wp.int32  # link that is placed, -1 = none
+        link: wp.int32  # link whose pose is written, -1 = none
         coord: wp.int32  # first coordinate
         dof: wp.int32  # first degree of freedom
         constant: types.transform  # C
@@ -79,7 +79,7 @@ def place_nodes_function(scalar: type) -> wp.Function:
     # Most axes are z, for which half of the products are with zero.
     @wp.func
     def z_axis(r: quat) -> vec3:
-        """Axis z of a frame."""
+        """Return the z axis of a frame."""
         two = scalar(2.0)
         return vec3(
             two * (r[0] * r[2] + r[3] * r[1]),
@@ -89,7 +89,7 @@ def place_nodes_function(scalar: type) -> wp.Function:
 
     @wp.func
     def turn_about_z(r: quat, half: vec2) -> quat:
-        """Turn a frame about its z, given sine and cosine of half the angle."""
+        """Rotate a frame about its z axis, given sine and cosine of half the angle."""
         s = half[0]
         c = half[1]
         return quat(
@@ -143,7 +143,7 @@ def place_nodes_function(scalar: type) -> wp.Function:
 @no_type_check
 @functools.cache
 def place_links_kernel() -> wp.Kernel:
-    """Build the kernel that places the links of each robot, of a tree made for steps."""
+    """Build the kernel that computes the link poses of each robot from a step tree."""
     place_nodes = place_nodes_function(wp.float64)
     Node = step_node_struct(wp.float64)
 
@@ -162,12 +162,12 @@ def place_links_kernel() -> wp.Kernel:
 def launch_place_nodes(
     tree: wp.array, joint_q: wp.array, body_q: wp.array, joint_S_s: wp.array
 ) -> None:
-    """Place the links of a tree, float64; allocates nothing, so a graph can capture it.
+    """Compute link poses in float64; allocates nothing, so a graph can capture it.
 
     Args:
         tree: Array of :func:`step_node_struct`.
         joint_q: Coordinates, shape [n, joint_coord_count].
-        body_q: Output: link poses in the world, shape [n, body_count]; others stay as they are.
+        body_q: Output: link poses in the world, shape [n, body_count]; others are unchanged.
         joint_S_s: Output: motion subspaces, shape [n, joint_dof_count].
     """
     launch(
@@ -195,12 +195,12 @@ class _Node:
 def make_step_tree(
     model: 'Model', order: np.ndarray, links: Iterable[int] | None, scalar: type
 ) -> wp.array:
-    """Fold the tree down to what leads to some links.
+    """Reduce the tree of a model to some links.
 
     Args:
         model: The model.
         order: Joints, parents before children.
-        links: Links to place; None for all.
+        links: Links whose poses are needed; None for all.
         scalar: Floating-point type of the kernels.
 
     Returns:
@@ -215,7 +215,7 @@ def make_step_tree(
 
 
 def _fold(model: 'Model', order: np.ndarray, links: Iterable[int] | None) -> list[_Node]:
-    """Return the nodes that place the links."""
+    """Return the nodes for the links."""
     parent, child = model.joint_parent.numpy(), model.joint_child.numpy()
     wanted = set(range(model.body_count)) if links is None else {k for k in links if k >= 0}
     on_path = set(wanted)
@@ -223,7 +223,7 @@ def _fold(model: 'Model', order: np.ndarray, links: Iterable[int] | None) -> lis
         if int(child[joint]) in on_path:
             on_path.add(int(parent[joint]))
     nodes: list[_Node] = []
-    # Where each link is: behind a link that has a node, at a constant pose.
+    # Each link: an ancestor with a node, and the constant pose relative to it.
     place: dict[int, tuple[int, np.ndarray]] = {_WORLD: (_WORLD, np.array(IDENTITY_POSE))}
     poses, placed = still_poses(model), incoming_joints(model)
     for body in sorted(on_path - {_WORLD}):
@@ -260,7 +260,7 @@ def _fixed_node(before: int, constant: np.ndarray) -> _Node:
 
 
 def _joint_nodes(model: 'Model', joint: int, before: int, constant: np.ndarray) -> list[_Node]:
-    """Return the nodes of what moves in a joint, none for a fixed one."""
+    """Return the nodes of a joint, none for a fixed one."""
     q, dof = int(model.joint_q_start.numpy()[joint]), int(model.joint_qd_start.numpy()[joint])
     kind = JointType(int(model.joint_type.numpy()[joint]))
     count = int(model.joint_qd_start.numpy()[joint + 1]) - dof

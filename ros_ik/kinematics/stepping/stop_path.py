@@ -1,25 +1,27 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The path of a step and of the stop after it, with bounds on what lies between two places of it.
+"""Path of a step and of the stop after it, with bounds between sampled configurations (places).
 
-Time u counts steps: the step is done at u = 1, then every degree of freedom loses s a step. At
-u = 1 + m it has moved by
+Time u is in units of a step. The step ends at u = 1; then the speed of every degree of freedom
+decreases by s in each step. At u = 1 + m it has moved by
 
     |dq| + k |dq| - s k (k + 1) / 2,   k = min(m, floor(|dq| / s))
 
-and evenly between two such times; where its jerk is limited, by what
-:mod:`ros_ik.kinematics.stepping.jerk_limited_stop` says. From one place to another, degree of
-freedom k moves by theta_k, and a point at the distance rho_k from its axis, seen from a link on
-the other side of these joints, by no more than T = sum theta_k rho_k. Where all joints move evenly
-its second derivative is at most 2 Theta T (1 + Theta), Theta = sum of the theta_k that turn: the
-factor 1 + Theta is for the growth of rho_k on the way. So it leaves the chord by no more than
+with constant speed in between. If its jerk is limited, the motion is that of
+:mod:`ros_ik.kinematics.stepping.jerk_limited_stop`.
+
+Between two places, let degree of freedom k move by theta_k. Seen from a link on the other side of
+these joints, a point at the distance rho_k from axis k moves by at most T = sum theta_k rho_k. Let
+Theta be the sum of the theta_k of rotations. If all joints move at constant speed, the second
+derivative of the point is at most 2 Theta T (1 + Theta); the factor 1 + Theta allows for the
+growth of rho_k during the motion. The point therefore deviates from its chord by at most
 
     Theta T (1 + Theta) / 4
 
-and by what the joints themselves leave an even motion by, s (m^2 + 1) / 8 each in m steps, times
-rho_k. A distance of convex bodies along a fixed direction n is a least and a greatest n . p, so
-it stays above the lesser of its values at both places, less that much; and the distance itself
-is never below that along n.
+A joint that does not move at constant speed adds up to s (m^2 + 1) / 8 in m steps, times rho_k.
+The distance of convex bodies along a fixed direction n is the difference of the least and the
+greatest n . p. Between the places, it is at least the smaller of its two values minus these
+deviations. The distance itself is never below the distance along n.
 """
 
 from collections.abc import Iterable
@@ -48,15 +50,15 @@ from ros_ik.kinematics.tree import tree_struct
 if TYPE_CHECKING:
     from ros_ik.kinematics.stepping.step_state import StepState
 
-# Largest loss of a violated value from place to place: programs keep their rows to 1e-10, and that
-# must not hold the joints that have nothing to do with the violation [units of h].
+# Tolerated decrease of a violated value from place to place [units of h]. Solutions satisfy their
+# rows to 1e-10 only, and this error must not stop joints that do not affect the violation.
 ROUNDING = 1e-9
-# Largest loss of a value between two places, where a bound decides [units of h].
+# Tolerated decrease of a value between two places, in tests by bounds [units of h].
 BETWEEN = 1e-6
-# Places that are looked at for one value, and how often an interval is halved for it, and for one
-# that is violated already.
+# Largest number of places that are evaluated for one value, and of halvings of an interval, for a
+# value that is not violated and for one that is.
 MOST_PLACES, MOST_HALVINGS, MOST_VIOLATED_HALVINGS = 256, 128, 12
-# Findings on a value; SHRINKS is WORSE of one that is below the floor already.
+# Results for a value. SHRINKS means WORSE for a value that is below the floor already.
 SAFE, UNPROVEN, WORSE, SHRINKS = 0, 1, 2, 3
 
 
@@ -76,15 +78,15 @@ def stop_path_struct(scalar: type) -> Any:
     class StopPathArrays:
         tree: Tree
         nodes: wp.array(dtype=Node)
-        joint_q: wp.array2d(dtype=scalar)  # [n, joint_coord_count], where the step begins
+        joint_q: wp.array2d(dtype=scalar)  # [n, joint_coord_count], at the start of the step
         step: wp.array2d(dtype=scalar)  # [n, joint_dof_count]
         slowdown: wp.array(dtype=scalar)  # [joint_dof_count], s
         jerk: wp.array(dtype=scalar)  # [joint_dof_count], inf for none
         stops: wp.array2d(dtype=Stop)  # [n, joint_dof_count], read where the jerk is limited
         horizon: wp.array(dtype=scalar)  # [n], steps of the stop
-        parts: wp.array(dtype=scalar)  # [places], parts of the horizon; the first is not read
+        parts: wp.array(dtype=scalar)  # [places], fractions of the horizon; the first is not read
         times: wp.array2d(dtype=scalar)  # [n, places], u, ascending from 0
-        # One more row for each robot is for places in between.
+        # An additional row for each robot is for places in between.
         displacement: wp.array2d(dtype=scalar)  # [(places + 1) n, joint_dof_count]
         q: wp.array2d(dtype=scalar)  # [(places + 1) n, joint_coord_count]
         body_q: wp.array2d(dtype=types.transform)  # [(places + 1) n, body_count]
@@ -97,12 +99,15 @@ def stop_path_struct(scalar: type) -> Any:
 @no_type_check
 @functools.cache
 def stop_functions(scalar: type) -> SimpleNamespace:
-    """Build what a stop is made of.
+    """Build the functions of stops with constant deceleration.
 
-    ``slower(step, slowdown)``: the step after a step. ``steps_to_stop(step, slowdown)``: how many
-    follow. ``way_after(step, slowdown, time)``: size of the displacement at a time u.
-    ``uneven(slowdown, low, high, way)``: bound on how far a degree of freedom leaves an even
-    motion. ``chord_bend(way, turned)``: how far a point leaves its chord when all move evenly.
+    - ``slower(step, slowdown)``: the next step of the stop.
+    - ``steps_to_stop(step, slowdown)``: number of steps until rest.
+    - ``way_after(step, slowdown, time)``: size of the displacement at time u.
+    - ``uneven(slowdown, low, high, way)``: bound on the deviation of a degree of freedom from
+      constant speed.
+    - ``chord_bend(way, turned)``: bound on the deviation of a point from its chord, if all joints
+      move at constant speed.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -154,7 +159,7 @@ def stop_functions(scalar: type) -> SimpleNamespace:
 @no_type_check
 @functools.cache
 def motion_at_function(scalar: type) -> wp.Function:
-    """Build ``motion_at(path, robot, dof, time)``: displacement and length of the way there.
+    """Build ``motion_at(path, robot, dof, time)``, displacement and path length up to a time.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -180,11 +185,11 @@ def motion_at_function(scalar: type) -> wp.Function:
 def judge_function(scalar: type) -> wp.Function:
     """Build ``judge(h, h_next, along, fall, bend, floor, between)``.
 
-    It returns SAFE, UNPROVEN, WORSE or SHRINKS for a value between two places: h at the first,
-    h_next at the second; along, the value at the second in the direction of the first or -inf;
-    fall, the most that h can lose; bend, how far
-    points leave their chords. Below the floor h must not shrink. ``between`` tells whether what
-    lies in between counts. NaN is WORSE.
+    The function classifies a value between two places as SAFE, UNPROVEN, WORSE or SHRINKS; NaN is
+    WORSE. ``h`` and ``h_next`` are the values at the places. ``along`` is the value at the second
+    place along the direction of the first, or -inf. ``fall`` bounds the decrease of h, and
+    ``bend`` the deviation of points from their chords. Below the floor, h must not shrink.
+    ``between`` is False to test the two places only.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -209,12 +214,12 @@ def judge_function(scalar: type) -> wp.Function:
         if not between:
             return wp.static(SAFE)
         least = least - scalar(wp.static(BETWEEN))
-        # Lipschitz: from either end h falls by no more than it moves.
+        # Lipschitz bound: from either place, h decreases by no more than the motion.
         if half * (h + h_next - fall) >= least:
             return wp.static(SAFE)
         if wp.min(h, along) - bend >= least:
             return wp.static(SAFE)
-        # The bend grows from both ends no faster than with the slope four times itself.
+        # The deviation grows from either place with a slope of at most four times ``bend``.
         if h < floor and along - h >= four * bend:
             return wp.static(SAFE)
         return wp.static(UNPROVEN)
@@ -225,7 +230,7 @@ def judge_function(scalar: type) -> wp.Function:
 @no_type_check
 @functools.cache
 def place_stop_function(scalar: type) -> wp.Function:
-    """Build ``place_stop(path, robot, row, time)``: configuration and link poses at a time."""
+    """Build ``place_stop(path, robot, row, time)``, configuration and link poses at a time."""
     motion_at = motion_at_function(scalar)
     integrate_row, place_nodes = integrate_function(scalar), place_nodes_function(scalar)
     Path = stop_path_struct(scalar)
@@ -246,14 +251,16 @@ def place_stop_function(scalar: type) -> wp.Function:
 @no_type_check
 @functools.cache
 def walk_functions(scalar: type) -> SimpleNamespace:
-    """Build what every walk along a path consists of, whatever value it follows.
+    """Build the functions with which kernels follow any value along a path.
 
-    ``joint_motion(path, robot, row, dof, low, high)``: motion of a degree of freedom between two
-    times, how much of it turns, and how far it is uneven. ``chord_error(way, turned, uneven_way,
-    uneven_turn)``: how far a point leaves its chord. ``look_at(path, robot, place, low, span)``:
-    the next time to look at, and the row that holds it; span 0 goes to the next place.
-    ``may_halve(h, floor, halvings)``: whether an interval without proof may be halved again.
-    ``next_place(path, robot, place, time)``: the last place that is behind a time.
+    - ``joint_motion(path, robot, row, dof, low, high)``: motion of a degree of freedom between two
+      times, its rotation, and its deviation from constant speed.
+    - ``chord_error(way, turned, uneven_way, uneven_turn)``: bound on the deviation of a point from
+      its chord.
+    - ``look_at(path, robot, place, low, span)``: the next time to evaluate, and its row; span 0
+      selects the next place.
+    - ``may_halve(h, floor, halvings)``: whether an UNPROVEN interval may be halved again.
+    - ``next_place(path, robot, place, time)``: the last place before a time.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -314,7 +321,7 @@ def walk_functions(scalar: type) -> SimpleNamespace:
 @no_type_check
 @functools.cache
 def place_stops_kernel(scalar: type) -> wp.Kernel:
-    """Build the kernel that places every robot at every place; one thread is one of them."""
+    """Build the kernel that computes every robot at every place, with a thread for each."""
     place_stop, motion_at = place_stop_function(scalar), motion_at_function(scalar)
     Path = stop_path_struct(scalar)
 
@@ -330,7 +337,7 @@ def place_stops_kernel(scalar: type) -> wp.Kernel:
         n = path.step.shape[0]
         time = time_of(path, robot, place)
         path.times[robot, place] = time
-        # A short stop has fewer places than there is room for.
+        # A short stop uses fewer places than are allocated.
         if place == 0 or not skips or time > time_of(path, robot, place - 1):
             place_stop(path, robot, place * n + robot, time)
         if place == path.times.shape[1] - 1:
@@ -342,7 +349,7 @@ def place_stops_kernel(scalar: type) -> wp.Kernel:
 
 
 class StopPath:
-    """Room for the paths of the robots of a state.
+    """Storage for the paths of the robots of a state.
 
     Attributes:
         arrays: Struct of :func:`stop_path_struct`.
@@ -362,16 +369,16 @@ class StopPath:
         """Allocate.
 
         Args:
-            state: Whose robots.
+            state: State of the robots.
             tree: Kinematic tree of the model in the type of ``state``.
-            links: Links that are looked at; None for all.
+            links: Links whose poses are needed; None for all.
             step: The step, read at each launch, [n, joint_dof_count].
-            slowdown: What each degree of freedom loses a step, read at each launch,
+            slowdown: Decrease of each degree of freedom's speed per step, read at each launch,
                 [joint_dof_count].
-            jerk: Largest change of the change of each, read at each launch, [joint_dof_count];
-                inf for none, else ``arrays.stops`` are read.
-            parts: Parts of the stop at whose ends there is a place, ascending to 1, after that at
-                the end of the step, which is 0.
+            jerk: Largest difference of successive changes, read at each launch,
+                [joint_dof_count]; inf for no limit. ``arrays.stops`` is read only for a limit.
+            parts: Fractions of the stop at which there is a place, ascending from 0, the end of
+                the step, to 1.
         """
         scalar, device, n = state.scalar, state.device, state.n_robots
         dofs, coords = state.model.joint_dof_count, state.model.joint_coord_count
@@ -399,10 +406,10 @@ class StopPath:
             setattr(arrays, name, wp.zeros(shape, dtype=dtype, device=device))
 
     def launch_place(self, *, skips: bool = True) -> None:
-        """Place every robot at every place of its path; allocates nothing.
+        """Compute every robot at every place of its path; allocates nothing.
 
         Args:
-            skips: Whether the poses of places that fall on the one before may be left.
+            skips: Whether places that coincide with the previous one may be left out.
         """
         n = self.arrays.step.shape[0]
         launch(
@@ -420,16 +427,16 @@ class StopPath:
 
 @dataclasses.dataclass
 class PathCheck:
-    """Inputs by which barriers judge paths, and their outputs.
+    """Inputs and outputs of barriers' checks of paths.
 
     Attributes:
         path: The paths.
-        tolerance: How far below zero a value may be, [1].
-        between: Whether what lies between two places counts.
-        unsafe: Output: set where a barrier is not safe, never cleared, int32 [n, barriers].
-        cut: Output: set for degrees of freedom that move what gets worse, or, where what lies
-            between counts, what shrinks below the floor; never cleared, int32 [n,
-            joint_dof_count]. Of no column where nobody asks.
+        tolerance: Tolerated violation of a value, [1].
+        between: Whether to check between two places as well.
+        unsafe: Output, int32 [n, barriers]: set for a barrier that is not safe, never cleared.
+        cut: Output, int32 [n, joint_dof_count]: set for degrees of freedom that move a value that
+            gets worse or, with ``between``, one that shrinks below the floor; never cleared. Has
+            no columns if it is not needed.
     """
 
     path: StopPath

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Base of the objectives of one link, seen from the world or from a reference link."""
+"""Base of the objectives of one link, relative to the world or to a reference link."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class LinkObjective(BuiltinObjective):
-    """An objective of a link; one that has a reference has a ``reference_link_index``.
+    """Base of objectives of a link; those with a reference have a ``reference_link_index``.
 
     Attributes:
         link_index: The link.
@@ -26,7 +26,7 @@ class LinkObjective(BuiltinObjective):
     link_index: int
 
     def init_buffers(self, model: Model, jacobian_mode: object = IKJacobianType.ANALYTIC) -> None:
-        """Find the degrees of freedom that move the link as seen from its reference.
+        """Find the degrees of freedom that move the link relative to its reference.
 
         Raises:
             ArgumentError: A link index outside the model, or a link that never moves.

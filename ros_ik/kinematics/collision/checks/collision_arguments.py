@@ -21,7 +21,7 @@ def checked_pairs(model: Model, pairs: Any, name: str = 'pairs') -> np.ndarray:
     Args:
         model: The model.
         pairs: Pairs of shapes; None for ``model.shape_contact_pairs``.
-        name: What to call them in an error.
+        name: Name of the argument, for errors.
 
     Raises:
         ArgumentError: Not integers [n, 2], an unknown shape, or two shapes of one body.
@@ -34,17 +34,17 @@ def checked_pairs(model: Model, pairs: Any, name: str = 'pairs') -> np.ndarray:
 def checked_pair_table(
     name: str, pairs: Any, bodies: np.ndarray, what: str, carriers: str
 ) -> np.ndarray:
-    """Return pairs of what bodies carry as int [n, 2].
+    """Return pairs of objects that are attached to bodies as int [n, 2].
 
     Args:
-        name: What to call them in an error.
+        name: Name of the argument, for errors.
         pairs: The pairs, as indices into ``bodies``.
-        bodies: Body of each thing, [m].
-        what: What the things are called in an error.
-        carriers: What bodies are called there.
+        bodies: Body of each object, [m].
+        what: Word for the objects, for errors.
+        carriers: Word for the bodies, for errors.
 
     Raises:
-        ArgumentError: Not integers [n, 2], an unknown thing, or two things of one body.
+        ArgumentError: Not integers [n, 2], an unknown object, or two objects of one body.
     """
     table = np.asarray(pairs)
     if table.size == 0:
@@ -60,11 +60,11 @@ def checked_pair_table(
 
 
 def checked_margins(margin: Any, count: int) -> np.ndarray:
-    """Return the margins of so many pairs, float64 [count].
+    """Return the margins of pairs, float64 [count].
 
     Args:
-        margin: One number for all, or one for each.
-        count: How many pairs.
+        margin: One number for all pairs, or one for each.
+        count: Number of pairs.
 
     Raises:
         ArgumentError: Another number of margins, or one that is negative or not finite.

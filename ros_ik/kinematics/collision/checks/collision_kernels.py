@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels over pairs of shapes of many configurations."""
+"""Kernels that check pairs of shapes in many configurations."""
 
 import functools
 from types import SimpleNamespace
@@ -50,10 +50,11 @@ def _place_shapes_function(scalar: type) -> wp.Function:
 @no_type_check
 @functools.cache
 def collision_kernels(scalar: type) -> SimpleNamespace:
-    """Build the kernels; one thread is one configuration, in ``pairs`` one pair of one.
+    """Build the kernels.
 
-    ``check``: whether a pair is not farther apart than its margin; ``least``: the least distance;
-    ``place``: poses of the shapes, from which ``pairs`` computes the distances of all pairs.
+    ``check`` finds whether any pair is within its margin, ``least`` the least distance, and
+    ``place`` the poses of the shapes, each with a thread per configuration. From these poses,
+    ``pairs`` computes the distance of each pair, with a thread per pair and configuration.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -66,7 +67,7 @@ def collision_kernels(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def bound_gap(shapes: Shapes, a: int, b: int, pose_a: transform, pose_b: transform) -> scalar:
-        """Distance of the bounding spheres."""
+        """Return the distance of the bounding spheres."""
         apart = wp.transform_get_translation(pose_a) - wp.transform_get_translation(pose_b)
         return wp.length(apart) - shapes.bound[a] - shapes.bound[b]
 

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collision checks of many configurations of a model at once.
 
-A pair of shapes collides where their distance is not more than a margin, see
-:mod:`ros_ik.kinematics.collision.distance.gjk`. Where rounding leaves that open, and where
-coordinates are not finite, the answer is that it collides. Pairs whose bounding spheres are
-farther apart are passed over.
+A pair of shapes collides if their distance, see :mod:`ros_ik.kinematics.collision.distance.gjk`,
+does not exceed a margin. A pair is also reported as colliding if rounding makes this uncertain, or
+if coordinates are not finite. Pairs whose bounding spheres are farther apart are skipped.
 """
 
 from typing import Any
@@ -32,26 +31,26 @@ from ros_ik.model.shapes.collision_shapes import convex_shapes
 if TYPE_CHECKING:
     from ros_ik.model.model import Model
 
-# Random configurations that tell which pairs always collide.
+# Number of random configurations for finding pairs that always collide.
 _SAMPLES, _SEED = 200, 0
 
 
 class CollisionChecker(ReadOnce):
-    """Checks up to n configurations of a model in one launch.
+    """Checker of up to n configurations of a model in one launch.
 
-    Meshes count as convex hulls, planes as half-spaces; see :class:`ConvexShapes`. A
+    Meshes are replaced by their convex hulls, planes by half-spaces; see :class:`ConvexShapes`. A
     configuration is one row of coordinates, with those of mimic joints filled in (see
     :meth:`Model.apply_mimic`).
 
     Attributes:
         model: The model.
-        n: Most configurations at once.
+        n: Largest number of configurations in one launch.
         margin: Distance [m] up to which each pair collides, [n_pairs].
         scalar: Floating-point type, ``wp.float32`` or ``wp.float64``.
         pairs: Pairs of shapes that are checked, as indices into the model, int [n_pairs, 2].
-        ignored_pairs: Pairs that are not, because a shape has no size in memory (a mesh whose
-            file was not found) or both are planes, int [n, 2].
-        ignored_shapes: Names of the shapes without a size in memory.
+        ignored_pairs: Pairs that are not checked, because a shape has no geometry (a mesh whose
+            file was not found) or because both are planes, int [n, 2].
+        ignored_shapes: Names of the shapes without geometry.
         shapes: The shapes of the checked pairs.
     """
 
@@ -67,17 +66,17 @@ class CollisionChecker(ReadOnce):
         pairs: Any = None,
         scalar: type = wp.float32,
     ) -> None:
-        """Gather the shapes and allocate.
+        """Collect the shapes and allocate.
 
         Args:
             model: The model.
-            n: Most configurations at once.
+            n: Largest number of configurations in one launch.
             margin: Distance [m] up to which a pair collides, 0 or more; one for all pairs, or one
                 for each, [n_pairs].
             pairs: Pairs of shapes, int [n_pairs, 2]; None for ``model.shape_contact_pairs``.
-            scalar: Floating-point type. float32 finds distances between shapes of a metre to
-                1e-6 m, those between two curved ones up to some 1e-5 m too large; what it says
-                of collisions errs to their side.
+            scalar: Floating-point type. For shapes of a metre, float32 distances have errors of
+                1e-6 m, and are up to 1e-5 m too large between two curved shapes. Errors never hide
+                a collision.
 
         Raises:
             ArgumentError: An argument of another type or shape, out of range, or a pair of
@@ -98,7 +97,7 @@ class CollisionChecker(ReadOnce):
         self._allocate()
 
     def _allocate(self) -> None:
-        """Make the arrays on the device."""
+        """Allocate the arrays on the device."""
         device, types = self.model.device, spatial_functions(self.scalar)
         self._kernels = collision_kernels(self.scalar)
         self._tree = kinematic_tree(self.model, self.scalar)
@@ -118,14 +117,14 @@ class CollisionChecker(ReadOnce):
 
     @beside_launches
     def check(self, joint_q: np.ndarray | wp.array) -> np.ndarray:
-        """Tell which configurations collide.
+        """Find the configurations that collide.
 
         Args:
             joint_q: Coordinates, shape [k, joint_coord_count], k <= n; NumPy or Warp, float32 or
-                float64. What is not finite collides, unless there are no pairs.
+                float64. A row that is not finite collides, unless there are no pairs.
 
         Returns:
-            True where a pair is not farther apart than the margin, bool [k].
+            bool [k], True if a pair is within its margin.
 
         Raises:
             ArgumentError: A wrong shape or type.
@@ -140,9 +139,8 @@ class CollisionChecker(ReadOnce):
         Args:
             joint_q: Coordinates, shape [k, joint_coord_count], k <= n - first, in the type
                 ``scalar``.
-            out: Output: 1 where a pair is not farther apart than the margin, int32 [k].
-            first: Row of the work space to start at: launches at the same time need rows of
-                their own.
+            out: Output, int32 [k]: 1 if a pair is within its margin.
+            first: First row of the work space to use. Concurrent launches need separate rows.
 
         Raises:
             ArgumentError: A wrong shape or type.
@@ -167,9 +165,10 @@ class CollisionChecker(ReadOnce):
             joint_q: As in :meth:`check`.
 
         Returns:
-            The least distance [m], [k], and the pair that has it, as a row of ``pairs``, [k].
-            Without pairs inf and -1; -inf and -1 where a coordinate is not finite. Overlapping
-            boxes, cylinders and meshes have the distance 0 less their radii, not their depth.
+            The least distance [m], [k], and its pair, as a row of ``pairs``, [k]. Without pairs
+            they are inf and -1; if a coordinate is not finite, -inf and -1. The distance of
+            overlapping boxes, cylinders and meshes is 0 minus their radii, not the penetration
+            depth.
 
         Raises:
             ArgumentError: A wrong shape or type.
@@ -187,8 +186,8 @@ class CollisionChecker(ReadOnce):
             joint_q: As in :meth:`check`, finite.
 
         Returns:
-            The distances [m], [k, n_pairs], and the nearest points of the surfaces in the world
-            [m], [k, n_pairs, 2, 3], first that of the pair's first shape.
+            The distances [m], [k, n_pairs], and the nearest points of the two surfaces in the
+            world [m], [k, n_pairs, 2, 3].
 
         Raises:
             ArgumentError: A wrong shape or type, or a coordinate that is not finite.
@@ -209,7 +208,7 @@ class CollisionChecker(ReadOnce):
         return distance.numpy(), points.numpy()
 
     def pair_names(self, k: int) -> tuple[tuple[str, str], tuple[str, str]]:
-        """Return link and shape of both sides of a pair; the world's link is 'world'.
+        """Return the names of link and shape for both sides of a pair; 'world' for the world.
 
         Raises:
             ArgumentError: There is no such pair.
@@ -260,7 +259,7 @@ class CollisionChecker(ReadOnce):
         return rows
 
     def _check_rows(self, shape: tuple[int, ...], first: int = 0) -> None:
-        """Raise ArgumentError unless coordinates of this shape fit."""
+        """Raise ArgumentError unless coordinates have a valid shape."""
         coords, most = self.model.joint_coord_count, self.n - first
         if len(shape) != 2 or shape[1] != coords or not 0 < shape[0] <= most:
             raise ArgumentError(
@@ -271,21 +270,21 @@ class CollisionChecker(ReadOnce):
 def always_colliding_pairs(
     model: 'Model', *, margin: float = 0.0, fraction: float = 0.95, pairs: Any = None
 ) -> np.ndarray:
-    """Return the pairs that collide at the neutral configuration and nearly everywhere.
+    """Return the pairs that collide in the neutral and in nearly all configurations.
 
-    Shapes of a description that overlap by design do: a check without them says more.
+    These shapes overlap by design. Leave them out of checks.
 
     Args:
         model: The model.
         margin: Distance [m] up to which a pair collides.
-        fraction: Of 200 random configurations (always the same ones), how many must collide.
-        pairs: The pairs to look at; None for ``model.shape_contact_pairs``.
+        fraction: Fraction of 200 random configurations (with a fixed seed) that must collide.
+        pairs: The pairs to examine; None for ``model.shape_contact_pairs``.
 
     Returns:
         Pairs of shapes as indices into the model, int [n, 2].
 
     Raises:
-        ArgumentError: As CollisionChecker, or a fraction outside [0, 1].
+        ArgumentError: As for :class:`CollisionChecker`, or a fraction outside [0, 1].
     """
     if not 0.0 <= fraction <= 1.0:
         raise ArgumentError(f'fraction must be in [0, 1], got {fraction}')

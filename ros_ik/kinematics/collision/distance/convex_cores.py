@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Convex shapes on a device: their arrays, and the support function that GJK walks by.
+"""Convex shapes on a device, and their support function for GJK.
 
 Shapes are those of :class:`ros_ik.model.shapes.collision_shapes.ConvexShapes`.
 """
@@ -21,7 +21,7 @@ _CONE, _ELLIPSOID, _POINTS = int(GeoType.CONE), int(GeoType.ELLIPSOID), int(GeoT
 @no_type_check
 @functools.cache
 def collision_structs(scalar: type) -> SimpleNamespace:
-    """Build the structs ``Shapes`` (arrays of shapes) and ``Proximity`` (what is between two).
+    """Build the structs ``Shapes``, arrays of shapes, and ``Proximity``, the distance of two.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -44,7 +44,7 @@ def collision_structs(scalar: type) -> SimpleNamespace:
     @wp.struct
     class Proximity:
         distance: scalar  # between the surfaces
-        lower: scalar  # lower bound on it, the same but for rounding and an early end
+        lower: scalar  # lower bound; equal up to rounding, unless the search ended early
         point_a: vec3  # nearest point of the first shape's surface
         point_b: vec3  # nearest point of the second shape's surface
 
@@ -54,9 +54,9 @@ def collision_structs(scalar: type) -> SimpleNamespace:
 @no_type_check
 @functools.cache
 def support_function(scalar: type) -> wp.Function:
-    """Build ``support(shapes, shape, d)``: a point of a core that is farthest along d.
+    """Build ``support(shapes, shape, d)``, which returns a point of a core farthest along d.
 
-    Direction and point are in the frame of the shape. A core of no points has its origin.
+    Direction and point are in the frame of the shape. For a core without points it is the origin.
     """
     vec3 = spatial_functions(scalar).vec3
     Shapes = collision_structs(scalar).Shapes

@@ -1,20 +1,21 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Distance of two convex shapes: closed forms, and the algorithm of Gilbert, Johnson and Keerthi.
+"""Distance of two convex shapes by closed forms or by the Gilbert-Johnson-Keerthi algorithm.
 
-Shapes are those of :class:`ros_ik.model.shapes.collision_shapes.ConvexShapes`: a core inflated by
-a radius. With cores A and B,
+A shape, as in :class:`ros_ik.model.shapes.collision_shapes.ConvexShapes`, is a core inflated by a
+radius. With cores A and B,
 
     d = min |a - b| - r_A - r_B,   a in A, b in B
 
-and for a half-space with normal n through o,  d = min n . (b - o) - r_A - r_B.  Where cores
-overlap, the minimum is 0: d is then -(r_A + r_B), not the depth of the penetration.
+and for a half-space with normal n through o,  d = min n . (b - o) - r_A - r_B.  If the cores
+overlap, the minimum is 0, and d is -(r_A + r_B) instead of the penetration depth.
 
-GJK walks over points v = a - b of the Minkowski difference towards the origin. With the support
-w, the point of the difference that is farthest against v, the distance lies in
-[v . w / |v|, |v|]; the walk ends when both agree (Gilbert, Johnson, Keerthi 1988, "A fast
-procedure for computing the distance between complex objects in three-dimensional space").
-All is computed in the frame of the first shape, where float32 rounds by the size of the shapes.
+GJK iterates over points v = a - b of the Minkowski difference towards the origin. Let the support
+w be the point of the difference that is farthest along -v. The distance then lies in
+[v . w / |v|, |v|], and the iteration ends when both bounds agree (Gilbert, Johnson, Keerthi 1988,
+"A fast procedure for computing the distance between complex objects in three-dimensional space").
+All computations are in the frame of the first shape, so that float32 errors scale with the size of
+the shapes.
 """
 
 import functools
@@ -31,23 +32,24 @@ from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.conventions.joint_type import GeoType
 
 _POINT, _SEGMENT, _PLANE = int(GeoType.SPHERE), int(GeoType.CAPSULE), int(GeoType.PLANE)
-# Polytopes take up to about 12 steps, two round shapes up to about 30 in float64.
+# Polytopes take up to about 12 iterations, two round shapes up to about 30 in float64.
 _MOST_STEPS = 40
-# The bounds of the squared distance agree by this fraction; float32 cannot tell smaller ones.
+# Relative difference at which the bounds of the squared distance agree; limited by float32.
 _AGREEMENT = {wp.float32: 1e-6, wp.float64: 1e-11}
-# Cores overlap where v is shorter than this fraction of the shapes' extent: rounding.
+# Cores overlap if v is shorter than this fraction of the shapes' extent, which is rounding.
 _TOUCH = {wp.float32: 1e-6, wp.float64: 1e-13}
-# The normal of a triangle is no better than rounding where the squared sine of a corner is below.
+# Squared sine of a triangle's corner below which its normal is dominated by rounding.
 _THIN = 1e-8
 
 
 @no_type_check
 @functools.cache
 def _core_functions(scalar: type) -> SimpleNamespace:
-    """Build ``gjk`` and ``segments``: the distance of cores, in the frame of the first one.
+    """Build ``gjk`` and ``segments``, which compute the distance of cores, in the first's frame.
 
-    The second core has rotation R and position p there. Both return distance, lower bound, the
-    nearest point of the first core and the vector v from the second's nearest point to it.
+    The second core has rotation R and position p in this frame. Both functions return the
+    distance, a lower bound, the nearest point of the first core, and the vector v to it from the
+    nearest point of the second.
     """
     vec3 = spatial_functions(scalar).vec3
     mat33 = wp.types.matrix((3, 3), scalar)
@@ -59,10 +61,10 @@ def _core_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def across_simplex(corners: mat43, n: int, v: vec3) -> vec3:
-        """Project v on the normal of a triangle, or across a segment.
+        """Project v onto the normal of a triangle, or perpendicular to a segment.
 
-        A weighted sum of corners that are far away rounds along the simplex by their size. A
-        distance that is small beside it then points to the wrong corner of a large shape.
+        A weighted sum of distant corners has rounding errors along the simplex. If the distance is
+        small compared with the corners, such an error selects the wrong corner of a large shape.
         """
         edge = corners[1] - corners[0]
         if n == 2:
@@ -77,10 +79,10 @@ def _core_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def is_corner(corners: mat43, n: int, w: vec3) -> bool:
-        """Tell whether w is a corner already: the walk has ended.
+        """Return whether w is a corner already, so that the iteration has ended.
 
-        A simplex with a corner twice has no volume, which products that a compiler fuses do not
-        make exactly zero.
+        A simplex with the same corner twice has zero volume, but with fused multiply-add the
+        computed volume is not exactly zero.
         """
         found = bool(False)
         for k in range(3):
@@ -89,7 +91,7 @@ def _core_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def reduced(corners: mat43, on_a: mat43, n: int):
-        """Keep the corners that the nearest point needs, and return that point with its origin."""
+        """Keep the corners of the nearest point; return it and the point of the first core."""
         weights = nearest_of_simplex(corners, n)
         v = vec3()
         point = vec3()
@@ -145,8 +147,8 @@ def _core_functions(scalar: type) -> SimpleNamespace:
             on_a[n] = new_a
             corners, on_a, n, new_v, new_point = reduced(corners, on_a, n + 1)
             if not wp.length_sq(new_v) < squared:
-                # Rounding in a thin simplex: go on from the point itself, which is as good a
-                # corner, towards the new one.
+                # Rounding in a thin simplex: continue with the segment from the point itself,
+                # which is also a point of the difference, to the new corner.
                 corners[0] = v
                 on_a[0] = point
                 corners[1] = w
@@ -154,7 +156,7 @@ def _core_functions(scalar: type) -> SimpleNamespace:
                 corners, on_a, n, new_v, new_point = reduced(corners, on_a, 2)
             new_squared = wp.length_sq(new_v)
             if not new_squared < squared:
-                break  # as near as rounding lets it come
+                break  # no further progress because of rounding
             v = new_v
             point = new_point
             squared = new_squared
@@ -162,7 +164,7 @@ def _core_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def segments(half_a: scalar, half_b: scalar, R: mat33, p: vec3):
-        """Nearest points s z of |s| <= half_a and p + t u of |t| <= half_b, u = R z."""
+        """Return the distance of the segments s z, |s| <= half_a, and p + t R z, |t| <= half_b."""
         u = vec3(R[0, 2], R[1, 2], R[2, 2])
         # min |s z - p - t u|: s = p_z + t c, t = (s c - p . u) with c = z . u
         c = u[2]
@@ -188,10 +190,10 @@ def shape_distance_function(scalar: type) -> wp.Function:
     """Build the distance of two shapes.
 
     ``shape_distance(shapes, a, b, pose_a, pose_b, stop_below, stop_above) -> Proximity`` takes
-    the indices of the shapes and their poses in the world. The search may end as soon as the
-    distance is known to be at most ``stop_below``, or more than ``stop_above``: 0 and infinity
-    for the exact one. Coordinates that are no numbers give an overlap. Distance and points are
-    always finite where the poses are.
+    the indices of the shapes and their poses in the world. The search may end early if the
+    distance is proved to be at most ``stop_below``, or more than ``stop_above``; 0 and infinity
+    give the exact distance. NaN coordinates give an overlap. Distance and points are finite for
+    finite poses.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -212,7 +214,7 @@ def shape_distance_function(scalar: type) -> wp.Function:
     def above_plane(
         shapes: Shapes, plane: int, other: int, pose_plane: transform, pose_other: transform
     ) -> Proximity:
-        """Nearest points of a half-space and another core; negative inside."""
+        """Return the distance of a half-space and another core; negative inside."""
         n = wp.quat_rotate(
             wp.transform_get_rotation(pose_plane), vec3(scalar(0.0), scalar(0.0), scalar(1.0))
         )
@@ -283,7 +285,7 @@ def shape_distance_function(scalar: type) -> wp.Function:
 
 @no_type_check
 def shape_arrays(shapes: Any, scalar: type, device: wp.DeviceLike) -> Any:
-    """Return convex shapes as the struct that kernels take.
+    """Return convex shapes as a struct for kernels.
 
     Args:
         shapes: A :class:`ros_ik.model.shapes.collision_shapes.ConvexShapes`.

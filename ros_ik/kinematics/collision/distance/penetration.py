@@ -1,14 +1,15 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Penetration of two convex cores: its depth, and the direction in which they come apart.
+"""Penetration depth of two convex cores, and the direction in which they separate.
 
-With the points x = a - b of the difference of the cores A and B, the gap along a unit vector n,
+With the points x = a - b of the Minkowski difference of the cores A and B, the gap along a unit
+vector n is
 
-    gap(n) = min over x of  n . x,
+    gap(n) = min over x of  n . x
 
-is negative where they overlap, and the depth is -max gap(n): the least way along which they part.
-Every n gives an upper bound of the depth and a direction that does part the cores, so that a
-search which misses the best one errs to the safe side.
+It is negative if they overlap. The depth -max gap(n) is the shortest translation that separates
+the cores. Every n gives an upper bound of the depth and a direction that separates the cores, so a
+search that misses the best n errs on the safe side.
 """
 
 import functools
@@ -23,14 +24,15 @@ from ros_ik.kinematics.collision.distance.convex_cores import support_function
 from ros_ik.kinematics.collision.distance.simplex import simplex_functions
 from ros_ik.kinematics.spatial import spatial_functions
 
-# Steps along the slope of the gap, of an angle [rad] that shrinks by a factor without success.
+# Steps along the gradient of the gap. Their angle [rad] shrinks by a factor after each failure.
 _CLIMBING_STEPS, _FIRST_ANGLE, _SHRINK = 28, 0.5, 0.6
-# Then triangles about the direction found: how far [rad] their first corners are tilted from it.
+# Tilt [rad] of the first corners of triangles around the direction found by these steps.
 _FIRST_TILT, _TILT_FACTOR, _ROUNDS, _MOST_STEPS = 0.3, 0.25, 3, 16
-# Lengths [m] that rounding hides.
+# Lengths [m] that are within rounding.
 _ROUNDING = {wp.float32: 1e-6, wp.float64: 1e-10}
 
-# A triangle is a face of the difference when its distance from the origin is known to this [m].
+# A triangle is a face of the difference if bounds of its distance from the origin agree to this
+# [m].
 _SETTLED = 1e-6
 
 
@@ -39,11 +41,11 @@ _SETTLED = 1e-6
 def penetration_functions(scalar: type) -> SimpleNamespace:
     """Build the functions of one floating-point type.
 
-    ``extreme(cores, shape, pose, d)``: point of a core farthest along d, in the world.
-    ``gap_along(cores, a, b, pose_a, pose_b, n) -> (gap, point, x)``: gap, the point of core a and
-    the point of the difference that have it.
-    ``penetration(cores, a, b, pose_a, pose_b, hint) -> (gap, n, point)``: the best direction;
-    ``hint`` is where else to look, zero for nowhere.
+    ``extreme(cores, shape, pose, d)`` returns the point of a core farthest along d, in the world.
+    ``gap_along(cores, a, b, pose_a, pose_b, n) -> (gap, point, x)`` returns the gap with its point
+    of core a and its point x of the difference.
+    ``penetration(cores, a, b, pose_a, pose_b, hint) -> (gap, n, point)`` searches the direction of
+    the largest gap; ``hint`` is another direction to try, zero for none.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -72,7 +74,7 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
     def first_direction(
         cores: Shapes, a: int, b: int, pose_a: transform, pose_b: transform, hint: vec3
     ) -> vec3:
-        """Best of the axes of both shapes, the line of their centres and a hint."""
+        """Return the best of the axes of both shapes, the line of centres, and the hint."""
         best = scalar(-wp.inf)
         n = vec3(zero, zero, one)
         for k in range(14):
@@ -98,7 +100,7 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
     def climb(
         cores: Shapes, a: int, b: int, pose_a: transform, pose_b: transform, start: vec3
     ) -> vec3:
-        """Follow the slope of the gap: the part of x across n while x stays the extreme point."""
+        """Improve n by gradient ascent; the gradient of the gap is the part of x normal to n."""
         n = start
         best, _point, x = gap_along(cores, a, b, pose_a, pose_b, n)
         angle = scalar(wp.static(_FIRST_ANGLE))
@@ -118,7 +120,7 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def triangle_weights(a: vec3, b: vec3, c: vec3) -> vec3:
-        """Weights of the corners in the point of a triangle that is nearest to the origin."""
+        """Return the weights of the corners in the triangle's point nearest to the origin."""
         corners = mat43()
         corners[0] = a
         corners[1] = b
@@ -142,7 +144,7 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
         start_point: vec3,
         tilt: scalar,
     ):
-        """Look for the face of the difference near n: grow a triangle of its points outwards."""
+        """Search the face of the difference near n by expanding a triangle of its points."""
         n = start
         point = start_point
         helper = vec3(one, zero, zero)
@@ -152,7 +154,7 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
         other = wp.cross(n, side)
         best, new_point, x = gap_along(cores, a, b, pose_a, pose_b, n)
         corners = mat43()  # of the difference
-        on_a = mat43()  # the points of core a that they come from
+        on_a = mat43()  # the corresponding points of core a
         for k in range(3):
             turn = scalar(wp.static(2.0 * math.pi / 3.0)) * scalar(k)
             tilted = n + tilt * (wp.cos(turn) * side + wp.sin(turn) * other)
@@ -173,11 +175,12 @@ def penetration_functions(scalar: type) -> SimpleNamespace:
                 n = d
                 point = new_point
                 if found:
-                    # The whole triangle is a face: its point on n is what moves with n.
+                    # The triangle is a face, so use the point of core a at the face's nearest
+                    # point.
                     point = w[0] * on_a[0] + w[1] * on_a[1] + w[2] * on_a[2]
             if found:
                 break
-            # Of the three triangles with the new corner, the one next to the origin.
+            # Keep the nearest to the origin of the three triangles with the new corner.
             first = triangle_distance(x, corners[1], corners[2])
             second = triangle_distance(corners[0], x, corners[2])
             third = triangle_distance(corners[0], corners[1], x)

@@ -1,16 +1,16 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Signed distance of two placed primitives with its direction, for barriers.
+"""Signed distance of two primitives with its direction, for barriers.
 
 A primitive is a core and a radius; see :mod:`ros_ik.kinematics.collision.distance.gjk`. With the
 unit normal n from the second to the first,
 
     d = n . (p_a - p_b),   dd/dq = n . (dp_a/dq - dp_b/dq)
 
-where p_a, p_b are the nearest points of the surfaces, fixed to their links. Where two surfaces
-overlap, n is the direction in which they come apart by the shortest way and d < 0. Spheres and
+where p_a, p_b are the nearest points of the surfaces, fixed to their links. If two surfaces
+overlap, d < 0, and n is the direction of the shortest translation that separates them. Spheres and
 capsules have closed forms (Ericson, "Real-Time Collision Detection" (2005), section 5.1.9, for
-the segments). Other cores take GJK, and where they overlap a search for the depth; see
+segments). Other cores use GJK, and a search for the penetration depth if they overlap; see
 :mod:`ros_ik.kinematics.collision.distance.penetration`.
 """
 
@@ -27,9 +27,9 @@ from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.conventions.joint_type import GeoType
 
 _SPHERE, _CAPSULE, _PLANE = int(GeoType.SPHERE), int(GeoType.CAPSULE), int(GeoType.PLANE)
-# Segments are parallel where the square of the sine of their angle is below this.
+# Squared sine of the angle of two segments below which they are treated as parallel.
 _PARALLEL = {wp.float32: 1e-5, wp.float64: 1e-12}
-# Cores nearer than this [m] have no direction of their own.
+# Distance [m] of cores below which GJK gives no reliable direction.
 _TOUCH = {wp.float32: 1e-5, wp.float64: 1e-9}
 
 
@@ -38,11 +38,12 @@ _TOUCH = {wp.float32: 1e-5, wp.float64: 1e-9}
 def round_functions(scalar: type) -> SimpleNamespace:
     """Build the functions of points, segments and half-spaces.
 
-    ``nearest(center_a, axis_a, center_b, axis_b) -> (v, point)``: the nearest point of segment a,
-    centre +- axis, and the vector v to it from that of segment b. ``separation(v, axis_a,
-    axis_b) -> (distance, normal)``: length and direction of v; where segments cross, a direction
-    normal to both; zero where these are parallel, or points. ``above_plane(center, axis, origin,
-    normal) -> (height, point)``: lowest point of a segment over a plane.
+    - ``nearest(center_a, axis_a, center_b, axis_b) -> (v, point)``: the nearest point of segment
+      a, centre +- axis, and the vector v to it from the nearest point of segment b.
+    - ``separation(v, axis_a, axis_b) -> (distance, normal)``: length and direction of v. For
+      crossing segments the direction is normal to both, or zero if they are parallel or points.
+    - ``above_plane(center, axis, origin, normal) -> (height, point)``: lowest point of a segment
+      above a plane.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -104,9 +105,9 @@ def convex_functions(scalar: type) -> SimpleNamespace:
     """Build the functions of any two convex cores.
 
     ``convex_separation(cores, a, b, pose_a, pose_b, hint, limit) -> (distance, normal, point)``
-    of cores without radii: signed distance, unit normal from b to a and the point of core a. Both
-    shapes may not be half-spaces; a may not be one. ``hint`` is a direction that may part them,
-    zero for none; a distance is exact up to ``limit``, above it a lower bound.
+    returns the signed distance of cores without radii, the unit normal from b to a, and the
+    nearest point of core a. Only b may be a half-space. ``hint`` is a direction that may separate
+    the cores, zero for none. The distance is exact up to ``limit``, and a lower bound above it.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.

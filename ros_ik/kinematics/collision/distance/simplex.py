@@ -1,12 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The point of a simplex of up to four corners that is nearest to the origin.
+"""Nearest point to the origin of a simplex with up to four corners.
 
-Answers are weights w >= 0, sum w = 1, of the corners. Corners whose weight is zero take no part.
-The regions of a triangle are those of Ericson, "Real-Time Collision Detection" (2005), section
-5.1.5; its areas are computed from differences of corners, because these are what rounding spares
-when the simplex is far from the origin. Simplices without area or volume fall back to their edges
-or faces.
+The result is a weight w >= 0 for each corner, with sum w = 1. The regions of a triangle are those
+of Ericson, "Real-Time Collision Detection" (2005), section 5.1.5. Areas are computed from
+differences of corners, which are accurate even if the simplex is far from the origin. Simplices
+without area or volume are reduced to their edges or faces.
 """
 
 import functools
@@ -33,7 +32,7 @@ def simplex_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def on_segment(a: vec3, b: vec3) -> scalar:
-        """Weight of b."""
+        """Return the weight of b."""
         edge = b - a
         squared = wp.length_sq(edge)
         if squared > zero:
@@ -45,7 +44,7 @@ def simplex_functions(scalar: type) -> SimpleNamespace:
         ab = b - a
         ac = c - a
         bc = c - b
-        # How far the origin is along the edges, seen from each corner.
+        # Projections of the origin on the edges, relative to each corner.
         a_ab = -wp.dot(ab, a)
         a_ac = -wp.dot(ac, a)
         if a_ab <= zero and a_ac <= zero:
@@ -58,7 +57,7 @@ def simplex_functions(scalar: type) -> SimpleNamespace:
         c_bc = -wp.dot(bc, c)
         if c_ac >= zero and c_bc >= zero:
             return vec3(zero, zero, one)
-        # Areas of the triangles that the origin's projection makes with the edges.
+        # Areas of the triangles between the origin's projection and the edges.
         normal = wp.cross(ab, ac)
         area_c = wp.dot(normal, wp.cross(a, ab))
         if area_c <= zero and a_ab >= zero and b_ab <= zero:
@@ -77,7 +76,7 @@ def simplex_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def beyond_face(a: vec3, b: vec3, c: vec3, opposite: vec3) -> scalar:
-        """Weight of the opposite corner: not positive where the origin is beyond the face."""
+        """Return the weight of the opposite corner, negative if the origin is beyond the face."""
         normal = wp.cross(b - a, c - a)
         height = wp.dot(normal, opposite - a)
         if height == zero:
@@ -88,12 +87,12 @@ def simplex_functions(scalar: type) -> SimpleNamespace:
     def on_tetrahedron(corners: mat43) -> vec4:
         inside = vec4()
         for k in range(4):
-            # The face of the three other corners, i, j and m.
+            # Face of the three other corners i, j and m.
             i = (k + 1) % 4
             j = (k + 2) % 4
             m = (k + 3) % 4
             inside[k] = beyond_face(corners[i], corners[j], corners[m], corners[k])
-        # A volume that is all rounding gives weights that are too large, or all positive.
+        # A volume within rounding would give weights that are too large, or all positive.
         flat = wp.min(inside) > zero and wp.max(inside) > one
         if wp.min(inside) > zero and not flat:
             return inside

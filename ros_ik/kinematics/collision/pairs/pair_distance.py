@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels: distances of pairs of primitives, the closest of them, and their Jacobians."""
+"""Kernels for distances of pairs of primitives, the closest pairs, and their Jacobians."""
 
 from types import SimpleNamespace
 from typing import no_type_check
@@ -21,8 +21,8 @@ def pair_distance_kernels(scalar: type, convex: bool, module: wp.Module) -> Simp
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
-        convex: Whether there are other shapes than spheres, capsules and half-spaces.
-        module: Where they are compiled.
+        convex: Whether there are shapes other than spheres, capsules and half-spaces.
+        module: Module in which they are compiled.
     """
     types = spatial_functions(scalar)
     transform, twist = types.transform, types.twist
@@ -42,12 +42,12 @@ def pair_distance_kernels(scalar: type, convex: bool, module: wp.Module) -> Simp
         for k in range(data.counts[0]):
             place_shape(data, work, robot, data.used[k], body_q)
 
-    # One kernel for both: what measures a pair takes seconds to compile.
+    # A single kernel for both, because the measurement of a pair takes seconds to compile.
     @compiled_kernel(module=module)
     def pair_distances(
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         data: Pairs,
-        each: bool,  # a row per pair and a thread per row; else the closest of all, a thread each
+        each: bool,  # a row and a thread per pair; else a thread per robot finds the closest
         start_idx: int,
         work: PairWork,
         values: wp.array2d(dtype=scalar),  # [n, total_rows]
@@ -83,7 +83,7 @@ def pair_distance_kernels(scalar: type, convex: bool, module: wp.Module) -> Simp
     @compiled_kernel(module=module)
     def distance_jacobian(
         joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
-        dofs: wp.array(dtype=wp.int32),  # [n_active], those that a variable drives
+        dofs: wp.array(dtype=wp.int32),  # [n_active], driven by a variable
         variable: wp.array(dtype=wp.int32),  # [n_active]
         scale: wp.array(dtype=scalar),  # [n_active]
         moves: wp.array2d(dtype=wp.int32),  # [body_count + 1, n_active], row 0 is the world

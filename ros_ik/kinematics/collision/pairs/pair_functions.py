@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs of placed primitives as Warp functions: how far apart they are, and in which direction.
+"""Distances and directions of pairs of primitives, as Warp functions.
 
-Pairs are grouped by what they need: spheres first, then other round ones and half-spaces, which
-have closed forms, then those that need GJK.
+Pairs are grouped by method: first spheres, then other round shapes and half-spaces, which have
+closed forms, then pairs that need GJK.
 """
 
 import functools
@@ -20,14 +20,14 @@ from ros_ik.kinematics.spatial import spatial_functions
 from ros_ik.model.conventions.joint_type import GeoType
 
 _PLANE, _SPHERE = int(GeoType.PLANE), int(GeoType.SPHERE)
-# Value [m] of distances that are not bounded by a d_max and belong to no pair.
+# Distance [m] in rows without a pair, if there is no d_max.
 FAR = 1e3
 
 
 @no_type_check
 @functools.cache
 def pair_structs(scalar: type) -> SimpleNamespace:
-    """Build ``Pairs``, which primitives there are and what is measured, and ``PairWork``.
+    """Build the structs ``Pairs``, primitives and pairs to measure, and ``PairWork``, results.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -45,7 +45,7 @@ def pair_structs(scalar: type) -> SimpleNamespace:
         pairs: wp.array(dtype=wp.vec2i)  # [n_pairs]; spheres, then other round ones, then others
         counts: wp.array(dtype=wp.int32)  # [4]: used, sphere pairs, round pairs, all pairs
         d_min: scalar  # h = d - d_min
-        d_max: scalar  # farther pairs are switched off
+        d_max: scalar  # farther pairs are inactive
 
     @wp.struct
     class PairWork:
@@ -53,7 +53,7 @@ def pair_structs(scalar: type) -> SimpleNamespace:
         axis: wp.array2d(dtype=vec3)  # [n, n_shapes]
         normal: wp.array2d(dtype=vec3)  # [n, most convex pairs]
         point: wp.array2d(dtype=vec3)  # [n, most convex pairs]
-        hint: wp.array2d(dtype=vec3)  # [n, most convex pairs], the last normals, of any poses
+        hint: wp.array2d(dtype=vec3)  # [n, most convex pairs], last normals, at any poses
         pair: wp.array2d(dtype=wp.int32)  # [n, n_rows], -1 = none
         distance: wp.array2d(dtype=scalar)  # [n, n_rows]
 
@@ -63,7 +63,7 @@ def pair_structs(scalar: type) -> SimpleNamespace:
 @no_type_check
 @functools.cache
 def place_shape_function(scalar: type) -> wp.Function:
-    """Build ``place_shape(data, work, robot, shape, body_q)``: a primitive in the world.
+    """Build ``place_shape(data, work, robot, shape, body_q)``, the pose of a primitive.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -95,12 +95,14 @@ def place_shape_function(scalar: type) -> wp.Function:
 def distance_functions(scalar: type, convex: bool) -> SimpleNamespace:
     """Build the functions of one floating-point type.
 
-    ``pair_distance(data, work, robot, k, body_q, limit) -> distance``: of pair k, exact up to the
-    limit, else something above it. ``pair_direction(data, work, robot, k) -> (normal, point)``:
-    unit normal from the second primitive to the first and a point of the first core; the normal
-    is zero where points or parallel segments meet. ``pair_gap(data, work, robot, k, body_q, n)``:
-    distance along a unit direction from the second primitive to the first, never more than the
-    distance; that of a half-space is along its own normal.
+    - ``pair_distance(data, work, robot, k, body_q, limit) -> distance``: distance of pair k, exact
+      up to the limit; a larger distance is only known to exceed it.
+    - ``pair_direction(data, work, robot, k) -> (normal, point)``: unit normal from the second
+      primitive to the first, and a point of the first core. The normal is zero if points or
+      parallel segments touch.
+    - ``pair_gap(data, work, robot, k, body_q, n)``: distance along a unit direction from the
+      second primitive to the first, a lower bound of the distance. For a half-space the direction
+      is its own normal.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -229,7 +231,7 @@ def distance_functions(scalar: type, convex: bool) -> SimpleNamespace:
         body_q: wp.array2d(dtype=transform),
         limit: scalar,
     ) -> scalar:
-        """Distance of a pair, exact up to the limit, else something above it."""
+        """Return the distance of a pair, exact up to the limit, else some value above it."""
         a = data.pairs[k][0]
         b = data.pairs[k][1]
         apart = wp.length_sq(work.center[robot, a] - work.center[robot, b])
@@ -246,7 +248,7 @@ def distance_functions(scalar: type, convex: bool) -> SimpleNamespace:
 
     @wp.func
     def pair_direction(data: Pairs, work: PairWork, robot: int, k: int):
-        """Return the normal of a pair and the point of its first core; zero where points meet."""
+        """Return the normal of a pair, zero if points touch, and a point of its first core."""
         a = data.pairs[k][0]
         b = data.pairs[k][1]
         axis_a = work.axis[robot, a]
@@ -272,7 +274,7 @@ def distance_functions(scalar: type, convex: bool) -> SimpleNamespace:
         body_q: wp.array2d(dtype=transform),
         n: vec3,
     ) -> scalar:
-        """Distance of a pair along a direction."""
+        """Return the distance of a pair along a direction."""
         a = data.pairs[k][0]
         b = data.pairs[k][1]
         radii = data.shapes.radius[a] + data.shapes.radius[b]

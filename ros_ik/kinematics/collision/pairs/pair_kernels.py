@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""All kernels on pairs of shapes, compiled together.
+"""All kernels for pairs of primitives, compiled together.
 
-What measures a pair takes seconds to compile, and several kernels need it. Warp compiles a module
-as a whole, so in one module it is compiled once; and anew where a kernel joins the module after it
-was loaded, so they are made together.
+Several kernels use the measurement of a pair, which takes seconds to compile. Warp compiles a
+module as a whole, so in a common module it is compiled once. All kernels are created together,
+because Warp compiles a module again if a kernel is added after it was loaded.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def pair_kernels(scalar: type, convex: bool) -> SimpleNamespace:
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
-        convex: Whether there are other shapes than spheres, capsules and half-spaces; without
+        convex: Whether there are shapes other than spheres, capsules and half-spaces; without
             them the kernels compile in a fraction of the time.
 
     Returns:

@@ -1,16 +1,17 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel: whether pairs of primitives stay apart along the path of a step and its stop.
+"""Kernel that checks whether primitives stay apart along the path of a step and its stop.
 
-Each pair is followed for itself, whatever their number: from place to place it must not come
-below the floor, or nearer than it was where it is below. What it can no longer reach before the
-end is done with; what no commanded joint moves is left out. Between two places
+Every pair is checked separately. From one sampled configuration (place) of the path to the next,
+its distance must not fall below the floor, or must not shrink if it is below already. The check of
+a pair ends when it can no longer reach the floor before the end of the path. Pairs that no
+commanded joint moves are skipped. Between two places
 
-    d >= (d_a + d_b - the way of both) / 2    and
+    d >= (d_a + d_b - motion of both) / 2     and
     d >= min(d_a, n . (p_a - p_b)) - bend     along the direction n of d_a, fixed in the second
                                               link, see :mod:`ros_ik.kinematics.stepping.stop_path`
 
-and where neither is enough, places are added in between.
+If neither bound is sufficient, places are added in between.
 """
 
 from typing import no_type_check
@@ -40,8 +41,8 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
-        convex: Whether there are other shapes than spheres, capsules and half-spaces.
-        module: Where it is compiled.
+        convex: Whether there are shapes other than spheres, capsules and half-spaces.
+        module: Module in which it is compiled.
     """
     types = spatial_functions(scalar)
     vec3, quat, transform, twist = types.vec3, types.quat, types.transform, types.twist
@@ -69,7 +70,7 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
         work: PairWork,
         body_q: wp.array2d(dtype=transform),
     ):
-        """Put a shape where it is at a place."""
+        """Compute the pose of a shape at a place."""
         body = data.shapes.body[shape]
         if body >= 0:
             body_q[robot, body] = path.body_q[row, body]
@@ -89,9 +90,10 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
         data: Pairs,
         work: PairWork,
     ):
-        """Bound how much nearer a pair may come between two times, and the error of chords.
+        """Bound the approach of a pair between two times, and the deviation from chords.
 
-        The row is at one of the times; points of the first shape are seen from the second.
+        The row holds the poses of one of the times. Points of the first shape are in the frame of
+        the second.
         """
         body_a = data.shapes.body[a] + 1
         body_b = data.shapes.body[b] + 1
@@ -142,7 +144,7 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
         b = data.pairs[k][1]
         last = path.times.shape[1] - 1
         end = path.times[robot, last]
-        place = int(-1)  # the last of the given ones that is behind; low may be beyond it
+        place = int(-1)  # last of the given places that was passed; low may be beyond it
         low = scalar(0.0)
         h = scalar(0.0)  # at low
         along = vec3()  # direction of h in the second link
@@ -158,7 +160,7 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
             found = pair_distance(data, work, robot, k, body_q, limit)
             h_next = wp.min(found, limit)
             rotation = turn_of(b, robot, data, body_q)
-            # Of bodies in each other the direction before may be better than the one found.
+            # For overlapping bodies the previous direction may be better than the new one.
             gap = scalar(-wp.inf)
             code = wp.static(SAFE)
             if place >= 0:
@@ -182,7 +184,7 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
                     continue
                 code = wp.static(SAFE)
             if found > limit:
-                break  # it cannot come near any more
+                break  # it cannot reach the floor any more
             if not (gap > found):
                 normal, _point = pair_direction(data, work, robot, k)
                 along = wp.quat_rotate_inv(rotation, normal)
@@ -198,16 +200,16 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
     @compiled_kernel(module=module)
     def follow_pairs(
         path: Path,
-        joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count], where the path begins
-        dofs: wp.array(dtype=wp.int32),  # [n_active], those that a variable drives
+        joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count], at the start of the path
+        dofs: wp.array(dtype=wp.int32),  # [n_active], driven by a variable
         moves: wp.array2d(dtype=wp.int32),  # [body_count + 1, n_active], row 0 is the world
         data: Pairs,
-        now: PairWork,  # the primitives placed where the path begins
+        now: PairWork,  # poses of the primitives at the start of the path
         tolerance: wp.array(dtype=scalar),  # [1]
         between: bool,
         column: int,
         work: PairWork,
-        body_q: wp.array2d(dtype=transform),  # [n, body_count], room
+        body_q: wp.array2d(dtype=transform),  # [n, body_count], work space
         ways: wp.array2d(dtype=scalar),  # [n, n_shapes], of shapes in the world
         unsafe: wp.array2d(dtype=wp.int32),  # [n, barriers]
         cut: wp.array2d(dtype=wp.int32),  # [n, joint_dof_count or 0]
@@ -220,7 +222,7 @@ def pair_path_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
                 break
             if may_reach(data, now, robot, k, ways):
                 fall = pair_fall(data, now, robot, k, joint_S_s, dofs, moves, path.way)
-                # A pair that does not move comes no nearer, however near it is.
+                # A pair that does not move cannot get closer.
                 if not (fall == zero):
                     code = follow_pair(
                         k, path, robot, dofs, moves, data, floor, between, work, body_q

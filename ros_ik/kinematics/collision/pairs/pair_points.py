@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel: the nearest points of the surfaces of the closest pairs of primitives."""
+"""Kernel for the nearest surface points of the closest pairs of primitives."""
 
 import functools
 from typing import no_type_check
@@ -16,7 +16,7 @@ from ros_ik.kinematics.spatial import spatial_functions
 @no_type_check
 @functools.cache
 def pair_points_kernel(scalar: type) -> wp.Kernel:
-    """Build the kernel of one floating-point type, for the pairs that were measured last.
+    """Build the kernel of one floating-point type, for the last measured pairs.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.

@@ -1,21 +1,22 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel: which pairs of primitives get a row in the program of a step.
+"""Kernel that selects the pairs of primitives which get a row in the quadratic program of a step.
 
-Of a row J x >= d in the box l <= x <= u of a step, the least that it can come to is
+In the box l <= x <= u of a step, the least value of the left side of a row J x >= d is
 
     least = sum_k min(J_k l_k, J_k u_k)
 
-With least >= d no step in the box breaks the row: it is left out, and nothing changes. So is that
-of a pair that the step cannot move, J = 0. Of the others come first those that could touch
-soonest, h / -least. Pairs that are violated already have rows of their own, so that they never
-take the place of others, and keep them until they are not, for steps are calmer while there are
-any; those come first that the step could push deepest.
+If least >= d, no step in the box violates the row, so it can be left out without any effect. This
+includes pairs that the step cannot move, J = 0. The other pairs are ranked by urgency, h / -least,
+the time until they could touch. Violated pairs have separate rows, so that they never displace
+others. They keep their rows until they are no longer violated, which makes steps smoother. They
+are ranked by how deep the step could push them.
 
-The middle of the box moves the centre of a shape by its drift, and no point of it by more than an
-extra beside that; links that the same variables move are one body for it. A value falls by no more
-than the way w, the difference of the drifts of both shapes and both extras: pairs with d(h) <= -w,
-and pairs that could not touch sooner than those that have all rows already, are not even measured.
+A step to the middle of the box moves the centre of a shape by its drift. Any other step in the box
+moves its points by at most an extra distance more. Links that the same variables move share these
+values. The distance of a pair falls by at most w, the length of the difference of both drifts plus
+both extras. Pairs with d(h) <= -w are not measured, nor are pairs that are less urgent than those
+that already have all rows.
 """
 
 from typing import no_type_check
@@ -29,11 +30,11 @@ from ros_ik.kinematics.row_bound import row_bound_function
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 
-# A bound on a variable [rad or m] that stands for none.
+# Replacement for an infinite bound on a variable [rad or m].
 _ANYWHERE = 1e6
-# Slope |J| [m/rad] that is only rounding: the pair does not move.
+# Slope |J| [m/rad] below which a pair does not move, but for rounding.
 _STILL = 1e-9
-# Depth [m] up to which a pair counts as touching and not as violated: rounding.
+# Penetration [m] up to which a pair is touching and not yet violated, to allow for rounding.
 _TOUCHING = 1e-6
 
 
@@ -43,8 +44,8 @@ def pair_rows_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
-        convex: Whether there are other shapes than spheres, capsules and half-spaces.
-        module: Where it is compiled.
+        convex: Whether there are shapes other than spheres, capsules and half-spaces.
+        module: Module in which it is compiled.
     """
     types = spatial_functions(scalar)
     vec3, transform, twist = types.vec3, types.transform, types.twist
@@ -68,7 +69,7 @@ def pair_rows_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
         lower: wp.array2d(dtype=scalar),
         upper: wp.array2d(dtype=scalar),
     ):
-        """Way and turn of a link in the middle of the box, and how far others are from them."""
+        """Return motion and rotation of a link at the middle of the box, and their deviations."""
         drift = vec3()
         turn = vec3()
         slip = scalar(0.0)
@@ -90,7 +91,7 @@ def pair_rows_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
 
     @wp.func
     def farthest(way: scalar, gain: scalar, dt: scalar) -> scalar:
-        """Value, less the margin, from which on a row lets h fall by this way."""
+        """Return the value of h - margin above which a row allows h to fall by this amount."""
         part = way / (gain * dt)
         if part < scalar(1.0):
             return part / (scalar(1.0) - part)
@@ -108,7 +109,7 @@ def pair_rows_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
         keys: wp.array2d(dtype=scalar),
         values: wp.array2d(dtype=scalar),
     ) -> int:
-        """Row for a pair: a free one, or that of the pair that is least urgent; -1 for none."""
+        """Return a free row, or the row of the least urgent pair if less urgent; -1 for none."""
         slot = int(-1)
         for row in range(first, last):
             if work.pair[robot, row] < 0:
@@ -124,11 +125,11 @@ def pair_rows_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
     def choose_pairs(
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
-        dofs: wp.array(dtype=wp.int32),  # [n_active], those that a variable drives
+        dofs: wp.array(dtype=wp.int32),  # [n_active], driven by a variable
         variable: wp.array(dtype=wp.int32),  # [n_active]
         scale: wp.array(dtype=scalar),  # [n_active]
         moves: wp.array2d(dtype=wp.int32),  # [body_count + 1, n_active], row 0 is the world
-        leader: wp.array(dtype=wp.int32),  # [body_count], first link that moves as one with it
+        leader: wp.array(dtype=wp.int32),  # [body_count], first link with the same motion
         lower: wp.array2d(dtype=scalar),  # [n, n_variables], the box of the step
         upper: wp.array2d(dtype=scalar),  # [n, n_variables]
         gain: wp.array(dtype=scalar),  # [barriers]
@@ -177,10 +178,10 @@ def pair_rows_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kernel
             drifts[robot, shape] = drift
             extras[robot, shape] = extra
             widest = wp.max(widest, wp.length(drift) + extra)
-        # No pair farther apart than this matters.
+        # Pairs farther apart than this are irrelevant.
         outermost = data.d_min + margin + farthest(scalar(2.0) * widest, gain[barrier], dt)
         outermost = wp.min(outermost, data.d_max)
-        latest = scalar(wp.inf)  # key of the least urgent row, once all are taken
+        latest = scalar(wp.inf)  # key of the least urgent row, once all are in use
         for k in range(data.counts[3]):
             a = data.pairs[k][0]
             b = data.pairs[k][1]

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives of the distances of pairs of primitives, as a Warp function.
 
-The degrees of freedom that move both links of a pair move it as a whole. Another one with the
-motion subspace (v, omega), in world axes at the world origin, moves the distance by
+A degree of freedom that moves both links of a pair does not change their distance. Any other, with
+the motion subspace (v, omega) in world axes at the world origin, changes it by
 
     dd/dq_k = +- n . (v + omega x p) = +- (v, omega) . (n, p x n)
 
-with + for those that move the first link. p may be either of the nearest points: their difference
-lies along n.
+with + if it moves the first link. p may be either of the nearest points, because their difference
+is parallel to n.
 """
 
 import functools
@@ -24,10 +24,10 @@ from ros_ik.kinematics.spatial import spatial_functions
 @no_type_check
 @functools.cache
 def write_slopes_function(scalar: type, convex: bool) -> wp.Function:
-    """Build ``write_slopes(robot, k, <motion>, data, work, slopes, row)`` of a measured pair.
+    """Build ``write_slopes(robot, k, <motion>, data, work, slopes, row)``.
 
-    It writes dd/dx of pair k into ``slopes[robot, row]``; the motion is joint_S_s, dofs, variable,
-    scale and moves.
+    The function writes dd/dx of the measured pair k into ``slopes[robot, row]``. <motion> stands
+    for joint_S_s, dofs, variable, scale and moves.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -55,7 +55,7 @@ def write_slopes_function(scalar: type, convex: bool) -> wp.Function:
         moves: wp.array2d(dtype=wp.int32),
         scale: wp.array(dtype=scalar),
     ) -> vec3:
-        """Direction across ``along`` in which two cores that have met part most easily."""
+        """Return the direction normal to ``along`` in which touching cores separate easiest."""
         best = vec3(scalar(0.0), scalar(0.0), scalar(1.0))
         most = scalar(-1.0)
         for k in range(3):
@@ -80,7 +80,7 @@ def write_slopes_function(scalar: type, convex: bool) -> wp.Function:
         robot: int,
         k: int,
         joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
-        dofs: wp.array(dtype=wp.int32),  # [n_active], those that a variable drives
+        dofs: wp.array(dtype=wp.int32),  # [n_active], driven by a variable
         variable: wp.array(dtype=wp.int32),  # [n_active]
         scale: wp.array(dtype=scalar),  # [n_active]
         moves: wp.array2d(dtype=wp.int32),  # [body_count + 1, n_active], row 0 is the world

@@ -1,16 +1,16 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels: whether pairs of primitives may meet while joints move by no more than so much.
+"""Kernel that finds pairs of primitives that may touch while joints move within bounds.
 
-A joint that turns by theta carries a point at the distance rho from its axis along an arc of
-theta rho. It only turns what the joints after it have moved the point by, so that
+A joint that turns by theta moves a point at the distance rho from its axis along an arc of length
+theta rho. It merely rotates the displacement of the point by later joints, so that
 
     |dp| <= sum_k |theta_k| rho_k
 
-with the distances before anything moves, and 1 for them where a joint slides. The distance of a
-pair falls by no more than its two sides move, each by the degrees of freedom that do not carry the
-other. (Bounds of this kind: Schwarzer, Saha, Latombe, "Adaptive dynamic collision checking for
-single and multiple robots in complex environments", T-RO 21 (2005).)
+with the distances rho before the motion, and rho = 1 for a prismatic joint. The distance of a pair
+falls by no more than the motion of both sides, each by the degrees of freedom that do not move the
+other side. (For bounds of this kind see Schwarzer, Saha, Latombe, "Adaptive dynamic collision
+checking for single and multiple robots in complex environments", T-RO 21 (2005).)
 """
 
 import functools
@@ -24,14 +24,14 @@ from ros_ik.kinematics.collision.pairs.pair_functions import pair_structs
 from ros_ik.kinematics.runtime.compiled_kernel import compiled_kernel
 from ros_ik.kinematics.spatial import spatial_functions
 
-# Added to bounds for their rounding and that of distances by GJK [m].
+# Allowance for the rounding of bounds and of distances by GJK [m].
 ROUNDING = 1e-6
 
 
 @no_type_check
 @functools.cache
 def arc_function(scalar: type) -> wp.Function:
-    """Build ``arc(S, way, point, reach)``: a bound on the way of all points near a point.
+    """Build ``arc(S, way, point, reach)``, a bound on the motion of points within ``reach``.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -50,12 +50,14 @@ def arc_function(scalar: type) -> wp.Function:
 @no_type_check
 @functools.cache
 def sweep_functions(scalar: type) -> SimpleNamespace:
-    """Build what tells pairs that joints cannot bring together by moving so much.
+    """Build functions that bound the approach of pairs for bounded motions of the joints.
 
-    ``arc``: see :func:`arc_function`. ``set_ways(data, work, robot, joint_S_s, dofs, moves, way,
-    ways)``: how far each shape moves in the world. ``may_reach(data, work, robot, k, ways)``:
-    whether the spheres about the two shapes of a pair can meet. ``pair_fall(data, work, robot, k,
-    joint_S_s, dofs, moves, way)``: what their distance can lose.
+    - ``arc``: see :func:`arc_function`.
+    - ``set_ways(data, work, robot, joint_S_s, dofs, moves, way, ways)``: bound on the motion of
+      each shape in the world.
+    - ``may_reach(data, work, robot, k, ways)``: whether the bounding spheres of a pair can touch.
+    - ``pair_fall(data, work, robot, k, joint_S_s, dofs, moves, way)``: largest decrease of the
+      distance of a pair.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -77,7 +79,7 @@ def sweep_functions(scalar: type) -> SimpleNamespace:
         moves: wp.array2d(dtype=wp.int32),
         way: wp.array2d(dtype=scalar),
     ) -> scalar:
-        """Sum of what moves a shape and does not carry the link ``other`` as well."""
+        """Return the bound on the motion of a shape by joints that do not also move ``other``."""
         total = scalar(0.0)
         body = data.shapes.body[shape]
         if body >= 0:
@@ -146,8 +148,8 @@ def pair_sweep_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kerne
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
-        convex: Whether there are other shapes than spheres, capsules and half-spaces.
-        module: Where it is compiled.
+        convex: Whether there are shapes other than spheres, capsules and half-spaces.
+        module: Module in which it is compiled.
     """
     types = spatial_functions(scalar)
     transform, twist = types.transform, types.twist
@@ -161,7 +163,7 @@ def pair_sweep_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kerne
     def sweep_pairs(
         body_q: wp.array2d(dtype=transform),  # [n, body_count]
         joint_S_s: wp.array2d(dtype=twist),  # [n, joint_dof_count]
-        dofs: wp.array(dtype=wp.int32),  # [n_active], those that a variable drives
+        dofs: wp.array(dtype=wp.int32),  # [n_active], driven by a variable
         moves: wp.array2d(dtype=wp.int32),  # [body_count + 1, n_active], row 0 is the world
         way: wp.array2d(dtype=scalar),  # [n, joint_dof_count]
         data: Pairs,
@@ -175,7 +177,7 @@ def pair_sweep_kernel(scalar: type, convex: bool, module: wp.Module) -> wp.Kerne
         for k in range(data.counts[3]):
             if may_reach(data, work, robot, k, ways):
                 fall = pair_fall(data, work, robot, k, joint_S_s, dofs, moves, way)
-                # What does not move does not come nearer, however near it is.
+                # A pair that does not move cannot get closer.
                 if not (fall == scalar(0.0)):
                     limit = least + fall
                     if not (pair_distance(data, work, robot, k, body_q, limit) > limit):

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel: whether the origin of a link stays inside a box along the path of a step and its stop.
+"""Kernel that checks whether a link's origin stays inside a box along a step and its stop.
 
     h = +- (p_a - bound)   for each face, p in the axes of the reference link
 
-Every face is judged for itself, from place to place and, by the bounds of
+Every face is checked separately, at each sampled configuration of the path and, by the bounds of
 :mod:`ros_ik.kinematics.stepping.stop_path`, between them.
 """
 
@@ -30,7 +30,7 @@ from ros_ik.kinematics.stepping.stop_path import WORSE
 @no_type_check
 @functools.cache
 def point_in_function(scalar: type) -> wp.Function:
-    """Build ``point_in(row, link, reference, body_q)``: origin of a link in another's axes.
+    """Build ``point_in(row, link, reference, body_q)``, a link's origin in another link's frame.
 
     Args:
         scalar: ``wp.float32`` or ``wp.float64``.
@@ -74,7 +74,7 @@ def follow_point_kernel(scalar: type) -> wp.Kernel:
         link: int,
         chain_dof: wp.array(dtype=wp.int32),
     ):
-        """Bound the way of the point between two times, and the error of its chord."""
+        """Bound the motion of the point between two times, and its deviation from the chord."""
         point = wp.transform_get_translation(path.body_q[row, link])
         way = scalar(0.0)
         turned = scalar(0.0)
@@ -104,7 +104,7 @@ def follow_point_kernel(scalar: type) -> wp.Kernel:
     ) -> int:
         last = path.times.shape[1] - 1
         end = path.times[robot, last]
-        place = int(-1)  # the last of the given ones that is behind; low may be beyond it
+        place = int(-1)  # last of the given places that was passed; low may be beyond it
         low = scalar(0.0)
         h = scalar(0.0)  # at low
         span = scalar(0.0)  # 0 = to the next place
@@ -132,7 +132,7 @@ def follow_point_kernel(scalar: type) -> wp.Kernel:
                     continue
                 code = wp.static(SAFE)
             if h_next - rest >= floor or rest == zero:
-                break  # it cannot come near any more
+                break  # it cannot reach the face any more
             h = h_next
             low = high
             span = scalar(2.0) * span
