@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Differential inverse kinematics: the best step towards targets inside limits and barriers.
+"""Differential inverse kinematics, the best step towards targets within limits and barriers.
 
-The interface is that of roboplan's Oink: a solver for a joint group, tasks, limits, barriers, a
-step written in place, and a check of the step against the barriers at q + dq.
+The interface is that of roboplan's Oink: a solver for a joint group, tasks, limits and barriers.
+It writes a step in place, and checks a step against the barriers at q + dq.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ from ros_ik.solvers.step.tasks.residuals import StepResiduals
 from ros_ik.solvers.step.tasks.task import Task
 
 _STATUS = {int(status): status for status in SolveStatus}
-# What robots need to slide along a barrier without a margin [units of h].
+# Tolerance that robots need to slide along a barrier without a margin [units of h].
 _ROOM = 1e-4
 
 
 class _Recent(NamedTuple):
-    """The last combination solved: copies of the sequences, to see that they are the same."""
+    """Copies of the last tasks, limits and barriers, to detect that they are the same."""
 
     tasks: Sequence[Task]
     limits: Sequence[Limit]
@@ -76,16 +76,16 @@ class _Recent(NamedTuple):
 
 
 class DifferentialIK(ReadOnce):
-    """Steps of one robot, or of n robots of one model, towards their tasks.
+    """Solver for steps of one robot, or of n robots of one model, towards their tasks.
 
-    One instance belongs to one thread. Its tasks, limits and barriers belong to it. Arrays may be
-    of any library, in float32 or float64. On a GPU coordinates and steps of a batch that are of
-    Warp, PyTorch, JAX or CuPy do not pass the host.
+    Use an instance in one thread only, and its tasks, limits and barriers in no other solver.
+    Arrays may be of any library, in float32 or float64. On a GPU, batches of coordinates and steps
+    in arrays of Warp, PyTorch, JAX or CuPy are not copied to the host.
 
     Attributes:
         model: The model.
         group: The joints that may move.
-        n_robots: Number of robots stepped together.
+        n_robots: Number of robots in a batch.
     """
 
     read_once = frozenset(('model', 'group', 'n_robots'))
@@ -100,13 +100,13 @@ class DifferentialIK(ReadOnce):
         n_robots: int = 1,
         n_threads: int | None = None,
     ) -> None:
-        """Create the solver; graphs are made at the first solve with a combination of arguments.
+        """Create the solver; the first solve of each combination of arguments captures a graph.
 
         Args:
-            model: The model; its device is the solver's.
-            group: A joint group or what :meth:`Model.joint_group` takes.
+            model: The model; the solver uses its device.
+            group: A joint group or an argument of :meth:`Model.joint_group`.
             settings: Settings; None for the defaults.
-            n_robots: Number of robots stepped together, at least 1.
+            n_robots: Number of robots in a batch, at least 1.
             n_threads: CPU threads that share a large batch; None for one per core.
 
         Raises:
@@ -133,8 +133,9 @@ class DifferentialIK(ReadOnce):
         )
         self._pool = ThreadPoolExecutor(self._n_threads) if n_robots > 1 else None
         self._recent: _Recent | None = None
-        # The stop after the last step could have reached a barrier, as was checked; a barrier was
-        # near its margin in the last solve; a violation was left then, or shortly before.
+        # Whether the stop after the last step could have reached a barrier; whether a barrier was
+        # near its margin in the last solve; whether the robot left a violation then or just
+        # before.
         self._may_reach = self._was_near = self._recovers = False
         self._known_barriers: tuple[Barrier, ...] = ()
         self._q_row = self._joint_q.host[0] if n_robots == 1 else None
@@ -163,28 +164,28 @@ class DifferentialIK(ReadOnce):
     ) -> Any:
         """Find the best step at ``joint_q``.
 
-        Limits and barriers may be left out, as with roboplan's overloads: ``solve_ik(joint_q,
-        tasks, delta_q)``, ``solve_ik(joint_q, tasks, limits, delta_q)``, ``solve_ik(joint_q,
-        tasks, barriers, delta_q)``, each with a regularization after ``delta_q``.
+        Limits and barriers may be omitted, as in roboplan's overloads: ``solve_ik(joint_q, tasks,
+        delta_q)``, ``solve_ik(joint_q, tasks, limits, delta_q)``, ``solve_ik(joint_q, tasks,
+        barriers, delta_q)``, each with a regularization after ``delta_q``.
 
         Args:
             joint_q: Coordinates, shape [joint_coord_count] or [n_robots, joint_coord_count].
-            tasks: What to reach.
-            limits: Hard limits; they hold whatever the barriers ask for.
-            barriers: Barriers; relaxed to the closest feasible ones where limits forbid them.
-            delta_q: Output, written in place: the step over all degrees of freedom, shape
-                [joint_dof_count], or over the variables of the group, shape [n_variables], with a
-                leading [n_robots] where ``joint_q`` has one. Zero where the status is not ok.
-            regularization: Weight of |dq|^2 added to the cost.
-            xp: Module of the array of statuses, such as torch or warp; None for that of
-                ``joint_q``, and for NumPy where this is of Warp.
+            tasks: The tasks.
+            limits: Hard limits, which take precedence over barriers.
+            barriers: Barriers, relaxed as little as possible if limits conflict with them.
+            delta_q: Output, written in place: the step of all degrees of freedom, shape
+                [joint_dof_count], or of the variables of the group, shape [n_variables], with a
+                leading [n_robots] if ``joint_q`` has one. Zero if the status is not ok.
+            regularization: Weight of |dq|^2 in the cost.
+            xp: Module of the array of statuses, such as torch or warp. None for the module of
+                ``joint_q``, or NumPy for Warp arrays.
 
         Returns:
-            A status, or int32 [n_robots] where ``joint_q`` has a leading dimension.
+            A status, or int32 [n_robots] if ``joint_q`` has a leading dimension.
 
         Raises:
             ArgumentError: A wrong shape, no task, a negative regularization, or arguments of the
-                wrong kind.
+                wrong type.
         """
         if not isinstance(delta_q, np.ndarray):
             limits, barriers, delta_q, regularization = sorted_arguments(
@@ -222,7 +223,7 @@ class DifferentialIK(ReadOnce):
         regularization: float,
         xp: Any,
     ) -> Any:
-        """Find steps that go into an array of Warp or another library."""
+        """Find steps and write them to an array of Warp or another library."""
         check_writable('delta_q', delta_q)
         step = exchanged('delta_q', delta_q)
         if not self._stays_on_device(joint_q) or step.dtype not in (wp.float32, wp.float64):
@@ -244,21 +245,21 @@ class DifferentialIK(ReadOnce):
         return self._statuses(problem, xp, on_device=True)
 
     def _statuses(self, problem: StepProblem, xp: Any, *, on_device: bool = False) -> Any:
-        """Return a copy of the statuses of a batch in an array of a module."""
+        """Return a copy of the statuses of a batch as an array of a module."""
         if xp is np and not on_device:
             return problem.status.copy()
         status = wp.clone(problem.on_device()[2])
         return in_namespace(status, xp)
 
     def _stays_on_device(self, joint_q: Any) -> bool:
-        """Return whether an array is a batch of coordinates that need not pass the host."""
+        """Return whether an array is a batch of coordinates that can stay on the device."""
         return (
             is_exchanged(joint_q)
             and tuple(getattr(joint_q, 'shape', ())) == self._joint_q.array.shape
         )
 
     def _read_joint_q(self, joint_q: Any) -> None:
-        """Bring a batch of coordinates to the buffer, on the device."""
+        """Copy a batch of coordinates to the buffer, on the device."""
         given, _ = batch_input(
             'joint_q', joint_q, self.model.joint_coord_count, self._device, n=self.n_robots
         )
@@ -302,11 +303,11 @@ class DifferentialIK(ReadOnce):
 
     @property
     def settings(self) -> DifferentialIKSettings:
-        """The settings; :meth:`set_max_iterations` changes one, others need another solver."""
+        """Settings; only :meth:`set_max_iterations` can change one later."""
         return self._settings
 
     def set_max_iterations(self, max_iterations: int) -> None:
-        """Set the bound of the dual method from the next solve on; no graph is recorded anew.
+        """Set ``max_iterations`` from the next solve on, without recording graphs again.
 
         Raises:
             ArgumentError: Below 1.
@@ -322,18 +323,18 @@ class DifferentialIK(ReadOnce):
         delta_q: Any,
         tolerance: float = 0.0,
     ) -> SolveStatus | np.ndarray:
-        """Check a step against barriers at q + dq and cut what makes one worse.
+        """Check a step against barriers at q + dq, and cut it if a barrier gets worse.
 
         Args:
             joint_q: Coordinates, shape [joint_coord_count] or [n_robots, joint_coord_count].
             barriers: The barriers.
-            delta_q: The step over all degrees of freedom, [joint_dof_count] or [n_robots,
+            delta_q: The step of all degrees of freedom, [joint_dof_count] or [n_robots,
                 joint_dof_count]; cut in place.
-            tolerance: How far below zero h may be, in units of h.
+            tolerance: Tolerated violation of h, in units of h.
 
         Returns:
-            CONVERGED where nothing was cut, HALTED_BY_BARRIER where something was,
-            NON_FINITE_INPUT for a step with NaN or infinity, which becomes zero.
+            CONVERGED if nothing was cut, HALTED_BY_BARRIER if something was, NON_FINITE_INPUT for
+            a step with NaN or infinity, which becomes zero.
 
         Raises:
             ArgumentError: A wrong shape or a negative tolerance.
@@ -362,32 +363,32 @@ class DifferentialIK(ReadOnce):
         jerk: Any = None,
         delta_q_before: Any = None,
     ) -> SolveStatus | np.ndarray:
-        """Check that the robot can still stop after a step, and cut the step where it cannot.
+        """Check that the robot can still stop after a step, and cut the step if it cannot.
 
-        Unlike :meth:`enforce_barriers` this never leaves the limits of acceleration and jerk: the
-        step is drawn towards the stop that the step before it was checked for; see
-        :mod:`ros_ik.solvers.step.checks.stopping_check`. Use one or the other, at every step.
+        Unlike :meth:`enforce_barriers`, this respects the acceleration and jerk limits. An unsafe
+        step is blended with the stop that was checked together with the previous step; see
+        :mod:`ros_ik.solvers.step.checks.stopping_check`. Call one of the two methods at every
+        step.
 
         Args:
             joint_q: Coordinates, shape [joint_coord_count] or [n_robots, joint_coord_count].
             barriers: The barriers.
             delta_q: The step over all degrees of freedom, [joint_dof_count] or [n_robots,
                 joint_dof_count]; cut in place.
-            last_delta_q: The step before it, same shape; zero at rest.
+            last_delta_q: The previous step, same shape; zero at rest.
             acceleration: Largest deceleration of each degree of freedom [rad/s^2 or m/s^2], shape
-                [joint_dof_count]; inf where one stops at once.
-            tolerance: How far below zero h may be, in units of h. None for 0 where every barrier
-                has a margin of 1e-4 or more, else for what is missing to that: without any room
-                every step along a curved barrier would end behind it, and a robot that touches
-                one would freeze there.
+                [joint_dof_count]; inf if it may stop at once.
+            tolerance: Tolerated violation of h, in units of h. None for 1e-4 minus the smallest
+                margin, at least 0. Without any tolerance, every step along a curved barrier would
+                end behind it, so a robot that touches a barrier could not move any more.
             jerk: Largest jerk of each degree of freedom in a stop [rad/s^3 or m/s^3], shape
-                [joint_dof_count]; inf, or None for all, where there is no limit.
-            delta_q_before: The step before ``last_delta_q``, same shape; read where jerks are
-                limited, None for ``last_delta_q``: a constant speed.
+                [joint_dof_count]; inf for no limit, None for no limits.
+            delta_q_before: The step before ``last_delta_q``, same shape, read only if jerks are
+                limited. None for ``last_delta_q``, a constant speed.
 
         Returns:
-            CONVERGED where nothing was cut, HALTED_BY_BARRIER where something was,
-            NON_FINITE_INPUT for NaN or infinity, where the step becomes a stop.
+            CONVERGED if nothing was cut, HALTED_BY_BARRIER if something was, NON_FINITE_INPUT for
+            NaN or infinity; the step is then the stop.
 
         Raises:
             ArgumentError: A wrong shape, a negative tolerance, an acceleration or a jerk not
@@ -445,7 +446,7 @@ class DifferentialIK(ReadOnce):
         return errors if joint_q.ndim == 2 else [rows[0] for rows in errors]
 
     def continue_from(self, other: DifferentialIK) -> None:
-        """Go on as a solver of the same problem would whose last step was checked."""
+        """Copy the state of another solver of the same problem after its last step and check."""
         self._may_reach, self._was_near = other._may_reach, other._was_near
         self._recovers = other._recovers
 
@@ -479,8 +480,8 @@ class DifferentialIK(ReadOnce):
             xp: Module of the array that is returned for a batch, see :meth:`solve_ik`.
 
         Raises:
-            ArgumentError: A wrong shape, or what is not finite; a batch that stays on the device
-                is not looked at.
+            ArgumentError: A wrong shape, or a number that is not finite. Numbers of a batch that
+                stays on the device are not checked.
         """
         xp = checked_namespace(xp, joint_q)
         if xp is not np and self._stays_on_device(joint_q):
@@ -511,7 +512,7 @@ class DifferentialIK(ReadOnce):
         return self._next_q.host.copy() if joint_q.ndim == 2 else self._next_q.host[0].copy()
 
     def _write_joint_q(self, joint_q: np.ndarray | wp.array) -> None:
-        """Check the shape of the coordinates and put them into the buffer."""
+        """Check the shape of the coordinates and copy them to the buffer."""
         single = (self.model.joint_coord_count,)
         joint_q = on_host('joint_q', joint_q)
         if joint_q.shape != single and joint_q.shape != (self.n_robots, *single):
@@ -526,7 +527,7 @@ class DifferentialIK(ReadOnce):
     def _begin_check(
         self, joint_q: np.ndarray | wp.array, tolerance: float, **steps: np.ndarray
     ) -> None:
-        """Check the arguments of a check of steps and put the coordinates into the buffer."""
+        """Validate the arguments of a check and copy the coordinates to the buffer."""
         if not tolerance >= 0.0:
             raise ArgumentError(f'tolerance must not be negative, got {tolerance}')
         self._write_joint_q(joint_q)
@@ -561,7 +562,7 @@ class DifferentialIK(ReadOnce):
         return problem
 
     def _checked_barriers(self, barriers: Sequence[Barrier]) -> tuple[Barrier, ...]:
-        """Return barriers as a tuple; one that comes again tick by tick is checked once."""
+        """Return barriers as a tuple; the same barriers of successive calls are checked once."""
         if barriers is not self._known_barriers:
             checked_parts((), (), barriers)
             self._known_barriers = tuple(barriers)
@@ -577,7 +578,7 @@ class DifferentialIK(ReadOnce):
     def _stopping(
         self, barriers: Sequence[Barrier], acceleration: np.ndarray, jerk: np.ndarray
     ) -> StoppingCheck:
-        """Return the captured check of stops before these barriers, with these limits."""
+        """Return the captured check of stops against these barriers, with these limits."""
         key = self._checked_barriers(barriers)
         check = self._stops.get(
             key,
@@ -596,10 +597,10 @@ class DifferentialIK(ReadOnce):
 
 
 def _copy(parts: Sequence[Any]) -> Sequence[Any]:
-    """Return a copy that equals the sequence until the caller changes that."""
+    """Return a copy, which stays equal to the sequence until the caller changes it."""
     return list(parts) if isinstance(parts, list) else tuple(parts)
 
 
 def _returned(status: np.ndarray, ndim: int) -> SolveStatus | np.ndarray:
-    """Return one status or a copy of all of them."""
+    """Return a single status or a copy of all of them."""
     return _STATUS[status.item(0)] if ndim == 1 else status.copy()

@@ -19,15 +19,15 @@ class DifferentialIKSettings:
     Attributes:
         dt: Duration of a step [s].
         max_iterations: Bound on the constraints that the dual method adds and drops in one
-            solution; with the twelve rounds of the active-set method before it, it bounds the
-            worst tick. Where barriers have to give way there are a few solutions, 34 at most.
-            Too few of them, and a robot stops: deep inside many violated barriers a humanoid needs
-            several hundred.
-        feasibility_tolerance: How far a barrier row, scaled to unit length, may be missed [rad or
-            m]. Limits are met exactly.
-        warm_start: Start from what bound in the last step of the same tasks, limits and barriers.
-            The answer is the same to rounding, sooner.
-        enforce_mode: What :meth:`DifferentialIK.enforce_barriers` cuts.
+            solution. Together with the twelve rounds of the active-set method before it, it bounds
+            the worst tick. If barriers must be relaxed, there are several solutions, at most 34.
+            If the bound is too small, the robot stops: a humanoid with many deeply violated
+            barriers needs several hundred.
+        feasibility_tolerance: Tolerated violation of a barrier row that is scaled to unit length
+            [rad or m]. Limits are met exactly.
+        warm_start: Whether to start from the constraints that were active in the last step of the
+            same tasks, limits and barriers. This is faster, with the same result up to rounding.
+        enforce_mode: Cut made by :meth:`DifferentialIK.enforce_barriers`.
     """
 
     dt: float = 0.01

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""One control step as a quadratic program: tasks -> H, c; limits -> box; barriers -> rows; solve.
+"""Control step as a quadratic program: tasks -> H, c; limits -> box; barriers -> rows; solve.
 
-Everything is allocated and captured as graphs at construction; a step writes parameters that
-changed and the joint coordinates, and replays the graphs. On a CPU a large batch is recorded in
-parts that its threads take as they come.
+The constructor allocates all arrays and captures graphs. A step writes the joint coordinates and
+changed parameters, and replays the graphs. On a CPU, a large batch is recorded in parts, which
+several threads process.
 """
 
 from __future__ import annotations
@@ -62,16 +62,16 @@ from ros_ik.solvers.step.tasks.tasks import set_up_objectives
 
 
 class StepProblem:
-    """The program of one combination of tasks, limits and barriers.
+    """Captured quadratic program of one combination of tasks, limits and barriers.
 
     Attributes:
-        delta_q: Solution over all degrees of freedom, shape [n, joint_dof_count].
+        delta_q: Step of all degrees of freedom, shape [n, joint_dof_count].
         first_step: Row 0 of ``delta_q``.
-        x: Solution over the variables of the group, shape [n, n_variables].
+        x: Step of the variables of the group, shape [n, n_variables].
         status: :class:`SolveStatus` codes, shape [n].
-        rounds: Rounds of the active-set method, shape [n]; -1 where the dual method took over.
-        regularization: Weight of |dq|^2 that is loaded.
-        kept: Data of objectives, limits and barriers that were recorded.
+        rounds: Rounds of the active-set method, shape [n]; -1 if the dual method was used.
+        regularization: Present weight of |dq|^2.
+        kept: Snapshots of objectives, limits and barriers at recording.
     """
 
     def __init__(
@@ -93,14 +93,14 @@ class StepProblem:
         Args:
             state: Arrays that limits and barriers read.
             tree: Kinematic tree of the model.
-            joint_q: Buffer of ``state.joint_q``, written by the caller before each solve.
+            joint_q: Buffer of ``state.joint_q``, filled by the caller before each solve.
             max_iterations: Bound of the dual method, int32 [1], read at each solve.
-            tasks: What to reach; at least one.
+            tasks: The tasks, at least one.
             limits: Hard limits.
             barriers: Barriers.
-            rules: How programs are solved.
+            rules: Tolerances and other settings of the solution.
             pool: Threads that share a large batch.
-            n_threads: Their number.
+            n_threads: Number of these threads.
 
         Raises:
             ArgumentError: No task, an objective without an analytic Jacobian, or a task, limit or
@@ -147,17 +147,17 @@ class StepProblem:
 
     @property
     def is_current(self) -> bool:
-        """True if the data of objectives, limits and barriers are those that were recorded."""
+        """True if objectives, limits and barriers are unchanged since recording."""
         return self.kept.are_current
 
     def load_regularization(self, regularization: float) -> None:
-        """Bring another weight of |dq|^2 to the device."""
+        """Copy a new weight of |dq|^2 to the device."""
         self.regularization = regularization
         self._regularization.host[0] = regularization
         self._regularization.upload()
 
     def load_parameters(self) -> None:
-        """Bring parameters of tasks, limits and barriers that changed to the device."""
+        """Copy changed parameters of tasks, limits and barriers to the device."""
         if self._box_revision != Limit.changes:
             self._box_revision = Limit.changes
             self._box_graph.launch()
@@ -176,21 +176,21 @@ class StepProblem:
 
     @property
     def is_near(self) -> bool:
-        """True where a barrier was near its margin in the last solve."""
+        """True if a barrier was near its margin in the last solve."""
         return bool(np.count_nonzero(self._near.host))
 
     @property
     def recovers(self) -> bool:
-        """True where a violation was left in the last solve, or shortly before it."""
+        """True if the robot left a violation in the last solve, or shortly before it."""
         return bool(np.count_nonzero(self._recovering.host))
 
     def solve(self, *, is_near: bool = False, on_device: bool = False) -> None:
         """Solve at the coordinates in the buffer; fills ``x``, ``delta_q`` and ``status``.
 
         Args:
-            is_near: Whether there are rows for where the stop after the last step ends.
-            on_device: Whether coordinates and steps stay on the device, in the arrays that
-                :meth:`on_device` returns: nothing is copied that the next step does not need.
+            is_near: Whether to include rows at the end of the stop after the last step.
+            on_device: Whether coordinates and steps stay on the device, in the arrays of
+                :meth:`on_device`, without copies to the host.
         """
         copies = self._delta_q.is_apart
         if copies and not on_device:
@@ -207,11 +207,11 @@ class StepProblem:
             self.kept.leave_out_own_changes()
 
     def on_device(self) -> tuple[wp.array, wp.array, wp.array]:
-        """Return where ``delta_q``, ``x`` and ``status`` are on the device."""
+        """Return the arrays ``delta_q``, ``x`` and ``status`` on the device."""
         return self._delta_q.array, self._x.array, self._status.array
 
     def _record_constant_box(self) -> None:
-        """Apply the limits that are the same at every state to what each step begins with."""
+        """Apply constant limits to the initial box of each step."""
         for scratch in self._scratch:
             wp.copy(scratch.program.empty, scratch.open)
             box = begin_of_box(scratch.program)
@@ -222,7 +222,7 @@ class StepProblem:
                         limit.launch(*box)
 
     def _sort_tasks(self) -> None:
-        """Tell tasks that one kernel evaluates from those that come as rows."""
+        """Sort tasks into those for the fused kernel and those that are given as rows."""
         by_rows = len({task.priority for task in self._tasks}) > 1
         fusible = [] if by_rows else [task for task in self._tasks if is_fusible(task)]
         self._fused = FusedTasks(fusible, self._state)
@@ -250,9 +250,9 @@ class StepProblem:
         state = self._state
         n, dofs, variables = state.n_robots, state.model.joint_dof_count, state.group.n_variables
         device = state.device
-        # The limit on changes of steps, where violations are left at a bounded speed.
+        # Acceleration limit, if the robot leaves violations at a bounded speed.
         recovers = any(np.isfinite(barrier.recovery_speed) for barrier in self._barriers)
-        # Rows at the place of rest are those of another state.
+        # The state at the end of the stop has separate arrays.
         recovers = recovers and all(barrier.splits for barrier in self._barriers)
         self._braking = next(
             (limit for limit in self._limits if isinstance(limit, AccelerationLimit) and recovers),
@@ -296,7 +296,7 @@ class StepProblem:
     def _record(
         self, scratch: _Scratch, part: Sequence[tuple[int, int]], is_near: bool
     ) -> None:
-        """Launch the steps of the robots of one graph, in the same scratch memory."""
+        """Launch the steps of the robots of one graph, which share scratch memory."""
         for first, size in part:
             self._record_robots(scratch, first, size, is_near)
 
@@ -349,7 +349,7 @@ class StepProblem:
     def _record_rest(
         self, scratch: _Scratch, state: StepState, box: tuple[wp.array, wp.array]
     ) -> None:
-        """Launch the rows of the barriers where the robots come to rest after their last step."""
+        """Launch the rows of the barriers at the end of the stop after the last step."""
         size, stop, braking = state.n_robots, scratch.stop, self._braking
         assert braking is not None
         with _stepping(braking, state):
@@ -374,7 +374,7 @@ class StepProblem:
         self._record_barriers(scratch, rest, box, int(self._barrier_start[-1]))
 
     def _record_rows(self, scratch: _Scratch) -> None:
-        """Launch the tasks that come as rows and add them."""
+        """Launch the tasks that are given as rows, and add them to the program."""
         rows, program, n = self._rows, scratch.program, self._state.n_robots
         assert rows is not None
         rows.launch_objectives()
@@ -427,7 +427,7 @@ class StepProblem:
 
 
 class _Scratch:
-    """Memory that the parts of one graph use one after the other."""
+    """Scratch memory that the parts of a graph use one after the other."""
 
     def __init__(self, problem: StepProblem, n: int) -> None:
         state = problem._state
@@ -469,7 +469,7 @@ class _Scratch:
 
 @contextlib.contextmanager
 def _stepping(part: Limit | Barrier, state: StepState) -> Iterator[None]:
-    """Let a limit or a barrier see the state of a part of the robots while it launches."""
+    """Set the state of a limit or barrier to that of a part of the robots during a launch."""
     whole, part._state = part._state, state
     try:
         yield

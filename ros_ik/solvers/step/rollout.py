@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Several steps ahead, each solved and checked where the one before it leads."""
+"""Rollout of several steps ahead, each solved and checked at the configuration after the last."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.differential_ik import DifferentialIK
 from ros_ik.solvers.step.tasks.task import Task
 
-# Most steps of one call: ten seconds at 1 kHz.
+# Largest number of steps of one call, ten seconds at 1 kHz.
 MAX_STEPS = 10_000
 
 
 @dataclasses.dataclass(frozen=True)
 class RolloutResult:
-    """A trajectory of steps; a leading [n_robots] where the start had one.
+    """Trajectory of steps, with a leading dimension [n_robots] if the start had one.
 
     Attributes:
-        joint_q: Configurations from the start on, [.., n_steps + 1, joint_coord_count].
+        joint_q: Configurations, the start first, [.., n_steps + 1, joint_coord_count].
         delta_q: Steps between them, [.., n_steps, joint_dof_count].
-        status: :class:`SolveStatus` of each step, int32 [.., n_steps]; HALTED_BY_BARRIER where the
-            check cut it. After a step without a solution the robot comes to rest.
+        status: :class:`SolveStatus` of each step, int32 [.., n_steps]; HALTED_BY_BARRIER if the
+            check cut it. After a step without a solution the robot brakes to rest.
     """
 
     joint_q: np.ndarray
@@ -55,18 +55,18 @@ def rollout(
 ) -> RolloutResult:
     """Solve and check a number of steps ahead.
 
-    Acceleration and jerk limits among ``limits`` are given the steps as they come; afterwards they
-    hold those of the last one.
+    Acceleration and jerk limits in ``limits`` get the last steps before each solve, and keep them
+    afterwards.
 
     Args:
-        solver: The solver; it allocates for a combination of arguments once.
+        solver: The solver; its first call with a combination of arguments allocates.
         joint_q: Start, shape [joint_coord_count] or [n_robots, joint_coord_count].
-        tasks: What to reach; targets stay as they are.
+        tasks: What to reach; targets are constant.
         limits: Hard limits.
         barriers: Barriers.
         n_steps: Number of steps, 1 to 10,000.
         last_delta_q: Step before the start, shape [.., joint_dof_count]; None at rest.
-        delta_q_before: Step before that one, for jerk limits; None for the same one.
+        delta_q_before: The step before ``last_delta_q``, for jerk limits; None for an equal step.
         acceleration: Deceleration for :meth:`DifferentialIK.enforce_stopping`, [joint_dof_count];
             None for :meth:`DifferentialIK.enforce_barriers`.
         regularization: As in :meth:`DifferentialIK.solve_ik`.
@@ -75,8 +75,7 @@ def rollout(
         Configurations, steps and statuses.
 
     Raises:
-        ArgumentError: A wrong shape, a number out of range, or one that is not finite in a start
-            or a step: no trajectory begins there.
+        ArgumentError: A wrong shape, a number out of range, or a start or step that is not finite.
     """
     if isinstance(n_steps, bool) or not isinstance(n_steps, int | np.integer):
         raise ArgumentError(f'n_steps must be an integer, got {n_steps!r}')
@@ -133,7 +132,7 @@ def _finite(name: str, given: np.ndarray) -> np.ndarray:
 
 
 def _tell(limits: Sequence[Limit], last: np.ndarray, before: np.ndarray) -> None:
-    """Give the last steps to the limits that look back."""
+    """Set the last steps of acceleration and jerk limits."""
     for limit in limits:
         if isinstance(limit, AccelerationLimit):
             limit.set_last_displacement(last)

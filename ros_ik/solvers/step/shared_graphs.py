@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A large batch in parts that the threads of a CPU take as they come."""
+"""Parts of a large batch, processed by several threads of a CPU."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from ros_ik.solvers.graph import Graph
 
-# Robots whose scratch memory stays in the cache of a core while they are stepped; smaller batches
-# are not worth waking a thread for.
+# Number of robots whose scratch memory fits into the cache of a core. Smaller batches are not
+# worth waking a thread.
 MOST_TOGETHER = 128
-# A thread that wakes late leaves its share to the others, if the shares are small enough.
+# Parts per thread. With small parts, the other threads do the work of a thread that wakes late.
 _LEAST_TOGETHER = 32
 _PARTS_PER_THREAD = 4
 
@@ -22,28 +22,28 @@ def shared_parts(n: int, n_threads: int) -> list[list[tuple[int, int]]]:
     """Divide n robots into parts.
 
     Returns:
-        A list per part of (first robot, number of robots) stepped one after the other.
+        For each part a list of (first robot, number of robots), processed in sequence.
     """
     count = _PARTS_PER_THREAD * n_threads if n_threads > 1 else 1
     together = min(max(-(-n // count), _LEAST_TOGETHER), MOST_TOGETHER)
     steps = [(first, min(together, n - first)) for first in range(0, n, together)]
     count = min(count, len(steps))
-    # Neighbours are in different parts: robots that are harder tend to lie together.
+    # Neighbours are in different parts, because problems that take longer are often neighbours.
     return [steps[k::count] for k in range(count)]
 
 
 class SharedGraphs:
-    """Graphs that may run side by side, in any order."""
+    """Graphs that may run in parallel, in any order."""
 
     def __init__(
         self, graphs: Sequence[Graph], pool: ThreadPoolExecutor | None, n_threads: int
     ) -> None:
-        """Take the graphs.
+        """Store the graphs.
 
         Args:
-            graphs: The graphs, which share no memory that they write.
-            pool: Threads that help the caller; None for none.
-            n_threads: Number of threads, the caller's included.
+            graphs: The graphs, which must not write to shared memory.
+            pool: Threads that help the calling thread; None for none.
+            n_threads: Number of threads, including the calling thread.
         """
         self._graphs = tuple(graphs)
         self._pool = pool
@@ -54,7 +54,7 @@ class SharedGraphs:
         return len(self._graphs)
 
     def launch(self) -> None:
-        """Run every graph; on a GPU without waiting, on the current stream of the device."""
+        """Run every graph; on a GPU, enqueue them on the current stream without waiting."""
         todo = deque(self._graphs)
         if not self._n_helpers or self._pool is None:
             _run(todo)
@@ -69,7 +69,7 @@ class SharedGraphs:
 
 
 def _run(todo: deque[Graph]) -> None:
-    """Run graphs until none is left; taking one is a single operation of the deque."""
+    """Run graphs until none is left; popping one from the deque is atomic."""
     while True:
         try:
             graph = todo.popleft()

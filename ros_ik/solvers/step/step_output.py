@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays that a control step is written to."""
+"""Output arrays of a control step."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ros_ik.solvers.status import SolveStatus
 
 
 def write_step(delta_q: np.ndarray, step: np.ndarray, variables: np.ndarray) -> None:
-    """Write a step in the form that the shape of ``delta_q`` asks for."""
-    if delta_q.dtype.kind != 'f':  # NumPy would round the step to nothing
+    """Write a step of all degrees of freedom or of the variables, by the shape of ``delta_q``."""
+    if delta_q.dtype.kind != 'f':  # NumPy would round the step to zero
         raise ArgumentError(f'delta_q must be an array of floats, got {delta_q.dtype}')
     if delta_q.shape == step.shape:
         delta_q[...] = step
@@ -27,7 +27,7 @@ def write_step(delta_q: np.ndarray, step: np.ndarray, variables: np.ndarray) -> 
 
 
 def wrong_step(shape: Sequence[int], step: np.ndarray, variables: np.ndarray) -> ArgumentError:
-    """Return the error of an array for the step whose shape does not fit."""
+    """Return the error for an array of the step that has a wrong shape."""
     return ArgumentError(
         f'delta_q must have shape {list(step.shape)} or {variables.shape[-1]} in its last '
         f'dimension, got {list(shape)}'
@@ -37,7 +37,7 @@ def wrong_step(shape: Sequence[int], step: np.ndarray, variables: np.ndarray) ->
 def solved_into(
     delta_q: wp.array, solve: Callable[[np.ndarray], SolveStatus | np.ndarray]
 ) -> SolveStatus | np.ndarray:
-    """Let a Warp array be the output of a solve; on the CPU the host sees its memory."""
+    """Solve into a Warp array; on the CPU the host writes to its memory."""
     step = delta_q.numpy()
     status = solve(step)
     if not wp.get_device(delta_q.device).is_cpu:

@@ -1,13 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Check of a step against barriers at q + dq, by forward kinematics, and what is cut from it.
+"""Check of a step against barriers at q + dq, by forward kinematics.
 
-The program sees a barrier through its linearisation, which is off by O(|dq|^2). Here
-h(q + dq) itself decides, of every pair of a collision barrier for itself and whatever rows the
-program has: where h(q + dq) < -tolerance and h(q + dq) < h(q), the joints that move that barrier
-stop (roboplan 0.7, enforceBarriers), or their part of the step is shortened to the
-largest fraction that bisection finds to be good; a violated barrier that improves is let through.
-Where that was not enough, the whole step becomes zero, which cannot make anything worse.
+The quadratic program uses a linearised barrier, with an error of O(|dq|^2). This check evaluates
+h(q + dq) itself, for every pair of a collision barrier, whether it has a row or not. A barrier
+gets worse if h(q + dq) < -tolerance and h(q + dq) < h(q); a violated barrier may improve. The
+joints that move a barrier which gets worse stop (as in roboplan 0.7, enforceBarriers), or their
+part of the step is shortened to the largest safe fraction, found by bisection. If that is not
+enough, the whole step becomes zero, which cannot make anything worse.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ from ros_ik.solvers.step.checks.barrier_evaluation import BarrierEvaluation
 from ros_ik.solvers.step.checks.barrier_evaluation import links_of
 from ros_ik.solvers.step.checks.enforce_mode import EnforceMode
 
-# Halvings of the fraction of a step; it is found to one part in 2^10.
+# Bisections of the fraction of a step, which is accurate to 2^-10.
 _HALVINGS = 10
 
 
@@ -44,7 +44,7 @@ def _check_kernels() -> SimpleNamespace:
 
     @wp.func
     def is_unsafe(robot: int, unsafe: wp.array2d(dtype=wp.int32)) -> bool:
-        """Return whether any barrier gets worse; clears the marks."""
+        """Return whether any barrier gets worse, and clear the flags."""
         found = bool(False)
         for barrier in range(unsafe.shape[1]):
             if unsafe[robot, barrier] != 0:
@@ -100,7 +100,7 @@ def _check_kernels() -> SimpleNamespace:
         delta_q: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count]
         is_cut: wp.array2d(dtype=wp.int32),  # [n, joint_dof_count]
         span: wp.array2d(dtype=wp.float64),  # [n, 2], largest good fraction and the next bad one
-        part: wp.float64,  # of the span, where to go
+        part: wp.float64,  # fraction of the span to test
         shorter: wp.array2d(dtype=wp.float64),  # [n, joint_dof_count]
     ):
         robot = wp.tid()
@@ -159,10 +159,10 @@ def _check_kernels() -> SimpleNamespace:
 
 
 class BarrierCheck:
-    """Checks steps against one set of barriers.
+    """Captured check of steps against a set of barriers.
 
     Attributes:
-        delta_q: The step, shape [n, joint_dof_count]; written by the caller, cut by :meth:`run`.
+        delta_q: The step, shape [n, joint_dof_count]; set by the caller, cut by :meth:`run`.
         status: :class:`SolveStatus` codes, shape [n].
     """
 
@@ -180,9 +180,9 @@ class BarrierCheck:
         Args:
             state: Arrays that barriers read.
             tree: Kinematic tree of the model in the type of ``state``.
-            joint_q: Buffer of ``state.joint_q``, written by the caller before each check.
+            joint_q: Buffer of ``state.joint_q``, filled by the caller before each check.
             barriers: The barriers.
-            mode: What is cut.
+            mode: Choice of the joints that are cut.
         """
         self._state, self._joint_q, self._mode = state, joint_q, mode
         self._evaluation = BarrierEvaluation(state, tree, barriers)
@@ -192,14 +192,14 @@ class BarrierCheck:
 
     @property
     def is_current(self) -> bool:
-        """True if the data of barriers are those that were recorded."""
+        """True if the data of barriers are unchanged since recording."""
         return self._evaluation.is_current
 
     def run(self, tolerance: float) -> None:
-        """Check the step in ``delta_q`` at the coordinates in the buffer, and cut it where needed.
+        """Check the step in ``delta_q`` at the coordinates in the buffer, and cut it if necessary.
 
         Args:
-            tolerance: How far below zero h may be, in units of h.
+            tolerance: Tolerated violation of h, in units of h.
         """
         self._tolerance.host[0] = tolerance
         self._graph.launch()
@@ -223,7 +223,7 @@ class BarrierCheck:
         self._is_cut = wp.zeros((n, dofs), dtype=wp.int32, device=device)
         self._span = wp.zeros((n, 2), dtype=state.scalar, device=device)
         self._unsafe = wp.zeros((n, count), dtype=wp.int32, device=device)
-        # The path ends where the step does.
+        # The path consists of the step only, without a stop.
         never = wp.full(dofs, np.inf, dtype=state.scalar, device=device)
         path = StopPath(state, tree, links_of(barriers), self._step, never, never, np.zeros(1))
         nobody = wp.zeros((n, 0), dtype=wp.int32, device=device)
@@ -232,7 +232,7 @@ class BarrierCheck:
         self._check_joints = PathCheck(*common, self._is_cut)
 
     def _record(self) -> None:
-        """Launch everything one check needs."""
+        """Launch the kernels of one check."""
         state, kernels = self._state, _check_kernels()
         for buffer in (self._joint_q, self._delta_q, self._tolerance):
             buffer.upload()
@@ -259,7 +259,7 @@ class BarrierCheck:
             buffer.download()
 
     def _record_shorter(self, part: float) -> None:
-        """Launch the barriers after a shorter step."""
+        """Launch the evaluation of the barriers after a shorter step."""
         self._launch(
             _check_kernels().shorten,
             [self._delta_q.array, self._is_cut, self._span, part],

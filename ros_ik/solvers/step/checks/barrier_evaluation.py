@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Values of barriers at a configuration and what becomes of them along paths, for checks."""
+"""Values of barriers at a configuration, and their changes along paths, for checks."""
 
 from collections.abc import Sequence
 import functools
@@ -27,7 +27,7 @@ from ros_ik.solvers.graph import Graph
 @no_type_check
 @functools.cache
 def compare_rows_kernel(scalar: type) -> wp.Kernel:
-    """Build the kernel that marks robots whose values got worse from one place to the next."""
+    """Build the kernel that marks robots whose values get worse from one place to the next."""
     judge, zero = judge_function(scalar), wp.constant(scalar(0.0))
 
     @compiled_kernel()
@@ -73,7 +73,7 @@ class BarrierEvaluation:
         self.start = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
         order = tree.arrays.joint_order.numpy()
         self._nodes = make_step_tree(state.model, order, links_of(barriers), state.scalar)
-        # Values at two places of barriers that only tell values.
+        # Values at two places, for barriers without ``launch_follow``.
         self._rows = {
             column: [self._room(barrier), self._room(barrier)]
             for column, barrier in enumerate(barriers)
@@ -82,7 +82,7 @@ class BarrierEvaluation:
 
     @property
     def is_current(self) -> bool:
-        """True if the data of barriers are those that were recorded."""
+        """True if the data of barriers are unchanged since recording."""
         return self._kept.are_current
 
     def _room(self, barrier: Barrier) -> wp.array:
@@ -114,10 +114,10 @@ class BarrierEvaluation:
         return all(barrier.sweeps for barrier in self.barriers if barrier.is_checked)
 
     def launch_sweep(self, way: wp.array, may_fall: wp.array) -> None:
-        """Mark robots for which some value may become negative while joints move.
+        """Mark robots for which some value may become negative while joints move within bounds.
 
         Args:
-            way: Bounds on the size of their motion, shape [n, joint_dof_count].
+            way: Bounds on the motion of each degree of freedom, shape [n, joint_dof_count].
             may_fall: Output, int32 [n]; see :meth:`Barrier.launch_sweep`.
         """
         state = self._state
@@ -127,10 +127,10 @@ class BarrierEvaluation:
                 barrier.launch_sweep(way, may_fall)
 
     def launch_follow(self, check: PathCheck) -> None:
-        """Mark what gets worse on the paths of the robots, a column for each barrier.
+        """Mark barriers that get worse on the paths of the robots, with a column for each.
 
         Args:
-            check: The paths, not placed yet, and what is written.
+            check: The paths, not evaluated yet, and the output arrays.
         """
         check.path.launch_place(skips=not self._rows)
         state = self._state
@@ -144,7 +144,7 @@ class BarrierEvaluation:
                 self._launch_look(check, column)
 
     def _launch_look(self, check: PathCheck, column: int) -> None:
-        """Compare the values of a barrier at each place with those at the place before."""
+        """Compare the values of a barrier at each place with those at the previous place."""
         barrier, kernel = self.barriers[column], compare_rows_kernel(self._state.scalar)
         rows = self._rows[column]
         barrier.launch_values(check.path.body_q(0), rows[0], 0)
@@ -161,7 +161,7 @@ class BarrierEvaluation:
 
 
 class BarrierValues:
-    """The values of a set of barriers at the present configuration, in a graph of their own."""
+    """Captured evaluation of a set of barriers at the present configuration."""
 
     def __init__(
         self,
@@ -175,7 +175,7 @@ class BarrierValues:
         Args:
             state: Arrays that barriers read.
             tree: Kinematic tree of the model in the type of ``state``.
-            joint_q: Buffer of ``state.joint_q``, written by the caller before each evaluation.
+            joint_q: Buffer of ``state.joint_q``, filled by the caller before each evaluation.
             barriers: The barriers.
         """
         self._joint_q = joint_q
@@ -186,11 +186,11 @@ class BarrierValues:
 
     @property
     def is_current(self) -> bool:
-        """True if the data of barriers are those that were recorded."""
+        """True if the data of barriers are unchanged since recording."""
         return self._evaluation.is_current
 
     def evaluate(self) -> np.ndarray:
-        """Return h of every row at the coordinates in the buffer, shape [n, rows], a copy."""
+        """Return a copy of h of every row at the coordinates in the buffer, shape [n, rows]."""
         self._graph.launch()
         return self._values.host.copy()
 
@@ -201,7 +201,7 @@ class BarrierValues:
 
 
 def links_of(barriers: Sequence[Barrier]) -> set[int] | None:
-    """Return the links whose poses some barriers read, None for all."""
+    """Return the links whose poses any of the barriers reads, None for all."""
     links: set[int] = set()
     for barrier in barriers:
         some = barrier.links()

@@ -1,12 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Ways to cut a step that breaks a barrier."""
+"""Choice of how to cut a step that violates a barrier."""
 
 import enum
 
 
 class EnforceMode(str, enum.Enum):
-    """Cut that :meth:`DifferentialIK.enforce_barriers` makes where a step breaks a barrier."""
+    """Cut by :meth:`DifferentialIK.enforce_barriers` of a step that violates a barrier."""
 
     STOP = 'stop'
     """The joints that move the barrier stop."""

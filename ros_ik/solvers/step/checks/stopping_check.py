@@ -1,27 +1,27 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Check that a robot which takes a step can still stop before a barrier.
+"""Check that a robot can still stop before a barrier after a step.
 
-A step is safe where no barrier gets worse on the way to q + dq nor along the stop that would
-follow it, on which every variable slows down by s = a dt^2 a step, or as its limit of jerk permits
-(:mod:`ros_ik.kinematics.stepping.jerk_limited_stop`). A step that is not safe is
-drawn towards the stop that the step before it was checked for,
+A step is safe if no barrier gets worse on the path to q + dq and along the stop that would follow.
+In this stop, the speed of every variable decreases by s = a dt^2 in each step, or as its jerk
+limit permits (:mod:`ros_ik.kinematics.stepping.jerk_limited_stop`). An unsafe step is blended with
+the stop that was checked together with the previous step,
 
     dq(alpha) = stop + alpha (dq - stop),    alpha = 1, 1/2, 1/4, 0
 
-so a robot that starts safe stays safe without ever leaving these limits: alpha = 0 is
-the rest of a path that was checked one step ago. (Sets that are safe because of stopping motions:
-Fraichard and Asama, "Inevitable collision states - a step towards safer robots?", Advanced
-Robotics 18 (2004).) To get worse is to fall below zero, or to shrink where h is negative already,
-from one place of the path to a later one: what holds for a path holds for the rest of it.
+alpha = 0 is the rest of a path that was checked one step ago. A robot that starts safe therefore
+stays safe, within these limits. (For sets that are safe because of stopping motions see Fraichard
+and Asama, "Inevitable collision states - a step towards safer robots?", Advanced Robotics 18
+(2004).) A barrier gets worse if h falls below zero, or shrinks while it is negative, between two
+configurations of the path. A check of a path therefore also covers the rest of that path.
 
-Where something that is violated already would shrink, and a shorter step does not help, the joints
-that move it brake and the others go on: what overlaps the first link holds the first joint only.
+If a violated value would shrink, and a shorter step does not help, only the joints that move it
+brake. For example, an obstacle that overlaps the first link stops the first joint only.
 
-The path is looked at in some places, and bounds on how points move tell what lies in between; see
-:mod:`ros_ik.kinematics.stepping.stop_path`. Looking takes time, and mostly nothing is near. So it
-is asked first whether any barrier could be reached by joints that move no farther than to where
-they come to rest.
+The path is evaluated at sampled configurations (places), with bounds on the motion of points in
+between; see :mod:`ros_ik.kinematics.stepping.stop_path`. This takes time, and usually nothing is
+near. A sweep therefore tests first whether any barrier could be reached by joints that move no
+farther than their positions at rest.
 """
 
 from collections.abc import Sequence
@@ -50,11 +50,11 @@ from ros_ik.solvers.status import SolveStatus
 from ros_ik.solvers.step.checks.barrier_evaluation import BarrierEvaluation
 from ros_ik.solvers.step.checks.barrier_evaluation import links_of
 
-# Fractions of a step that are tried, in this order, before nothing is left of it.
+# Fractions of a step that are tried, in this order, before the stop.
 _FRACTIONS = np.array([1.0, 0.5, 0.25])
-# What is tried then of joints that deepen no violation.
+# Fractions that are tried then, for joints that deepen no violation.
 _FRACTIONS_OF_OTHERS = np.array([1.0, 0.25])
-# Robots up to which a sweep pays: of many one is always near something.
+# Largest batch with a sweep; in a larger one, some robot is nearly always near a barrier.
 _MOST_SWEPT = 8
 
 
@@ -131,13 +131,13 @@ def stopping_kernels(scalar: type) -> SimpleNamespace:
 
 
 class StoppingCheck:
-    """Checks steps, and the stops that would follow them, against one set of barriers.
+    """Captured check of steps, and of the stops after them, against a set of barriers.
 
     Attributes:
-        delta_q: The step, shape [n, joint_dof_count]; written by the caller, drawn towards the
-            stop by :meth:`run`.
-        last: The step before it, shape [n, joint_dof_count]; written by the caller.
-        before: The step before that, same shape; written by the caller, read where jerks are
+        delta_q: The step, shape [n, joint_dof_count]; set by the caller, blended with the stop by
+            :meth:`run`.
+        last: The previous step, shape [n, joint_dof_count]; set by the caller.
+        before: The step before that, same shape; set by the caller, read only if jerks are
             limited.
         status: :class:`SolveStatus` codes, shape [n].
         was_far: Whether no stop could reach a barrier in the last run.
@@ -159,14 +159,14 @@ class StoppingCheck:
         Args:
             state: Arrays that barriers read.
             tree: Kinematic tree of the model in the type of ``state``.
-            joint_q: Buffer of ``state.joint_q``, written by the caller before each check.
+            joint_q: Buffer of ``state.joint_q``, filled by the caller before each check.
             barriers: The barriers.
             acceleration: Largest deceleration of each degree of freedom [rad/s^2 or m/s^2], shape
-                [joint_dof_count]; inf where one stops at once.
+                [joint_dof_count]; inf if it may stop at once.
             jerk: Largest jerk of each [rad/s^3 or m/s^3], same shape; inf for none.
-            n_checks: Configurations of the stop that are looked at in any case, the last one at
-                standstill, evenly spaced along the way. Barriers that follow paths look at more
-                where they are near; others see what happens at these.
+            n_checks: Number of configurations of the stop that are always evaluated, evenly spaced
+                along the path, the last one at rest. Barriers with ``launch_follow`` evaluate more
+                if they are near; others are tested only at these.
 
         Raises:
             ArgumentError: Accelerations or jerks of another shape, or not positive, or no checks.
@@ -186,10 +186,10 @@ class StoppingCheck:
         self._fraction, self._tolerance = floats(n), floats(1)
         self._unsafe = HostBuffer((n, max(len(barriers), 1)), wp.int32, device)
         self._may_fall = HostBuffer((n,), wp.int32, device)
-        # Degrees of freedom that brake whatever the fraction, and that should.
+        # Degrees of freedom that brake at any fraction, and those that should.
         self._brakes = HostBuffer((n, dofs), wp.int32, device)
         self._cut = HostBuffer((n, dofs), wp.int32, device)
-        # At constant deceleration these parts of the time are even parts of the way.
+        # At constant deceleration, these fractions of the time are equal parts of the path.
         parts = 1.0 - np.sqrt(1.0 - np.arange(n_checks + 1) / n_checks)
         self._slowdown, self._dof_slowdown = floats(group.n_variables), floats(dofs)
         self._jerk, self._dof_jerk = floats(group.n_variables), floats(dofs)
@@ -216,7 +216,7 @@ class StoppingCheck:
         self.before = self._before.host
         self.status = np.zeros(n, dtype=np.int32)
         self.was_far = True
-        # What must be finite, each in one row.
+        # Arrays that must be finite, each in one row.
         given = self.delta_q, self.last, self.before, joint_q.host
         self._given = [rows.reshape(-1) for rows in given]
         sweeps = n <= _MOST_SWEPT and self._evaluation.sweeps
@@ -225,18 +225,18 @@ class StoppingCheck:
 
     @property
     def is_current(self) -> bool:
-        """True if the data of barriers are those that were recorded."""
+        """True if the data of barriers are unchanged since recording."""
         return self._evaluation.is_current
 
     def set_limits(self, acceleration: np.ndarray, jerk: np.ndarray) -> None:
-        """Check with other limits from now on; no graph is recorded anew.
+        """Change the limits, without recording graphs again.
 
         Args:
             acceleration: As in the constructor.
             jerk: As in the constructor.
 
         Raises:
-            ArgumentError: Limits of another shape, or not positive; those before stay.
+            ArgumentError: Limits of another shape, or not positive; the previous ones then stay.
         """
         given = np.asarray(acceleration, dtype=np.float64), np.asarray(jerk, dtype=np.float64)
         numbers, dofs = given[0].tobytes() + given[1].tobytes(), self._state.model.joint_dof_count
@@ -248,14 +248,14 @@ class StoppingCheck:
                     f'{name} must be positive, of shape [{dofs}], got {values}'
                 )
         self._limits = numbers
-        # A joint that does not move loses 1.
+        # A joint that does not move gets a slowdown of 1.
         self._write_limit(given[0] * self._state.dt**2, self._slowdown, self._dof_slowdown, 1.0)
         self._write_limit(given[1] * self._state.dt**3, self._jerk, self._dof_jerk, np.inf)
 
     def _write_limit(
         self, values: np.ndarray, of_variables: HostBuffer, of_dofs: HostBuffer, locked: float
     ) -> None:
-        """Bring limits per step [joint_dof_count] to the device, so that couplings stay."""
+        """Copy limits per step [joint_dof_count] to the device, consistent for coupled joints."""
         group = self._state.group
         of_variables.host[:] = group.variable_limits(values)
         driven = group.dof_variable >= 0
@@ -266,16 +266,16 @@ class StoppingCheck:
             buffer.upload()
 
     def run(self, tolerance: float) -> None:
-        """Check the step in ``delta_q`` and draw it towards the stop as far as needed.
+        """Check the step in ``delta_q``, and blend it with the stop as far as necessary.
 
         Args:
-            tolerance: How far below zero h may be, in units of h.
+            tolerance: Tolerated violation of h, in units of h.
         """
         self._tolerance.host[0] = tolerance
         self.status.fill(SolveStatus.CONVERGED.value)
         self._fraction.host.fill(1.0)
         self._brakes.host.fill(0)
-        # Sums of squares are finite only where every number is.
+        # Sums of squares are finite only if every number is.
         if not math.isfinite(sum([numbers.dot(numbers) for numbers in self._given])):
             self._replace_non_finite()
         self.was_far = self._is_far()
@@ -284,7 +284,7 @@ class StoppingCheck:
         self.delta_q[:] = self._step.host
 
     def _replace_non_finite(self) -> None:
-        """Let robots stop whose step, last step or coordinates are no numbers."""
+        """Stop robots whose step, last step or coordinates are not finite."""
         finite = np.isfinite(self.delta_q).all(axis=1)
         finite &= np.isfinite(self.last).all(axis=1) & np.isfinite(self._joint_q.host).all(axis=1)
         finite &= np.isfinite(self.before).all(axis=1)
@@ -295,7 +295,7 @@ class StoppingCheck:
         self._fraction.host[~finite] = 0.0
 
     def _is_far(self) -> bool:
-        """Return whether no robot can reach a barrier before it rests after its step."""
+        """Return whether no robot can reach a barrier before it is at rest after its step."""
         if self._sweep_graph is None:
             return False
         self._may_fall.host.fill(0)
@@ -303,7 +303,7 @@ class StoppingCheck:
         return not np.count_nonzero(self._may_fall.host)
 
     def _look(self) -> None:
-        """Look at the configurations ahead and draw steps towards the stop."""
+        """Evaluate the configurations ahead, and blend unsafe steps with the stop."""
         fraction = self._fraction.host
         self._cut.host.fill(0)
         open_robots = fraction > 0.0
@@ -323,7 +323,7 @@ class StoppingCheck:
         self._graph.launch()
 
     def _brake(self) -> np.ndarray:
-        """Let joints brake that deepen a violation; return where there are any, and others."""
+        """Brake joints that deepen a violation; return the robots with such and other joints."""
         group = self._state.group
         driven = np.flatnonzero(group.dof_variable >= 0)
         variable = np.zeros((len(self.status), group.n_variables), dtype=bool)
@@ -333,7 +333,7 @@ class StoppingCheck:
         return np.logical_and(variable.any(axis=1), ~variable.all(axis=1))
 
     def _record_sweep(self) -> None:
-        """Launch the question whether any robot comes near a barrier."""
+        """Launch the sweep, which tests whether any robot comes near a barrier."""
         self._may_fall.upload()
         self._record_step()
         self._evaluation.launch_sweep(self._check.path.arrays.way, self._may_fall.array)
@@ -341,7 +341,7 @@ class StoppingCheck:
             buffer.download()
 
     def _record_step(self) -> None:
-        """Launch what makes the step of one fraction."""
+        """Launch the computation of the step of one fraction."""
         for buffer in (
             self._joint_q, self._candidate, self._last, self._before, self._fraction,
             self._tolerance, self._brakes, self._cut,
@@ -360,7 +360,7 @@ class StoppingCheck:
         )  # fmt: skip
 
     def _record(self) -> None:
-        """Launch what one fraction needs."""
+        """Launch the check of one fraction."""
         self._record_step()
         self._evaluation.launch_follow(self._check)
         for buffer in (self._step, self._unsafe, self._cut):

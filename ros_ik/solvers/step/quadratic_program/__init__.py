@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The quadratic program of a step: its memory, its rows, its solution."""
+"""Quadratic program of a step: arrays, rows and solution."""

@@ -1,18 +1,19 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The program of one step solved from a guess of which constraints bind.
+"""Active-set method for the quadratic program of a step, from a guess of the active constraints.
 
     minimise 1/2 x' H x + c' x   subject to   lower <= x <= upper,   J x >= d
 
 A primal-dual active-set method (Hintermueller, Ito, Kunisch, "The primal-dual active set strategy
-as a semismooth Newton method", SIAM J. Optim. 13, 2002): take the constraints guessed to bind as
-equations, solve, add the bounds and the row that are broken and drop those whose multiplier has
-the wrong sign, until nothing changes; then the optimality conditions hold. From the constraints
-of the step before that takes one round nearly always. The method may cycle, so the rounds are
-bounded; the caller then takes the dual method of ``qp/active_set``, which cannot.
+as a semismooth Newton method", SIAM J. Optim. 13, 2002). Each round solves for x with the active
+constraints as equations. It then adds violated bounds and the most violated row, and drops
+constraints whose multiplier has the wrong sign. When nothing changes, the optimality conditions
+hold. From the active constraints of the previous step, this nearly always takes a single round.
+The method may cycle, so the number of rounds is bounded. The caller then uses the dual method of
+``qp/active_set``, which cannot cycle.
 
-A row that the bounds block is let in by freeing the bound that gives way first, as in the dual
-method.
+If the active bounds make a row infeasible, the bound whose multiplier reaches zero first is freed,
+as in the dual method.
 """
 
 import functools
@@ -29,9 +30,9 @@ from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 @no_type_check
 @functools.cache
 def step_active_set_function() -> wp.Function:
-    """Build ``solve_from_guess(i, program, is_warm, tolerance) -> rounds``, -1 for no success.
+    """Build ``solve_from_guess(i, program, is_warm, tolerance) -> rounds``, -1 for failure.
 
-    It reads and leaves the constraints that bind in ``program.held`` and ``program.binding``.
+    The function reads and writes the active constraints, ``program.held`` and ``program.binding``.
     """
     Program = step_program_struct()
     of_factor = factor_functions()
@@ -43,7 +44,7 @@ def step_active_set_function() -> wp.Function:
 
     @wp.func
     def take_guess(i: int, is_warm: bool, program: Program):
-        """Hold what has no room, and free what has no bound on the side where it was held."""
+        """Hold variables with equal bounds, and free those held at a bound that is infinite."""
         for j in range(program.order.shape[0]):
             low = program.lower[i, j]
             high = program.upper[i, j]
@@ -63,7 +64,7 @@ def step_active_set_function() -> wp.Function:
 
     @wp.func
     def solve_equations(i: int, count: int, program: Program) -> int:
-        """x where the constraints of the guess hold as equations; return how many rows do."""
+        """Solve for x with the active constraints as equations; return the number of rows kept."""
         n = program.order.shape[0]
         z = program.z[i]
         any_held = bool(False)
@@ -96,7 +97,7 @@ def step_active_set_function() -> wp.Function:
 
     @wp.func
     def slope_of(i: int, j: int, count: int, program: Program) -> wp.float64:
-        """Return the derivative of the Lagrangian by a held variable, its multiplier."""
+        """Return the multiplier of a held variable, the derivative of the Lagrangian."""
         H = program.H[i]
         slope = program.c[i, j]
         for k in range(program.order.shape[0]):
@@ -107,7 +108,7 @@ def step_active_set_function() -> wp.Function:
 
     @wp.func
     def revise_bounds(i: int, count: int, tolerance: wp.float64, program: Program) -> int:
-        """Hold and free variables; return how many changed."""
+        """Hold and free variables; return the number of changes."""
         changes = int(0)
         for j in range(program.order.shape[0]):
             low = program.lower[i, j]
@@ -130,7 +131,7 @@ def step_active_set_function() -> wp.Function:
 
     @wp.func
     def revise_rows(i: int, count: int, tolerance: wp.float64, program: Program) -> int:
-        """Add the row that is broken most and drop those that pull; return how many changed."""
+        """Add the most violated row, drop rows with a wrong sign; return the number of changes."""
         changes = int(0)
         for a in range(count):
             if program.multiplier[i, a] < zero:
@@ -149,7 +150,7 @@ def step_active_set_function() -> wp.Function:
                     square = wp.float64(0.0)
                     for j in range(program.order.shape[0]):
                         square += J[j] * J[j]
-                    # A row without coefficients binds nothing.
+                    # A row without coefficients cannot be active.
                     if square > zero and room < worst * wp.sqrt(square):
                         worst = room / wp.sqrt(square)
                         worst_row = row
@@ -160,11 +161,11 @@ def step_active_set_function() -> wp.Function:
 
     @wp.func
     def make_room(i: int, good: int, program: Program) -> int:
-        """Free the held variable that gives way first to the row that the others block.
+        """Free a held variable for a row that the active constraints make infeasible.
 
-        That row is the one after the good ones; as its multiplier grows, the multiplier of a bound
-        that stands against it falls to zero. A row that holds anyway is dropped. Return whether
-        something changed.
+        This row follows the ``good`` ones. As its multiplier grows, the multipliers of opposing
+        bounds shrink; the first to reach zero is freed. A row that is satisfied anyway is dropped.
+        Return whether something changed.
         """
         row = program.row[i, good]
         room = -program.d[i, row]
@@ -210,7 +211,8 @@ def step_active_set_function() -> wp.Function:
             else:
                 changes = revise_bounds(i, count, tolerance, program)
                 is_factor_good = changes == 0
-                # Rows are looked at where the bounds hold: what these cut off would break many.
+                # Rows are tested only if the bounds hold, because clamping x would violate many
+                # rows.
                 if changes == 0:
                     changes = revise_rows(i, count, tolerance, program)
         return rounds

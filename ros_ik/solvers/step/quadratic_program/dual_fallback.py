@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The program of a step by the dual method, for what the guess does not settle.
+"""Dual method for the quadratic program of a step, used if the active-set method fails.
 
-It also finds the closest step where rows and bounds conflict.
+If rows and bounds conflict, it finds the step that violates the rows least.
 """
 
 import functools
@@ -20,7 +20,7 @@ from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 @no_type_check
 @functools.cache
 def dual_program_struct() -> Any:
-    """Return the Warp struct of what the dual method works on; its arrays are a DenseQP's."""
+    """Return the Warp struct of the arrays of the dual method, which are those of DenseQP."""
     Workspace = active_set_functions(wp.float64).Workspace
 
     @wp.struct
@@ -36,7 +36,7 @@ def dual_program_struct() -> Any:
 
 
 def make_dual_program(n: int, variables: int, rows: int, device: wp.DeviceLike) -> Any:
-    """Return the memory of the dual method for ``n`` robots."""
+    """Allocate the arrays of the dual method for ``n`` robots."""
     qp = DenseQP(n, variables, rows, device=device)
     dual = dual_program_struct()()
     dual.A, dual.b, dual.iterations = qp.A, qp.b, qp.iterations
@@ -50,7 +50,7 @@ def make_dual_program(n: int, variables: int, rows: int, device: wp.DeviceLike) 
 def solve_dual_function() -> wp.Function:
     """Build ``solve_dual(i, dt, max_iterations, tolerance, program, dual, status)``.
 
-    It fills ``program.x``, ``held``, ``binding`` and ``status[i]``, a ``SolveStatus``.
+    The function fills ``program.x``, ``held``, ``binding`` and ``status[i]``, a ``SolveStatus``.
     """
     Program, Dual = step_program_struct(), dual_program_struct()
     solve_program = qp_function(wp.float64)
@@ -66,7 +66,7 @@ def solve_dual_function() -> wp.Function:
         dual: Dual,
         status: wp.array(dtype=wp.int32),
     ):
-        """Solve with A = -J / dt and b = -d / dt, and keep what binds."""
+        """Solve with A = -J / dt and b = -d / dt, and store the active constraints."""
         n = program.order.shape[0]
         for j in range(n):
             for k in range(j):

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The order in which the variables of a step are eliminated: from the tips to the root."""
+"""Elimination order of the variables of a step, from the tips to the root."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ros_ik.solvers.least_squares.bounded_step import elimination
 
 
 def step_elimination(state: StepState, tasks: Sequence[np.ndarray], is_dense: bool) -> Elimination:
-    """Return an order in which limbs that no task couples stay apart.
+    """Return an order that keeps limbs apart which no task couples.
 
     Args:
         state: The model and the group.
         tasks: Variables that each task couples; a posture couples none.
-        is_dense: Whether every variable may be coupled to every other.
+        is_dense: Whether any variable may be coupled to any other.
     """
     n = state.group.n_variables
     if is_dense:
@@ -32,7 +32,7 @@ def step_elimination(state: StepState, tasks: Sequence[np.ndarray], is_dense: bo
 
 
 def _parent_variables(state: StepState) -> np.ndarray:
-    """Return the variable before each one on the way to the root, -1 for none."""
+    """Return the next variable towards the root for each variable, -1 for none."""
     model, group = state.model, state.group
     start, ancestor = model.joint_qd_start.numpy(), model.joint_ancestor.numpy()
     parents = np.full(group.n_variables, -1)

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Factor of a step's program over its free variables, and the rows that bind as equations.
+"""Cholesky factor of a step's program in its free variables, with active rows as equations.
 
-Variables at a bound are taken out of the factor, rows enter through the Schur complement
-S = J H^-1 J'. The factor L L' = H is taken in an order of elimination that keeps limbs apart and
-skips the zeros left of the first entry of each row.
+Variables at a bound are not part of the factor. Active rows are added by the Schur complement
+S = J H^-1 J'. The elimination order of the factor L L' = H keeps limbs apart. Zeros before the
+first entry of each row are skipped.
 """
 
 import functools
@@ -15,7 +15,7 @@ import warp as wp
 
 from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 
-# A pivot of S below this part of its diagonal is rounding: the rows depend on each other.
+# A pivot of S below this fraction of its diagonal means that the rows are linearly dependent.
 _LEAST_PIVOT = 1e-12
 
 
@@ -28,7 +28,7 @@ def factor_functions() -> SimpleNamespace:
 
     @wp.func
     def dot_lines(values: wp.array(dtype=wp.float64), a: int, b: int, n: int) -> wp.float64:
-        """Product of two lines of n values; two sums side by side do not wait for each other."""
+        """Return the dot product of n values, with two independent sums for speed."""
         even = wp.float64(0.0)
         odd = wp.float64(0.0)
         k = int(0)
@@ -42,7 +42,7 @@ def factor_functions() -> SimpleNamespace:
 
     @wp.func
     def factorise(i: int, program: Program) -> bool:
-        """L of the free variables, inverse diagonal; the identity for held ones."""
+        """Compute L of the free variables, with inverse diagonal; the identity for held ones."""
         H = program.H[i]
         held = program.held[i]
         factor = program.factor
@@ -77,7 +77,7 @@ def factor_functions() -> SimpleNamespace:
 
     @wp.func
     def forward(i: int, program: Program, z: wp.array(dtype=wp.float64)):
-        """z = L^-1 z."""
+        """Compute z = L^-1 z."""
         factor = program.factor
         n = program.order.shape[0]
         for p in range(n):
@@ -89,7 +89,7 @@ def factor_functions() -> SimpleNamespace:
 
     @wp.func
     def backward(i: int, program: Program, z: wp.array(dtype=wp.float64)):
-        """z = L^-T z."""
+        """Compute z = L^-T z."""
         factor = program.factor
         n = program.order.shape[0]
         for step in range(n):
@@ -106,7 +106,7 @@ def factor_functions() -> SimpleNamespace:
 @no_type_check
 @functools.cache
 def row_functions() -> SimpleNamespace:
-    """Build ``list_binding`` and ``push_onto_rows``, which makes the binding rows hold."""
+    """Build ``list_binding`` and ``push_onto_rows``, which solves for the active rows."""
     Program = step_program_struct()
     forward = factor_functions().forward
     least = wp.constant(wp.float64(_LEAST_PIVOT))
@@ -114,7 +114,7 @@ def row_functions() -> SimpleNamespace:
 
     @wp.func
     def list_binding(i: int, program: Program) -> int:
-        """Assign numbers to the rows that bind; -1 for more than there is room for."""
+        """Assign numbers to the active rows; return -1 if there are too many."""
         count = int(0)
         for row in range(program.d.shape[1]):
             if program.binding[i, row] != 0:
@@ -126,7 +126,7 @@ def row_functions() -> SimpleNamespace:
 
     @wp.func
     def load_row(i: int, a: int, program: Program) -> wp.float64:
-        """y_a = L^-1 J_a' of the free variables; return what the held ones leave of d_a."""
+        """Compute y_a = L^-1 J_a' of the free variables; return d_a minus the held part."""
         row = program.row[i, a]
         y = program.y[i, a]
         rest = program.d[i, row]
@@ -142,9 +142,9 @@ def row_functions() -> SimpleNamespace:
 
     @wp.func
     def solve_multipliers(i: int, count: int, program: Program) -> int:
-        """Multiplier = S^-1 multiplier by a Cholesky factor, of the rows before a dependent one.
+        """Solve S multiplier = multiplier by a Cholesky factor, for rows before a dependent one.
 
-        Return their number.
+        Return the number of these rows.
         """
         S = program.S[i]
         multiplier = program.multiplier[i]
@@ -175,7 +175,7 @@ def row_functions() -> SimpleNamespace:
 
     @wp.func
     def push_onto_rows(i: int, count: int, program: Program) -> int:
-        """Return how many of the binding rows hold; the one after them depends on those before."""
+        """Return the number of active rows that hold; the next one depends on those before it."""
         n = program.order.shape[0]
         z = program.z[i]
         for a in range(count):

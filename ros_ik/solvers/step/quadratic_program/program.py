@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The program of one step in memory: what it is, and what its solution works on.
+"""Quadratic program of a step in memory, with the work arrays of its solution.
 
 minimise 1/2 x' H x + c' x   subject to   lower <= x <= upper,   J x >= d
 """
@@ -16,20 +16,20 @@ import warp as wp
 
 from ros_ik.solvers.least_squares.bounded_step import Elimination
 
-# Rounds of the active-set method before the dual one takes over.
+# Rounds of the active-set method before the dual method is used.
 MAX_ROUNDS = 12
-# Rows that may bind at once; more are left to the dual method.
+# Largest number of active rows; programs with more use the dual method.
 _MAX_BINDING = 8
 
 
 @no_type_check
 @functools.cache
 def step_program_struct() -> Any:
-    """Return the Warp struct of the programs of a batch and of what their solution works on."""
+    """Return the Warp struct of the programs of a batch and their work arrays."""
 
     @wp.struct
     class StepProgram:
-        # views of one piece of memory, which begins each step as a copy of another
+        # views of one array, which is initialised by a single copy in each step
         memory: wp.array(dtype=wp.float64)
         empty: wp.array(dtype=wp.float64)  # zeros, and the bounds that are always the same
         H: wp.array3d(dtype=wp.float64)  # [n, variables, variables], lower triangle
@@ -39,10 +39,10 @@ def step_program_struct() -> Any:
         J: wp.array3d(dtype=wp.float64)  # [n, rows, variables]
         d: wp.array2d(dtype=wp.float64)  # [n, rows], -inf where a row is off
         x: wp.array2d(dtype=wp.float64)  # [n, variables], the solution
-        # the guess, and afterwards what binds
+        # the guess, and afterwards the active constraints
         held: wp.array2d(dtype=wp.int32)  # [n, variables], -1 at the lower bound, 1 at the upper
         binding: wp.array2d(dtype=wp.int32)  # [n, rows]
-        # scratch; places are those of the order of elimination
+        # scratch, in elimination order
         order: wp.array(dtype=wp.int32)  # [variables]
         first: wp.array(dtype=wp.int32)  # [variables]
         factor: wp.array(dtype=wp.float64)  # [n * variables * variables]
@@ -79,7 +79,7 @@ def make_step_program(
 
 
 def _make_views(program: Any, n: int, variables: int, device: wp.DeviceLike) -> None:
-    """Put H, c, lower and upper into one piece of memory: a copy is faster than a kernel."""
+    """Put H, c, lower and upper into one array, because a copy is faster than a kernel."""
     shapes = {
         'H': (n, variables, variables), 'c': (n, variables), 'lower': (n, variables),
         'upper': (n, variables),
@@ -96,14 +96,14 @@ def _make_views(program: Any, n: int, variables: int, device: wp.DeviceLike) -> 
 
 
 def begin_of_box(program: Any) -> tuple[wp.array, wp.array]:
-    """Return the bounds with which each step begins, lower and upper [n, variables]."""
+    """Return the initial bounds of each step, lower and upper [n, variables]."""
     size = program.lower.size
     lower, upper = program.empty[-2 * size : -size], program.empty[-size:]
     return lower.reshape(program.lower.shape), upper.reshape(program.upper.shape)
 
 
 def every_variable(order: Elimination, n: int) -> Elimination:
-    """Return an order that has all n variables, those that nothing couples at the end."""
+    """Extend an order to all n variables, with uncoupled ones at the end."""
     missing = np.setdiff1d(np.arange(n), order.order)
     places = len(order.order) + np.arange(len(missing))
     return Elimination(

@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel of the last part of a step of few variables and no rows: the program in registers.
+"""Kernel that solves the program of a step with few variables and no rows, in registers.
 
     minimise 1/2 x' H x + c' x   subject to   lower <= x <= upper
 
-It is solved from what bound in the step before, by the method of ``active_set``: without rows what
-binds is one sign per variable. Where that does not settle, the dual method takes over.
+The method is that of ``active_set``, from the active constraints of the previous step. Without
+rows these are one sign per variable. If it fails, the dual method is used.
 """
 
 import functools
@@ -22,7 +22,7 @@ from ros_ik.solvers.step.quadratic_program.program import MAX_ROUNDS
 from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 from ros_ik.solvers.step.quadratic_program.write_result import finish_functions
 
-# Most variables: more take too long to compile, and gain little.
+# Largest number of variables; more take too long to compile, for little gain.
 MOST_VARIABLES = 8
 
 
@@ -31,8 +31,8 @@ MOST_VARIABLES = 8
 def small_active_set_function(m: int) -> wp.Function:
     """Build ``solve_from_guess(i, program, is_warm, tolerance) -> rounds``.
 
-    It reads and leaves the bounds that bind in ``program.held``. Returns -1 for no success, and 0
-    where a number is not finite or a bound not below the other.
+    The function reads and writes the active bounds, ``program.held``. It returns -1 for failure,
+    and 0 if a number is not finite or a lower bound exceeds the upper one.
 
     Args:
         m: Number of variables.
@@ -46,7 +46,7 @@ def small_active_set_function(m: int) -> wp.Function:
 
     @wp.func
     def guess(held: int, is_warm: bool, low: wp.float64, high: wp.float64) -> wp.float64:
-        """Side on which a variable is held: -1, 0 or 1."""
+        """Return the side on which a variable is held, -1, 0 or 1."""
         side = wp.float64(0.0)
         if is_warm and held < 0 and wp.isfinite(low):
             side = -one
@@ -69,14 +69,14 @@ def small_active_set_function(m: int) -> wp.Function:
 
     @wp.func
     def solve_from_guess(i: int, program: Program, is_warm: bool, tolerance: wp.float64) -> int:
-        # Warp tells functions apart by their text: this names the size.
+        # Warp distinguishes functions by their source text, so the size must appear in it.
         _size = wp.static(m)
         H = matmm()
         c = vecm()
         low = vecm()
         high = vecm()
         side = vecm()
-        total = zero  # finite only where all its terms are
+        total = zero  # finite only if all its terms are
         is_open = bool(True)
         for j in range(m):
             c[j] = program.c[i, j]
@@ -126,7 +126,7 @@ def small_active_set_function(m: int) -> wp.Function:
         for j in range(m):
             total += x[j]
             program.held[i, j] = int(side[j])
-            # Rounding must not carry the step across a hard bound.
+            # Rounding must not move the step beyond a hard bound.
             program.x[i, j] = wp.clamp(x[j], low[j], high[j])
         if changes > 0 or not wp.isfinite(total):
             return -1

@@ -1,12 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel of the last part of a step: barriers -> rows, the program, the step over all dofs.
+"""Kernel that makes rows of the barriers, solves the program and writes the step of all joints.
 
     J_h x >= d(h), see :mod:`ros_ik.kinematics.row_bound`
 
-and r_b / |J_b|^2 on the diagonal of H for the barriers that calm steps. The program is first
-solved from what bound in the step before; where that does not settle, by the dual method.
-Programs of few variables without rows have a kernel of their own, in ``small_active_set``.
+Barriers with a safe displacement gain also add r_b / |J_b|^2 to the diagonal of H. The program is
+solved by the active-set method, from the active constraints of the previous step, or by the dual
+method if that fails. Programs with few variables and no rows have a separate kernel, in
+``small_active_set``.
 """
 
 import functools
@@ -26,18 +27,17 @@ from ros_ik.solvers.step.quadratic_program.stop_rows import step_stop_struct
 from ros_ik.solvers.step.quadratic_program.stop_rows import stop_row_functions
 from ros_ik.solvers.step.quadratic_program.write_result import finish_functions
 
-# Derivative up to which a variable moves a value by rounding only [units of h per rad or m].
+# Derivatives up to this are rounding [units of h per rad or m].
 _MOVES = 1e-9
-# Tolerances of the program up to which a variable of a program without solution rests: rows that
-# exclude each other are given room of that order.
+# In a program with conflicting rows, a variable that moves by less than so many tolerances rests.
+# The relaxation of these rows is of this order.
 _RESTS = 10.0
-# Part of the acceleration of the joints with which a violation is left at most: a start at the
-# whole of it would be the roughest part of the motion.
+# Largest fraction of the joint acceleration for leaving a violation, for a smooth start.
 _PUSH = 0.05
-# Part of the speed that is asked for from which on a violation is being left; links that an
-# obstacle squeezes stay in theirs.
+# Fraction of the required speed above which a violation is being left. Links that are squeezed by
+# an obstacle cannot leave.
 _LEAVING = 0.1
-# Time after that in which steps are as calm as in it, less and less [s].
+# Time in which the damping fades out afterwards [s].
 _SUBSIDING = 0.2
 
 
@@ -77,10 +77,10 @@ def solve_step_kernel() -> wp.Kernel:
     def calm_recovery(
         i: int, barriers: Barriers, values: wp.array2d(dtype=wp.float64), program: Program
     ):
-        """Let what moves into a violation stop in one more step, so that a stop does not go in.
+        """Slow variables that move into a violation until they can stop within one more step.
 
-        Joints take different times to stop. Where those that move out rest first, the others would
-        take back what was won, and the check of stops would refuse the step.
+        Joints take different times to stop. If those that move out of the violation are at rest
+        first, the others would move the robot back in, and the stop check would refuse the step.
         """
         for j in range(program.order.shape[0]):
             forwards = bool(False)
@@ -96,7 +96,7 @@ def solve_step_kernel() -> wp.Kernel:
                                 forwards = True
             low = program.lower[i, j]
             high = program.upper[i, j]
-            # Loss of one step, the same however many rows ask for it.
+            # Deceleration of one step, independent of the number of rows that require it.
             slowdown = wp.float64(0.5) * (high - low)
             if backwards:
                 program.lower[i, j] = wp.max(low, wp.min(high, -slowdown))
@@ -105,7 +105,7 @@ def solve_step_kernel() -> wp.Kernel:
 
     @wp.func
     def steady_change(i: int, row: int, program: Program) -> wp.float64:
-        """Change of a row in the middle of the box, where joints keep their speeds."""
+        """Return the change of a row at the middle of the box, where joints keep their speeds."""
         change = zero
         for j in range(program.order.shape[0]):
             middle = wp.float64(0.5) * (program.lower[i, j] + program.upper[i, j])
@@ -114,7 +114,7 @@ def solve_step_kernel() -> wp.Kernel:
 
     @wp.func
     def soft_bound(i: int, row: int, bound: wp.float64, steady: wp.float64, program: Program):
-        """Ask no more of a violated row than goes on with the step before and a soft push."""
+        """Limit the bound of a violated row to the previous motion plus a small acceleration."""
         reach = steady
         for j in range(program.order.shape[0]):
             width = program.upper[i, j] - program.lower[i, j]
@@ -132,7 +132,7 @@ def solve_step_kernel() -> wp.Kernel:
         dt: wp.float64,
         program: Program,
     ) -> bool:
-        """Load the rows of this state; return whether a violation is being left, slowly."""
+        """Load the rows of this state; return whether the robot is slowly leaving a violation."""
         violated = bool(False)
         leaving = bool(False)
         for barrier in range(barriers.gain.shape[0]):
@@ -179,7 +179,7 @@ def solve_step_kernel() -> wp.Kernel:
         stop: Stop,
         program: Program,
     ):
-        """Load the rows of the place of rest, which come after the others, and smooth the step."""
+        """Load the rows at the end of the stop, after the other rows, and smooth the step."""
         rows = barriers.start[barriers.gain.shape[0]]
         near = zero
         recovering = zero
@@ -209,7 +209,7 @@ def solve_step_kernel() -> wp.Kernel:
 
     @wp.func
     def is_usable(i: int, program: Program) -> bool:
-        """Return whether every number is one; a sum is finite only where all its terms are."""
+        """Return whether every number is finite; a sum is finite only if all its terms are."""
         total = wp.float64(0.0)
         for j in range(program.order.shape[0]):
             total += program.c[i, j] + program.H[i, j, j]
@@ -225,7 +225,7 @@ def solve_step_kernel() -> wp.Kernel:
 
     @wp.func
     def drop_rounding(i: int, tolerance: wp.float64, program: Program):
-        """Let variables rest that only rounding moves: tick by tick they would creep."""
+        """Set steps within rounding to zero, because they would add up to a slow drift."""
         for j in range(program.order.shape[0]):
             if wp.abs(program.x[i, j]) <= wp.float64(wp.static(_RESTS)) * tolerance:
                 program.x[i, j] = zero

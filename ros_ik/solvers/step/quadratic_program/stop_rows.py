@@ -1,23 +1,23 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Rows for the place where the stop after a step ends, so that checks of stops need not cut it.
+"""Rows of barriers at the end of the stop after a step, so that stop checks need not cut the step.
 
-Each variable brakes as hard as it can, so they come to rest one after the other, and what they
-hold together while they move, such as the distance from a face, is lost on the way. With D(x) the
-displacement of the stop that begins with a step x, l the step before and l' what braking makes of
-it, the robot rests at q + D(l') now, and each row of a barrier there, value H and derivatives J,
-asks for
+In a stop, each variable brakes as hard as it can, so the variables come to rest at different
+times. Values that depend on several of them, such as the distance from a face, therefore change
+during the stop. Let D(x) be the displacement of the stop that begins with a step x, l the previous
+step and l' the step after it when braking. The stop now ends at q + D(l'). A row of a barrier
+there, with value H and derivatives J, is
 
     J (D(x) - D(l')) >= -r (max(H, 0) - m)
 
-with D in first order about l. r is a part per step, m the room that is kept; growth is bounded by
-the recovery speed of the barrier.
+with D to first order about l. r is a fraction per step and m the clearance that is kept. The
+required growth is bounded by the recovery speed of the barrier.
 
-Near a barrier the program also has the cost w_j (x_j - l_j)^2 with w_j a part of H_jj: rows change
-with speed, and without it steps would jump between solutions that are equally good. While a
-violation is left, and fading after it, that part is tau / dt, so that what has fallen behind
-meanwhile is caught up with within some tau. Both change what is proposed only; bounds, rows and
-checks hold as they do without.
+Near a barrier the program also has the cost w_j (x_j - l_j)^2, with w_j a fraction of H_jj. Rows
+depend on the speed, and without this cost steps would jump between equally good solutions. While
+the robot leaves a violation, and for a short time after it, this fraction is tau / dt, so that
+the lag is made up within a few tau. Rows and cost affect only the proposed step; bounds, other
+rows and checks hold as without them.
 """
 
 import functools
@@ -33,21 +33,21 @@ from ros_ik.kinematics.stepping.stop_path import stop_functions
 from ros_ik.kinematics.tree import tree_struct
 from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 
-# Room that is kept where the robot rests, at most the margin [units of h].
+# Clearance that is kept at rest, at most the margin [units of h].
 _ROOM = 5e-4
-# Part of what is above the room, or lacks, that a second takes away, or gives [1/s].
+# Rate at which the value at rest may approach the clearance, or must return to it [1/s].
 _RATE = 20.0
-# Weight of changes of the step, as a part of the diagonal of H, and how far beyond the room it
-# has faded out [units of h].
+# Weight of changes of the step, as a fraction of the diagonal of H, and the distance beyond the
+# clearance at which it has faded out [units of h].
 _SMOOTHING, _NEAR = 0.3, 0.02
-# The same where a violation is left, as a time [s].
+# The same while the robot leaves a violation, as a time tau [s].
 _CATCHING_UP = 0.06
 
 
 @no_type_check
 @functools.cache
 def step_stop_struct() -> Any:
-    """Return the Warp struct of the stops that follow the last steps; without rows for none."""
+    """Return the Warp struct of the stops after the last steps; it has no rows if unused."""
 
     @wp.struct
     class StepStop:
@@ -55,7 +55,7 @@ def step_stop_struct() -> Any:
         slowdown: wp.array2d(dtype=wp.float64)  # [n, variables], what a step loses
         slope: wp.array2d(dtype=wp.float64)  # [n, variables], dD/dx at l
         offset: wp.array2d(dtype=wp.float64)  # [n, variables], D(l) - D(l') - slope l
-        # The box of the step, as displacements of the place of rest.
+        # Box of the step, as displacements of the position at rest.
         lower: wp.array2d(dtype=wp.float64)  # [n, variables]
         upper: wp.array2d(dtype=wp.float64)  # [n, variables]
         displacement: wp.array2d(dtype=wp.float64)  # [n, joint_dof_count], D(l')
@@ -67,7 +67,7 @@ def step_stop_struct() -> Any:
 
 
 def make_step_stop(n: int, variables: int, dofs: int, coords: int, device: wp.DeviceLike) -> Any:
-    """Return the stops of ``n`` robots; with ``n`` = 0 there are none."""
+    """Allocate the stops of ``n`` robots; ``n`` = 0 for none."""
     stop = step_stop_struct()()
     for name, width in (
         ('last', variables), ('slowdown', variables), ('slope', variables), ('offset', variables),
@@ -82,7 +82,7 @@ def make_step_stop(n: int, variables: int, dofs: int, coords: int, device: wp.De
 @no_type_check
 @functools.cache
 def place_rest_kernel() -> wp.Kernel:
-    """Build the kernel that finds where each robot comes to rest if it brakes, float64."""
+    """Build the kernel that computes where each robot comes to rest if it brakes, float64."""
     functions = stop_functions(wp.float64)
     slower, steps_to_stop = functions.slower, functions.steps_to_stop
     way_after = functions.way_after
@@ -151,12 +151,13 @@ def place_rest_kernel() -> wp.Kernel:
 @no_type_check
 @functools.cache
 def stop_row_functions() -> SimpleNamespace:
-    """Build what a program takes from the stop of the step before it.
+    """Build the functions that add rows and costs of the stop to a program.
 
-    ``load_stop_row(i, row, margin, recovery, dt, values, stop, program)``: turn value and
-    derivatives at the place of rest into a row of the step. ``nearness(value, margin)``: 1 at the
-    room that is kept and below it, 0 where steps are not smoothed. ``smooth_step(i, near,
-    recovering, dt, stop, program)``.
+    - ``load_stop_row(i, row, margin, recovery, dt, values, stop, program)``: convert value and
+      derivatives at rest to a row of the step.
+    - ``nearness(value, margin)``: 1 at or below the clearance, falling to 0 where steps are not
+      smoothed.
+    - ``smooth_step(i, near, recovering, dt, stop, program)``: add the cost of changes of the step.
     """
     Program, Stop = step_program_struct(), step_stop_struct()
     zero, one = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))

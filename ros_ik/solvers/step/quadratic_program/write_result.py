@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Last part of every step solution: its status, and the step over all dofs."""
+"""Status and step of all degrees of freedom, from the solution of a program."""
 
 import functools
 from types import SimpleNamespace
@@ -17,8 +17,8 @@ from ros_ik.solvers.step.quadratic_program.program import step_program_struct
 def finish_functions() -> SimpleNamespace:
     """Build ``clamp_step(i, program)`` and ``finish_step(i, code, ..., delta_q, status)``.
 
-    The latter takes a solution, or none where the code is not ok; ``excluded`` is 1 where a limit
-    excludes the state of the robot, which makes the solution a relaxed one, and is cleared.
+    ``finish_step`` writes a zero step if the code is not ok. ``excluded`` is 1 if the state of the
+    robot violates a limit. The status is then RELAXED, and ``excluded`` is reset.
     """
     Program = step_program_struct()
     zero = wp.constant(wp.float64(0.0))
@@ -27,7 +27,7 @@ def finish_functions() -> SimpleNamespace:
 
     @wp.func
     def clamp_step(i: int, program: Program):
-        """Keep rounding from carrying the step across a hard bound."""
+        """Clamp the step to its bounds, which rounding may have exceeded."""
         for j in range(program.order.shape[0]):
             program.x[i, j] = wp.clamp(program.x[i, j], program.lower[i, j], program.upper[i, j])
 

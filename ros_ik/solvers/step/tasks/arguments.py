@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of a control step in any of their forms, checked."""
+"""Checks of the arguments of a control step, in all overloads."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _WANTED = 'must be a NumPy or Warp array of floats, into which the step is writt
 def sorted_arguments(
     limits: Any, barriers: Any, delta_q: Any, regularization: float
 ) -> tuple[Sequence[Limit], Sequence[Barrier], np.ndarray | wp.array, float]:
-    """Tell the arguments after the tasks apart by what they are, whichever were left out.
+    """Identify the arguments after the tasks by their types, because some may be omitted.
 
     Returns:
         Limits, barriers, delta_q, regularization.
 
     Raises:
-        ArgumentError: No array to write the step into, or an argument that is none of these.
+        ArgumentError: No array for the step, or an argument that is none of these.
     """
     found: dict[str, Any] = {'limits': (), 'barriers': (), 'delta_q': None}
     for value in (limits, barriers, delta_q):
@@ -51,7 +51,7 @@ def sorted_arguments(
 
 
 def _misplaced(value: Any) -> ArgumentError:
-    """Return the error that says what an argument after the tasks was probably meant to be."""
+    """Return the error for a wrong argument after the tasks, with its probable purpose."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ArgumentError(f'delta_q {_WANTED}, got the {type(value).__name__} {value!r}')
     if hasattr(value, 'shape'):
@@ -68,10 +68,10 @@ def _misplaced(value: Any) -> ArgumentError:
 def checked_parts(
     tasks: Sequence[Task], limits: Sequence[Limit], barriers: Sequence[Barrier]
 ) -> None:
-    """Check that everything is of its kind.
+    """Check that tasks, limits and barriers are sequences of such objects.
 
     Raises:
-        ArgumentError: Naming the argument and what it holds.
+        ArgumentError: Another type; it names the argument and its content.
     """
     for name, parts, kind in (
         ('tasks', tasks, Task), ('limits', limits, Limit), ('barriers', barriers, Barrier),
@@ -86,12 +86,10 @@ def checked_parts(
 
 
 def on_host(name: str, given: Any) -> np.ndarray:
-    """Return a NumPy array, or the content of one of Warp or another library.
-
-    On the CPU they share their memory.
+    """Return an array of any library as a NumPy array; on the CPU both share their memory.
 
     Raises:
-        ArgumentError: No array.
+        ArgumentError: Not an array.
     """
     if is_exchanged(given):
         return exchanged(name, given).numpy()  # type: ignore[no-any-return]

@@ -1,13 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Cost of the objectives of a control step, straight over the variables of the group.
+"""Cost of the objectives of a control step, in the variables of the group.
 
     H = sum_k (W_k J_k)' W_k J_k + (lambda + sum_k mu_k) I
     c = sum_k (W_k J_k)' W_k gain_k sat(r_k),      mu_k = damping_k |W_k gain_k sat(r_k)|^2
 
-The kernel is composed of the formulas of the objectives. A Jacobian is written for the degrees of
-freedom that the group moves alone, as columns of six rows, and never as a matrix. sat shortens the
-residuals of each unit to e_max tanh(|r| / e_max).
+The kernel is composed of the formulas of the objectives. It computes columns of six rows of the
+Jacobian, only for degrees of freedom that the group moves, and never stores the matrix. sat limits
+the length of the residuals of each unit to e_max tanh(|r| / e_max).
 """
 
 import functools
@@ -30,7 +30,7 @@ from ros_ik.objectives.base.record import record_struct
 @no_type_check
 @functools.cache
 def task_joint_struct() -> Any:
-    """Return the Warp struct of a degree of freedom of a task that the group moves."""
+    """Return the Warp struct of a task's degree of freedom that the group moves."""
 
     @wp.struct
     class TaskJoint:
@@ -43,7 +43,7 @@ def task_joint_struct() -> Any:
 @no_type_check
 @functools.cache
 def step_tasks_struct() -> Any:
-    """Return the Warp struct of what tasks add to the records of their objectives."""
+    """Return the Warp struct of the parameters that tasks add to records of objectives."""
     TaskJoint = task_joint_struct()
 
     @wp.struct
@@ -75,7 +75,7 @@ def _task_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
 
     @wp.func
     def unit_squares(record: Record, r: wp.spatial_vectord) -> wp.vec2d:
-        """Squared lengths of the rows of the first unit and of the others."""
+        """Return the squared lengths of the rows of the first and of the second unit."""
         squares = wp.vec2d()
         for m in range(6):
             unit = wp.where(m < record.unit_rows, 0, 1)
@@ -84,7 +84,7 @@ def _task_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
 
     @wp.func
     def saturated(tasks: Tasks, task: int, squares: wp.vec2d) -> wp.vec2d:
-        """Gain times saturation, of the rows of the two units."""
+        """Return gain times saturation of the rows of the two units."""
         first = saturation(wp.sqrt(squares[0]), tasks.max_error[task, 0])
         second = saturation(wp.sqrt(squares[1]), tasks.max_error[task, 1])
         return tasks.gain[task] * wp.vec2d(first, second)
@@ -93,7 +93,7 @@ def _task_functions(formulas: tuple[AnyFormula, ...]) -> SimpleNamespace:
     def task_weight(
         record: Record, tasks: Tasks, task: int, block: int, own: wp.spatial_vectord
     ) -> wp.spatial_vectord:
-        """Weights of the task on the rows of a block, times those of its objective."""
+        """Return the weights of the task on the rows of a block, times those of its objective."""
         weight = wp.spatial_vectord()
         start = tasks.weight_start[task] + block * record.rows
         for m in range(6):
@@ -225,7 +225,7 @@ def saturation_function(scalar: type) -> wp.Function:
 @no_type_check
 @functools.cache
 def evaluate_step_kernel(task_formulas: tuple[AnyFormula, ...]) -> wp.Kernel:
-    """Build the kernel that places the links and adds the cost to a program of zeros, float64.
+    """Build the kernel that computes link poses and adds the cost to a zero program, float64.
 
     Args:
         task_formulas: Formulas of the objectives, in the order of the numbers in their records.

@@ -1,15 +1,15 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Priorities: the tasks of a level act in the null space of those before it.
+"""Priorities of tasks, whose levels act in the null space of the levels before them.
 
     min_x  sum_k 1/2 |W_k (J_k N_k x + gain_k sat(r_k))|^2,
     N_k = I - J_s' (J_s J_s' + lambda I)^-1 J_s
 
-J_s stacks the Jacobians of every level before k without their weights, and N of the first level is
-I. Rows whose weight is zero take nothing from later levels: a pose without weight on its rotation
+J_s stacks the unweighted Jacobians of all levels before k, and N of the first level is I. Rows
+with zero weight do not constrain later levels. For example, a pose without weight on its rotation
 leaves the rotation to them (roboplan 0.7, optimal IK; after Siciliano and Slotine, "A general
 framework for managing multiple tasks in highly redundant robotic systems", ICAR 1991). The unknown
-stays the whole step, so the limits and barriers bind all levels together.
+is the whole step, so limits and barriers apply to all levels together.
 """
 
 import functools
@@ -40,7 +40,7 @@ def add_levels_kernel() -> wp.Kernel:
         L: wp.array3d(dtype=wp.float64),
         N: wp.array3d(dtype=wp.float64),
     ):
-        """Extend L L' = J_s J_s' + lambda I and Y = L^-1 J_s by rows; N -= Y' Y of them."""
+        """Extend L L' = J_s J_s' + lambda I and Y = L^-1 J_s by rows, and subtract Y' Y from N."""
         n = N.shape[1]
         for a in range(first, last):
             scale = zero
@@ -62,7 +62,7 @@ def add_levels_kernel() -> wp.Kernel:
                 pivot -= value * value
                 for j in range(n):
                     Y[i, a, j] = Y[i, a, j] - value * Y[i, b, j]
-            # Rounding must not push a dependent row below what lambda leaves of it.
+            # Rounding must not reduce the pivot of a dependent row below lambda.
             root = wp.sqrt(wp.max(pivot, regularization + wp.float64(1e-300)))
             L[i, a, a] = root
             for j in range(n):
@@ -83,7 +83,7 @@ def add_levels_kernel() -> wp.Kernel:
         N: wp.array3d(dtype=wp.float64),  # [n, variables, variables]
         projected: wp.array2d(dtype=wp.float64),  # [n, variables]
         # out
-        H: wp.array3d(dtype=wp.float64),  # [n, variables, variables], lower triangle, added to
+        H: wp.array3d(dtype=wp.float64),  # [n, variables, variables], lower triangle, incremented
         c: wp.array2d(dtype=wp.float64),  # [n, variables], added to
     ):
         i = wp.tid()

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Residuals of tasks where a robot is, without a step."""
+"""Residuals of tasks at a configuration, without a step."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ros_ik.solvers.step.tasks.tasks import set_up_objectives
 
 
 class StepResiduals:
-    """Evaluates the residuals of some tasks as one graph."""
+    """Captured evaluation of the residuals of some tasks."""
 
     def __init__(
         self,
@@ -36,11 +36,11 @@ class StepResiduals:
         Args:
             state: Arrays of the step.
             tree: Kinematic tree of the model in the type of ``state``.
-            joint_q: Buffer of ``state.joint_q``, written by the caller before each evaluation.
+            joint_q: Buffer of ``state.joint_q``, filled by the caller before each evaluation.
             tasks: The tasks; at least one.
 
         Raises:
-            ArgumentError: No task, or an objective that does not fit.
+            ArgumentError: No task, or an objective that does not match the model.
         """
         if not tasks:
             raise ArgumentError('tasks must hold at least one task')
@@ -55,7 +55,7 @@ class StepResiduals:
 
     @property
     def is_current(self) -> bool:
-        """True if what the objectives keep on the host is what the graph was recorded with."""
+        """True if the host data of the objectives are unchanged since recording."""
         return self._kept.are_current
 
     def evaluate(self) -> list[np.ndarray]:

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels for tasks that come as residuals and Jacobians, such as user-defined objectives.
+"""Kernels for tasks that are given as residuals and Jacobians, such as user-defined objectives.
 
-The Jacobian over all degrees of freedom is folded into the variables of the group, weighted, and
-added to the program, dq = S x:
+The Jacobian is transformed to the variables x of the group, dq = S x, weighted, and added to the
+program:
 
     H += (W J S)' W J S + mu I,    c += (W J S)' W gain sat(r)
 """
@@ -22,7 +22,7 @@ from ros_ik.solvers.step.tasks.cost import saturation_function
 @no_type_check
 @functools.cache
 def step_rows_struct() -> Any:
-    """Return the Warp struct of the rows and of what their tasks say."""
+    """Return the Warp struct of the rows and of the parameters of their tasks."""
 
     @wp.struct
     class StepRows:
@@ -88,7 +88,7 @@ def step_rows_kernels() -> SimpleNamespace:
                 for j in range(n):
                     rows.J[i, row, j] = zero
                 rows.error[i, row] = zero
-                # A row without weight counts for nothing, whatever its target holds.
+                # A row with zero weight has no effect, even if its target is not finite.
                 if rows.weight[row] > zero and rows.counts[row] != 0:
                     error = rows.weight[row] * factor * rows.residual[i, row]
                     rows.error[i, row] = error
@@ -101,14 +101,14 @@ def step_rows_kernels() -> SimpleNamespace:
     @compiled_kernel()
     def add_rows(
         rows: Rows,
-        H: wp.array3d(dtype=wp.float64),  # [n, variables, variables], lower triangle, added to
+        H: wp.array3d(dtype=wp.float64),  # [n, variables, variables], lower triangle, incremented
         c: wp.array2d(dtype=wp.float64),  # [n, variables], added to
     ):
         i = wp.tid()
         for row in range(rows.weight.shape[0]):
             J = rows.J[i, row]
             for j in range(c.shape[1]):
-                # Most rows see few variables; NaN is not equal to zero and goes through.
+                # Most rows depend on few variables. NaN differs from zero, so it is not skipped.
                 if J[j] != zero:
                     c[i, j] = c[i, j] + J[j] * rows.error[i, row]
                     for k in range(j + 1):

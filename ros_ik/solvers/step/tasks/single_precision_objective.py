@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Objectives written in float32, for Newton or by a user, in a step that is solved in float64."""
+"""Wrapper of float32 objectives, of Newton or of a user, for steps in float64."""
 
 import functools
 from types import SimpleNamespace
@@ -55,10 +55,10 @@ def _conversion_kernels(scalar: type) -> SimpleNamespace:
 
 
 def in_step_precision(objective: Any) -> Any:
-    """Return an objective itself where its kernels exist in float64, and a wrapper where not.
+    """Return an objective itself if it has float64 kernels, and otherwise a wrapper.
 
     Args:
-        objective: A built-in objective, one of the caller's, or one of Newton's.
+        objective: A built-in objective, a user's, or one of Newton's.
 
     Raises:
         ArgumentError: Anything else, or an objective without any Jacobian.
@@ -71,10 +71,10 @@ def in_step_precision(objective: Any) -> Any:
 
 
 class SinglePrecisionObjective(IKObjective):
-    """Evaluates an objective of float32 kernels and widens what comes out.
+    """Wrapper that evaluates an objective in float32 and converts the results to float64.
 
-    The objective sees link poses and motion subspaces of its own, in float32, and where it has no
-    analytic Jacobian it is differentiated from a tape. Residuals are good to some 1e-6 m.
+    The objective gets separate link poses and motion subspaces, in float32. If it has no analytic
+    Jacobian, it is differentiated by a tape. Residuals are accurate to about 1e-6 m.
 
     Attributes:
         objective: The objective.
@@ -88,7 +88,7 @@ class SinglePrecisionObjective(IKObjective):
                 ``newton.ik.IKObjective``.
 
         Raises:
-            ArgumentError: It has neither Jacobian.
+            ArgumentError: It has no analytic Jacobian and cannot be differentiated.
         """
         super().__init__()
         self.objective = objective
@@ -103,11 +103,11 @@ class SinglePrecisionObjective(IKObjective):
         return int(self.objective.residual_dim())
 
     def supports_analytic(self) -> bool:
-        """Return True: the tape, where there is one, is the business of this class."""
+        """Return True, because this class handles the tape, if there is one."""
         return True
 
     def init_buffers(self, model: Any, jacobian_mode: object = IKJacobianType.ANALYTIC) -> None:
-        """Keep the model; :meth:`set_batch_layout` tells the size of the buffers."""
+        """Store the model; :meth:`set_batch_layout` allocates the buffers."""
         self._model = model
 
     def set_batch_layout(self, total_residuals: int, residual_offset: int, n_batch: int) -> None:
@@ -155,7 +155,7 @@ class SinglePrecisionObjective(IKObjective):
         joint_S_s: wp.array,
         start_idx: int,
     ) -> None:
-        """Write the Jacobian at the configuration whose residuals were computed last."""
+        """Write the Jacobian at the configuration of the last computed residuals."""
         at = self._evaluation
         at.launch_jacobian()
         launch(

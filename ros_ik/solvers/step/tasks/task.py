@@ -1,11 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A task: an objective with what a control step needs beside it.
+"""Task of a control step: an objective with gain, weights, damping, saturation and priority.
 
-The step minimises 1/2 |W (J dq + gain sat(r))|^2 + 1/2 mu |dq|^2, mu = damping |W gain sat(r)|^2,
-where r, J are the residual and Jacobian of the objective, W = diag(weight), and sat shortens the
-residuals of each block (position, rotation) to e_max tanh(|r| / e_max), as in roboplan. Tasks of a
-later priority act in the null space of those before; see ``step_priorities``.
+The step minimises 1/2 |W (J dq + gain sat(r))|^2 + 1/2 mu |dq|^2, mu = damping |W gain sat(r)|^2.
+r, J are the residual and Jacobian of the objective, and W = diag(weight). sat limits the length of
+the residuals of each block (position, rotation) to e_max tanh(|r| / e_max), as in roboplan. Tasks
+act in the null space of those with lower priority numbers; see
+:mod:`ros_ik.solvers.step.tasks.priorities`.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from ros_ik.solvers.step.tasks.single_precision_objective import in_step_precisi
 class Task:
     """An objective with gain, weights, Levenberg damping and error saturation.
 
-    Every attribute but the objective and the priority may be set between solves; the next one uses
-    it. A residual whose weight is zero counts for nothing, whatever its target holds.
+    All attributes except the objective and the priority may be set between solves. A residual with
+    zero weight has no effect, even if its target is not finite.
 
     Attributes:
-        objective: What to reach; an objective of float32 kernels alone is wrapped.
-        priority: Level, 1 or more; lower levels go first.
-        version: Counts the changes of this task.
-        changes: Counts the changes of all tasks, to see quickly that nothing has changed.
+        objective: The objective; one with float32 kernels only is wrapped.
+        priority: Level, 1 or more; lower levels take precedence.
+        version: Number of changes of this task.
+        changes: Number of changes over all tasks, a quick test that nothing changed.
     """
 
     changes: ClassVar[int] = 0
@@ -52,19 +53,20 @@ class Task:
         """Create the task.
 
         Args:
-            objective: What to reach: a built-in objective, or any other, of this package's or
-                Newton's interface, whose kernels are in float32.
-            gain: Part of the residual to remove in one step, in [0, 1]. More would overshoot the
-                target; with 0 the task only resists motion.
+            objective: A built-in objective, or any other with float32 kernels and the interface of
+                :class:`IKObjective` or Newton.
+            gain: Fraction of the residual to remove in one step, in [0, 1]. More would overshoot
+                the target; with 0 the task only resists motion.
             weight: Factor on the residuals, one or shape [residual_dim]. Its square is the cost.
             damping: Levenberg damping relative to the squared weighted residual, dimensionless.
-            max_error: Length to which each block of residuals saturates, one per block (a pose has
-                two: m, rad); None or inf for no saturation.
-            priority: Level, 1 or more: a task acts in the null space of all tasks of lower number.
+            max_error: Length at which each block of residuals saturates, one per block (a pose has
+                two, in m and rad); None or inf for no saturation.
+            priority: Level, 1 or more. A task acts in the null space of all tasks with a lower
+                number.
 
         Raises:
-            ArgumentError: A value that is negative or no number, a gain above 1, a wrong shape or
-                a priority below 1.
+            ArgumentError: A value that is negative or not a number, a gain above 1, a wrong shape,
+                or a priority below 1.
         """
         if isinstance(priority, bool) or not isinstance(priority, int) or priority < 1:
             raise ArgumentError(f'priority must be an integer of at least 1, got {priority}')
@@ -79,17 +81,17 @@ class Task:
 
     @property
     def objective(self) -> IKObjective:
-        """The objective, or what wraps it for a step; make another task for another one."""
+        """Objective, possibly wrapped for a step; create another task to change it."""
         return self._objective
 
     @property
     def priority(self) -> int:
-        """Level, 1 or more; make another task for another one."""
+        """Level, 1 or more; create another task to change it."""
         return self._priority
 
     @property
     def gain(self) -> float:
-        """Part of the residual to remove in one step, in [0, 1]."""
+        """Fraction of the residual to remove in one step, in [0, 1]."""
         return self._gain
 
     @gain.setter
@@ -125,7 +127,7 @@ class Task:
 
     @property
     def max_error(self) -> np.ndarray:
-        """Length to which each block of residuals saturates, inf for none, shape [blocks]."""
+        """Length at which each block of residuals saturates, inf for none, shape [blocks]."""
         return self._max_error
 
     @max_error.setter
@@ -137,7 +139,7 @@ class Task:
         self._set('_max_error', max_error)
 
     def _set(self, name: str, value: float | np.ndarray) -> None:
-        """Set an attribute and count the change, if it is one."""
+        """Set an attribute, and count it if its value changed."""
         if not np.array_equal(getattr(self, name), value):
             setattr(self, name, value)
             self.version += 1

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The tasks of a step on the device: those that one kernel evaluates, and those that come as rows.
+"""Tasks of a step on the device, for the fused kernel or given as rows.
 
-Objectives with a formula have a record that the kernel of ``cost`` reads. Objectives without one,
-and all tasks of a problem with several priorities, write residuals and Jacobians by kernels of
-their own, which ``rows`` adds to the program.
+The kernel of ``cost`` evaluates objectives that have a formula from their records. Objectives
+without a formula, and all tasks of a problem with several priorities, write residuals and
+Jacobians by separate kernels. ``rows`` then adds them to the program.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from ros_ik.solvers.step.tasks.task import Task
 
 
 def set_up_objectives(tasks: Sequence[Task], state: StepState) -> None:
-    """Tell objectives their rows; those set up by an earlier problem of the solver stay.
+    """Set up objectives, except those that an earlier problem of the solver has set up.
 
     Raises:
-        ArgumentError: Something other than a task, an objective without an analytic Jacobian, one
-            that belongs to another solver or does not fit the model, or one whose number of
-            targets does not fit. It names the task.
+        ArgumentError: Something other than a task; an objective without an analytic Jacobian, of
+            another solver, for another model, or with a wrong number of targets. It names the
+            task.
     """
     checked_parts(tasks, (), ())
     total = sum(task.objective.residual_dim() for task in tasks)
@@ -60,12 +60,12 @@ def set_up_objectives(tasks: Sequence[Task], state: StepState) -> None:
 
 
 def is_fusible(task: Task) -> bool:
-    """Return whether the kernel of ``cost`` evaluates the objective; set up or not."""
+    """Return whether the kernel of ``cost`` can evaluate the objective."""
     return isinstance(task.objective, IKObjective) and is_recorded(task.objective)
 
 
 def _set_up_objective(objective: IKObjective, state: StepState, total: int, start: int) -> None:
-    """Set one objective up unless that has been done, or raise ArgumentError."""
+    """Set up an objective if necessary, or raise ArgumentError."""
     if not objective.supports_analytic():
         raise ArgumentError('it has no analytic Jacobian')
     targets = getattr(objective, 'n_problems', 1)
@@ -84,14 +84,14 @@ def _set_up_objective(objective: IKObjective, state: StepState, total: int, star
         objective.init_buffers(state.model)
         objective.set_batch_layout(total, start, state.n_robots)
     except Exception:
-        layout.is_current = False  # half set up: the next solve must not take it for ready
+        layout.is_current = False  # incomplete set-up, to be repeated by the next solve
         raise
     note_written(objective, before)
     owners.kept = Snapshot(objective)
 
 
 def every_objective(tasks: Sequence[Task]) -> list[Any]:
-    """Return the objectives of tasks, and those that they wrap."""
+    """Return the objectives of tasks, and those inside wrappers."""
     objectives = [task.objective for task in tasks]
     wrapped = [_unwrapped(objective) for objective in objectives]
     inner = [one for one, given in zip(wrapped, objectives, strict=True) if one is not given]
@@ -99,12 +99,12 @@ def every_objective(tasks: Sequence[Task]) -> list[Any]:
 
 
 def _unwrapped(objective: Any) -> Any:
-    """Return the objective that a :class:`SinglePrecisionObjective` holds, or this one."""
+    """Return the objective inside a :class:`SinglePrecisionObjective`, or the objective itself."""
     return getattr(objective, 'objective', objective)
 
 
 def _check_links(objective: Any, body_count: int) -> None:
-    """Raise ArgumentError for a link outside the model: not every kernel would notice."""
+    """Raise ArgumentError for a link outside the model, because some kernels do not check."""
     for name in ('link_index', 'reference_link_index'):
         link = getattr(objective, name, -1)
         if isinstance(link, int | np.integer) and not -1 <= link < body_count:
@@ -114,22 +114,22 @@ def _check_links(objective: Any, body_count: int) -> None:
 
 
 class FusedTasks:
-    """Tasks whose objectives one kernel evaluates.
+    """Tasks whose objectives the fused kernel evaluates.
 
     Attributes:
         tasks: The tasks, in the order of the records.
-        formulas: Formulas that the kernel is made of.
+        formulas: Formulas of the kernel.
         records: Records on the device.
         arrays: Instance of ``step_tasks_struct``.
         links: Links whose poses are read; None for all.
         variables: Variables that each task couples, a list of arrays.
-        longest: Columns of the longest block.
+        longest: Largest number of columns of a block.
     """
 
     def __init__(self, tasks: Sequence[Task], state: StepState) -> None:
         """Collect the records of tasks that are set up."""
         self.tasks = tuple(tasks)
-        # They own the arrays that the device sees.
+        # Keeps alive the arrays that the device reads.
         self._sources: list[Record] = [task.objective.record() for task in tasks]
         found = (record.formula for record in self._sources)
         self.formulas = formulas_of(found, STEP_FORMULAS)
@@ -141,7 +141,7 @@ class FusedTasks:
         self._set_parameters(state)
 
     def load(self) -> None:
-        """Bring gains, weights and the like of the tasks to the device."""
+        """Copy gains, weights and other parameters of the tasks to the device."""
         for k, task in enumerate(self.tasks):
             self._is_on.host[k] = bool(np.any(task.weight > 0.0))
             self._gain.host[k], self._damping.host[k] = task.gain, task.damping
@@ -193,7 +193,7 @@ class FusedTasks:
 
 
 class RowTasks:
-    """Tasks that come as residuals and Jacobians.
+    """Tasks that are given as residuals and Jacobians.
 
     Attributes:
         tasks: The tasks, sorted by priority.
@@ -203,7 +203,7 @@ class RowTasks:
     """
 
     def __init__(self, tasks: Sequence[Task], state: StepState) -> None:
-        """Lay out the rows of tasks that are set up."""
+        """Assign rows to the tasks, which must be set up."""
         self.tasks = tuple(sorted(tasks, key=lambda task: task.priority))
         self._state = state
         dims = [task.objective.residual_dim() for task in self.tasks]
@@ -217,7 +217,7 @@ class RowTasks:
         self._allocate()
 
     def load(self) -> None:
-        """Bring gains, weights and the like of the tasks to the device."""
+        """Copy gains, weights and other parameters of the tasks to the device."""
         self._weight.host[:] = np.concatenate([task.weight for task in self.tasks])
         self._max_error.host[:] = np.concatenate([task.max_error for task in self.tasks])
         self._gain.host[:] = [task.gain for task in self.tasks]
@@ -269,14 +269,14 @@ class RowTasks:
 
 
 def _counts(task: Task, state: StepState) -> np.ndarray:
-    """Return which residuals count: those of joints that are locked are nobody's error."""
+    """Return flags of the residuals to include; those of locked joints are excluded."""
     if isinstance(task.objective, IKObjectiveJointPosition | IKObjectiveJointLimit):
         return state.group.dof_variable >= 0
     return np.ones(task.objective.residual_dim(), dtype=bool)
 
 
 def _links(records: Sequence[Record]) -> set[int] | None:
-    """Return the links that records look at, None for all."""
+    """Return the links whose poses records read, None for all."""
     found: set[int] = set()
     for record in records:
         if record.links is None:
