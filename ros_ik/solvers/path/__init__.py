@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Joint paths along poses: on one branch from pose to pose, or the best one over every branch."""
+"""Joint paths along poses, on one branch or optimal over all branches."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Every solution of each pose of a path, for chains that have a closed form."""
+"""All solutions of each pose of a path, for chains with a closed form."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
     from ros_ik.model import JointGroup
     from ros_ik.model import Model
 
-# Values of the redundant joint of seven: steps of 0.1 rad over a turn.
+# Number of values of the redundant joint of seven, in steps of 0.1 rad over a turn.
 _VALUES = 64
-# Poses solved at a time, with six joints and with seven: bounds the memory.
+# Number of poses solved at a time, with six joints and with seven; bounds the memory.
 _AT_ONCE, _AT_ONCE_REDUNDANT = 1024, 64
-# Solutions of a pose with six joints: the most of six general axes.
+# Largest number of solutions of a pose with six joints, for general axes.
 _PLACES = 16
 
 
 @dataclasses.dataclass(frozen=True)
 class Layer:
-    """Solutions of one pose, one turn of each joint for all.
+    """Solutions of one pose, without those that differ by whole turns.
 
     Attributes:
-        joint_q: Positions of the chain's variables, [m, n_variables]; where there is no solution
-            the configuration of least error alone.
-        status: SolveStatus code of the pose; the solutions are CONVERGED.
-        is_singular: Whether a solution stands for others that are joined to it.
+        joint_q: Positions of the chain's variables, [m, n_variables]; without a solution, only
+            the configuration of least error.
+        status: SolveStatus code of the pose; CONVERGED if there are solutions.
+        is_singular: Whether a solution represents a continuum of solutions.
     """
 
     joint_q: np.ndarray
@@ -50,7 +50,7 @@ class Layer:
 
     @property
     def is_solved(self) -> bool:
-        """Tell whether the rows are solutions."""
+        """True if the rows are solutions."""
         return self.status == SolveStatus.CONVERGED
 
 
@@ -74,17 +74,17 @@ class Branches:
         tolerances: tuple[float, float],
         check: MotionCheck,
     ) -> None:
-        """Keep what the solutions are for.
+        """Store the chain and the settings.
 
         Args:
             model: The model.
             link: Link that follows the path.
             form: Closed form of its chain.
             chain: The chain.
-            held: Configuration that holds the other joints, [joint_coord_count].
+            held: Configuration at which the other joints are locked, [joint_coord_count].
             joint_group: Joints that may move.
             offset: Pose of the tool in the link, [7].
-            tolerances: Distance [m] and angle [rad] that a pose may be missed by.
+            tolerances: Tolerances of position [m] and rotation [rad].
             check: Check of configurations for collisions.
         """
         self.chain = chain
@@ -105,14 +105,14 @@ class Branches:
 
         Args:
             targets: Poses [n, 7].
-            start: Variables of the chain whose redundant position is a value to solve at; None
-                for no such value.
+            start: Variables of the chain, whose redundant position is one of the values to solve
+                at; None for no such value.
         """
         most = _AT_ONCE_REDUNDANT if self._form.redundant_joint else _AT_ONCE
         size = min(most, len(targets))
         solver = self._solver(size, start)
         for first in range(0, len(targets), size):
-            # The last pose fills what is left of the batch.
+            # Pad the last batch with its last pose.
             index = np.minimum(first + np.arange(size), len(targets) - 1)
             found = solver.solve(targets[index])
             for k in range(min(size, len(targets) - first)):
@@ -126,7 +126,7 @@ class Branches:
         place = self._form.joints.index(self._form.redundant_joint)
         lower, upper = (float(range_[place]) for range_ in self.chain.sampling_range())
         if not self.chain.slides[place]:
-            # Further turns are the same solutions.
+            # Solutions that differ by whole turns are the same.
             middle, half = 0.5 * (lower + upper), min(0.5 * (upper - lower), np.pi)
             lower, upper = middle - half, middle + half
         values = np.linspace(lower, upper, _VALUES)
@@ -138,12 +138,12 @@ class Branches:
         )  # fmt: skip
 
     def _layer(self, found: AllSolutions, k: int) -> Layer:
-        """Return the solutions of row ``k`` that are out of collision."""
+        """Return the collision-free solutions of row ``k``."""
         status, count = int(found.status[k]), int(found.n_found[k])
         errors = float(found.position_error[k, 0]), float(found.rotation_error[k, 0])
         if status != SolveStatus.CONVERGED:
             count = 1
-            # Just out of reach, and near enough.
+            # Just out of reach, but within the tolerances.
             if all(error <= most for error, most in zip(errors, self._tolerances, strict=True)):
                 status = int(SolveStatus.CONVERGED)
         rows = found.joint_q[k, :count]

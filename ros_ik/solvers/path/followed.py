@@ -1,10 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A path that follows branches pose by pose: for chains of every kind.
+"""Joint path that follows a branch from pose to pose, for any chain.
 
-With the start left free, every branch of the first pose is followed to its first break, and the
-one that gets furthest, then the one that moves least, is taken. All poses behind the first break
-are solved in one batch: those out of reach take the most attempts.
+Without a start configuration, every branch of the first pose is followed to its first break. The
+branch that gets furthest is chosen, and among equals the one with the least joint motion. The
+poses after the first break are solved in batches, because unreachable poses take the most
+attempts.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ros_ik.solvers.path.walk import LOCAL
 from ros_ik.solvers.path.walk import Walker
 from ros_ik.solvers.status import SolveStatus
 
-# Poses solved at a time behind the first break: bounds the memory.
+# Number of poses solved at a time after the first break; bounds the memory.
 _MOST_POSES = 1024
 
 
@@ -28,8 +29,8 @@ def followed_path(problem: PathProblem, n_branches: int) -> PathResult:
     """Follow the branch of the start, or each of the first pose.
 
     Args:
-        problem: What is asked for.
-        n_branches: Solutions of the first pose to follow where the start is free.
+        problem: The problem.
+        n_branches: Number of solutions of the first pose to follow if no start is given.
     """
     targets = problem.targets
     first = problem.free_solver(n_solutions=n_branches)
@@ -55,13 +56,13 @@ def _completed(
     start: np.ndarray,
     path: list[np.ndarray],
 ) -> PathResult:
-    """Return a path with what there is behind its first break.
+    """Complete a path after its first break.
 
     Args:
-        problem: What is asked for.
-        walker: What goes on behind a break.
-        n_branches: Solutions of a pose to choose from behind a break.
-        start: Configuration that the path comes from.
+        problem: The problem.
+        walker: Walker that continues the path after a break.
+        n_branches: Number of solutions of a pose to choose from after a break.
+        start: Start configuration of the path.
         path: Configurations up to the first break.
     """
     targets = problem.targets

@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Shortest joint path through the solutions of a row of poses, by dynamic programming.
+"""Shortest joint path through the solutions of a sequence of poses, by dynamic programming.
 
-A layer holds the solutions of one pose; a solution is joined to those of the next pose that no
-joint moves far to reach. The path that gets through the most layers, and of those the one of the
-least joint motion, the sum of the distances between its configurations, is taken. Turns of a joint
-are followed from the first layer on: each joint goes on to the nearest turn inside its limits.
+A layer holds the solutions of one pose. A solution is connected to those of the next pose that
+every joint reaches by a small motion. The result is the path through the most layers, and among
+equals the one with the least joint motion, the sum of the distances between its configurations.
+From the first layer on, each joint continues to the nearest equivalent angle within its limits.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from ros_ik.kinematics.serial_chain import SerialChain
 from ros_ik.solvers.path.branches import Layer
 
 _TURN = 2.0 * np.pi
-# Solutions at a limit may be this far outside by rounding [rad or m].
+# Tolerance for solutions at a limit, which rounding may put outside [rad or m].
 _AT_LIMIT = 1e-9
-# Ends of paths further apart than this, in the joint that differs most, are two [rad or m].
+# Ends of paths are distinct if any joint differs by more than this [rad or m].
 _APART = 0.5
-# Solutions of a layer that are walked on from where none of the next is near.
+# Number of solutions of a layer from which to walk on if no solution of the next layer is near.
 _MOST_WALKED = 32
 
-# Tells which ways between variables [k, n] and [k, n] are free, bool [k].
+# Tests which motions between variables [k, n] and [k, n] are free of collisions, bool [k].
 FreeWays = Callable[[np.ndarray, np.ndarray], np.ndarray]
-# Walks from variables [n] of a layer, given by its index, to the next one; None where it cannot.
+# Walks from variables [n] of a layer, given by its index, to the next one; None if that fails.
 Walk = Callable[[np.ndarray, int], np.ndarray | None]
 
 
 @dataclasses.dataclass(frozen=True)
 class _Reached:
-    """Solutions of a layer that a path leads to.
+    """Solutions of a layer that paths have reached.
 
     Attributes:
-        joint_q: Their variables, in the turns that the path has led to, [a, n].
-        cost: Joint motion up to them, [a].
-        parent: Row of the layer before from which each was reached, [a].
+        joint_q: Their variables, in the turns of the paths, [a, n].
+        cost: Joint motion up to each, [a].
+        parent: Row of the previous layer from which each was reached, [a].
     """
 
     joint_q: np.ndarray
@@ -49,23 +49,23 @@ class _Reached:
 
 
 class LayeredGraph:
-    """Joins the solutions of neighbouring poses."""
+    """Graph that connects the solutions of neighbouring poses."""
 
     def __init__(
         self, chain: SerialChain, max_step: float, free_ways: FreeWays, walk: Walk | None
     ) -> None:
-        """Keep what joins solutions.
+        """Store the rules for connections.
 
         Args:
-            chain: The chain whose variables they are.
+            chain: The chain of the variables.
             max_step: Largest change of a variable between two layers [rad or m].
-            free_ways: Check of the ways between solutions.
-            walk: Goes on from a solution that none of the next layer is near to; None to end
-                there.
+            free_ways: Check of the motions between solutions.
+            walk: Function that continues from a solution if none of the next layer is near; None
+                to end the path there.
         """
         self._lower, self._upper = chain.lower - _AT_LIMIT, chain.upper + _AT_LIMIT
         self._turns = ~np.array(chain.slides)
-        # A joint with room for more than a turn tells its turns apart; one without limits never.
+        # Turns of a joint are distinct only if its range exceeds a turn and has limits.
         room = chain.upper - chain.lower
         self._winds = self._turns & (room >= _TURN) & np.isfinite(room)
         self._max_step, self._free_ways, self._walk = max_step, free_ways, walk
@@ -82,14 +82,13 @@ class LayeredGraph:
 
         Args:
             layers: Solutions of each pose.
-            first: Layer to begin with.
-            nodes: Variables to begin at, [a, n].
+            first: First layer.
+            nodes: Start variables, [a, n].
             cost: Joint motion up to each of them, [a].
-            count: Most paths returned; the others end far from those before them.
+            count: Largest number of paths; their ends are distinct.
 
         Returns:
-            Variables of the layers from ``first`` on up to the last one that is reached, each
-            [layers, n].
+            Variables in the layers from ``first`` to the last one reached, each [layers, n].
         """
         reached = [_Reached(nodes, cost, np.zeros(len(nodes), dtype=int))]
         for k in range(first, len(layers) - 1):
@@ -109,7 +108,7 @@ class LayeredGraph:
         return paths
 
     def turned(self, joint_q: np.ndarray) -> np.ndarray:
-        """Return variables [a, n] in each turn inside the limits, [b, n]."""
+        """Return variables [a, n] in all turns within the limits, [b, n]."""
         for c in np.flatnonzero(self._winds):
             lowest = np.ceil((self._lower[c] - joint_q[:, c]) / _TURN)
             count = (np.floor((self._upper[c] - joint_q[:, c]) / _TURN) - lowest + 1).astype(int)
@@ -120,7 +119,7 @@ class LayeredGraph:
         return joint_q
 
     def nearest_turn(self, joint_q: np.ndarray, near: np.ndarray) -> np.ndarray:
-        """Return variables in the turns inside the limits that are nearest to ``near``."""
+        """Return variables in the turns within the limits that are nearest to ``near``."""
         turn = np.rint((near - joint_q) / _TURN)
         lowest = np.ceil((self._lower - joint_q) / _TURN)
         highest = np.floor((self._upper - joint_q) / _TURN)
@@ -128,7 +127,7 @@ class LayeredGraph:
         return joint_q + np.where(self._turns, _TURN * turn, 0.0)
 
     def _extended(self, reached: _Reached, layer: Layer, k: int) -> _Reached:
-        """Return the solutions of the layer behind layer ``k`` that are reached."""
+        """Return the solutions of layer ``k + 1`` that are reached."""
         before, place, after = self._ways(reached.joint_q, layer.joint_q)
         if self._walk is not None:
             walked = np.setdiff1d(np.arange(len(reached.cost)), before)
@@ -149,7 +148,7 @@ class LayeredGraph:
     def _ways(
         self, reached: np.ndarray, layer: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return rows of both that no joint moves far between, and where each way ends."""
+        """Return the rows of both layers to connect, and the end of each motion."""
         columns = range(reached.shape[1])
         before, place = np.nonzero(
             np.abs(self._gap(reached[:, None, 0], layer[None, :, 0], 0)) <= self._max_step
@@ -164,7 +163,7 @@ class LayeredGraph:
         return before[inside], place[inside], after[inside]
 
     def _gap(self, a: np.ndarray, b: np.ndarray, column: int) -> np.ndarray:
-        """Return the way from ``a`` to the nearest turn of ``b`` [rad or m]."""
+        """Return the motion from ``a`` to the nearest turn of ``b`` [rad or m]."""
         gap = b - a
         return gap - _TURN * np.rint(gap / _TURN) if self._turns[column] else gap
 
@@ -178,7 +177,7 @@ class LayeredGraph:
         after: np.ndarray,
         layer: Layer,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Add the ways that a walk finds from ``rows`` of layer ``k``."""
+        """Add the connections that a walk finds from ``rows`` of layer ``k``."""
         assert self._walk is not None
         for row in rows:
             there = self._walk(reached[row], k)
@@ -193,16 +192,16 @@ class LayeredGraph:
     def _first_free(
         self, before: np.ndarray, after: np.ndarray, order: np.ndarray, starts: np.ndarray
     ) -> np.ndarray:
-        """Return the first free way of each group.
+        """Return the first free motion of each group.
 
         Args:
-            before: Where the ways begin, [w, n].
-            after: Where they end.
-            order: Ways group by group, the best of each first, [w].
-            starts: Where each group begins in ``order``.
+            before: Starts of the motions, [w, n].
+            after: Ends of the motions.
+            order: Motions grouped, the best of each group first, [w].
+            starts: Index in ``order`` of the first motion of each group.
 
         Returns:
-            Indices of ways, at most one for each group.
+            Indices of motions, at most one for each group.
         """
         ends = np.append(starts[1:], len(order))
         chosen, place = [], starts
@@ -216,7 +215,7 @@ class LayeredGraph:
 
 
 def _traced(reached: Sequence[_Reached], row: int) -> np.ndarray:
-    """Return the variables of the path that leads to a row of the last layer, [layers, n]."""
+    """Return the variables of the path to a row of the last layer, [layers, n]."""
     path = []
     for layer in reversed(reached):
         path.append(layer.joint_q[row])

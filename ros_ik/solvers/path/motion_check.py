@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Collision check of straight motions of the joints."""
+"""Collision check of straight joint motions."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import warp as wp
 from ros_ik.kinematics.collision.checks.collisions import CollisionChecker
 from ros_ik.model import Model
 
-# Largest change of a joint between two checks [rad or m], and configurations checked at a time.
+# Largest joint motion between two checks [rad or m], and number of configurations in a batch.
 _CHECKED_STEP, _AT_ONCE = 0.01, 512
 
 
 class MotionCheck:
-    """Tells whether the shapes of pairs stay apart at configurations and on the way between them.
+    """Collision check of configurations and of the motions between them.
 
     Attributes:
-        checker: Check of single configurations; None where nothing is checked.
+        checker: Check of single configurations; None if nothing is checked.
     """
 
     def __init__(self, model: Model, pairs: np.ndarray | None, margins: np.ndarray) -> None:
@@ -26,7 +26,7 @@ class MotionCheck:
 
         Args:
             model: The model.
-            pairs: Pairs of shapes, int [n_pairs, 2]; None to call every motion free.
+            pairs: Pairs of shapes, int [n_pairs, 2]; None to disable the check.
             margins: Distance [m] that each pair must keep, [n_pairs].
         """
         self.checker: CollisionChecker | None = None
@@ -36,7 +36,7 @@ class MotionCheck:
             )
 
     def is_free(self, joint_q: np.ndarray) -> np.ndarray:
-        """Return which configurations [k, joint_coord_count] are out of collision, bool [k]."""
+        """Return which configurations [k, joint_coord_count] are collision-free, bool [k]."""
         if self.checker is None:
             return np.ones(len(joint_q), dtype=bool)
         parts = [
@@ -46,11 +46,11 @@ class MotionCheck:
         return np.concatenate(parts) if parts else np.zeros(0, dtype=bool)
 
     def is_free_to(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-        """Return which ways are out of collision, their ends included and their starts not.
+        """Return which motions are collision-free, including their ends but not their starts.
 
         Args:
-            before: Configurations [k, joint_coord_count] where the joints start.
-            after: Configurations where they end, in straight lines.
+            before: Start configurations [k, joint_coord_count].
+            after: End configurations; the joints move in straight lines.
 
         Returns:
             bool [k].

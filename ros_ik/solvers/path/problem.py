@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Poses that a link is to follow, and the joint path that follows them."""
+"""Problem and result of a joint path along poses."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class PathResult:
-    """A joint path along n poses.
+    """Joint path along n poses.
 
     Attributes:
-        joint_q: Configurations, shape [n, joint_coord_count]. Behind a break the path goes on at
+        joint_q: Configurations, shape [n, joint_coord_count]. After a break the path continues at
             a solution of the pose, or at the best configuration found.
         status: :class:`SolveStatus` codes, shape [n].
-        breaks: Indices of poses that cannot be reached from the one before without a jump, a
-            longer step or a collision, or not at all.
-        fraction: Part of the poses before the first break, 1 for a whole path.
+        breaks: Indices of poses that cannot be reached, or not from the previous pose without a
+            jump, a longer step or a collision.
+        fraction: Fraction of the poses before the first break, 1 for a complete path.
     """
 
     joint_q: np.ndarray
@@ -42,18 +42,18 @@ class PathResult:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PathProblem:
-    """Problem of :func:`solve_path`; see there.
+    """Arguments of :func:`solve_path`.
 
     Attributes:
         model: The model.
         link: Link that follows the poses.
         targets: Poses with unit quaternions, [n, 7].
-        start: Configuration to come from, [joint_coord_count]; None where it is free.
+        start: Start configuration, [joint_coord_count], or None.
         max_joint_step: Largest change of a joint from one pose to the next [rad or m].
-        tolerances: Distance [m] and angle [rad] that a pose may be missed by.
+        tolerances: Tolerances of position [m] and rotation [rad].
         joint_group: Joints that may move.
         offset: Pose of the tool in the link, [7], or None.
-        check_collisions: Whether a path breaks where it collides.
+        check_collisions: Whether a path breaks at collisions.
         collision_pairs: Pairs of shapes to check, None for those of the model.
         collision_margin: Distance [m] that the shapes of a pair must keep.
     """
@@ -73,7 +73,7 @@ class PathProblem:
     def solver(
         self, n_problems: int = 1, tolerances: tuple[float, float] | None = None, **arguments: Any
     ) -> ChainIK:
-        """Return a search for poses of the link, within the tolerances or other ones."""
+        """Return a pose solver for the link, with the tolerances of the problem or others."""
         distance, angle = tolerances or self.tolerances
         return ChainIK(
             self.model, self.link, n_problems, joint_group=self.joint_group, joint_q=self.start,
@@ -81,7 +81,7 @@ class PathProblem:
         )  # fmt: skip
 
     def free_solver(self, n_problems: int = 1, **arguments: Any) -> ChainIK:
-        """Return a search for poses that refuses collisions where the problem asks for that."""
+        """Return a pose solver that rejects collisions if the problem checks them."""
         return self.solver(
             n_problems, check_collisions=self.check_collisions,
             collision_pairs=self.collision_pairs, collision_margin=self.collision_margin,

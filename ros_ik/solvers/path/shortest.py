@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The path of the least joint motion over every branch, for chains that have a closed form.
+"""Path of the least joint motion over all branches, for chains with a closed form.
 
 Seven joints are solved at values of the redundant joint; the path through them is then smoothed.
 """
@@ -28,15 +28,16 @@ from ros_ik.solvers.pose_ik.search.pairs import chain_pairs
 from ros_ik.solvers.pose_ik.search.search import ChainProblem
 from ros_ik.solvers.status import SolveStatus
 
-# A walk that ends this near to a solution has found it [rad or m]: it stops inside its tolerance.
+# A walk that ends this close to a solution has found it, because it stops within a tolerance
+# [rad or m].
 _SAME = 1e-2
-# With seven joints a step may be this many times too long before the path is smoothed: the values
-# of the redundant joint are some way apart.
+# With seven joints, a step may be longer by this factor before smoothing, because the sampled
+# values of the redundant joint are some distance apart.
 _UNSMOOTHED = 2.0
-# Paths that are smoothed, of which the best is taken.
+# Number of paths that are smoothed, to choose the best.
 _SMOOTHED_PATHS = 4
-# Smoothed configurations reach their poses to this [m, rad], and end this near to where the
-# smoothing puts them [rad or m]; further away lies another branch.
+# Tolerance of the poses of smoothed configurations [m, rad], and largest distance of these
+# configurations from the result of the smoothing [rad or m]; farther ones are on another branch.
 _SMOOTHED, _CLOSE = 1e-9, 0.1
 
 
@@ -44,15 +45,15 @@ def shortest_path(problem: PathProblem, form: ClosedForm, n_branches: int) -> Pa
     """Choose among all branches.
 
     Args:
-        problem: What is asked for.
+        problem: The problem.
         form: Closed form of the chain.
-        n_branches: Solutions of a pose with seven joints that are walked on from.
+        n_branches: Number of solutions of a pose with seven joints from which to walk on.
     """
     return _ShortestPath(problem, form, n_branches).solve()
 
 
 class _ShortestPath:
-    """Puts the segments between breaks together."""
+    """Solution of a problem, segment by segment between breaks."""
 
     def __init__(self, problem: PathProblem, form: ClosedForm, n_branches: int) -> None:
         self._problem, self._form, self._n_branches = problem, form, n_branches
@@ -114,17 +115,17 @@ class _ShortestPath:
         """Return the variables of the poses from ``first`` up to the next break.
 
         Args:
-            graph: Joins the solutions.
+            graph: Graph of the solutions.
             layers: Solutions of each pose.
-            first: Pose to begin at.
-            nodes: Variables to begin at, [a, n].
+            first: First pose.
+            nodes: Start variables, [a, n].
             cost: Joint motion up to them, [a].
             is_start_fixed: Whether the first configuration is given.
         """
         if not self._form.redundant_joint or not layers[first].is_solved:
             return list(graph.furthest_paths(layers, first, nodes, cost)[0])
-        # The values of the redundant joint are some way apart: the smoothed path that is shortest
-        # need not come from the shortest one through them, and between them there may be a way on.
+        # The values of the redundant joint are some distance apart. The shortest path after
+        # smoothing need not be the shortest before it, and a path may exist only between values.
         paths = graph.furthest_paths(layers, first, nodes, cost, _SMOOTHED_PATHS)
         options = [self._smoothed(path, first, is_start_fixed=is_start_fixed) for path in paths]
         begins = paths[0][:1] if is_start_fixed else self._searched(first, paths[0][0])
@@ -135,7 +136,7 @@ class _ShortestPath:
         return list(best)
 
     def _searched(self, pose: int, near: np.ndarray) -> np.ndarray:
-        """Return variables [a, n] at which a search reaches a pose, or ``near`` alone."""
+        """Return variables [a, n] at which a search reaches a pose, or only ``near``."""
         found = self._problem.free_solver(n_solutions=self._n_branches).solve(
             self._problem.targets[pose, None], self._branches.rows(near[None])
         )
@@ -143,7 +144,7 @@ class _ShortestPath:
         return rows[:, self._chain.coordinates].copy() if len(rows) else near[None]
 
     def _walked(self, begin: np.ndarray, first: int) -> np.ndarray:
-        """Return the variables from ``first`` on that a walk from ``begin`` finds."""
+        """Return the variables that a walk from ``begin`` finds for the poses from ``first``."""
         targets = self._problem.targets
         path = [self._branches.rows(begin[None])[0]]
         for k in range(first, len(targets) - 1):
@@ -168,7 +169,7 @@ class _ShortestPath:
             return None if after is None else after[self._chain.coordinates]
 
         step = self._problem.max_joint_step
-        # Longer steps are looked at closer, and a singular solution stands for many.
+        # Longer steps are subdivided, and a singular solution represents many.
         needed = step > SHORT or any(layer.is_singular for layer in layers)
         longest = min(step, SHORT)
         if self._form.redundant_joint and step <= SHORT:
@@ -176,15 +177,15 @@ class _ShortestPath:
         return LayeredGraph(self._chain, longest, free_ways, walk if needed else None)
 
     def _on_layer(self, graph: LayeredGraph, joint_q: np.ndarray, layer: Layer) -> np.ndarray:
-        """Return the solution that a walk has found, to its last digit."""
+        """Return the exact solution of the layer at which a walk ended."""
         near = graph.nearest_turn(layer.joint_q, joint_q)
         away = np.max(np.abs(near - joint_q), axis=1)
         return near[np.argmin(away)] if layer.is_solved and away.min() < _SAME else joint_q
 
     def _smoothed(self, path: np.ndarray, first: int, *, is_start_fixed: bool) -> np.ndarray:
-        """Return a part of the path, from pose ``first`` on, with the redundant joint smoothed.
+        """Smooth a part of the path from pose ``first`` on by motions of the redundant joint.
 
-        It ends where a step is still longer than allowed.
+        The result ends where a step is still longer than allowed.
         """
         step = self._problem.max_joint_step
         if len(path) > 2:
@@ -221,7 +222,7 @@ class _ShortestPath:
         return smoothed(path, self._tangents, correct, allowed, is_start_fixed=is_start_fixed)
 
     def _tangents(self, path: np.ndarray) -> np.ndarray:
-        """Return the motions of the joints that leave the tool where it is, unit vectors."""
+        """Return unit vectors of the self-motion, which does not move the tool."""
         model = self._problem.model
         jacobian = np.zeros((len(path), 6, model.joint_dof_count))
         index = link_index(model, self._problem.link, least=0)
@@ -232,12 +233,12 @@ class _ShortestPath:
 
 
 def _rank(path: np.ndarray) -> tuple[int, float]:
-    """Order paths by their poses, then by the joint motion that they save."""
+    """Return the sort key of a path, number of poses and then least joint motion."""
     return len(path), -float(np.sum(np.linalg.norm(np.diff(path, axis=0), axis=1)))
 
 
 def _motion_check(problem: PathProblem) -> MotionCheck:
-    """Return the check of the pairs that the chain may bring together."""
+    """Return the collision check of the pairs that the chain moves."""
     if not problem.check_collisions:
         return MotionCheck(problem.model, None, np.zeros(0))
     model, link = problem.model, link_index(problem.model, problem.link, least=0)

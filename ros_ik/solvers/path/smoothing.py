@@ -1,13 +1,14 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Smoothing of a joint path by the motion that leaves the tool where it is.
+"""Smoothing of a joint path by self-motions, which do not move the tool.
 
-With t_k the unit vector of that motion at configuration q_k, the lengths d_k minimise
+With the unit vector t_k of the self-motion at configuration q_k, the lengths d_k minimise
 
     sum over k of |q_k+1 + t_k+1 d_k+1 - q_k - t_k d_k|^2,
 
-a tridiagonal system (Gauss-Newton on the energy of the path); each q_k + t_k d_k is then brought
-back to its pose. Configurations that this moves out of what is allowed stay where they were.
+which is a tridiagonal system (Gauss-Newton method for the energy of the path). Each q_k + t_k d_k
+is then corrected to reach its pose exactly. Configurations that would violate a constraint stay
+unchanged.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-# Steps of the method, longest change of a configuration in one [rad or m], and the part of the
-# energy below which another step is not worth its time.
+# Number of steps, largest change of a configuration in one [rad or m], and relative decrease of
+# the energy below which the method ends.
 _STEPS, _MOST, _GAIN = 30, 0.2, 1e-4
-# Keeps the system regular where a path turns round.
+# Keeps the system regular where a path reverses.
 _REGULAR = 1e-9
 
-# Gives unit vectors [n, v] of the motion that leaves the tool where it is, at variables [n, v].
+# Computes unit vectors [n, v] of the self-motion at variables [n, v].
 Tangents = Callable[[np.ndarray], np.ndarray]
-# Brings variables [n, v] to their poses; which rows were brought there, bool [n].
+# Corrects variables [n, v] to reach their poses; returns which rows succeeded, bool [n].
 Correct = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-# Tells which rows of a path [n, v] are allowed, together with the ways beside them, bool [n].
+# Tests which rows of a path [n, v], and the motions next to them, are allowed, bool [n].
 Allowed = Callable[[np.ndarray], np.ndarray]
 
 
@@ -42,9 +43,9 @@ def smoothed(
 
     Args:
         path: Variables of the chain at each pose, [n, v].
-        tangents: Gives the motions that leave the tool where it is.
-        correct: Brings configurations back to their poses.
-        allowed: Tells which configurations may stay.
+        tangents: Function that computes self-motions.
+        correct: Function that corrects configurations to reach their poses.
+        allowed: Function that tests constraints.
         is_start_fixed: Whether the first configuration is given.
     """
     fixed = np.zeros(len(path), dtype=bool)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A sequence of poses becomes a continuous joint path: what planners ask of GetCartesianPath."""
+"""Continuous joint path along a sequence of poses, as MoveIt's GetCartesianPath computes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ros_ik.model import Model
 
 _METHODS = ('auto', 'closed_form', 'search')
-# Joints that reach every pose about them.
+# Least number of joints that can reach arbitrary poses.
 _POSE_JOINTS = 6
 
 
@@ -53,26 +53,26 @@ def solve_path(
         model: The model.
         link: Name or index of the link that follows the poses.
         poses: Poses in the world, shape [n, 7], x y z qx qy qz qw.
-        start: Configuration to come from, shape [joint_coord_count]: the path stays on its
-            branch. The motion from it to the first pose may be of any length. None to choose
-            the branch that gets furthest, and of those the one of the least joint motion.
+        start: Start configuration, shape [joint_coord_count]. The path stays on its branch, and
+            the motion from it to the first pose may have any length. None to choose the branch
+            that gets furthest, and among equals the one of the least joint motion.
         max_joint_step: Largest change of a joint from one pose to the next [rad or m]. Between
-            its configurations a path leaves the line by about reach times step^2 / 8: give
-            poses close to each other, or a smaller step, where that matters. inf to ask for no
-            more than that no joint jumps.
+            its configurations, a path deviates from the line by about reach times step^2 / 8. If
+            that matters, give poses close to each other, or a smaller step. inf only forbids
+            jumps.
         position_tolerance: Largest distance of a solution [m].
         rotation_tolerance: Largest angle of a solution [rad].
-        n_branches: Solutions of the first pose to follow where ``start`` is None; chains of six
-            joints that have a closed form follow all that there are.
-        method: 'closed_form' to choose the path of the least joint motion among every branch, and
-            every value of the redundant joint of seven joints; 'search' to follow branches pose
-            by pose; 'auto' for the first wherever :func:`closed_form` knows one for six joints or
-            seven.
+        n_branches: Number of solutions of the first pose to follow if ``start`` is None. Chains of
+            six joints with a closed form follow all solutions.
+        method: 'closed_form' to find the path of the least joint motion over all branches and, for
+            seven joints, all values of the redundant joint. 'search' to follow branches from pose
+            to pose. 'auto' for 'closed_form' if :func:`closed_form` supports the chain of six or
+            seven joints, otherwise 'search'.
         joint_group: Joints that may move; None for every joint between world and link. The
-            others are held at ``start``.
+            others are locked at ``start``.
         offset: Pose of the tool in the link, shape [7].
-        check_collisions: Break the path where it collides: at its configurations, and between
-            them wherever a joint has moved by another 0.01 rad or m.
+        check_collisions: Whether to break the path at collisions. It is checked at its
+            configurations, and between them at joint motions of at most 0.01 rad or m.
         collision_pairs: Pairs of shapes to check, see :func:`inverse_kinematics`.
         collision_margin: Distance [m] that the shapes of a pair must keep.
 
@@ -106,8 +106,8 @@ def solve_path(
     reason = form.reason
     if np.isinf(position_tolerance) or np.isinf(rotation_tolerance):
         reason = 'a tolerance is infinite; closed forms solve whole poses'
-    # Fewer joints reach some poses only, and one that is off by rounding has its branches in the
-    # search alone.
+    # Fewer joints reach only some poses. If a pose differs from those by rounding, only the search
+    # finds solutions.
     if not reason and (method == 'closed_form' or len(form.joints) >= _POSE_JOINTS):
         return shortest_path(problem, form, n_branches)
     if method == 'closed_form':

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of an arm from pose to pose that stay on one branch."""
+"""Steps from pose to pose that stay on one branch."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from ros_ik.solvers.pose_ik.interface.result import ChainIKSettings
 from ros_ik.solvers.pose_ik.solver import ChainIK
 from ros_ik.solvers.status import SolveStatus
 
-# Stay on the branch: one attempt from the seed, with patience.
+# Settings that stay on the branch, with a single attempt from the seed.
 LOCAL = ChainIKSettings(max_attempts=1, window=12)
-# A longer motion of a joint between two poses is looked at closer [rad or m].
+# Joint motion between two poses above which the segment is subdivided [rad or m].
 SHORT = 0.3
-# A jump that survives this many halvings of the way is a flip: 1 / 64 of a step.
+# Number of halvings of a segment, to 1 / 64, after which a jump is a change of the branch.
 _MAX_HALVINGS = 6
 
 
 class Walker:
-    """Walks along poses on one branch.
+    """Walker along poses on one branch.
 
-    Each pose is solved from the configuration of the one before, without restarts. Where a joint
-    would move far, the way between the two poses is halved until either every part is short, or
-    the jump stays: a flip, and the walk ends there. It ends too where a joint moves further than
-    allowed in all, and where the way collides.
+    Each pose is solved from the previous configuration, without restarts. If a joint would move
+    far, the segment between the two poses is halved repeatedly, until every part is a short
+    motion. If a jump remains, the branch changes, and the walk ends. It also ends if the total
+    motion of a joint is longer than allowed, or if the motion collides.
 
     Attributes:
         max_joint_step: Largest change of a joint from one pose to the next [rad or m].
     """
 
     def __init__(self, local: ChainIK, check: MotionCheck, max_joint_step: float) -> None:
-        """Walk with a solver.
+        """Store solver and limits.
 
         Args:
             local: Solver of one pose with the settings ``LOCAL``.
@@ -58,7 +58,7 @@ class Walker:
     def advance(
         self, before: np.ndarray, pose: np.ndarray, target: np.ndarray, *, is_bounded: bool
     ) -> np.ndarray | None:
-        """Return the configuration at ``target`` on the branch of ``before``, None at a break."""
+        """Return the configuration at ``target`` on the branch of ``before``, or None."""
         after = self._advance(before, pose, target, _MAX_HALVINGS)
         if after is None:
             return None
@@ -69,7 +69,7 @@ class Walker:
     def _advance(
         self, before: np.ndarray, pose: np.ndarray, target: np.ndarray, halvings: int
     ) -> np.ndarray | None:
-        """Return the configuration at ``target`` without a jump, None where there is one."""
+        """Return the configuration at ``target`` without a jump, or None."""
         answer = self._local.solve(target[None], before[None])
         after = answer.joint_q[0].copy()
         short = np.max(np.abs(after - before)) <= min(self.max_joint_step, SHORT)
@@ -83,7 +83,7 @@ class Walker:
 
 
 def halfway(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the pose halfway: the mean position, the rotation halfway along the shorter arc."""
+    """Return the pose halfway, with mean position and interpolated rotation (shorter arc)."""
     middle = 0.5 * (a + b)
     rotation = a[3:] + (b[3:] if a[3:] @ b[3:] >= 0.0 else -b[3:])
     middle[3:] = rotation / np.linalg.norm(rotation)

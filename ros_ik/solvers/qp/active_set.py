@@ -1,13 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Dual active-set method for small dense quadratic programs, as Warp functions of one problem.
+"""Dual active-set method for a small dense quadratic program, as Warp functions.
 
     minimise 1/2 x' H x + c' x   subject to   lower <= x <= upper,   A x <= b
 
 Goldfarb and Idnani, "A numerically stable dual method for solving strictly convex quadratic
 programs", Mathematical Programming 27 (1983). The method starts at the unconstrained optimum and
 adds the most violated constraint until none is left, so the work is proportional to the number
-of active constraints and the answer is exact to rounding. Notation as in the paper: J holds
+of active constraints, and the solution is exact up to rounding. Notation as in the paper: J holds
 L^-T Q of the Cholesky factor L and the orthogonal factor Q of the active normals, R their
 triangular factor, u the multipliers. Constraint k is the lower bound of variable k for k < n, the
 upper bound of k - n for k < 2 n, and row k - 2 n of A after that.
@@ -59,7 +59,7 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def factorise(i: int, ws: Workspace, n: int) -> bool:
-        """H = L L' in place, and J = L^-T."""
+        """Compute H = L L' in place, and J = L^-T."""
         for j in range(n):
             pivot = ws.H[i, j, j]
             for k in range(j):
@@ -87,7 +87,7 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def unconstrained_optimum(i: int, ws: Workspace, n: int, x: wp.array2d(dtype=scalar)):
-        """x = -H^-1 c = -J J' c."""
+        """Compute x = -H^-1 c = -J J' c."""
         for k in range(n):
             value = scalar(0.0)
             for j in range(k + 1):
@@ -110,7 +110,7 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
         A: wp.array3d(dtype=scalar),
         x: wp.array2d(dtype=scalar),
     ) -> scalar:
-        """Return how far inside constraint k the point x lies, in units of x."""
+        """Return the slack of constraint k at x, in units of x."""
         if k < n:
             return x[i, k] - lower[i, k]
         if k < 2 * n:
@@ -145,7 +145,7 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def directions(i: int, k: int, n: int, q: int, ws: Workspace, A: wp.array3d(dtype=scalar)):
-        """d = J' normal(k); z = J_2 d_2; r = R^-1 d_1 (paper, section 3)."""
+        """Compute d = J' normal(k); z = J_2 d_2; r = R^-1 d_1 (paper, section 3)."""
         for col in range(n):
             value = scalar(0.0)
             if k < n:
@@ -172,7 +172,7 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
 
     @wp.func
     def rotate_columns(i: int, n: int, left: int, c: scalar, s: scalar, ws: Workspace):
-        """Givens rotation of columns left and left + 1 of J."""
+        """Apply a Givens rotation to columns left and left + 1 of J."""
         for j in range(n):
             a = ws.J[i, j, left]
             b = ws.J[i, j, left + 1]
@@ -240,7 +240,7 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
             ws.is_active[i, k] = 0
         for row in range(rows):
             if not (ws.row_norm[i, row] > scalar(0.0)):
-                ws.is_active[i, 2 * n + row] = -1  # a row without coefficients binds nothing
+                ws.is_active[i, 2 * n + row] = -1  # a row without coefficients cannot be active
         unconstrained_optimum(i, ws, n, x)
 
         k = most_violated(i, n, rows, ws, lower, upper, A, x, tolerance)
@@ -259,7 +259,7 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
                     d_all += d_square
                     if col >= q:
                         d_free += d_square
-                # Longest step that keeps every multiplier of an active constraint non-negative.
+                # Longest step with non-negative multipliers of the active constraints.
                 dual_step = scalar(wp.inf)
                 blocking = int(-1)
                 for j in range(q):
@@ -269,7 +269,7 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
                             dual_step = ratio
                             blocking = j
                 s = slack(i, k, n, ws, lower, upper, A, x)
-                # The normal depends linearly on the active ones where d_free is rounding noise.
+                # If d_free is rounding noise, the normal depends linearly on the active ones.
                 dependent = q >= n or d_free <= scalar(wp.static(_dependence(scalar))) * d_all
                 if dependent and blocking < 0:
                     return INFEASIBLE, iterations, q
@@ -302,9 +302,9 @@ def active_set_functions(scalar: type) -> SimpleNamespace:
 
 
 def _dependence(scalar: type) -> float:
-    """Square of the relative size below which a projected normal counts as zero.
+    """Return the squared relative length below which a projected normal is zero.
 
-    The Hessian may have a condition number up to 1e12 (a frame task with a regularisation of
-    1e-12), so projected normals legitimately differ by 1e6 in length; rounding sits near 1e-15.
+    The Hessian may have a condition number of up to 1e12 (a frame task with a regularisation of
+    1e-12), so lengths of projected normals may differ by 1e6. Rounding is near 1e-15.
     """
     return 1e-24 if scalar is wp.float64 else 1e-10

@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A batch of small dense quadratic programs with hard bounds and rows that may have to give way.
+"""Batch of small dense quadratic programs with hard bounds and rows that may be relaxed.
 
     minimise 1/2 x' H x + c' x   subject to   lower <= x <= upper,   A x <= b
 
-How rows give way is told beside the kernel, in ``dense_qp_kernel``.
+:mod:`ros_ik.solvers.qp.dense_qp_kernel` describes the relaxation.
 """
 
 import warp as wp
@@ -17,10 +17,10 @@ from ros_ik.solvers.qp.workspace import make_workspace
 
 
 class DenseQP:
-    """A batch of strictly convex quadratic programs of one size, solved by one kernel launch.
+    """Batch of strictly convex quadratic programs of one size, solved by one kernel launch.
 
-    Fill the input arrays, call :meth:`launch` (it can be captured in a graph and allocates
-    nothing), read the output arrays.
+    Fill the input arrays, call :meth:`launch`, and read the output arrays. The launch allocates
+    nothing and can be captured in a graph.
 
     Attributes:
         H: Hessians, shape [batch, n, n], symmetric positive definite.
@@ -28,13 +28,13 @@ class DenseQP:
         lower: Hard lower bounds, shape [batch, n]; -inf for none.
         upper: Hard upper bounds, shape [batch, n]; inf for none.
         A: Row coefficients, shape [batch, rows, n].
-        b: Row bounds, shape [batch, rows]; inf switches a row off.
+        b: Row bounds, shape [batch, rows]; inf disables a row.
         x: Solutions, shape [batch, n].
         status: :class:`SolveStatus` codes, shape [batch].
-        iterations: Constraints added and dropped, shape [batch].
+        iterations: Number of constraints added and dropped, shape [batch].
         bound_multiplier: Shape [batch, n]; positive at an upper bound, negative at a lower one.
-        row_multiplier: Shape [batch, rows]; positive where a row binds.
-        workspace: What a kernel of one's own passes to ``qp_function``.
+        row_multiplier: Shape [batch, rows]; positive if a row is active.
+        workspace: Argument of ``qp_function`` for your own kernels.
     """
 
     @beside_launches
@@ -55,15 +55,15 @@ class DenseQP:
             batch: Number of programs.
             n_variables: Number of variables n.
             n_rows: Number of rows of A; may be 0.
-            max_iterations: Bound on constraints added and dropped in one solution; a program whose
-                rows have to give way is solved several times.
-            tolerance: A bound or a row (scaled to unit length) may be missed by this much, in
+            max_iterations: Bound on constraints added and dropped in one solution. A program whose
+                rows must be relaxed is solved several times.
+            tolerance: Tolerated violation of a bound or of a row that is scaled to unit length, in
                 units of x.
             scalar: ``wp.float32`` or ``wp.float64``.
             device: Warp device; None for the current one.
 
         Raises:
-            ArgumentError: A size below its least value.
+            ArgumentError: A size below its minimum.
         """
         for name, value, least in (
             ('batch', batch, 1), ('n_variables', n_variables, 1), ('n_rows', n_rows, 0),

@@ -1,28 +1,28 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel of a batch of dense quadratic programs with hard bounds and rows that may give way.
+"""Kernel of a batch of dense quadratic programs with hard bounds and rows that may be relaxed.
 
     minimise 1/2 x' H x + c' x   subject to   lower <= x <= upper,   A x <= b
 
-The bounds are hard. When the rows cannot all hold inside them, they are replaced by the closest
-ones that can:
+If the rows are infeasible within the bounds, they are relaxed as little as possible:
 
-1. Rows with b >= 0 keep their bound, because x = 0 satisfies them; rows with b < 0 ask for a
-   recovery and are relaxed towards 0, to the closest point. A recovery may so be slower than
-   asked for, but never turn into a step in the wrong direction.
-2. Where even that is empty (bounds that exclude 0), every row is relaxed to what it has at the
+1. Rows with b >= 0 are kept, because x = 0 satisfies them. Rows with b < 0 require a recovery;
+they
+   are relaxed towards 0, to their values at the closest point. A recovery may therefore be slower
+   than required, but never a step in the wrong direction.
+2. If this is infeasible too (bounds that exclude 0), every row is relaxed to its value at the
    closest point.
 
-The closest point has the least sum of squares of what rows of unit length are broken by:
+The closest point has the least sum of squared violations of rows with unit length:
 
     minimise sum_k max(0, (A_k x - b_k) / |A_k|)^2
 
-What is minimised is piecewise quadratic. From the point of the bounds nearest to 0 on, the rows
-that are broken are counted, their quadratic minimised, and so on until they are the same: Newton's
-method for such functions (Mangasarian, "A finite Newton method for classification", Optim. Methods
-Softw. 17, 2002).
+This function is piecewise quadratic and is minimised by Newton's method (Mangasarian, "A finite
+Newton method for classification", Optim. Methods Softw. 17, 2002). Starting from the feasible
+point nearest to 0, each round minimises the quadratic function of the violated rows, until these
+rows stay the same.
 
-The program is then solved again, so the cost is still minimised and every bound still holds.
+The program is then solved with the relaxed rows, so the cost is minimised and every bound holds.
 """
 
 import functools
@@ -37,19 +37,19 @@ from ros_ik.solvers.qp.active_set import ITERATION_LIMIT
 from ros_ik.solvers.qp.active_set import SOLVED
 from ros_ik.solvers.status import SolveStatus
 
-# Weight of |x|^2 beside the row residuals when looking for the closest feasible point: small
-# enough to change it by 1e-9 relative, large enough to keep the Hessian positive definite.
+# Weight of |x|^2 in the search for the closest point. It is small enough to change the point by
+# 1e-9 relative, and large enough to keep the Hessian positive definite.
 _CLOSEST_POINT_REGULARIZATION = 1e-9
 
-# Most rounds of Newton's method; two to four are enough nearly always. It may stop anywhere: the
-# rows are relaxed to what holds there.
+# Largest number of rounds of Newton's method; two to four are nearly always enough. The rows can
+# be relaxed to their values at any point, so the method may end early.
 _MOST_ROUNDS = 16
 
-# Room around the closest point, in feasibility tolerances, and where rows come near 0.
+# Allowance around the closest point, in feasibility tolerances, and for rows near 0.
 _ROOM, _LEAST_ROOM = 10.0, 3.0
 
-# What the program of each stage is: the one asked for, the closest point within the rows that
-# x = 0 satisfies, the closest point within the bounds alone, and the relaxed program.
+# Stages: the original program, the closest point within the rows that x = 0 satisfies, the closest
+# point within the bounds only, and the relaxed program.
 _STAGE_ASKED = 0
 _STAGE_CLOSEST_WITH_ROWS = 1
 _STAGE_CLOSEST_IN_BOUNDS = 2
@@ -59,7 +59,7 @@ _STAGE_RELAXED = 3
 @no_type_check
 @functools.cache
 def qp_function(scalar: type) -> wp.Function:
-    """Build ``solve_program``, the kernel's body for program i; its arguments are the kernel's."""
+    """Build ``solve_program``, the body of the kernel for program i, with the same arguments."""
     method = active_set_functions(scalar)
     Workspace = method.Workspace
     solve = method.solve
@@ -79,7 +79,7 @@ def qp_function(scalar: type) -> wp.Function:
         A: wp.array3d(dtype=scalar),
         b: wp.array2d(dtype=scalar),
     ) -> bool:
-        """Return whether all but the bounds is finite and the bounds are numbers in order."""
+        """Return whether the program is finite, and its bounds are ordered and not NaN."""
         n = c.shape[1]
         for j in range(n):
             if not wp.isfinite(c[i, j]) or not (lower[i, j] <= upper[i, j]):
@@ -114,7 +114,7 @@ def qp_function(scalar: type) -> wp.Function:
         tolerance: scalar,
         ws: Workspace,
     ):
-        """Right-hand sides of this stage; in the relaxed one x is the closest point."""
+        """Load the right-hand sides of this stage; in the relaxed one x is the closest point."""
         for row in range(b.shape[1]):
             bound = b[i, row]
             if stage == CLOSEST_WITH_ROWS:
@@ -123,8 +123,8 @@ def qp_function(scalar: type) -> wp.Function:
                 bound = scalar(wp.inf)
             elif stage == RELAXED:
                 reached = row_value(i, row, A, x)
-                # The closest point may be the only one that reaches this: leave it some room, but
-                # only what rounding takes where a recovery would else turn back.
+                # The closest point may be the only feasible one, so allow some violation, but
+                # no more than rounding if a recovery could otherwise reverse.
                 least = tolerance * ws.row_norm[i, row]
                 room = scalar(wp.static(_ROOM)) * least
                 if bound < scalar(0.0) and reached <= least:
@@ -143,7 +143,7 @@ def qp_function(scalar: type) -> wp.Function:
         x: wp.array2d(dtype=scalar),
         ws: Workspace,
     ) -> bool:
-        """Take note of the rows that x breaks and this stage relaxes; return whether others do."""
+        """Mark the rows that x violates and this stage relaxes; return whether they changed."""
         others = bool(False)
         for row in range(b.shape[1]):
             is_broken = int(0)
@@ -164,7 +164,7 @@ def qp_function(scalar: type) -> wp.Function:
         b: wp.array2d(dtype=scalar),
         ws: Workspace,
     ):
-        """Cost of this stage: the one asked for, or how far the broken rows are broken."""
+        """Load the cost of this stage, the original one or the violation of the marked rows."""
         n = c.shape[1]
         of_task = stage == ASKED or stage == RELAXED
         for j in range(n):
@@ -196,7 +196,7 @@ def qp_function(scalar: type) -> wp.Function:
         bound_multiplier: wp.array2d(dtype=scalar),
         row_multiplier: wp.array2d(dtype=scalar),
     ):
-        """Multipliers of bounds (negative at a lower one) and rows, 0 where inactive."""
+        """Store the multipliers of bounds (negative at a lower one) and rows, 0 if inactive."""
         for k in range(active_count):
             constraint = ws.active[i, k]
             if constraint < n:
@@ -220,7 +220,7 @@ def qp_function(scalar: type) -> wp.Function:
         max_iterations: int,
         tolerance: scalar,
         ws: Workspace,
-        # what comes out
+        # output
         x: wp.array2d(dtype=scalar),  # [batch, n]
         status: wp.array(dtype=wp.int32),  # [batch]
         iterations: wp.array(dtype=wp.int32),  # [batch]
@@ -271,7 +271,7 @@ def qp_function(scalar: type) -> wp.Function:
 
         finite = bool(True)
         for j in range(n):
-            # Rounding must not carry the step across a hard bound.
+            # Rounding must not move the step beyond a hard bound.
             x[i, j] = wp.clamp(x[i, j], lower[i, j], upper[i, j])
             finite = finite and wp.isfinite(x[i, j])
         iterations[i] = total
@@ -309,7 +309,7 @@ def qp_kernel(scalar: type) -> wp.Kernel:
         max_iterations: int,
         tolerance: scalar,
         ws: Workspace,
-        # what comes out
+        # output
         x: wp.array2d(dtype=scalar),  # [batch, n]
         status: wp.array(dtype=wp.int32),  # [batch]
         iterations: wp.array(dtype=wp.int32),  # [batch]

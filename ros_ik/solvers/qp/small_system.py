@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Symmetric positive definite systems of a few unknowns, in registers.
 
-Every loop unrolls, so each size is compiled by itself: worth it up to about eight unknowns, where
-loops over arrays in memory take three times as long.
+All loops are unrolled, so each size is compiled separately. This pays off for up to about eight
+unknowns, for which loops over arrays in memory take three times as long.
 """
 
 import functools
@@ -24,8 +24,8 @@ def small_system_functions(scalar: type, m: int) -> SimpleNamespace:
 
     Returns:
         ``solve_all(H, g, damping) -> x``, ``solve_free(H, g, damping, fixed, d) -> x``,
-        ``determinant(H) -> det`` and ``iteration_start() -> x``. What is not positive definite
-        gives numbers of no use, not finite ones as a rule.
+        ``determinant(H) -> det`` and ``iteration_start() -> x``. If a matrix is not positive
+        definite, the results are meaningless and usually not finite.
     """
     vecm, matmm = wp.types.vector(m, scalar), wp.types.matrix((m, m), scalar)
     zero, one, last = scalar(0.0), scalar(1.0), m - 1
@@ -62,7 +62,7 @@ def small_system_functions(scalar: type, m: int) -> SimpleNamespace:
             x[i] = s
         return x, det
 
-    # What a caller does not read costs nothing: compilers leave it out.
+    # Compilers remove results that the caller does not use.
     @wp.func
     def solve_all(H: matmm, g: vecm, damping: scalar) -> vecm:
         """Solve (H + damping) x = g, from the lower triangle of H."""
@@ -77,7 +77,7 @@ def small_system_functions(scalar: type, m: int) -> SimpleNamespace:
 
     @wp.func
     def solve_free(H: matmm, g: vecm, damping: scalar, fixed: vecm, d: vecm) -> vecm:
-        """Solve the same for the variables that are not fixed (fixed = 1) at d."""
+        """Solve for the free variables; those with fixed = 1 keep their value d."""
         A = matmm()
         rhs = vecm()
         for i in range(m):
@@ -96,7 +96,7 @@ def small_system_functions(scalar: type, m: int) -> SimpleNamespace:
 
     @wp.func
     def iteration_start() -> vecm:
-        """Return a start for inverse iteration that no eigenvector is likely to be normal to."""
+        """Return a start for inverse iteration that is unlikely to be normal to an eigenvector."""
         x = vecm()
         for j in range(m):
             x[j] = one + scalar(0.3) * scalar(j)

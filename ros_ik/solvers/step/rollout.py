@@ -61,7 +61,7 @@ def rollout(
     Args:
         solver: The solver; its first call with a combination of arguments allocates.
         joint_q: Start, shape [joint_coord_count] or [n_robots, joint_coord_count].
-        tasks: What to reach; targets are constant.
+        tasks: The tasks; their targets are constant.
         limits: Hard limits.
         barriers: Barriers.
         n_steps: Number of steps, 1 to 10,000.
