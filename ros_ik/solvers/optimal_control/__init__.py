@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The weighted optimal-control command: its builder, its solver, what comes of it."""
+"""Optimal control: command builder, solver and result."""
 
 from ros_ik.solvers.optimal_control.commands.command import CommandHeaderBuilder
 from ros_ik.solvers.optimal_control.commands.command import OptimalControlCommandBuilder

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Result of an optimal-control command: the motion, the reason for its end, the costs there."""
+"""Result of an optimal-control command: the motion, the reason for its end, the final costs."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _FINISHED = (
 
 @dataclasses.dataclass(frozen=True)
 class OptimalControlFeedback:
-    """The costs at the end of the motion, as rby1's feedback names them.
+    """Costs at the end of the motion, with the names of rby1's feedback.
 
     Attributes:
-        total_cost: Sum of all costs; inf where none could be computed.
+        total_cost: Sum of all costs; inf if it could not be computed.
         cartesian_costs: Cost of each Cartesian target, in the order of the command.
         center_of_mass_cost: Cost of the centre of mass, 0 without one.
         joint_position_costs: Cost of each joint target, in the order of the command.
-        finished: Whether the motion ends where the search was done.
+        finished: Whether the motion reaches the end of a completed search.
     """
 
     total_cost: float
@@ -50,27 +50,27 @@ class OptimalControlFeedback:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class OptimalControlResult:
-    """A motion and what it came to.
+    """Motion with its status, the reason for its end, and its costs.
 
     Attributes:
-        status: ``CONVERGED`` where every limit and barrier holds and no target is missed;
-            ``UNREACHABLE`` and ``AT_LIMITS`` where targets are, named in ``missed``, the second
-            where limits or barriers hold the end back; ``RELAXED`` where something gave way, named
-            in ``relaxed`` and ``left``; ``HALTED_BY_BARRIER`` where no free motion was found;
-            ``NON_FINITE_INPUT`` with no knots at all. Every motion ends at rest.
-        reason: Why the search stopped.
-        relaxed: What the start made give way, one sentence each.
-        left: Pose and centre-of-mass targets that hold at the start and at the end and not along
-            the way, with their largest errors there, one sentence each.
-        missed: Pose and centre-of-mass targets that are out of reach from where the motion ends,
-            with their errors there, one sentence each. Targets that the weights of joint targets
-            or a rule of the command keep from being met are not among them.
+        status: ``CONVERGED`` if every limit and barrier holds and no target is missed.
+            ``UNREACHABLE`` if targets are missed, named in ``missed``, and ``AT_LIMITS`` if limits
+            or barriers are active at the end too. ``RELAXED`` if limits, barriers or targets were
+            violated, named in ``relaxed`` and ``left``. ``HALTED_BY_BARRIER`` if no free motion
+            was found. ``NON_FINITE_INPUT`` for a result without knots. Every motion ends at rest.
+        reason: Reason for the end of the search.
+        relaxed: Violations that the start state makes unavoidable, one sentence each.
+        left: Pose and centre-of-mass targets that are met at the start and at the end, but not in
+            between, with their largest errors, one sentence each.
+        missed: Pose and centre-of-mass targets that are out of reach from the end of the motion,
+            with their errors there, one sentence each. Targets that are missed because of the
+            weights of joint targets or a stopping rule are not included.
         times: Time of each knot, [k], s, from 0.
         positions: Coordinates at the knots, [k, joint_coord_count], rad and m.
         velocities: At the knots, [k, joint_dof_count], rad/s and m/s; zero in the last.
         accelerations: At the knots, linear between them, [k, joint_dof_count], rad/s^2 and m/s^2;
             zero in the first and in the last.
-        control_hold_time: How long the last point is held [s]; the last knot is its end.
+        control_hold_time: Duration for which the last point is held [s], up to the last knot.
         iterations: Iterations of the search.
         feedback: The costs at the end.
     """
@@ -90,7 +90,7 @@ class OptimalControlResult:
 
 
 def refused(model: Model, command: OptimalControlCommand) -> OptimalControlResult:
-    """Return the result of a state that is not finite: no motion."""
+    """Return the result for a state that is not finite, without a motion."""
     return OptimalControlResult(
         status=SolveStatus.NON_FINITE_INPUT,
         reason=StopReason.FAILED,
@@ -130,15 +130,15 @@ def make_result(
 
     Args:
         model: The model.
-        group_limits: How variables drive joints.
+        group_limits: Limits of the group, and how its variables drive joints.
         limits: Limits of the variables.
         command: The command.
         joint_q: Coordinates at the start [joint_coord_count].
-        found: What the search came to.
+        found: Result of the search.
         motion: The motion of the variables.
         costs: The costs at its end.
         missed: The targets that are out of reach there.
-        left: The targets that do not hold along the motion.
+        left: The targets that are violated along the motion.
         dt: Time between knots [s].
     """
     knots, hold = len(motion.velocities), command.header.control_hold_time
@@ -178,7 +178,7 @@ def make_result(
 
 
 def _relaxed(group_limits: GroupLimits, limits: VariableLimits, motion: Motion) -> tuple[str, ...]:
-    """Return what the start made give way."""
+    """Return the violations that the start state makes unavoidable."""
     positions = motion.positions
     outside = np.any(
         (positions < limits.low - _ROUNDING) | (positions > limits.high + _ROUNDING), axis=0

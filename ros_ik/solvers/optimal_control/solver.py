@@ -1,17 +1,17 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Optimal control: the motion to the configuration of least cost, inside limits and barriers.
+"""Optimal control, the motion to the configuration of least cost within limits and barriers.
 
 1. A search (:mod:`ros_ik.solvers.optimal_control.least_cost.search`) moves from the start to the
-   nearest minimum of the command's cost inside position limits and barriers; ``stop_cost``,
-   ``min_delta_cost`` and ``patience`` end it. Where that is a local minimum, other ends come from
-   a batch of seeds (:mod:`ros_ik.solvers.optimal_control.ends.ends`).
-2. The way there becomes a motion (:mod:`ros_ik.solvers.optimal_control.timing.motion`): knots
-   every dt with a constant acceleration between them, from the present velocity to rest, within
-   velocity and acceleration limits, and free of the barriers at and between the knots.
+   nearest minimum of the command's cost within position limits and barriers. ``stop_cost``,
+   ``min_delta_cost`` and ``patience`` end it. If it ends at a local minimum, other ends are found
+   from a batch of seeds (:mod:`ros_ik.solvers.optimal_control.ends.ends`).
+2. The path to the end becomes a motion (:mod:`ros_ik.solvers.optimal_control.timing.motion`) with
+   a knot every dt, from the present velocity to rest. It respects velocity and acceleration
+   limits, and the barriers at and between the knots.
 
-rby1 solves a velocity program in each control tick instead and ends where it happens to be; here
-the end is known before the motion, so it is reached without overshoot.
+rby1 instead solves a velocity program in each control tick. Here the end is known before the
+motion, so it is reached without overshoot.
 """
 
 from __future__ import annotations
@@ -57,15 +57,16 @@ from ros_ik.solvers.optimal_control.timing.motion import Motion
 from ros_ik.solvers.optimal_control.timing.motion import MotionPlanner
 from ros_ik.solvers.status import SolveStatus
 
-# Part of the tolerances up to which joints go straight although a target that holds moves.
+# Fraction of the tolerances up to which a straight motion may violate a target that it should
+# keep.
 _STRAIGHT = 0.1
 
 
 class OptimalControl(ReadOnce):
-    """Motions of one robot to the least cost of commands.
+    """Solver for motions of one robot to the least cost of commands.
 
-    One instance belongs to one thread. Its barriers belong to it. Commands of one structure (the
-    same links and kinds of costs) share their arrays and graphs.
+    Use an instance in one thread only, and its barriers in no other solver. Commands of one
+    structure (the same links and kinds of costs) share arrays and graphs.
 
     Attributes:
         model: The model.
@@ -88,21 +89,21 @@ class OptimalControl(ReadOnce):
         barriers: Sequence[Barrier] = (),
         settings: OptimalControlSettings | None = None,
     ) -> None:
-        """Create the solver; graphs are made at the first command of a structure.
+        """Create the solver; the first command of each structure captures graphs.
 
         Args:
-            model: The model; its device is the solver's.
-            group: A joint group or what :meth:`Model.joint_group` takes; free and ball joints
-                cannot be in it.
+            model: The model; the solver uses its device.
+            group: A joint group or an argument of :meth:`Model.joint_group`, without free and
+                ball joints.
             dt: Time between knots [s].
             velocity: Velocity limits [joint_dof_count], rad/s or m/s, inf for none; None for those
                 of the model.
-            acceleration: Acceleration limits [joint_dof_count], rad/s^2 or m/s^2, inf for none;
-                None for the velocity limit within 0.2 s, 10 where there is none.
+            acceleration: Acceleration limits [joint_dof_count], rad/s^2 or m/s^2, inf for none.
+                None to reach the velocity limit in 0.2 s, or for 10 without a velocity limit.
             position_margin: Distance kept from position limits [rad or m], one or
                 [joint_dof_count].
-            barriers: Barriers, kept as h >= 0; the search keeps their margin as well. Their
-                gains are for control steps and play no part.
+            barriers: Barriers h >= 0; the search also respects their margins. Their gains are for
+                control steps and have no effect.
             settings: Settings; None for the defaults.
 
         Raises:
@@ -128,17 +129,17 @@ class OptimalControl(ReadOnce):
         """Find the motion from a state to the least cost of a command.
 
         Args:
-            command: What to minimise.
+            command: The command, whose cost is minimised.
             joint_q: Coordinates at the start [joint_coord_count], rad and m.
             joint_qd: Velocities at the start [joint_dof_count], rad/s and m/s; None for rest.
                 Those of joints outside the group are ignored.
 
         Returns:
-            The motion, why it ends where it ends, and the costs there.
+            The motion, the reason for its end, and the costs there.
 
         Raises:
-            ArgumentError: A wrong shape, a link or joint that the model lacks, or a target of a
-                joint outside the group.
+            ArgumentError: A wrong shape, an unknown link or joint, or a target of a joint outside
+                the group.
         """
         if not isinstance(command, OptimalControlCommand):
             raise ArgumentError(
@@ -179,7 +180,7 @@ class OptimalControl(ReadOnce):
         limits: VariableLimits,
         velocity: np.ndarray,
     ) -> tuple[SearchResult, Motion]:
-        """Return what the search came to and the motion that follows from it."""
+        """Return the result of the search and the motion to its end."""
         origin = np.zeros(len(velocity))
         found = self._ends.search(command, problem, limits, origin)
         if found.reason is StopReason.FAILED:
@@ -214,9 +215,9 @@ class OptimalControl(ReadOnce):
         ends: list[SearchResult],
         velocity: np.ndarray,
     ) -> Iterator[tuple[SearchResult, Motion]]:
-        """Yield free motions to ends, the best first; the last end is that of the path from here.
+        """Yield free motions to ends, the best first, and at last along the path of the search.
 
-        The others come before it also where the way to them leads past barriers.
+        Better ends come first even if the motion to them must go around barriers.
         """
         for end in ends[:-1]:
             motion = self._direct(planner, ways, end.path[-1], velocity)
@@ -233,9 +234,9 @@ class OptimalControl(ReadOnce):
     def _direct(
         self, planner: MotionPlanner, ways: HeldWays, end: np.ndarray, velocity: np.ndarray
     ) -> Motion | None:
-        """Return the motion to a displacement [n] that no barrier is in the way of, None for none.
+        """Return a direct motion to a displacement [n] that violates no barrier, or None.
 
-        Straight, or beside the straight way where targets that hold at both ends ask for it.
+        The motion is straight, or near the straight one to keep targets that are met at both ends.
         """
         halt = planner.stop(velocity)
         motions = [planner.straight(end, velocity)]
@@ -250,17 +251,17 @@ class OptimalControl(ReadOnce):
         return None
 
     def _keeps(self, ways: HeldWays, motion: Motion) -> bool:
-        """Tell whether every target that holds at the start of a motion holds throughout."""
+        """Return whether every target that is met at both ends of a motion holds throughout."""
         start = motion.positions[0]
         return not ways.left(self._held(ways, start, start), motion.positions)
 
     def _left(self, ways: HeldWays, motion: Motion) -> tuple[TargetError, ...]:
-        """Return the targets that hold at both ends of a motion and not along it."""
+        """Return the targets that are met at both ends of a motion, but not along it."""
         held = self._held(ways, motion.positions[0], motion.positions[-1])
         return ways.left(held, motion.positions)
 
     def _held(self, ways: HeldWays, start: np.ndarray, end: np.ndarray) -> HeldTargets:
-        """Return the targets that hold at two displacements [n]."""
+        """Return the targets that are met at two displacements [n]."""
         return ways.held(self.model, self.group, self._arrays.start_q.host[0], start, end)
 
     def _around(
@@ -270,9 +271,9 @@ class OptimalControl(ReadOnce):
         end: np.ndarray,
         velocity: np.ndarray,
     ) -> Motion | None:
-        """Return a motion past barriers to a displacement [n], which is a target for each joint.
+        """Return a motion around barriers to a displacement [n], by a search with joint targets.
 
-        None where the search for it, or the way of the search, does not come there.
+        The result is None if the search, or the motion along its path, does not arrive.
         """
         joints = [self.model.joint_label.index(name) for name in self.group.joint_names]
         coords = self.model.joint_q_start.numpy()[joints]
@@ -303,7 +304,7 @@ class OptimalControl(ReadOnce):
         found: SearchResult,
         motion: Motion,
     ) -> Missed:
-        """Return the targets that are out of reach where the motion, or its search, ends."""
+        """Return the targets that are out of reach at the end of the motion or of its search."""
         solved = found.reason is StopReason.STOP_COST and motion.end is End.GOAL
         if solved or found.reason is StopReason.FAILED:
             return Missed()

@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Optimal-control commands: their costs and targets, the builder, errors of targets, settings."""
+"""Optimal-control commands: costs and targets, builder, errors of targets, settings."""

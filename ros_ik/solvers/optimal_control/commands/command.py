@@ -1,13 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The optimal-control command: a weighted sum of costs, limits to keep, and when to stop.
+"""Builder of the optimal-control command: weighted costs, scaling of limits, stopping rules.
 
     J =   sum_i  w_t |p_d - p|^2 + w_r |log(R_d R^T)|^2      Cartesian targets, in a reference link
         + w_com |c_d - c|^2                                  centre of mass, in a reference link
         + sum_j  w_q (q_d - q)^2                             joints
 
 Every error is multiplied by ``error_scaling`` before it is squared. The builder has the methods of
-``rby1_sdk.OptimalControlCommandBuilder``; each checks what it is given at once.
+``rby1_sdk.OptimalControlCommandBuilder``. Each method checks its arguments at once.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from ros_ik.solvers.optimal_control.commands.targets import CommandHeader
 from ros_ik.solvers.optimal_control.commands.targets import JointPositionTarget
 from ros_ik.solvers.optimal_control.commands.targets import OptimalControlCommand
 
-# Largest entry of R^T R - I and of the last row that rounding may leave in a rigid transform.
+# Tolerance on R^T R - I and on the last row of a rigid transform, for rounding.
 _RIGID_TOLERANCE = 1e-6
 
 
 class CommandHeaderBuilder:
-    """Builds a :class:`CommandHeader`; its methods return the builder."""
+    """Builder of a :class:`CommandHeader`, whose methods return the builder."""
 
     def __init__(self) -> None:
         """Start with the defaults."""
         self._header = CommandHeader()
 
     def set_control_hold_time(self, control_hold_time: float) -> CommandHeaderBuilder:
-        """Set how long the last point is held [s], not negative."""
+        """Set the duration for which the last point is held [s], not negative."""
         value = _number('control_hold_time', control_hold_time, minimum=0.0)
         self._header = dataclasses.replace(self._header, control_hold_time=value)
         return self
@@ -55,10 +55,10 @@ class CommandHeaderBuilder:
 
 
 class OptimalControlCommandBuilder:
-    """Builds an :class:`OptimalControlCommand`; its methods return the builder.
+    """Builder of an :class:`OptimalControlCommand`, whose methods return the builder.
 
     Names, arguments and meaning are those of ``rby1_sdk.OptimalControlCommandBuilder``. Weights
-    default to 1 as in its messages; '' as a reference link is the world.
+    default to 1, as in its messages. The reference link '' is the world.
     """
 
     def __init__(self) -> None:
@@ -78,14 +78,14 @@ class OptimalControlCommandBuilder:
         Args:
             ref_link_name: Link in which the target is given, '' for the world.
             link_name: Link that is controlled.
-            T: Target pose of the link in the reference link, m: homogeneous, shape [4, 4], or x y
-                z qx qy qz qw as everywhere else, shape [7].
+            T: Target pose of the link in the reference link [m], a homogeneous matrix, shape
+                [4, 4], or x y z qx qy qz qw, shape [7].
             translation_weight: w_t [1/m^2], not negative.
             rotation_weight: w_r [1/rad^2], not negative.
 
         Raises:
-            ArgumentError: No rigid transform, a negative or non-finite weight, an empty name, or
-                a link that is its own reference.
+            ArgumentError: Not a rigid transform, a negative or non-finite weight, an empty name,
+                or a link that is its own reference.
         """
         reference, link = _name('ref_link_name', ref_link_name), _name('link_name', link_name)
         if not link or link == reference:
@@ -108,7 +108,7 @@ class OptimalControlCommandBuilder:
 
         Args:
             joint_name: Joint with one degree of freedom.
-            target_position: q_d [rad or m]; may lie outside the limits, which the joint keeps.
+            target_position: q_d [rad or m]. It may lie outside the limits; the joint does not.
             weight: w_q [1/rad^2 or 1/m^2], not negative.
 
         Raises:
@@ -147,14 +147,14 @@ class OptimalControlCommandBuilder:
     def set_velocity_limit_scaling(
         self, velocity_limit_scaling: float
     ) -> OptimalControlCommandBuilder:
-        """Set the part of the velocity limits that is used, (0, 1]; the limits stay."""
+        """Set the fraction of the velocity limits that is used, (0, 1]."""
         value = _positive('velocity_limit_scaling', velocity_limit_scaling, maximum=1.0)
         return self._set(velocity_limit_scaling=value)
 
     def set_acceleration_limit_scaling(
         self, acceleration_limit_scaling: float
     ) -> OptimalControlCommandBuilder:
-        """Set the factor on the acceleration limits, positive; the limits stay."""
+        """Set the factor on the acceleration limits, positive."""
         value = _positive('acceleration_limit_scaling', acceleration_limit_scaling)
         return self._set(acceleration_limit_scaling=value)
 
@@ -167,11 +167,11 @@ class OptimalControlCommandBuilder:
         return self._set(stop_cost=_number('stop_cost', stop_cost, minimum=0.0))
 
     def set_min_delta_cost(self, min_delta_cost: float) -> OptimalControlCommandBuilder:
-        """Set the improvement between iterations that counts, not negative."""
+        """Set the improvement per iteration below which ``patience`` applies, not negative."""
         return self._set(min_delta_cost=_number('min_delta_cost', min_delta_cost, minimum=0.0))
 
     def set_patience(self, patience: int) -> OptimalControlCommandBuilder:
-        """Set how many iterations without sufficient improvement are tolerated, at least 1."""
+        """Set the number of tolerated iterations without sufficient improvement, at least 1."""
         is_integer = isinstance(patience, int | np.integer) and not isinstance(patience, bool)
         if not is_integer or patience < 1:
             raise ArgumentError(f'patience must be an integer of at least 1, got {patience!r}')
@@ -193,14 +193,14 @@ class OptimalControlCommandBuilder:
         return self._set(header=command_header_builder.build())
 
     def build(self, model: Model | None = None) -> OptimalControlCommand:
-        """Return the command; the builder may go on.
+        """Return the command; the builder may be used again.
 
         Args:
-            model: Model whose links and joints are to be named; None leaves that to the solver.
+            model: Model in which to check names; None leaves the check to the solver.
 
         Raises:
-            ArgumentError: No cost at all, a name that the model lacks, or a cost of the centre of
-                mass of a model without mass.
+            ArgumentError: No cost, an unknown link or joint, or a cost of the centre of mass for a
+                model without mass.
         """
         command = self._command
         costs = (*command.cartesian_targets, *command.joint_position_targets)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of pose and centre-of-mass targets, and the targets that are missed."""
+"""Errors of pose and centre-of-mass targets."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class TargetError:
     """Error of one pose or centre-of-mass target.
 
     Attributes:
-        name: The link, or the centre of mass, and where the target is given.
-        rows: Rows of its residual, first and one after the last.
+        name: The link, or the centre of mass, and the reference of the target.
+        rows: Rows of its residual, first and one past the last.
         weights: Factor of each of these rows on the error [1/m, 1/rad].
-        position: Distance [m], 0 where it has no weight.
-        rotation: Angle [rad], 0 where it has no weight.
+        position: Distance [m], 0 if it has no weight.
+        rotation: Angle [rad], 0 if it has no weight.
     """
 
     name: str
@@ -34,7 +34,7 @@ class TargetError:
     rotation: float
 
     def within(self, position: float, rotation: float) -> bool:
-        """Tell whether the target is met to a distance [m] and an angle [rad]."""
+        """Return whether the target is met to a distance [m] and an angle [rad]."""
         return self.position <= position and self.rotation <= rotation
 
     def __str__(self) -> str:
@@ -47,7 +47,7 @@ class TargetError:
 def target_errors(
     command: OptimalControlCommand, residuals: np.ndarray
 ) -> tuple[TargetError, ...]:
-    """Return the errors of the pose targets and of the centre of mass, without their weights.
+    """Return the unweighted errors of pose targets and centre of mass.
 
     Args:
         command: The command.

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of optimal control, for what a command leaves open."""
+"""Settings of optimal control, defaults of commands."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ros_ik.kinematics.runtime.arguments import checked_number
 
 @dataclasses.dataclass(frozen=True)
 class OptimalControlSettings:
-    """Settings of :class:`OptimalControl`, for what a command leaves open.
+    """Settings of :class:`OptimalControl`, and defaults of commands.
 
     Attributes:
-        stop_cost: Cost below which a command is solved. The default is 0.01 mm or 0.01 mrad of one
-            error of weight 1.
-        min_delta_cost: Improvement between iterations that counts.
-        min_delta_ratio: The same as a part of the cost: the larger of the two is asked for, unless
-            the command says what counts. Ten iterations below it leave about a thousandth.
-        patience: Iterations without such an improvement that are tolerated.
+        stop_cost: Cost below which a command is solved. The default corresponds to an error of
+            0.01 mm or 0.01 mrad with weight 1.
+        min_delta_cost: Improvement per iteration below which ``patience`` applies.
+        min_delta_ratio: The same as a fraction of the cost. The larger of the two is used, unless
+            the command sets one. After ten iterations below it, about a thousandth is left.
+        patience: Number of tolerated iterations without such an improvement.
         max_iterations: Bound on the iterations of a search.
-        max_duration: Longest motion [s]; it bounds the size of the result.
+        max_duration: Longest motion [s], which bounds the size of the result.
         position_tolerance: Distance up to which a pose or centre-of-mass target is met [m].
         rotation_tolerance: Angle up to which a pose target is met [rad].
     """

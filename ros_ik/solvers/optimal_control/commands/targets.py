@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of an optimal-control command.
+"""Optimal-control command and its targets.
 
 See :mod:`ros_ik.solvers.optimal_control.commands.command`.
 """
@@ -18,7 +18,7 @@ from ros_ik.model import Model
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CartesianTarget:
-    """A link reaches a pose in a reference link.
+    """Target pose of a link in a reference link.
 
     Attributes:
         ref_link_name: Link in which the target is given, '' for the world.
@@ -37,7 +37,7 @@ class CartesianTarget:
 
 @dataclasses.dataclass(frozen=True)
 class JointPositionTarget:
-    """A joint reaches a position.
+    """Target position of a joint.
 
     Attributes:
         joint_name: Joint with one degree of freedom.
@@ -52,7 +52,7 @@ class JointPositionTarget:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CenterOfMassTarget:
-    """The centre of mass of the robot reaches a position in a reference link.
+    """Target position of the robot's centre of mass in a reference link.
 
     Attributes:
         ref_link_name: Link in which the target is given, '' for the world.
@@ -70,7 +70,7 @@ class CommandHeader:
     """Fields of every command.
 
     Attributes:
-        control_hold_time: How long the last point is held [s].
+        control_hold_time: Duration for which the last point is held [s].
     """
 
     control_hold_time: float = 0.0
@@ -78,7 +78,7 @@ class CommandHeader:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class OptimalControlCommand:
-    """Command: costs, speeds and stopping rules. Made by :class:`OptimalControlCommandBuilder`.
+    """Costs, speeds and stopping rules, from :class:`OptimalControlCommandBuilder`.
 
     Attributes:
         cartesian_targets: Pose costs, in the order in which they were added.
@@ -88,9 +88,11 @@ class OptimalControlCommand:
         acceleration_limit_scaling: Factor on the acceleration limits, positive.
         error_scaling: Factor on every error before it is squared, positive.
         stop_cost: Cost below which the command is solved, None for the solver's.
-        min_delta_cost: Improvement that counts between iterations, None for the solver's.
-        patience: Iterations without such an improvement that are tolerated, None for the solver's.
-        header: What goes with every command.
+        min_delta_cost: Improvement per iteration below which ``patience`` applies, None for the
+            solver's.
+        patience: Number of tolerated iterations without such an improvement, None for the
+            solver's.
+        header: Fields common to all commands.
     """
 
     cartesian_targets: tuple[CartesianTarget, ...] = ()
@@ -106,7 +108,7 @@ class OptimalControlCommand:
 
 
 def check_names(command: OptimalControlCommand, model: Model) -> None:
-    """Raise ArgumentError where the model lacks a link or a joint of the command."""
+    """Raise ArgumentError if the model lacks a link or joint of the command."""
     links = [name for t in command.cartesian_targets for name in (t.ref_link_name, t.link_name)]
     if command.center_of_mass_target is not None:
         links.append(command.center_of_mass_target.ref_link_name)
@@ -123,7 +125,7 @@ def check_names(command: OptimalControlCommand, model: Model) -> None:
 
 
 def check_joints(command: OptimalControlCommand, model: Model, group: JointGroup) -> None:
-    """Raise ArgumentError for a target of a joint that is not to move: it would do nothing."""
+    """Raise ArgumentError for a target of a joint outside the group, which has no effect."""
     starts = model.joint_qd_start.numpy()
     for target in command.joint_position_targets:
         dof = int(starts[model.joint_index(target.joint_name)])
@@ -135,7 +137,7 @@ def check_joints(command: OptimalControlCommand, model: Model, group: JointGroup
 
 
 def structure_of(command: OptimalControlCommand) -> tuple:
-    """Return what commands must share to be solved by one problem."""
+    """Return the structure that commands of one problem have in common, as a key."""
     center = command.center_of_mass_target
     return (
         tuple((t.ref_link_name, t.link_name) for t in command.cartesian_targets),

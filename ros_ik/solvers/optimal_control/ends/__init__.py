@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Ends of a motion: the nearest minimum, others from seeds, and ways that keep targets."""
+"""Ends of a motion: the nearest minimum, minima from seeds, and paths that keep targets."""

@@ -1,12 +1,13 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The end of a motion: the minimum nearest to the start, or a better one from other seeds.
+"""End of a motion, the minimum nearest to the start or a better one from other seeds.
 
-A search goes downhill, so it may end where a pose target is far from met although the robot can
-meet it elsewhere: at a local minimum. Such an end is told from one that the weights of joint
-targets hold back, or that a rule of the command stopped early: a search for the poses and the
-centre of mass alone goes on from it and meets them. Only from local minima searches start again,
-at the ends of a batch of seeds (:mod:`ros_ik.solvers.optimal_control.ends.restarts`).
+A search only descends, so it may end at a local minimum, where a pose target is missed although
+the robot could meet it elsewhere. An end may also miss targets because of the weights of joint
+targets or a stopping rule of the command. To distinguish these cases, a second search from the end
+minimises the costs of poses and centre of mass only. Unless it meets them, the end is a local
+minimum, and searches restart from the ends of a batch of seeds
+(:mod:`ros_ik.solvers.optimal_control.ends.restarts`).
 """
 
 from __future__ import annotations
@@ -30,27 +31,27 @@ from ros_ik.solvers.optimal_control.least_cost.search import SearchSettings
 from ros_ik.solvers.optimal_control.least_cost.search import StopReason
 from ros_ik.solvers.optimal_control.timing.limits import VariableLimits
 
-# What the search keeps beyond the margins of barriers [units of h]: on the way, so that the
-# straight ways between its steps stay clear, and at the end.
+# Clearance of the search beyond the margins of barriers [units of h], on the path, so that
+# straight motions between its steps stay clear, and at the end.
 _ROOM, _LAST_ROOM = 1e-3, 1e-5
-# Largest change of a joint in one step of the search [rad or m]; the second where the way was not
-# free with the first.
+# Largest change of a joint in one step of the search [rad or m]; the second is used if the path is
+# not free with the first.
 RADII = (0.5, 0.05)
-# Part of the cost of a local minimum below which another end is worth the way.
+# Fraction of the cost of a local minimum below which another end is preferred.
 _WORTH = 0.9
-# Room for rounding between costs of one configuration.
+# Tolerance for rounding between two costs of the same configuration.
 _ROUNDING = 1e-12
-# Ends of the batch from which searches start.
+# Number of ends of the batch from which searches start.
 _MOST_RESTARTS = 8
 
 
 @dataclasses.dataclass(frozen=True)
 class Missed:
-    """Targets that a motion does not meet and that no way downhill from its end meets.
+    """Targets that a motion misses, and that no descent from its end meets.
 
     Attributes:
-        errors: Their errors at the end; none where every target is met.
-        at_limits: Whether limits or barriers hold the end back.
+        errors: Their errors at the end; empty if every target is met.
+        at_limits: Whether limits or barriers are active at the end.
     """
 
     errors: tuple[TargetError, ...] = ()
@@ -58,14 +59,14 @@ class Missed:
 
 
 def _holds_itself_back(command: OptimalControlCommand) -> bool:
-    """Tell whether joint targets or rules of a command may keep it from meeting its poses."""
+    """Return whether joint targets or stopping rules may prevent a command from meeting poses."""
     weighs = any(target.weight > 0.0 for target in command.joint_position_targets)
     rules = (command.stop_cost, command.min_delta_cost, command.patience)
     return weighs or any(rule is not None for rule in rules)
 
 
 class EndSearch:
-    """Searches for the ends of the motions of one robot from where ``arrays`` has its start."""
+    """Search for the ends of motions of one robot, from the start in ``arrays``."""
 
     def __init__(self, arrays: SearchArrays, settings: OptimalControlSettings) -> None:
         """Start without batch solvers."""
@@ -80,7 +81,7 @@ class EndSearch:
         start: np.ndarray,
         radius: float = RADII[0],
     ) -> SearchResult:
-        """Search from a displacement [n]; near barriers once more, closer to them."""
+        """Search from a displacement [n]; near barriers, search again closer to them."""
         margins = self._arrays.margins
         settings = self._search_settings(command)
         problem.u[:] = np.clip(start, limits.low, limits.high)
@@ -101,13 +102,13 @@ class EndSearch:
         limits: VariableLimits,
         end: np.ndarray,
     ) -> Missed:
-        """Return the targets that are not met at a displacement [n], nor downhill from it.
+        """Return the targets that are missed at a displacement [n] and after a descent from it.
 
         Args:
             command: The command, loaded into ``problem``.
             problem: The problem of its structure.
             limits: Limits of the variables.
-            end: The end of a motion, at the minimum of the command or short of it.
+            end: The end of a motion, at the minimum of the command or before it.
         """
         errors = self._unmet(command, problem, end)
         if not errors:
@@ -137,10 +138,10 @@ class EndSearch:
         limits: VariableLimits,
         found: SearchResult,
     ) -> list[SearchResult]:
-        """Return ends that are better than that of the search from the start.
+        """Return better ends than that of the search from the start.
 
-        Where that is a local minimum, these are ends of lower cost; else the same end less whole
-        turns of joints, where there are any.
+        If that end is a local minimum, these are ends of lower cost. Otherwise this is the same
+        end without whole turns of joints, if it has any.
 
         Args:
             command: The command, loaded into ``problem``.
@@ -149,8 +150,8 @@ class EndSearch:
             found: A search from the start.
 
         Returns:
-            Searches with their ends for paths: those that meet every target first, the nearest to
-            the start first among them; then the others, by their costs.
+            Searches with their ends as paths. Those that meet every target come first, in the
+            order of their distance from the start; then the others, in the order of their costs.
         """
         end, moves = found.path[-1], limits.low < limits.high
         done = found.reason in (StopReason.STOP_COST, StopReason.ITERATION_LIMIT)
@@ -164,7 +165,7 @@ class EndSearch:
         )
         better = []
         joint_q = self._arrays.start_q.host[0]
-        # A search that was stuck may go on from its own end.
+        # A search that got stuck may continue from its own end.
         starts = [end, *batch.ends(command, joint_q, limits, worth)[:_MOST_RESTARTS]]
         for start in starts:
             other = self.search(command, problem, limits, start)
@@ -184,7 +185,7 @@ class EndSearch:
         limits: VariableLimits,
         found: SearchResult,
     ) -> list[SearchResult]:
-        """Return the end of a search less whole turns, where that costs no more."""
+        """Return the end of a search without whole turns, if that does not cost more."""
         end = found.path[-1]
         nearer = limits.without_turns(end)
         if np.array_equal(nearer, end):
@@ -206,7 +207,7 @@ class EndSearch:
         )
 
     def _search_settings(self, command: OptimalControlCommand) -> SearchSettings:
-        """Return when to stop: what the command says, else the settings."""
+        """Return the stopping rules, from the command or else from the settings."""
         own, least = self._settings, command.min_delta_cost
         return SearchSettings(
             stop_cost=own.stop_cost if command.stop_cost is None else command.stop_cost,

@@ -1,15 +1,15 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Ways between two configurations along which those targets hold that hold at both.
+"""Paths between two configurations that keep the targets which are met at both.
 
-A foot that is to stay where it is, and does at the start and at the end, slides in between where
-joints go straight. So the straight way is moved onto the configurations at which such targets
-hold: at each point by steps of Newton of least length,
+For example, a foot that must not move, and is in place at the start and at the end, would slide
+in between if the joints moved in straight lines. The straight path is therefore projected onto the
+configurations that meet such targets, at each point by Newton steps of least length,
 
     u <- u - C J^T (J C J^T)^-1 (r(u) - r_s),
 
-with r the errors of the targets [m, rad], J their Jacobian, r_s the errors on the way from those
-of the start to those of the end, and C a compliance, smaller for joints whose own targets hold.
+with the errors r of the targets [m, rad], their Jacobian J, the errors r_s interpolated between
+start and end, and a compliance C, which is smaller for joints whose own targets are met.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ from ros_ik.solvers.optimal_control.commands.targets import OptimalControlComman
 from ros_ik.solvers.optimal_control.least_cost.problem import OptimalControlProblem
 from ros_ik.solvers.optimal_control.timing.limits import VariableLimits
 
-# Change of a joint between two points of a way [rad or m], least and most points.
+# Change of a joint between two points of a path [rad or m], least and largest number of points.
 _SPACING, _LEAST, _MOST = 0.02, 16, 400
-# Error at which a point is on the way [m or rad], and iterations that it may take.
+# Tolerance of a point on the path [m or rad], and largest number of iterations.
 _EXACT, _ITERATIONS = 1e-8, 20
-# Part of the trace that is added to the diagonal: targets may depend on each other.
+# Fraction of the trace that is added to the diagonal, because targets may be dependent.
 _DAMPING = 1e-12
-# What points keep from position limits, as far as the straight way does, for the curve in between.
+# Margin of points from position limits, if the straight path has it, for the curve in between.
 _ROOM = 1e-3
-# Change of a joint between two points, over that of the straight way, above which the way jumps.
+# Ratio of a joint's change between two points to that of the straight path, above which it jumps.
 _JUMP, _LEAST_JUMP = 5.0, 0.05
-# Compliance of joints whose own targets hold.
+# Compliance of joints whose own targets are met.
 _STIFF = 1e-2
-# Points of a motion at which its targets are measured.
+# Number of points of a motion at which errors of targets are computed.
 _MEASURED = 100
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class HeldTargets:
-    """Targets that hold at both ends of a way.
+    """Targets that are met at both ends of a path.
 
     Attributes:
         start: Displacements at the start [n_variables].
         end: Displacements at the end.
         names: Names of the targets.
-        rows: Rows of the residuals that hold, int [m].
-        weights: Their weights, [m].
-        compliance: How far each variable is to give way, over the others, [n_variables].
+        rows: Their rows of the residuals, int [m].
+        weights: Weights of these rows, [m].
+        compliance: Relative compliance of each variable, [n_variables].
     """
 
     start: np.ndarray
@@ -67,7 +67,7 @@ class HeldTargets:
 
 
 class HeldWays:
-    """Ways of one robot for a command that is loaded into its problem."""
+    """Planner of paths that keep targets, for the command loaded into a problem."""
 
     def __init__(
         self,
@@ -76,13 +76,13 @@ class HeldWays:
         limits: VariableLimits,
         settings: OptimalControlSettings,
     ) -> None:
-        """Take what ways are found with.
+        """Store problem, limits and tolerances.
 
         Args:
             problem: The problem, with the command loaded.
             command: The command.
             limits: Limits of the variables.
-            settings: What counts as holding.
+            settings: Settings with the tolerances of targets.
         """
         self._problem, self._command = problem, command
         self._limits, self._settings = limits, settings
@@ -91,12 +91,12 @@ class HeldWays:
         self, model: Model, group: JointGroup, joint_q: np.ndarray, start: np.ndarray,
         end: np.ndarray,
     ) -> HeldTargets:  # fmt: skip
-        """Return what holds at two displacements.
+        """Return the targets that are met at two displacements.
 
         Args:
             model: The model.
             group: The joints that may move.
-            joint_q: Coordinates where displacements are zero [joint_coord_count].
+            joint_q: Coordinates at zero displacement [joint_coord_count].
             start: Displacements at the start [n_variables].
             end: Displacements at the end.
         """
@@ -125,12 +125,12 @@ class HeldWays:
     def left(
         self, held: HeldTargets, positions: np.ndarray, part: float = 1.0
     ) -> tuple[TargetError, ...]:
-        """Return the targets that do not hold along a motion, each with its largest errors.
+        """Return the targets that are violated along a motion, each with its largest errors.
 
         Args:
-            held: What holds at its ends.
+            held: Targets that are met at its ends.
             positions: Displacements at its knots [knots, n_variables].
-            part: Part of the tolerances at which a target counts as left.
+            part: Fraction of the tolerances above which a target is violated.
         """
         if not held.names:
             return ()
@@ -151,11 +151,11 @@ class HeldWays:
         )
 
     def way(self, held: HeldTargets) -> np.ndarray | None:
-        """Return points of a way along which the targets hold, equally spaced along the straight.
+        """Return points of a path that keeps the targets, equally spaced along the straight path.
 
         Returns:
-            Displacements [points, n_variables]; None where there is no such way beside the
-            straight one.
+            Displacements [points, n_variables]; None if there is no such path near the straight
+            one.
         """
         straight, limits = held.end - held.start, self._limits
         longest = float(np.max(np.abs(straight)))
@@ -182,7 +182,7 @@ class HeldWays:
         goal: np.ndarray,
         bounds: Sequence[np.ndarray],
     ) -> np.ndarray | None:
-        """Return the displacements near some at which errors are as wanted, None for none."""
+        """Return displacements near the given ones that have the desired errors, or None."""
         u, problem = start.copy(), self._problem
         compliance = held.compliance.copy()
         for _ in range(_ITERATIONS):
@@ -201,7 +201,7 @@ class HeldWays:
                 return None
             free = u - step
             u = np.clip(free, *bounds)
-            compliance[u != free] = 0.0  # these rest at their limits; the others make up for them
+            compliance[u != free] = 0.0  # these stay at their limits; the others compensate
         return None
 
     def _rows(self, held: HeldTargets, u: np.ndarray) -> np.ndarray:

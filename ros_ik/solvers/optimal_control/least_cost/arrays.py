@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays that the optimal-control problems of one robot share: state, barriers, poses.
+"""Shared arrays of the optimal-control problems of one robot: state, barriers, poses.
 
 Configurations are displacements u of the group's variables from the start, q = q_start + S u.
 """
@@ -33,13 +33,13 @@ class SearchArrays:
     """State of one robot for the search and the checks, in float64.
 
     Attributes:
-        state: What objectives and barriers read: the robot at u.
+        state: State of the robot at u, for objectives and barriers.
         barriers: The barriers.
         start_q: Coordinates of the start, a buffer of shape [1, joint_coord_count].
         u: Displacement of the variables, a buffer of shape [1, n_variables].
         row_start: First row of each barrier, [barriers + 1].
         margins: Margin of the barrier of each row, [total_rows].
-        version: Counts changes of what the barriers of the caller keep.
+        version: Number of changes of data of users' barriers.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class SearchArrays:
         """Allocate the arrays and bind the barriers.
 
         Raises:
-            ArgumentError: A barrier that does not fit the model or belongs to another solver.
+            ArgumentError: A barrier for another model, or of another solver.
         """
         device = model.device
         self.barriers = tuple(barriers)
@@ -81,7 +81,7 @@ class SearchArrays:
         return wp.zeros((1, model.body_count), dtype=wp.transformd, device=model.device)
 
     def renew(self) -> None:
-        """Notice barriers of the caller that changed since their launches were recorded."""
+        """Detect changes of users' barriers since their launches were recorded."""
         if self._kept.are_current:
             return
         for barrier in self.barriers:
@@ -90,7 +90,7 @@ class SearchArrays:
         self.version += 1
 
     def sample(self, u: np.ndarray) -> np.ndarray:
-        """Return h of every barrier row at a displacement [n_variables], a copy."""
+        """Return a copy of h of every barrier row at a displacement [n_variables]."""
         self.renew()
         if self._sampling is None:
             self._sampling = Graph(self._record_sampling, self.state.device, self.barriers)

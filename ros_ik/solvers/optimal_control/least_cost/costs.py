@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The costs of an optimal-control command as objectives: each cost is the square of residuals."""
+"""Costs of an optimal-control command as objectives, whose squared residuals they are."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ros_ik.solvers.optimal_control.commands.targets import OptimalControlComman
 
 @dataclasses.dataclass(frozen=True)
 class Costs:
-    """The cost of a configuration, by its parts; the error scaling is in them.
+    """Parts of the cost of a configuration, including the error scaling.
 
     Attributes:
         cartesian: Cost of each Cartesian target.
@@ -41,20 +41,20 @@ class Costs:
 
 
 class CommandCosts:
-    """The costs of commands of one structure.
+    """Costs of commands of one structure.
 
     Attributes:
-        objectives: Their objectives: Cartesian, centre of mass, all joints.
+        objectives: The objectives: Cartesian, centre of mass, all joints.
         start: First residual of each, [objectives + 1].
-        constant: What the cost is more than the squared residuals: targets of one joint are merged
-            into one.
+        constant: Constant part of the cost, which the squared residuals lack because several
+            targets of a joint are merged.
     """
 
     def __init__(self, model: Model, command: OptimalControlCommand) -> None:
-        """Make the objectives of the command's structure.
+        """Create the objectives of the command's structure.
 
         Raises:
-            ArgumentError: A name that the model lacks.
+            ArgumentError: An unknown link or joint.
         """
         self._model = model
         self.objectives = self._make_objectives(command)
@@ -85,9 +85,9 @@ class CommandCosts:
         """Return the parts of the cost.
 
         Args:
-            command: The command loaded.
+            command: The loaded command.
             residuals: Residuals of the objectives, [total_residuals].
-            joint_q: The configuration they belong to, [joint_coord_count].
+            joint_q: The configuration of the residuals, [joint_coord_count].
         """
         squares = residuals**2
         parts = [float(squares[a:b].sum()) for a, b in itertools.pairwise(self.start)]

@@ -6,8 +6,8 @@
     subject to   max(low - u, -radius) <= x <= min(high - u, radius),   dh/dx x >= floor - h
 
 u is the displacement of the group's variables from the start, q = q_start + F u. The report of an
-iteration is |r|^2 at u, |r|^2 at u + x, the predicted decrease -(2 r'J x + |J x|^2), max |x|, and
-1 where a position limit or a barrier holds the step back.
+iteration has |r|^2 at u, |r|^2 at u + x, the predicted decrease -(2 r'J x + |J x|^2), max |x|, and
+1 if a position limit or a barrier is active.
 """
 
 import functools
@@ -26,14 +26,15 @@ REPORT_SIZE = 5
 DAMPING, RADIUS = range(2)
 PARAMETER_COUNT = 2
 
-# Least damping that is added whatever the scale, so that a cost nothing moves is strictly convex.
+# Least damping, independent of the scale, for a strictly convex problem even if no joint has a
+# cost.
 _LEAST_DAMPING = 1e-30
 
 
 @no_type_check
 @functools.cache
 def search_kernels(scalar: type) -> SimpleNamespace:
-    """Build the kernels of one floating-point type; they are for one robot."""
+    """Build the kernels of one floating-point type, for a single robot."""
 
     @compiled_kernel()
     def place_robot(

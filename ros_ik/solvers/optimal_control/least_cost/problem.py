@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The costs of commands of one structure, and one iteration of the search as captured graphs.
+"""Iteration of the search as captured graphs, for commands of one structure.
 
-Commands with the same links and kinds of costs share a problem: targets and weights are written
-into its arrays, and nothing is allocated or captured again.
+Commands with the same links and kinds of costs share a problem. Their targets and weights are
+written into its arrays, without new allocations or captures.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ _SCALAR = wp.float64
 
 
 class OptimalControlProblem:
-    """The costs of one structure, and what one iteration needs.
+    """Costs of one structure, and arrays and graphs of an iteration.
 
     Attributes:
-        u: Displacement of the variables, written by the caller, [n_variables].
+        u: Displacement of the variables, set by the caller, [n_variables].
         parameters: Damping and radius of the next iteration, [PARAMETER_COUNT].
         low: Least displacements, [n_variables].
         high: Largest displacements, [n_variables].
-        floor: Values of h that the step must not fall below, [total_rows].
+        floor: Lower bounds on h after the step, [total_rows].
         residuals: Residuals at ``u``, [total_residuals].
         J: Their Jacobian, [total_residuals, n_variables].
-        curvature: What the model has beyond J'J, symmetric, [n_variables, n_variables].
-        report: What the iteration came to; see
+        curvature: Part S of the Hessian beyond J'J, symmetric, [n_variables, n_variables].
+        report: Report of the iteration; see
             :mod:`~ros_ik.solvers.optimal_control.least_cost.kernels`.
         trial: Displacement after the step, [n_variables].
         values: h at u, at the middle and at the end of the step, [3, total_rows].
     """
 
     def __init__(self, arrays: SearchArrays, command: OptimalControlCommand) -> None:
-        """Make the objectives of the command's structure and capture the graph.
+        """Create the objectives of the command's structure and capture the graph.
 
         Raises:
-            ArgumentError: A name that the model lacks, or a robot without mass.
+            ArgumentError: An unknown link or joint, or a robot without mass.
         """
         self._arrays, self._kernels = arrays, search_kernels(_SCALAR)
         state = arrays.state
@@ -71,7 +71,7 @@ class OptimalControlProblem:
 
     @property
     def is_current(self) -> bool:
-        """True if the barriers are what they were when the graphs were recorded."""
+        """True if the barriers are unchanged since the graphs were recorded."""
         return self._version == self._arrays.version
 
     def load(self, command: OptimalControlCommand) -> None:
@@ -83,7 +83,7 @@ class OptimalControlProblem:
         self._linearisation.launch()
 
     def step(self) -> SolveStatus:
-        """Find the step of the linearisation and what it comes to, in the attributes."""
+        """Compute the step of the linearisation, and evaluate it; sets the attributes."""
         self._stepping.launch()
         return SolveStatus(self._status.host[0])
 
@@ -101,13 +101,13 @@ class OptimalControlProblem:
         return self._costs.parts(command, residuals, self._joint_q.host[0])
 
     def residuals_at(self, u: np.ndarray) -> np.ndarray:
-        """Return the residuals at a displacement [n_variables], a copy [total_residuals]."""
+        """Return a copy of the residuals at a displacement [n_variables], [total_residuals]."""
         self.u[:] = u
         self._evaluation.launch()
         return self._residuals.host[0].copy()
 
     def _allocate(self, total: int, n: int, rows: int) -> None:
-        """Allocate everything that the graphs use."""
+        """Allocate the arrays of the graphs."""
         arrays, device = self._arrays, self._arrays.state.device
 
         def buffer(*shape: int) -> HostBuffer:
@@ -214,7 +214,7 @@ class OptimalControlProblem:
             buffer.download()
 
     def _record_trial(self) -> None:
-        """Launch what evaluates the step: barriers half way, barriers and cost at its end."""
+        """Launch the evaluation of barriers at middle and end of the step, and of its cost."""
         arrays, moved = self._arrays, (self._moved_q, self._moved_body_q)
         if arrays.n_rows:
             arrays.launch_place(self._middle, *moved)

@@ -1,16 +1,16 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The search for the configuration of least cost near the start, inside limits and barriers.
+"""Search for the configuration of least cost near the start, within limits and barriers.
 
-A damped Gauss-Newton method (Levenberg-Marquardt; Nielsen, "Damping parameter in Marquardt's
-method", 1999) whose step solves a quadratic program with the position limits as bounds and the
-barriers as rows. Where the cost at the minimum is not zero J'J lacks the curvature of the
-residuals; it is learnt from the steps and used where it predicts better (Dennis, Gay and Welsch,
-"An adaptive nonlinear least-squares algorithm", ACM TOMS 7, 1981).
+The method is a damped Gauss-Newton method (Levenberg-Marquardt; Nielsen, "Damping parameter in
+Marquardt's method", 1999). Each step solves a quadratic program with the position limits as bounds
+and the barriers as rows. If the cost at the minimum is not zero, J'J lacks the curvature of the
+residuals. This part is estimated from the steps, and used if it predicts the cost better (Dennis,
+Gay and Welsch, "An adaptive nonlinear least-squares algorithm", ACM TOMS 7, 1981).
 
-A step counts when the cost falls, when no barrier, at its end or half way, comes below its floor,
-and when none that is below already falls further; otherwise damping grows, or the radius shrinks.
-The configurations on the way so make a path that is free of the barriers.
+A step is accepted if the cost falls and no barrier gets worse at its middle or end, that is, falls
+below its floor, or further if it is below already. Otherwise the damping grows, or the radius
+shrinks. The accepted configurations form a path that respects the barriers.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from ros_ik.solvers.optimal_control.least_cost.problem import OptimalControlProb
 from ros_ik.solvers.status import NamedCode
 from ros_ik.solvers.status import SolveStatus
 
-# Damping relative to the largest diagonal entry of J'J: first, least, most.
+# Damping relative to the largest diagonal entry of J'J: initial, least and largest.
 _DAMPING = (1e-4, 1e-10, 1e8)
-# Largest change of a joint in one iteration [rad or m]: first and most; below the least the search
-# is stuck.
+# Largest change of a joint in one iteration [rad or m]: initial, largest, and the value below
+# which the search is stuck.
 _RADIUS = (0.5, 1e-9)
-# Ratio of the decrease of the cost to the predicted one below which a step does not count, and
-# those below and above which the model is called bad and good.
+# Ratios of the actual to the predicted decrease of the cost, below which a step is rejected, below
+# which the model is bad, and above which it is good.
 _ACCEPTED, _BAD, _GOOD = 1e-3, 0.25, 0.75
-# A step that moves no joint by more than this is none [rad or m].
+# Joint motion below which a step is zero [rad or m].
 _NO_STEP = 1e-10
-# Part of the cost that a predicted decrease must exceed to be more than rounding.
+# Fraction of the cost below which a predicted decrease is rounding.
 _ROUNDING = 1e-14
 _TINY = 1e-300
-# Room for rounding in values of h.
+# Tolerance for rounding in values of h.
 _SLACK = 1e-12
 
 
@@ -77,9 +77,9 @@ class SearchSettings:
 
     Attributes:
         stop_cost: Cost below which the command is solved.
-        min_delta_cost: Improvement that counts.
-        min_delta_ratio: The same as a part of the cost; the larger of the two is asked for.
-        patience: Iterations without one that are tolerated.
+        min_delta_cost: Improvement per iteration below which ``patience`` applies.
+        min_delta_ratio: The same as a fraction of the cost; the larger of the two is used.
+        patience: Number of tolerated iterations without such an improvement.
         max_iterations: Bound on the iterations.
     """
 
@@ -95,10 +95,10 @@ class SearchResult:
     """Result of a search.
 
     Attributes:
-        path: Displacements on the way, the first is where it began, [steps + 1, n_variables].
-        reason: Why it stopped.
-        status: ``CONVERGED``, or why it failed.
-        iterations: Iterations run, rejected steps among them.
+        path: Displacements after each accepted step, the start first, [steps + 1, n_variables].
+        reason: Reason for the end of the search.
+        status: ``CONVERGED``, or the reason for a failure.
+        iterations: Number of iterations, including rejected steps.
     """
 
     path: list[np.ndarray]
@@ -108,7 +108,7 @@ class SearchResult:
 
 
 class Search:
-    """One search; it moves ``problem.u`` to the least cost it finds."""
+    """Search that moves ``problem.u`` to the least cost found."""
 
     def __init__(
         self,
@@ -118,14 +118,14 @@ class Search:
         room: float,
         max_radius: float = _RADIUS[0],
     ) -> None:
-        """Start at ``problem.u``, inside ``problem.low`` and ``problem.high``.
+        """Start at ``problem.u``, between ``problem.low`` and ``problem.high``.
 
         Args:
             problem: The problem, with a command loaded.
-            settings: When to stop.
+            settings: Stopping rules.
             margins: Margin of each barrier row, [total_rows].
-            room: What steps keep beyond the margins, in units of h. Half of it may be lost to the
-                linearisation.
+            room: Clearance beyond the margins, in units of h. Errors of the linearisation may use
+                up half of it.
             max_radius: Largest change of a joint in one iteration [rad or m].
         """
         self._problem, self._settings = problem, settings
@@ -137,7 +137,7 @@ class Search:
         self._uses_curvature = False
 
     def run(self) -> SearchResult:
-        """Iterate until a reason to stop."""
+        """Iterate until a stopping rule applies."""
         problem, settings = self._problem, self._settings
         path = [problem.u.copy()]
         waited = 0
@@ -167,7 +167,7 @@ class Search:
         return SearchResult(path, StopReason.ITERATION_LIMIT, SolveStatus.CONVERGED, iteration)
 
     def _step(self) -> SolveStatus:
-        """Find the step; without the curvature where that leaves the model not convex."""
+        """Compute the step, without the curvature if it makes the model non-convex."""
         problem = self._problem
         problem.parameters[:] = self._damping, self._radius
         problem.curvature[:] = self._curvature if self._uses_curvature else 0.0
@@ -179,7 +179,7 @@ class Search:
         return status
 
     def _choose_model(self, gain: float) -> None:
-        """Use the curvature next where it would have predicted this gain better."""
+        """Use the curvature in the next step if it predicts this gain better."""
         problem = self._problem
         step = problem.trial - problem.u
         bent = float(step @ self._curvature @ step)
@@ -187,7 +187,7 @@ class Search:
         self._uses_curvature = abs(straight - bent - gain) < abs(straight - gain)
 
     def _move(self) -> None:
-        """Go to the end of the step, and learn the curvature of the residuals from it."""
+        """Move to the end of the step, and update the estimated curvature of the residuals."""
         problem = self._problem
         step = problem.trial - problem.u
         J, residuals = problem.J.copy(), problem.residuals.copy()
@@ -210,7 +210,7 @@ class Search:
         )
 
     def _accepts(self, gain: float, recovering: bool) -> bool:
-        """Return whether the step counts; adapts damping and radius."""
+        """Return whether the step is accepted, and adapt damping and radius."""
         here, half, end = self._problem.values
         allowed = np.minimum(here, self._floor) - _SLACK
         if not (np.all(half >= allowed) and np.all(end >= allowed)):
@@ -233,7 +233,7 @@ class Search:
         return True
 
     def _is_over(self, cost: float, recovering: bool) -> bool:
-        """Return whether the model sees nothing to gain beyond rounding: an optimum."""
+        """Return whether the predicted gain is within rounding, at an optimum."""
         report = self._problem.report
         gains = report[PREDICTED] > _ROUNDING * cost or recovering
         return bool(report[STEP] <= _NO_STEP or not gains)

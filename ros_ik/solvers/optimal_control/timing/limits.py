@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of the variables of a joint group: those of every joint that a variable drives."""
+"""Limits of the variables of a joint group, from the limits of the joints that they drive."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ros_ik.model import JointGroup
 from ros_ik.model import JointType
 from ros_ik.model import Model
 
-# Time in which a joint gains its full speed where no acceleration limit is given [s], and the
-# acceleration of one that has no velocity limit either [rad/s^2 or m/s^2].
+# Without an acceleration limit, time in which a joint reaches its velocity limit [s], and its
+# acceleration if it has no velocity limit either [rad/s^2 or m/s^2].
 _RISE_TIME = 0.2
 _ACCELERATION = 10.0
-# What stands for no limit: large, but its products with times stay finite.
+# Value for no limit, large, but with finite products with times.
 _UNBOUNDED = 1e9
 
 
@@ -31,11 +31,11 @@ class VariableLimits:
     """Limits of the variables, [n_variables] each, in rad and m.
 
     Attributes:
-        low: Least displacements from the start; positive where it lies below its range.
+        low: Least displacements from the start; positive if the start is below its range.
         high: Largest displacements from the start.
         speed: Largest velocities.
         acceleration: Largest accelerations.
-        turns: Whether a whole turn changes nothing but the position of one joint, bool.
+        turns: Whether a whole turn of the variable leaves all links unmoved, bool.
     """
 
     low: np.ndarray
@@ -45,7 +45,7 @@ class VariableLimits:
     turns: np.ndarray
 
     def without_turns(self, u: np.ndarray) -> np.ndarray:
-        """Return displacements [.., n_variables] less the whole turns that no limit asks for."""
+        """Return displacements [.., n_variables] without whole turns, if the limits permit."""
         nearer = u - 2.0 * np.pi * np.round(u / (2.0 * np.pi))
         return np.where(self.turns & (nearer >= self.low) & (nearer <= self.high), nearer, u)
 
@@ -69,14 +69,14 @@ class GroupLimits:
         acceleration: np.ndarray | None,
         position_margin: float | np.ndarray,
     ) -> None:
-        """Gather the limits.
+        """Collect the limits.
 
         Args:
             model: The model.
             group: The joints that may move.
             velocity: Limits [joint_dof_count], rad/s or m/s; None for those of the model.
-            acceleration: Limits [joint_dof_count], rad/s^2 or m/s^2; None for the velocity limit
-                within 0.2 s, 10 where there is none.
+            acceleration: Limits [joint_dof_count], rad/s^2 or m/s^2. None to reach the velocity
+                limit in 0.2 s, or for 10 without a velocity limit.
             position_margin: Distance kept from position limits [rad or m], one or
                 [joint_dof_count].
 
@@ -124,13 +124,13 @@ class GroupLimits:
     def at(
         self, joint_q: np.ndarray, velocity_scaling: float, acceleration_scaling: float
     ) -> VariableLimits:
-        """Return the limits of motions that start at ``joint_q`` [joint_coord_count]."""
+        """Return the limits for motions that start at ``joint_q`` [joint_coord_count]."""
         q = joint_q[self.coords]
         ends = np.sort([(self._lower - q) / self.scale, (self._upper - q) / self.scale], axis=0)
         low, high = np.full(self._n, -np.inf), np.full(self._n, np.inf)
         np.maximum.at(low, self.variable, ends[0])
         np.minimum.at(high, self.variable, ends[1])
-        # Joints coupled to one variable may leave it no position inside all their limits.
+        # Joints that share a variable may leave it no position within all their limits.
         crossed = low > high
         low[crossed] = high[crossed] = 0.5 * (low[crossed] + high[crossed])
         low[self._is_pinned] = high[self._is_pinned] = 0.0
@@ -149,14 +149,14 @@ class GroupLimits:
         return result
 
     def degrees_of_freedom(self, values: np.ndarray, count: int) -> np.ndarray:
-        """Return velocities or accelerations [k, count] of those of the variables [k, n]."""
+        """Return joint velocities or accelerations [k, count] from those of variables [k, n]."""
         result = np.zeros((len(values), count))
         result[:, self.driven] = self.scale * values[:, self.variable]
         return result
 
 
 def _checked(name: str, value: float | np.ndarray, count: int) -> np.ndarray:
-    """Return limits [count] that are not negative, given as one or as many, or raise."""
+    """Return non-negative limits [count], given as one or as many, or raise ArgumentError."""
     array = dof_values(name, value)
     if array.shape not in ((), (count,)):
         raise ArgumentError(f'{name} must be one number or {count} of them, got {value}')

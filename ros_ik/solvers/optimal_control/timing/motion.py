@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""From a path of configurations to a motion in time that keeps limits and barriers.
+"""Motion in time along a path of configurations, within limits and barriers.
 
-Joints go straight to the goal, or along a curve beside the straight way that targets ask for,
-where no barrier is in the way. Otherwise they follow the path of the search, with as few points as
-the barriers allow and as fast as they allow: the slower the motion, the less it cuts corners.
-Every knot, and every middle between knots near a barrier, is checked by forward kinematics.
+If no barrier is in the way, the joints move straight to the goal, or along a nearby curve that
+keeps targets. Otherwise they follow the path of the search, with as few points and as fast as the
+barriers permit; a slower motion cuts corners less. Forward kinematics checks every knot, and the
+middle between knots that are near a barrier.
 """
 
 from __future__ import annotations
@@ -30,28 +30,29 @@ from ros_ik.solvers.optimal_control.timing.spline import resting_spline
 from ros_ik.solvers.optimal_control.timing.spline import spline_slopes
 from ros_ik.solvers.optimal_control.timing.spline import spline_values
 
-# How far h may fall below zero, or further below it, by rounding [units of h].
+# Tolerance for rounding of h, below zero or below a negative value [units of h].
 _TOLERANCE = 1e-9
-# Distance between configurations at which a straight way is checked [rad or m].
+# Distance between the configurations at which a straight motion is checked [rad or m].
 _SPACING = 0.02
-# Into how many parts an interval is cut near a barrier.
+# Number of parts into which an interval is divided near a barrier.
 _FINER = 8
-# Parts of the speed limits at which a path is tried.
+# Fractions of the speed limits at which a path is tried.
 _SPEEDS = (1.0, 0.5, 0.25)
-# What straight ways keep clear of barriers, as a part of what their ends keep, and at most [units
-# of h].
+# Clearance of straight motions from barriers, as a fraction of that of their ends, and its largest
+# value [units of h].
 _CLEAR, _CLEARANCE = 0.5, 5e-4
-# How often an acceleration that cannot stop a joint before its limit is raised, and by how much.
+# How often, and by which factor, an acceleration is raised that cannot stop a joint before its
+# limit.
 _RAISES, _RAISE = 40, 1.25
-# Attempts to slow a curve down to the limits, what each keeps below them, and the slope of a joint
-# that counts as none.
+# Number of attempts to slow a curve down to the limits, margin below the limits of each, and slope
+# below which a joint does not move.
 _SLOWER, _SLOWDOWN, _FLAT = 20, 1.001, 1e-9
-# Halvings of the interval in which the reachable part of a way lies.
+# Bisections of the reachable fraction of a path.
 _HALVINGS = 30
 
 
 class End(enum.Enum):
-    """End of a motion: at its goal, before a barrier, or where time is up."""
+    """End of a motion, at its goal, before a barrier, or at the longest duration."""
 
     GOAL = enum.auto()
     BARRIER = enum.auto()
@@ -60,14 +61,14 @@ class End(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Motion:
-    """A motion of the variables.
+    """Motion of the variables.
 
     Attributes:
         velocities: At the knots, [knots, n_variables].
         accelerations: At the knots, linear between them, same shape; zero in the last.
         positions: Displacements from the start at the knots, same shape.
-        end: Where it ends.
-        raised: Variables that brake harder than allowed to stay inside their range, bool [n].
+        end: Kind of its end.
+        raised: Variables that brake harder than allowed to stay within their range, bool [n].
         crosses: Whether it starts beyond a barrier, or cannot stop before one.
     """
 
@@ -80,18 +81,18 @@ class Motion:
 
 
 class MotionPlanner:
-    """Makes motions of one robot from where ``arrays`` has its start."""
+    """Planner of motions of one robot from the start in ``arrays``."""
 
     def __init__(
         self, arrays: SearchArrays, limits: VariableLimits, dt: float, max_ticks: int
     ) -> None:
-        """Take what limits the motions.
+        """Store start, barriers and limits.
 
         Args:
-            arrays: Where the robot starts, and its barriers.
+            arrays: Start of the robot, and its barriers.
             limits: Limits of the variables.
             dt: Duration of a tick [s].
-            max_ticks: Most ticks that a motion may take.
+            max_ticks: Largest number of ticks of a motion.
         """
         self._arrays, self._limits = arrays, limits
         # Averaging a motion takes one tick.
@@ -106,7 +107,7 @@ class MotionPlanner:
         return self._kept_inside(make)
 
     def straight(self, goal: np.ndarray, velocity: np.ndarray) -> Motion:
-        """Return the motion that reaches a displacement [n] from a velocity [n] at once."""
+        """Return the straight motion from a velocity [n] to a displacement [n]."""
         motion = self._kept_inside(lambda acceleration: self._reach(goal, velocity, acceleration))
         if motion.end is End.GOAL:
             motion.positions[-1] = goal
@@ -116,11 +117,11 @@ class MotionPlanner:
         """Return the motion along a path, after another motion that ends at its first point.
 
         Args:
-            points: Displacements [n], the first where ``first`` ends.
-            first: What comes before, a stop.
+            points: Displacements [n]; the first is the end of ``first``.
+            first: The preceding motion, a stop.
 
         Returns:
-            The motion, None where not even its first part is free of the barriers.
+            The motion; None if even its first part violates a barrier.
         """
         corners, complete = self._fewest(points)
         ticks = self._max_ticks + 1 - len(first.velocities)
@@ -138,10 +139,10 @@ class MotionPlanner:
 
         Args:
             points: Displacements [k, n] at equal steps of a parameter.
-            first: What comes before, a stop.
+            first: The preceding motion, a stop.
 
         Returns:
-            The motion, None where the curve leaves position limits or takes too few ticks.
+            The motion; None if the curve violates position limits or takes too few ticks.
         """
         limits, spacing = self._limits, 1.0 / (len(points) - 1)
         second = natural_spline(points, spacing)
@@ -156,7 +157,7 @@ class MotionPlanner:
                 speed, acceleration = 0.5 * speed, 0.25 * acceleration
                 continue
             x = spline_values(points, second, spacing, np.clip(passed, 0.0, 1.0))
-            x = np.clip(x, low, high)  # a spline goes a little beyond points that rest at a limit
+            x = np.clip(x, low, high)  # a spline slightly overshoots points at a limit
             if end is End.GOAL:
                 x[-1] = points[-1]
             x, v, a = resting_spline(x, self._dt)
@@ -171,12 +172,12 @@ class MotionPlanner:
         return None
 
     def _passed(self, speed: float, acceleration: float, before: int) -> tuple[np.ndarray, End]:
-        """Return how much of a way is covered at each tick, and where the motion ends.
+        """Return the fraction of a path covered at each tick, and the kind of the end.
 
         Args:
-            speed: Largest part of the way per second.
-            acceleration: Its largest change per second.
-            before: Knots of the motion before.
+            speed: Largest fraction of the path per second.
+            acceleration: Largest change of this speed per second.
+            before: Knots of the preceding motion.
         """
         one, ticks = np.ones(1), self._max_ticks + 1 - before
         motion = (0.0 * one, speed * one, acceleration * one, self._dt, ticks)
@@ -197,7 +198,7 @@ class MotionPlanner:
         return bool(np.any(self._arrays.sample(np.zeros(len(self._limits.low))) < -_TOLERANCE))
 
     def is_free(self, motion: Motion) -> bool:
-        """Return whether no barrier comes below zero, and none that is below falls further."""
+        """Return whether no barrier falls below zero, or further if it is below already."""
         if not self._arrays.n_rows:
             return True
         values = np.array([self._arrays.sample(u) for u in motion.positions])
@@ -212,7 +213,7 @@ class MotionPlanner:
         return True
 
     def _kept_inside(self, make: Callable[[np.ndarray], tuple[np.ndarray, End]]) -> Motion:
-        """Return a motion that brakes as hard as joints need to stay inside their ranges."""
+        """Return a motion that brakes as hard as necessary to keep joints within their ranges."""
         limits = self._limits
         acceleration, origin = limits.acceleration.copy(), np.zeros(len(limits.low))
         low = np.minimum(limits.low, 0.0) - _TOLERANCE
@@ -231,22 +232,22 @@ class MotionPlanner:
     def _rounded(
         self, start: np.ndarray, velocities: np.ndarray, end: End, raised: np.ndarray
     ) -> Motion:
-        """Return the motion that velocities at the ticks make, averaged over one tick."""
+        """Return the motion with the velocities at the ticks, averaged over one tick."""
         velocities, accelerations = rounded(velocities, self._dt)
         positions = positions_of(start, velocities, accelerations, self._dt)
         return Motion(velocities, accelerations, positions, end, raised)
 
     def _brake(self, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
-        """Return the velocities of the fastest stop, harder where there is not time enough."""
+        """Return the velocities of the fastest stop, harder if time does not suffice."""
         least = np.abs(velocity) / (self._max_ticks * self._dt)
         return brake(velocity, np.maximum(acceleration, least), self._dt)
 
     def _reach(
         self, goal: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray
     ) -> tuple[np.ndarray, End]:
-        """Return the velocities towards a goal, and whether there is time enough to reach it."""
+        """Return the velocities towards a goal, and whether time suffices to reach it."""
         limits, dt, ticks = self._limits, self._dt, self._max_ticks
-        goal = goal - 0.5 * dt * velocity  # what averaging adds
+        goal = goal - 0.5 * dt * velocity  # averaging adds this distance
         velocities = reach(goal, velocity, limits.speed, acceleration, dt, ticks)
         if velocities is not None:
             return velocities, End.GOAL
@@ -261,7 +262,7 @@ class MotionPlanner:
         return velocities, End.HORIZON
 
     def _candidates(self, corners: np.ndarray, ticks: int) -> Iterator[np.ndarray]:
-        """Yield the velocities of motions along corners, the last of them stops at each one."""
+        """Yield the velocities of motions along corners; the last motion stops at each corner."""
         limits, dt = self._limits, self._dt
         for speed in _SPEEDS:
             velocities = follow(corners, speed * limits.speed, limits.acceleration, dt, ticks)
@@ -273,12 +274,12 @@ class MotionPlanner:
             part = reach(way, rest, limits.speed, limits.acceleration, dt, ticks)
             if part is None:
                 return
-            parts += [part[1:], rest[None]]  # at rest for a tick, averaging leaves the corner
+            parts += [part[1:], rest[None]]  # averaging keeps the corner after a tick at rest
             ticks -= len(part)
         yield np.concatenate(parts)
 
     def _fewest(self, path: list[np.ndarray]) -> tuple[list[np.ndarray], bool]:
-        """Return as few points of a path as free straight ways allow, and whether all of it is."""
+        """Return the fewest points of a path with free straight motions, and if it is complete."""
         corners, here, last = [path[0]], 0, len(path) - 1
         while here < last:
             good, bad = here, last + 1
@@ -297,7 +298,7 @@ class MotionPlanner:
         return corners, True
 
     def _is_straight_free(self, start: np.ndarray, end: np.ndarray) -> bool:
-        """Return whether a straight way keeps a part of its ends' clearance: it cuts corners."""
+        """Return whether a straight motion keeps a fraction of the clearance of its ends."""
         way = end - start
         count = int(np.ceil(np.max(np.abs(way)) / _SPACING)) + 1
         parts = np.linspace(0.0, 1.0, max(count, 5))
@@ -314,7 +315,7 @@ class MotionPlanner:
 
 
 def _largest_speed(v: np.ndarray, a: np.ndarray, dt: float) -> np.ndarray:
-    """Return the largest speeds of a motion whose accelerations are linear between ticks, [n]."""
+    """Return the largest speeds of a motion with accelerations linear between ticks, [n]."""
     change = np.diff(a, axis=0)
     with np.errstate(divide='ignore', invalid='ignore'):
         turning = np.where(a[:-1] * a[1:] < 0.0, v[:-1] - 0.5 * dt * a[:-1] ** 2 / change, 0.0)
@@ -322,7 +323,7 @@ def _largest_speed(v: np.ndarray, a: np.ndarray, dt: float) -> np.ndarray:
 
 
 def _never_worsens(values: np.ndarray, floor: float | np.ndarray) -> bool:
-    """Return whether no column falls below ``floor``, or further where it is below it already."""
+    """Return whether no column falls below ``floor``, or further if it is below already."""
     allowed = np.minimum(values[:-1], floor) - _TOLERANCE
     return bool(np.all(values[1:] >= allowed))
 
@@ -335,7 +336,7 @@ def _near(values: np.ndarray, floor: float | np.ndarray) -> np.ndarray:
 
 
 def _joined(first: Motion, second: Motion) -> Motion:
-    """Return one motion after another that ends at rest where it begins."""
+    """Append a motion to another one that ends at rest at its start."""
     return Motion(
         np.concatenate([first.velocities, second.velocities[1:]]),
         np.concatenate([first.accelerations, second.accelerations[1:]]),

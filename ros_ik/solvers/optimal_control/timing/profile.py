@@ -1,27 +1,27 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Motions in time: velocities at ticks, with a constant acceleration between two ticks.
+"""Velocity profiles of motions, with constant acceleration between two ticks.
 
     x_{k+1} = x_k + dt (v_k + v_{k+1}) / 2,   |v_k| <= v_max,   |v_{k+1} - v_k| <= a dt
 
-so that the limits hold between the ticks too. Averaged over one tick (:func:`rounded`) they have
-continuous accelerations, linear between ticks, from zero to zero:
+The limits therefore hold between the ticks too. Averaged over one tick (:func:`rounded`), the
+motions have continuous accelerations, linear between ticks, which begin and end with zero:
 
     x_{k+1} = x_k + dt (v_k + v_{k+1}) / 2 - dt^2 (a_{k+1} - a_k) / 12
 
-Means of allowed values are allowed, so the limits still hold. Between ticks the positions are
-cubics now: the cubics through positions and velocities, and the quintics through accelerations as
-well, are these cubics. Two motions are made:
+The mean of allowed values is allowed, so the limits still hold. Between ticks the positions are
+now cubics. A cubic spline through positions and velocities, or a quintic one through accelerations
+too, reproduces them. There are two kinds of motions:
 
-- Between two points, from any velocity to rest (:func:`reach`). With a cruising velocity c the
-  fastest way through it is v_k = clip(c, low_k, high_k), where low_k = max(v_0 - a k dt,
-  -a (N - k) dt) and high_k = min(v_0 + a k dt, a (N - k) dt) bound what can be reached from the
-  start and stopped before the end. The distance grows with c, so each joint has one c that fits; N
-  is the least number of ticks in which every joint has one. A joint turns back only where it
-  cannot stop before its target.
-- Along a polyline, from rest to rest (:func:`follow`). The polyline is run through at constant
-  joint velocities between its points and averaged over the m ticks before: the velocity is then
-  (P_k - P_{k-m}) / (m dt), a mean of allowed ones, and the acceleration falls with 1 / m
+- Between two points, from any velocity to rest (:func:`reach`). With a cruising velocity c, the
+  fastest motion is v_k = clip(c, low_k, high_k). The bounds low_k = max(v_0 - a k dt,
+  -a (N - k) dt) and high_k = min(v_0 + a k dt, a (N - k) dt) contain the velocities that can be
+  reached from the start and stopped before the end. The distance grows with c, so each joint has
+  a unique c. N is the least number of ticks for which every joint has one. A joint reverses only
+  if it cannot stop before its target.
+- Along a polyline, from rest to rest (:func:`follow`). The polyline is traversed at constant joint
+  velocities between its points, and averaged over the last m ticks. The velocity is then
+  (P_k - P_{k-m}) / (m dt), a mean of allowed ones, and the acceleration decreases with 1 / m
   (Biagiotti and Melchiorri, "FIR filters for online trajectory planning", 2012).
 """
 
@@ -29,15 +29,15 @@ from __future__ import annotations
 
 import numpy as np
 
-# Room for rounding when a distance is compared with what can be covered, relative.
+# Relative tolerance for rounding when a distance is compared with the largest possible one.
 _ROUNDING = 1e-12
 _SEARCHES = 80
 
 
 def rounded(velocities: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return a motion that ends at rest, averaged over one tick: it takes one tick more.
+    """Average a motion that ends at rest over one tick, which makes it one tick longer.
 
-    It covers v_0 dt / 2 more than the given motion, v_0 being the velocity at the start.
+    The result covers v_0 dt / 2 more than the given motion, with the velocity v_0 at the start.
 
     Args:
         velocities: Velocities at the ticks [knots, n], rad/s or m/s.
@@ -60,7 +60,7 @@ def rounded(velocities: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
 def positions_of(
     start: np.ndarray, velocities: np.ndarray, accelerations: np.ndarray, dt: float
 ) -> np.ndarray:
-    """Return the positions of a motion with accelerations linear between ticks, [knots, n].
+    """Return the positions of a motion whose accelerations are linear between ticks, [knots, n].
 
     Args:
         start: Positions at the start [n], rad or m.
@@ -88,17 +88,17 @@ def reach(
     dt: float,
     max_ticks: int,
 ) -> np.ndarray | None:
-    """Return the velocities [knots, n] that cover a distance and end at rest, all at once.
+    """Return the velocities [knots, n] that cover a distance and end at rest, at the same time.
 
-    From rest every joint runs the same profile: the path is a straight line.
+    From rest, every joint has the same profile, so the path is a straight line.
 
     Args:
-        distance: What to cover [n], rad or m.
+        distance: Distance to cover [n], rad or m.
         velocity: At the start [n], rad/s or m/s.
         speed: Limits [n], positive.
         acceleration: Limits [n], positive.
         dt: Duration of a tick [s].
-        max_ticks: Most ticks that the motion may take.
+        max_ticks: Largest number of ticks of the motion.
 
     Returns:
         The velocities, None where ``max_ticks`` do not suffice.
@@ -130,7 +130,7 @@ def follow(
         speed: Limits [n], positive.
         acceleration: Limits [n], positive.
         dt: Duration of a tick [s].
-        max_ticks: Most ticks that the motion may take.
+        max_ticks: Largest number of ticks of the motion.
 
     Returns:
         The velocities, None where ``max_ticks`` do not suffice.
@@ -192,7 +192,7 @@ def _reach_each(
 def _tube(
     ticks: int, velocity: np.ndarray, acceleration: np.ndarray, dt: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and the largest velocities at the ticks in between, [ticks - 1, n]."""
+    """Return the least and the largest velocities at the inner ticks, [ticks - 1, n]."""
     k = np.arange(1, ticks)[:, None]
     gain = k * (acceleration * dt)
     stop = (ticks - k) * (acceleration * dt)
@@ -225,7 +225,7 @@ def _cruise(
     acceleration: np.ndarray,
     dt: float,
 ) -> np.ndarray:
-    """Return the velocities with the cruising velocities that fit: Newton inside a bracket."""
+    """Return the velocities, with cruising velocities found by a bracketed Newton method."""
     low, high = _tube(ticks, velocity, acceleration, dt)
     least = np.maximum(-speed, low.min(axis=0, initial=0.0))
     most = np.minimum(speed, high.max(axis=0, initial=0.0))

@@ -18,7 +18,7 @@ LEAST_RESTING = 6
 
 
 def natural_spline(points: np.ndarray, spacing: float) -> np.ndarray:
-    """Return the second derivatives of the spline whose ends are straight, [k, n].
+    """Return the second derivatives of the natural spline, which are zero at its ends, [k, n].
 
     Args:
         points: Points [k, n], k at least 2.
@@ -35,7 +35,7 @@ def natural_spline(points: np.ndarray, spacing: float) -> np.ndarray:
 def spline_values(
     points: np.ndarray, second: np.ndarray, spacing: float, at: np.ndarray
 ) -> np.ndarray:
-    """Return a spline at parameters from 0 on, [len(at), n].
+    """Return values of a spline, [len(at), n].
 
     Args:
         points: Its points [k, n].
@@ -61,10 +61,10 @@ def spline_slopes(points: np.ndarray, second: np.ndarray, spacing: float) -> np.
 
 
 def resting_spline(points: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the spline through points in time that begins and ends at rest, unaccelerated.
+    """Return the spline through points in time with zero velocity and acceleration at its ends.
 
-    The points next to the ends are moved for that (same source, 4.4.4), by less than they are
-    away from the ends.
+    This requires moving the points next to the ends (same source, 4.4.4), by less than their
+    distance from the ends.
 
     Args:
         points: Positions at the ticks [k, n], k at least :data:`LEAST_RESTING`.
