@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Motion of an action's goal: preemption by others, and braking after a cancellation."""
+"""Motion of an action goal: preemption, and braking after a cancellation."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from ros_ik.node.actions.goal_state import GoalState
 from ros_ik.servo import Mode
 from ros_ik.state_machine import StateMachine
 
-# How long a robot stays within the tolerances before it counts as arrived [s].
+# Time within the tolerances after which the robot has arrived [s].
 SETTLING = 0.1
 
 
 class ActionMotion(abc.ABC):
-    """One goal, which holds one place among the targets of a command.
+    """One goal, which owns one place among the targets of a command.
 
     Attributes:
         modes: Modes of the servo in which it can be followed.
-        place: What it takes, as in "a newer ... has taken over".
+        place: Description of its place, for messages of newer goals.
     """
 
     modes: tuple[Mode, ...]
@@ -34,10 +34,10 @@ class ActionMotion(abc.ABC):
     _resting: ComingToRest
 
     def __init__(self, commander: Commander) -> None:
-        """Note how things stand.
+        """Record the state of the node at the start.
 
         Raises:
-            GoalError: The node cannot follow any goal now.
+            GoalError: The node cannot follow a goal now.
         """
         commander.check_ready(*self.modes)
         self._commander = commander
@@ -51,13 +51,13 @@ class ActionMotion(abc.ABC):
         return self._machine.state
 
     def begin(self) -> None:
-        """Take the place of every other target."""
+        """Set the first target, in place of all others."""
         self._machine.handle(GoalEvent.BEGIN)
         self._others = self._competitors()
         self._begin(self._commander.now())
 
     def poll(self, now: float, canceled: bool) -> End | None:
-        """Return the end of the goal once there is one; see :class:`Motion`."""
+        """Advance the goal; return its end, or None. See :class:`Motion`."""
         reason = self._commander.interruption(self._situation, *self.modes) or self._replaced()
         if reason:
             return self.abort(reason)
@@ -72,50 +72,50 @@ class ActionMotion(abc.ABC):
 
     @abc.abstractmethod
     def abort(self, reason: str) -> End:
-        """Withdraw the target, unless another one has taken its place."""
+        """Withdraw the target, unless a newer one has replaced it."""
 
     @abc.abstractmethod
     def _begin(self, now: float) -> None:
-        """Put the first target in place."""
+        """Set the first target."""
 
     @abc.abstractmethod
     def _look(self, now: float) -> None:
-        """Take in where the robot is."""
+        """Read the state of the robot."""
 
     @abc.abstractmethod
     def _advance(self, now: float) -> End | None:
-        """Continue towards the goal; return its end once it has ended."""
+        """Continue towards the goal; return its end, or None."""
 
     @abc.abstractmethod
     def _canceled(self) -> End:
-        """Return the end of a goal that was cancelled and has come to rest."""
+        """Return the end of a cancelled goal once the robot is at rest."""
 
     @abc.abstractmethod
     def _present(self) -> Any:
-        """Return the target that the command has in the place of this goal."""
+        """Return the current target in the place of this goal."""
 
     @abc.abstractmethod
     def _put(self, target: Any) -> None:
-        """Put a target, or None, in the place of this goal."""
+        """Set a target, or None, in the place of this goal."""
 
     @abc.abstractmethod
     def _competitors(self) -> tuple[Any, ...]:
-        """Return the targets in other places that would take over if they changed."""
+        """Return the targets in other places that would preempt this goal if they changed."""
 
     def _replaced(self) -> str:
-        """Return the newer request that has taken over, or ''."""
+        """Return a description of the request that preempted this goal, or ''."""
         held = None if self.state is GoalState.CANCELING else self._target
         if self._present() is not held:
             return f'a newer {self.place} has taken over'
         return self._commander.newcomer(self._others, self._competitors())
 
     def _finish(self, outcome: Outcome, result: Any) -> End:
-        """Return the end of the goal, which leaves its place without a target."""
+        """Return the end of the goal, and remove its target."""
         self._withdraw()
         self._machine.handle(GoalEvent.END)
         return End(outcome, result)
 
     def _withdraw(self) -> None:
-        """Leave the place without a target: the servo decelerates, within its limits."""
+        """Remove the target; the servo decelerates within its limits."""
         if self._target is not None and self._present() is self._target:
             self._put(None)

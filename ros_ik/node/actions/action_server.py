@@ -1,9 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Actions on the node's own executor: a timer advances goals, without a thread or a sleep.
+"""Action servers on the node's executor; a timer advances goals.
 
-rclpy runs an accepted goal as a coroutine, and its executor of events polls a waiting coroutine
-again and again. So a goal is handed to rclpy when it has ended; until then a timer advances it.
+rclpy runs an accepted goal as a coroutine, and its events executor polls a waiting coroutine
+continuously. A goal is therefore passed to rclpy only when it has ended; until then a timer
+advances it.
 """
 
 from __future__ import annotations
@@ -26,15 +27,16 @@ from ros_ik.node.transport.message_stats import Drop
 from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.node.transport.message_stats import Reason
 
-# Goals that one action keeps: rclpy has the result of each for ten seconds after its end.
+# Maximum number of goals per action, including those that ended less than ten seconds ago, whose
+# results rclpy keeps.
 _MOST_GOALS = 200
 
 
 class GoalError(RosIkError, ValueError):
-    """A goal that is refused.
+    """A rejected goal.
 
     Attributes:
-        reason: What it is counted as on ``~/status``.
+        reason: Reason by which ``~/status`` counts it.
     """
 
     def __init__(self, reason: Reason, text: str) -> None:
@@ -43,7 +45,7 @@ class GoalError(RosIkError, ValueError):
 
 
 class Outcome(enum.Enum):
-    """End of a goal, as its client sees it."""
+    """Kind of end of a goal."""
 
     SUCCEEDED = 'succeed'
     ABORTED = 'abort'
@@ -52,31 +54,31 @@ class Outcome(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class End:
-    """The end of a goal: how, and the result message."""
+    """End of a goal: outcome and result message."""
 
     outcome: Outcome
     result: Any
 
 
 class Motion(Protocol):
-    """Work of an accepted goal."""
+    """Execution of an accepted goal."""
 
     def begin(self) -> None:
-        """Give the servo the first target."""
+        """Set the first target of the servo."""
 
     def poll(self, now: float, canceled: bool) -> End | None:
-        """Advance the goal; return its end, None while it runs.
+        """Advance the goal; return its end, or None while it is running.
 
         Args:
             now: Time of the servo [s].
-            canceled: True if the client wants it to end.
+            canceled: True if the client has cancelled the goal.
         """
 
     def feedback(self) -> Any:
         """Return a feedback message."""
 
     def abort(self, reason: str) -> End:
-        """End at once; the servo comes to rest."""
+        """Abort at once; the servo comes to rest."""
 
 
 @dataclasses.dataclass(eq=False)
@@ -87,7 +89,7 @@ class _Running:
 
 
 class _Server(ActionServer):
-    """rclpy's server of an action, with goals that are not run but have a result some day."""
+    """Action server of rclpy whose goals end later, without a coroutine."""
 
     @property
     def goal_count(self) -> int:
@@ -95,26 +97,27 @@ class _Server(ActionServer):
         return len(self._goal_handles)
 
     def take_data(self) -> Any:
-        """Return the requests that have come; none where they cannot be taken."""
+        """Return received requests; none if they cannot be read."""
         node: GuardedNode = self._node  # type: ignore[assignment]
         return node.guarded(self._action_type.__name__, super().take_data, lambda _: {})()
 
     def notify_execute(self, goal_handle: ServerGoalHandle, execute_callback: Any) -> None:
-        """Leave a goal that begins to its motion."""
+        """Do nothing: the motion of the goal executes it."""
 
     def send_result(self, goal_handle: ServerGoalHandle, callback: Callable[[Any], Any]) -> None:
-        """Have the client of a goal that has ended get what a callback returns."""
+        """Send the result that a callback returns to the client of an ended goal."""
         super().notify_execute(goal_handle, callback)
 
 
 class MotionServer:
-    """One action whose goals are motions; used in the thread of the executor.
+    """Action server whose goals are motions; used in the executor's thread.
 
-    A rejected goal has no result in ROS, and so no reason. A goal that cannot be followed is
-    accepted and aborted at once, with the reason in its result; it never reaches the servo.
+    ROS sends no result for a rejected goal, and so no reason. A goal that cannot be followed is
+    therefore accepted and aborted at once, with the reason in its result; it never reaches the
+    servo.
 
     Attributes:
-        running: Goals without an end.
+        running: Goals that have not ended.
     """
 
     def __init__(
@@ -132,11 +135,11 @@ class MotionServer:
         Args:
             node: The node.
             kind: Type of the action.
-            name: Its name below the node.
-            make: Makes a motion of a goal message, or raises :class:`GoalError`.
-            refuse: Makes the result message of a goal that is refused.
-            drops: Counts and logs the goals that are refused.
-            begun: Called when a goal begins.
+            name: Name relative to the node.
+            make: Creates a motion from a goal message, or raises :class:`GoalError`.
+            refuse: Creates the result message of an invalid goal.
+            drops: Counter and log of invalid goals.
+            begun: Called when a goal starts.
         """
         self._node, self._name, self._drops = node, name, drops
         self._make, self._refuse, self._begun = make, refuse, begun
@@ -159,7 +162,7 @@ class MotionServer:
         return self._pending > 0
 
     def poll(self, now: float, feedback_period: float) -> None:
-        """Look after every goal.
+        """Advance all goals.
 
         Args:
             now: Time of the servo [s].
@@ -172,7 +175,7 @@ class MotionServer:
                 self._fail(goal, error)
 
     def abort(self, reason: str) -> None:
-        """End every goal."""
+        """Abort all goals."""
         for goal in tuple(self.running):
             try:
                 self._finish(goal, goal.motion.abort(reason))
@@ -180,7 +183,7 @@ class MotionServer:
                 self._fail(goal, error)
 
     def destroy(self) -> None:
-        """Remove the server from the node."""
+        """Destroy the server."""
         self._server.destroy()
 
     def _look_after(self, goal: _Running, now: float, feedback_period: float) -> None:
@@ -212,7 +215,7 @@ class MotionServer:
         self._drops.add(self._name, error.reason, lambda: text, event='refused a goal of')
 
     def _on_accepted(self, handle: ServerGoalHandle) -> None:
-        # rclpy passes on the goal that was just looked at.
+        # rclpy passes the goal that was just checked.
         made = self._made
         self._pending += 1
         handle.execute()
@@ -255,5 +258,5 @@ class MotionServer:
 
 
 def _never(_: ServerGoalHandle) -> None:
-    """Stand for what each goal brings itself when it has ended."""
+    """Raise an error: rclpy requires a callback, but each goal has its own."""
     raise AssertionError('a goal was run before its end')

@@ -1,9 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Access of action goals to the servo: its output, and commands as from another topic.
+"""Access of action goals to the servo: its output, and its command.
 
-Everything goes through the mailboxes of the control thread; all of this runs in the thread of the
-executor, as do the callbacks of the topics.
+All access is through the mailboxes of the control thread, from the executor's thread.
 """
 
 from __future__ import annotations
@@ -41,15 +40,15 @@ _KINDS = {
     PoseTarget: 'pose', TwistTarget: 'twist', JointTarget: 'joint',
     JointVelocityTarget: 'joint velocity',
 }  # fmt: skip
-# A goal that is cancelled ends after this time even where the robot does not come to rest [s].
+# Time after which a cancelled goal ends even if the robot is not at rest [s].
 _REST_TIMEOUT = 1.5
-# A tick that was under way when a command was given says nothing about it [s].
+# Time in which a tick may still use the previous command [s].
 _UNDER_WAY = 0.05
 
 
 @dataclasses.dataclass(frozen=True)
 class Situation:
-    """State that must not change while a goal runs."""
+    """State that must not change while a goal is running."""
 
     controlled: Controlled
     resets: int
@@ -57,13 +56,13 @@ class Situation:
 
 
 class Commander:
-    """The servo as goals see it.
+    """Interface of action goals to the servo.
 
     Attributes:
         now: Clock of the servo [s].
         ros_nanoseconds: ROS time [ns].
-        find: Returns where a frame is at a time.
-        planner: Finds configurations, in a process of its own.
+        find: Function that looks up a frame at a time.
+        planner: Client of the planners' process, for other configurations.
     """
 
     def __init__(
@@ -80,8 +79,8 @@ class Commander:
             loop: The control loop.
             now: Clock of the servo [s].
             ros_nanoseconds: ROS time [ns].
-            find: Returns where a frame is.
-            planner: Finds configurations.
+            find: Function that looks up a frame.
+            planner: Client of the planners' process.
         """
         self.now, self.ros_nanoseconds, self.find = now, ros_nanoseconds, find
         self.planner = planner
@@ -90,7 +89,7 @@ class Commander:
 
     @property
     def command(self) -> Command:
-        """Command that the servo gets."""
+        """Current command of the servo."""
         return self._loop.inbox.command.get()
 
     @property
@@ -100,15 +99,15 @@ class Commander:
 
     @property
     def ticks(self) -> int:
-        """Number of ticks since the node was activated."""
+        """Number of ticks since activation."""
         return self._loop.statistics.ticks
 
     @property
     def servo(self) -> Servo:
-        """The servo that runs.
+        """The running servo.
 
         Raises:
-            GoalError: There is none.
+            GoalError: There is no servo.
         """
         return self._controlled().servo
 
@@ -119,24 +118,24 @@ class Commander:
 
     @property
     def reader(self) -> TargetReader:
-        """Reads targets for the servo that runs."""
+        """Reader of targets for the running servo."""
         servo = self.servo
         if self._reader is None or self._reader[0] is not servo:
             self._reader = servo, TargetReader(servo.robot)
         return self._reader[1]
 
     def situation(self) -> Situation:
-        """Return what must stay as it is, for :meth:`interruption`."""
+        """Return the state that must not change, for :meth:`interruption`."""
         return Situation(self._controlled(), self.command.resets, self.now())
 
     def check_ready(self, *modes: Mode) -> None:
-        """Check that a goal may begin.
+        """Check that a goal may start.
 
         Args:
-            modes: Modes in which its targets count.
+            modes: Modes in which its targets may be active.
 
         Raises:
-            GoalError: It may not, and why.
+            GoalError: It may not start, with the reason.
         """
         self._controlled()
         reason = self._obstruction()
@@ -146,7 +145,7 @@ class Commander:
             raise GoalError(Rejection.NOT_READY, reason)
 
     def interruption(self, situation: Situation, *modes: Mode) -> str:
-        """Return what has ended the motion of a goal since it began, or ''."""
+        """Return the event that ended the motion of a goal since its start, or ''."""
         controlled, command = self._loop.inbox.controlled.get(), self.command
         if controlled is not situation.controlled:
             return 'the robot description changed or was released'
@@ -163,12 +162,12 @@ class Commander:
         self._loop.inbox.command.update(lambda command: dataclasses.replace(command, **fields))
 
     def put_pose(self, task: int, target: PoseTarget | None) -> None:
-        """Give a task a target, or None."""
+        """Set or remove the target of a task."""
         self._loop.inbox.command.update(lambda command: command.with_pose(task, target))
 
     @staticmethod
     def newcomer(before: Iterable[Any], targets: Iterable[Any]) -> str:
-        """Return the description of a new target that has taken over, if any."""
+        """Return the description of a new target that preempts the goal, or ''."""
         known = list(before)
         for target in targets:
             if target is not None and not any(target is other for other in known):
@@ -176,7 +175,7 @@ class Commander:
         return ''
 
     def start_positions(self) -> np.ndarray:
-        """Return the start of a motion: the command, or the measured state without one."""
+        """Return the start of a motion: the command, or without one the measured state."""
         output, coords = self.output, self.servo.robot.coords
         return output.joint_q[coords] if output.publish else self.measured_positions()
 
@@ -207,7 +206,7 @@ class Commander:
         return controlled
 
     def _obstruction(self) -> str:
-        """Return why the servo follows no target at all, '' where it may."""
+        """Return the reason why the servo follows no target, or ''."""
         command, output = self.command, self.output
         for held, reason in (
             (command.stopped, 'the node is stopped; call ~/reset'),
@@ -222,12 +221,12 @@ class Commander:
 
 
 class ComingToRest:
-    """Waits until the servo is at rest, after its target was withdrawn."""
+    """Wait for rest after a target was withdrawn."""
 
     def __init__(self, commander: Commander) -> None:
-        """Begin now."""
+        """Start the wait."""
         self._commander, self._since = commander, commander.now()
 
     def done(self, now: float) -> bool:
-        """Return whether it is, or has been given enough time."""
+        """Return whether the servo is at rest, or the time is over."""
         return self._commander.is_still(self._since) or now - self._since > _REST_TIMEOUT

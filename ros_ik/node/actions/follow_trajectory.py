@@ -1,10 +1,10 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Goals of ``~/follow_joint_trajectory``: a planner's trajectory, filtered by limits and barriers.
+"""Goals of ``~/follow_joint_trajectory``: a trajectory, filtered by limits and barriers.
 
-The servo is given a joint target that moves along the trajectory. It brakes towards every target,
-so the target runs ahead by the braking distance: where nothing holds the robot back, its speed is
-that of the trajectory.
+The servo follows a joint target that moves along the trajectory. It brakes towards every target,
+so the target is ahead by the braking distance; the robot then moves at the speed of the trajectory
+unless something holds it back.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class FollowTrajectoryMotion(ActionMotion):
         """Check the goal.
 
         Raises:
-            GoalError: It cannot be followed, and why.
+            GoalError: It cannot be followed, with the reason.
         """
         super().__init__(commander)
         robot, settings = commander.servo.robot, commander.settings
@@ -59,7 +59,7 @@ class FollowTrajectoryMotion(ActionMotion):
 
     @staticmethod
     def refusal(error: GoalError) -> Any:
-        """Return the result of a goal that is refused."""
+        """Return the result of an invalid goal."""
         result = FollowJointTrajectory.Result
         codes = {
             Rejection.UNKNOWN_JOINT: result.INVALID_JOINTS,
@@ -85,12 +85,12 @@ class FollowTrajectoryMotion(ActionMotion):
         message.error = JointTrajectoryPoint(
             positions=(self._desired - self._actual).tolist(), time_from_start=time
         )
-        if hasattr(message, 'index'):  # not in every release
+        if hasattr(message, 'index'):  # not in every release of control_msgs
             message.index = self._segment
         return message
 
     def abort(self, reason: str) -> End:
-        """Withdraw the target, unless another one has taken its place."""
+        """Withdraw the target, unless a newer one has replaced it."""
         return self._end(Outcome.ABORTED, FollowJointTrajectory.Result.INVALID_GOAL, reason)
 
     def _begin(self, now: float) -> None:
@@ -111,19 +111,19 @@ class FollowTrajectoryMotion(ActionMotion):
         self._actual = self._commander.measured_positions()[self._goal.variables]
 
     def _aim(self, now: float) -> None:
-        """Give the servo the target of its next tick."""
+        """Set the target of the next tick."""
         commander, settings = self._commander, self._commander.settings
         acceleration = self._acceleration * settings.limits_acceleration_scale
         ahead = braking_distance(self._velocity, acceleration, settings.period)
         target = commander.reader.joints(
             self._goal.joint_names, (self._desired + ahead).tolist(), now, lasting=True
         )
-        assert isinstance(target, JointTarget)  # what would be refused was refused as a goal
+        assert isinstance(target, JointTarget)  # checked with the goal
         self._target = target
         self._put(target)
 
     def _violation(self) -> End | None:
-        """Return the end of the goal if the robot is too far from the trajectory."""
+        """Return the end of the goal if the robot left the path tolerance."""
         error = np.abs(self._desired - self._actual)
         beyond = error > self._goal.tolerances.path
         if self._time < 0.0 or not beyond.any():
@@ -135,7 +135,7 @@ class FollowTrajectoryMotion(ActionMotion):
         )
 
     def _arrival(self, now: float) -> End | None:
-        """Return the end where the trajectory is over and its end reached, or not in time."""
+        """Return the end of the goal at the end of the trajectory, or after the goal time."""
         tolerances, late = self._goal.tolerances, self._time - self._goal.spline.end()
         error = np.abs(self._desired - self._actual)
         beyond = error > tolerances.goal

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""States of an action's goal; docs/architecture.md has the picture of the table."""
+"""States of an action goal; docs/architecture.md has the picture of the table."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import enum
 class GoalState(enum.Enum):
     """State of a goal."""
 
-    # It was checked, and its client does not know yet that it is accepted.
+    # Valid, but the client does not know yet that it is accepted.
     READY = enum.auto()
-    # The servo has the target of the goal.
+    # The servo follows the target of the goal.
     PURSUING = enum.auto()
-    # The robot rests short of the target; the planner looks for another configuration.
+    # The robot is at rest short of the target; the planner searches for another configuration.
     SEARCHING = enum.auto()
-    # The joints go to that configuration.
+    # The joints move to that configuration.
     DETOURING = enum.auto()
-    # The servo has the target, and no other configuration is looked for any more.
+    # The servo follows the target; no further configuration is searched.
     PERSISTING = enum.auto()
-    # The client wants it to end: the target is withdrawn, and the robot comes to rest.
+    # Cancelled: the target is withdrawn, and the robot comes to rest.
     CANCELING = enum.auto()
     # It has a result.
     ENDED = enum.auto()
@@ -35,13 +35,13 @@ class GoalEvent(enum.Enum):
     SEARCH = enum.auto()
     # The planner has found one.
     DETOUR = enum.auto()
-    # The target counts again: the robot moves by itself, or its joints have gone their way.
+    # The target is active again: the robot moves, or the joint motion has ended.
     RESUME = enum.auto()
-    # No other configuration is to be looked for.
+    # No further configuration is searched.
     PERSIST = enum.auto()
-    # The client wants the goal to end.
+    # The client cancels the goal.
     CANCEL = enum.auto()
-    # The goal succeeds, fails or has come to rest.
+    # The goal succeeded or failed, or the robot has come to rest.
     END = enum.auto()
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A straight way of the joints, gone along by a joint target that moves ahead of the robot."""
+"""Straight joint-space motion, led by a joint target ahead of the robot."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from ros_ik.node.actions.commander import Commander
 from ros_ik.servo import JointTarget
 from ros_ik.servo.motion.approach import braking_distance
 
-# Part of the velocity limits at which the slowest joint for its way goes.
+# Speed of the joint that takes longest, as a fraction of its velocity limit.
 _SPEED = 0.5
-# How far from where it should be a joint may be before the target waits for it [rad or m], and
-# when the end counts as reached [rad or m].
+# Error of a joint at which the target waits for it [rad or m], and tolerance at the end [rad or
+# m].
 _LAG, _ARRIVED = 0.05, 1e-3
-# Time of ticks without progress after which the way counts as blocked [s].
+# Time without progress after which the motion is blocked, counted in ticks [s].
 _PATIENCE = 1.0
 
 
 class JointWay:
-    """One way from the commanded configuration to another one.
+    """Straight motion from the commanded configuration to another one.
 
-    All joints arrive together, so that the robot follows the checked way. Time is
-    that of the ticks made: on a busy machine the robot moves as many periods as there were ticks.
+    All joints arrive together, so that the robot stays on the checked path. Time is counted in
+    ticks, because on a busy machine the robot moves once per tick.
 
     Attributes:
-        is_blocked: True if something holds the robot on the way.
+        is_blocked: True if something blocks the robot.
     """
 
     def __init__(self, commander: Commander, names: Sequence[str], goal: Sequence[float]) -> None:
-        """Begin where the command is, at rest."""
+        """Start at the command, at rest."""
         robot = commander.servo.robot
         self._commander, self._names = commander, tuple(names)
         places = [robot.group.joint_names.index(name) for name in names]
@@ -47,14 +47,15 @@ class JointWay:
         self.is_blocked = False
 
     def target(self, now: float) -> JointTarget | None:
-        """Return the next target, None once the end is reached or the way is blocked."""
+        """Return the next target, or None at the end or if the motion is blocked."""
         settings = self._commander.settings
         way, position = self._way, self._commander.output.joint_q[self._coords]
         speed = _SPEED * settings.limits_velocity_scale * self._velocity
         duration = max(float((np.abs(way) / speed).max()), 1e-9)
         elapsed = self._elapsed(now, settings.period)
         place = self._start + self._part * way
-        # Anywhere up to the target is on the way: a robot that is looked at late has gone there.
+        # Every position up to the target is on the path, because the state of the robot may be
+        # read late.
         nearest = np.clip(position, np.minimum(place, self._aim), np.maximum(place, self._aim))
         error = np.abs(position - nearest).max()
         if self._part >= 1.0 and error < _ARRIVED:
@@ -79,8 +80,8 @@ class JointWay:
         return target if isinstance(target, JointTarget) else None
 
     def _elapsed(self, now: float, period: float) -> float:
-        """Return the time of the ticks made since the last call [s]."""
+        """Return the time since the last call, counted in ticks [s]."""
         before, ticks = self._seen, self._ticks
         self._seen, self._ticks = now, self._commander.ticks
-        # Ticks are counted anew from an activation on, and go on while a simulation stands still.
+        # The counter restarts at an activation, and continues while simulated time stands still.
         return min(now - before, max(0, self._ticks - ticks) * period)

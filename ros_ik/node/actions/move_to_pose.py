@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Goals of ``~/move_to_pose``: a lasting pose target, until the measured frame has reached it.
+"""Goals of ``~/move_to_pose``: a pose target until the measured frame has reached it.
 
-If the robot rests short of it and the goal allows another configuration, the goal asks the
-planners' process for one; the joints go there, and then the pose is the target again.
+If the robot comes to rest short of it and the goal allows another configuration, the planners'
+process searches for one. The joints move there, and then the pose is the target again.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from ros_ik.servo.motion.pose_math import pose_multiply
 from ros_ik.settings import TaskSettings
 from ros_ik_interfaces.action import MoveToPose
 
-# Changes of configuration in one goal, and the time to find one [s]: the first search of a robot
-# may compile.
+# Maximum number of configuration changes per goal, and time limit of a search [s]; the first
+# search may compile kernels.
 _MOST_CHANGES, _SEARCH_TIME = 3, 30.0
-# What the status said of another target is over after this time [s].
+# Time after which the status refers to the new target [s].
 _STALE = 0.3
 
 
@@ -52,7 +52,7 @@ class MoveToPoseMotion(ActionMotion):
 
     modes = (Mode.AUTO, Mode.POSE)
     place = 'target of the task'
-    # The way of the joints that the goal takes instead of its pose, or None.
+    # Joint motion that replaces the pose target, or None.
     _way: JointWay | None = None
     _question: int
 
@@ -124,7 +124,7 @@ class MoveToPoseMotion(ActionMotion):
         return None
 
     def _seek_way(self, now: float) -> None:
-        """Ask for another configuration where the robot rests short of the target."""
+        """Request another configuration if the robot is at rest short of the target."""
         commander = self._commander
         rests = commander.output.code == StatusCode.STATIONARY and now - self._aimed > _STALE
         if self.state is GoalState.SEARCHING and rests:
@@ -146,7 +146,7 @@ class MoveToPoseMotion(ActionMotion):
             )
 
     def _read_answer(self, now: float) -> None:
-        """Follow the planner's configuration, once it has answered."""
+        """Follow the configuration of the planner once it has answered."""
         found = self._commander.planner.answer(self._question)
         if found is None:
             if now - self._asked_at > 1.5 * _SEARCH_TIME:
@@ -158,7 +158,7 @@ class MoveToPoseMotion(ActionMotion):
             self._go(JointWay(self._commander, found.joint_names, found.positions), now)
 
     def _go(self, way: JointWay, now: float) -> None:
-        """Leave the pose for a way of the joints."""
+        """Replace the pose target by a joint motion."""
         self._withdraw()
         self._way = way
         self._changes.append('changed the configuration')
@@ -167,7 +167,7 @@ class MoveToPoseMotion(ActionMotion):
         self._follow_way(way, now)
 
     def _follow_way(self, way: JointWay, now: float) -> None:
-        """Give the next joint target, and at the end of the way the pose again."""
+        """Set the next joint target, or the pose target at the end of the joint motion."""
         target = way.target(now)
         if target is not None:
             self._target = target
@@ -187,12 +187,12 @@ class MoveToPoseMotion(ActionMotion):
         self._put(self._target)
 
     def _give_up(self, reason: str) -> None:
-        """Change no configuration any more; the target stays, for what holds it may go."""
+        """Stop changing the configuration; the pose target stays, because a blockage may end."""
         self._machine.handle(GoalEvent.PERSIST)
         self._changes.append(reason)
 
     def _read(self, goal: MoveToPose.Goal) -> PoseTarget:
-        """Return the target in the reference link of the task, where it stays."""
+        """Return the target in the reference link of the task."""
         commander, header, pose = self._commander, goal.target.header, goal.target.pose
         place = commander.find(header.frame_id, header.stamp)
         if isinstance(place, UnresolvedFrame):
@@ -213,7 +213,7 @@ class MoveToPoseMotion(ActionMotion):
         return dataclasses.replace(target, pose=fixed, frame_link=reference)
 
     def _measure(self, task: TaskSettings) -> tuple[float, float]:
-        """Return distance and angle of the measured frame to the target, on axes that count."""
+        """Return position and orientation error of the measured frame, on active axes."""
         measured = self._commander.output.tasks[self._task].current_pose
         if measured is None:
             return math.nan, math.nan
@@ -224,7 +224,7 @@ class MoveToPoseMotion(ActionMotion):
         )
 
     def _is_within(self) -> bool:
-        """Return whether the measured and the commanded frame are within the tolerances."""
+        """Return whether measured and commanded frame are within the tolerances."""
         report = self._commander.output.tasks[self._task]
         commanded = report.linear_error, report.angular_error
         return all(

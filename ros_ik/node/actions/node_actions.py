@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The actions of the node, and the timer that looks after their goals while there are any."""
+"""The actions of the node, and the timer that advances their goals."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.settings import Settings
 from ros_ik_interfaces.action import MoveToPose
 
-# Goals are looked at in every control period, but no more often than this [s].
+# Minimum period of the timer, otherwise the control period [s].
 _SHORTEST_PERIOD = 0.005
-# Time that goals get to end at shutdown [s]; the whole shutdown has one second.
+# Time limit for goals to end at shutdown [s]; the whole shutdown takes at most a second.
 _FAREWELL = 0.15
 
 
 class Actions:
-    """Servers that stay as long as the node: they refuse goals while it cannot move."""
+    """Action servers, which exist as long as the node and abort goals while it cannot move."""
 
     def __init__(
         self, node: GuardedNode, commander: Commander, settings: Settings, drops: MessageStats
@@ -35,9 +35,9 @@ class Actions:
 
         Args:
             node: The node.
-            commander: The servo as goals see it.
+            commander: Interface to the servo.
             settings: Settings in force.
-            drops: Counts and logs the goals that are refused.
+            drops: Counter and log of invalid goals.
         """
         self._ending = ''
         self._now = commander.now
@@ -78,19 +78,19 @@ class Actions:
         return any(server.busy for server in self._servers)
 
     def abort(self, reason: str) -> None:
-        """End every goal."""
+        """Abort all goals."""
         for server in self._servers:
             server.abort(reason)
 
     def end(self, reason: str) -> None:
-        """Have every goal ended in the thread of the executor; waits a moment for that."""
+        """Abort all goals in the executor's thread, and wait briefly for that."""
         self._ending = reason
         give_up = time.monotonic() + _FAREWELL
         while self.busy and time.monotonic() < give_up:
             time.sleep(_SHORTEST_PERIOD)
 
     def destroy(self) -> None:
-        """Remove the servers from the node."""
+        """Destroy the servers."""
         for server in self._servers:
             server.destroy()
 

@@ -1,8 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A goal of ``~/follow_joint_trajectory``, checked as joint_trajectory_controller checks it.
+"""Validation of a goal of ``~/follow_joint_trajectory``.
 
-The checks are those of joint_trajectory_controller, but that some of the joints are enough.
+The checks are those of joint_trajectory_controller, except that a goal may have some of the joints
+only.
 """
 
 from __future__ import annotations
@@ -26,21 +27,21 @@ from ros_ik.servo import Rejection
 from ros_ik.servo.robot.controlled_robot import ControlledRobot
 from ros_ik.settings import Settings
 
-# Longest trajectory, with the time until it starts [s].
+# Longest trajectory, including the time until its start [s].
 LONGEST = 3600.0
-# What a tolerance says that there is none.
+# Value of a tolerance that disables it.
 _ERASED = -1.0
 _ZERO_VELOCITY = 1e-6
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Tolerances:
-    """Accepted errors of each joint of a trajectory, inf for any.
+    """Tolerances of each joint of a trajectory; inf if there is none.
 
     Attributes:
-        path: Of the positions on the way [rad or m].
-        goal: Of the positions at the end [rad or m].
-        goal_time: How long after the end they may take [s].
+        path: Position tolerances on the path [rad or m].
+        goal: Position tolerances at the end [rad or m].
+        goal_time: Time after the end in which the goal must be reached [s].
     """
 
     path: np.ndarray
@@ -54,10 +55,10 @@ class TrajectoryGoal:
 
     Attributes:
         joint_names: Its joints.
-        variables: Which controlled joint each of them is, int [n].
-        delay: Time from now at which it starts; negative where it has begun [s].
-        spline: The motion; times count from its start.
-        tolerances: Accepted errors.
+        variables: Index of each joint among the controlled ones, int [n].
+        delay: Time until the start [s]; negative after the start.
+        spline: The motion, with times from its start.
+        tolerances: Tolerances.
     """
 
     joint_names: tuple[str, ...]
@@ -84,17 +85,17 @@ class TrajectoryGoal:
 def read_goal(
     goal: Any, robot: ControlledRobot, settings: Settings, positions: np.ndarray, ros_now: float
 ) -> TrajectoryGoal:
-    """Check a goal.
+    """Validate a goal.
 
     Args:
         goal: The goal message.
         robot: The robot.
         settings: Settings in force.
-        positions: Where the controlled joints are [rad or m].
-        ros_now: Present ROS time [s].
+        positions: Current positions of the controlled joints [rad or m].
+        ros_now: Current ROS time [s].
 
     Raises:
-        GoalError: It cannot be followed, and why.
+        GoalError: It cannot be followed, with the reason.
     """
     trajectory = goal.trajectory
     if len(goal.multi_dof_trajectory.points) or len(goal.multi_dof_trajectory.joint_names):
@@ -122,7 +123,7 @@ def read_goal(
 
 
 def _variables(names: Sequence[str], robot: ControlledRobot) -> np.ndarray:
-    """Return which controlled joints these are."""
+    """Return the indices of joints among the controlled ones."""
     known = {name: k for k, name in enumerate(robot.group.joint_names)}
     expected = f'trajectory.joint_names: expected some of {", ".join(known)}, each once'
     if not names:
@@ -143,7 +144,7 @@ def _point(point: Any) -> Point:
 
 
 def _start(positions: np.ndarray, first: Point) -> Point:
-    """Return the point at rest from which the way to the first point begins."""
+    """Return the point at rest from which the motion to the first point starts."""
     rest = [0.0] * len(positions)
     return Point(
         0.0,
@@ -187,7 +188,7 @@ def _tolerances(goal: Any, names: Sequence[str], settings: Settings) -> Toleranc
 def _of_joints(
     field: str, given: Iterable[Any], names: Sequence[str], default: float
 ) -> np.ndarray:
-    """Return the position tolerance of each joint [n]: 0 is the default, -1 none at all."""
+    """Return the position tolerance of each joint [n]: 0 selects the default, -1 disables it."""
     values = np.full(len(names), default)
     for tolerance in given:
         position = tolerance.position

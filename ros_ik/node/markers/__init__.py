@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Markers of what the node sees and does, drawn by a process of its own."""
+"""Markers of the robot, its targets and obstacles, drawn by a separate process."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""~/markers: the scene of the node, drawn by a separate process while there are subscribers."""
+"""~/markers: drawn by a separate process while there are subscribers."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from ros_ik.settings import Settings
 
 # Time without subscribers after which the process is ended [s].
 _IDLE_TIME = 30.0
-# What is drawn stays for this time or three periods [s].
+# Lifetime of markers, unless three periods are longer [s].
 _LIFETIME = 1.0
-# A process that fell is started again after this time [s].
+# Delay before a crashed process is restarted [s].
 _RESTART = 10.0
 
 
 class Markers:
-    """Publishes ~/markers from a thread of its own; the control thread has no part in it."""
+    """Publisher of ~/markers, with a thread of its own."""
 
     def __init__(self, node: Node, settings: Settings, loop: ControlLoop) -> None:
-        """Advertise the topic and start to look for subscribers."""
+        """Advertise the topic and start to check for subscribers."""
         self._node, self._settings, self._loop = node, settings, loop
         self._publisher = node.create_publisher(MarkerArray, '~/markers', LATEST)
         self._described: tuple[Servo | None, str, str] = (None, '', '')
@@ -80,7 +80,7 @@ class Markers:
                 self._fall(f'{error}')
 
     def _turn(self) -> None:
-        """Publish one message if there are subscribers; otherwise end the process."""
+        """Publish one message if there are subscribers, otherwise end the process."""
         now = time.monotonic()
         controlled = self._loop.inbox.controlled.get()
         self._note_obstacles(controlled)
@@ -98,7 +98,7 @@ class Markers:
         self._paint(controlled)
 
     def _note_obstacles(self, controlled: Controlled | None) -> None:
-        """Remember where the robot is when obstacles come."""
+        """Record the state of the robot at the arrival of obstacles."""
         obstacles = self._loop.inbox.command.get().obstacles if controlled is not None else ()
         known = {id(one.obstacle): one for one in self._seen}
         if (
@@ -113,10 +113,10 @@ class Markers:
         )
 
     def _paint(self, controlled: Controlled) -> None:
-        """Have one message drawn, and publish it."""
+        """Request one message, and publish it."""
         servo, urdf, srdf = self._described
         if servo is not controlled.servo:
-            return  # the loop is about to change to it
+            return  # the loop will run it soon
         if self._painter is None:
             self._painter, self._told = _Painter(), None
         if controlled is not self._painted:
@@ -136,7 +136,7 @@ class Markers:
             self._fall(answer or 'it ended')
 
     def _sight(self, controlled: Controlled) -> MarkerState:
-        """Return the scene of the present tick."""
+        """Return the scene of the current tick."""
         output, command = self._loop.output, self._loop.inbox.command.get()
         goals = controlled.servo.goals
         center = command.center_of_mass if output.center_of_mass is not None else None
@@ -155,13 +155,13 @@ class Markers:
         )  # fmt: skip
 
     def _clear(self) -> None:
-        """Remove everything that viewers show, and what is known of the robot."""
+        """Delete all markers."""
         everything = Marker(action=Marker.DELETEALL)
         self._publisher.publish(MarkerArray(markers=[everything]))
         self._painted = self._told = None
 
     def _fall(self, reason: str) -> None:
-        """Give up the process for a while."""
+        """Wait before a restart after a crash."""
         self._dismiss()
         self._fell = time.monotonic()
         if not self._ended.is_set():

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The process that draws: sights in, serialized messages out, until the pipe is closed.
+"""The process that draws markers: scenes in, serialized messages out.
 
-Drawing compiles kernels and makes thousands of Python objects a second, which would keep the
-interpreter from the control thread; here it has one of its own, and a niceness.
+Drawing compiles kernels and creates thousands of Python objects per second, which would block the
+control thread in the same interpreter. This process has its own interpreter and a low priority.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from ros_ik.node.transport.frames import read_frame
 from ros_ik.node.transport.frames import write_frame
 from ros_ik.settings import Settings
 
-# Low priority: a late picture does no harm.
+# Low priority, because late markers are harmless.
 _NICE = 10
 
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
-    """Answer each sight with a serialized message, or with the reason why there is none.
+    """Answer each scene with a serialized message, or with an error text.
 
     Args:
-        source: Where frames come from; its end is the end.
-        sink: Where answers go: bytes, or text.
+        source: Stream of frames; its end ends the process.
+        sink: Stream for the answers: bytes, or text.
     """
     scene: MarkerScene | None = None
     problem = 'there is nothing to draw'
@@ -51,10 +51,10 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
 
 
 def main() -> int:
-    """Draw until the standard input is closed; return the exit code."""
+    """Draw until standard input is closed; return the exit code."""
     os.nice(_NICE)
     wp.config.log_level = wp.LOG_WARNING
-    # What libraries print must not get among the frames.
+    # Output of libraries must not mix with the frames.
     sink = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     try:

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The closest pairs of a robot with itself and the world: their nearest points and values.
+"""Closest pairs of links and obstacles: nearest points and barrier values.
 
-These are the primitives and pairs that the barriers watch; the value of a pair is its distance
-less the margin of its barrier.
+The primitives and pairs are those of the barriers. The value of a pair is its distance minus the
+margin of its barrier.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from ros_ik.servo import Obstacle
 from ros_ik.servo.robot.collision_setup import RobotShapes
 from ros_ik.settings import Settings
 
-# Pairs that are drawn of either kind, and the distance from which on none is [m].
+# Maximum number of drawn pairs of either kind, and maximum distance of a drawn pair [m].
 _MOST, _FARTHEST = 8, 0.3
 _SCALAR, _DEVICE = wp.float64, 'cpu'
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Pairs:
-    """Close pairs, those first that have least left of the margin of their barrier.
+    """Close pairs, in the order of their values.
 
     Attributes:
         points: Nearest points of both surfaces in the world [m], [n, 2, 3].
-        distances: Distance of each, negative inside each other [m], [n].
-        values: What is left of the margin of the barrier that watches each [m], [n].
+        distances: Distance of each pair, negative during penetration [m], [n].
+        values: Distance minus margin of each pair [m], [n].
         names: Names of links or obstacles.
     """
 
@@ -47,20 +47,20 @@ class Pairs:
 
 
 class ClosestPairs:
-    """Finds close pairs at one configuration after another.
+    """Search for close pairs at one configuration after another.
 
     Attributes:
         scene: The primitives of the robot, and the obstacles.
-        placed: The obstacles and their poses in the world [7].
+        placed: Obstacles and their poses in the world [7].
     """
 
     def __init__(self, shapes: RobotShapes, settings: Settings) -> None:
-        """Allocate; kernels are compiled at the first use."""
+        """Allocate memory; kernels are compiled at the first use."""
         geometry, room = shapes.geometry, settings.barriers_max_obstacles
         self.scene = CollisionScene(geometry, max_obstacles=room, max_attached=0)
         self._own, self._settings = shapes.pairs, settings
         self.placed: dict[str, tuple[Obstacle, np.ndarray]] = {}
-        # Apart from each other: links that are always near would crowd out what is in the way.
+        # Kept apart, because links that are always near would displace obstacles.
         self._measurements = (
             self._measurement(len(shapes.pairs)),
             self._measurement(room * len(geometry)),
@@ -77,11 +77,11 @@ class ClosestPairs:
     def set_obstacles(
         self, seen: tuple[SeenObstacle, ...], links: Callable[[np.ndarray], np.ndarray]
     ) -> None:
-        """Know these obstacles.
+        """Set the obstacles.
 
         Args:
-            seen: All of them.
-            links: Returns the link poses [body_count, 7] at a configuration.
+            seen: All obstacles.
+            links: Function that returns the link poses [body_count, 7] at a configuration.
         """
         wanted = {one.obstacle.name: one.obstacle for one in seen}
         known = {name: obstacle for name, (obstacle, _) in self.placed.items()}
@@ -145,7 +145,7 @@ class ClosestPairs:
 
 
 def _same(one: Obstacle | None, other: Obstacle) -> bool:
-    """Return whether two obstacles are one: every sight comes with copies."""
+    """Return whether two obstacles are equal, because each scene has copies."""
     return (
         one is not None
         and (one.kind, one.dimensions, one.frame_link)

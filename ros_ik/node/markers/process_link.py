@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Messages to the process that draws the markers; it answers with a serialized message."""
+"""Messages to the process that draws markers; the answer is a serialized message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ros_ik.settings import Settings
 
 @dataclasses.dataclass(frozen=True)
 class Drawn:
-    """A robot to draw from now on.
+    """Robot to draw.
 
     Attributes:
         urdf: Text of the robot description.
@@ -35,10 +35,10 @@ class DrawnTask:
     """State of a frame task; poses are those of its frame in its reference link, [7].
 
     Attributes:
-        goal: Where it is to go, None without a target.
-        pose: Where it is, None where that is not known.
-        reached: True if both agree.
-        twist: The velocity that it has instead of a goal, or None.
+        goal: Target pose, or None.
+        pose: Measured pose, or None if unknown.
+        reached: True if the target is reached.
+        twist: Target velocity, if there is one instead of a pose.
     """
 
     goal: np.ndarray | None
@@ -49,11 +49,11 @@ class DrawnTask:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class SeenObstacle:
-    """An obstacle, and where the robot was when it came, which matters in links that move.
+    """An obstacle, and the state of the robot at its arrival, for poses in moving links.
 
     Attributes:
         obstacle: The obstacle.
-        joint_q: Coordinates then [joint_coord_count].
+        joint_q: Coordinates at its arrival [joint_coord_count].
     """
 
     obstacle: Obstacle
@@ -67,9 +67,9 @@ class MarkerState:
     Attributes:
         joint_q: Coordinates [joint_coord_count].
         tasks: One entry per frame task.
-        center_of_mass: A link and the target in it [m], [3]; None without one.
-        obstacles: Solids of the world.
-        lifetime: How long viewers keep it [s].
+        center_of_mass: Link and target in its frame [m], [3]; None without a target.
+        obstacles: Obstacles.
+        lifetime: Lifetime of the markers [s].
     """
 
     joint_q: np.ndarray

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that is drawn of a robot: one message from one sight, in the base frame."""
+"""Scene of the robot, its targets and obstacles as one message, in the base frame."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from ros_ik.servo import TwistTarget
 from ros_ik.servo.robot.controlled_robot import resolve_robot
 from ros_ik.settings import Settings
 
-# Bound on a message: what comes last is left out.
+# Maximum number of markers in a message; the last ones are omitted.
 MOST_MARKERS = 1000
 _ROBOT, _OBSTACLE = (0.3, 0.5, 0.9, 0.35), (0.8, 0.5, 0.2, 0.6)
 _GOAL_ALPHA, _POSE_ALPHA = 1.0, 0.45
 _REACHED, _UNDERWAY = (0.1, 0.9, 0.1, 0.8), (1.0, 0.7, 0.1, 0.8)
-# Slower than this is not drawn [m/s or rad/s].
+# Smallest velocity that is drawn [m/s or rad/s].
 _LEAST_SPEED = 1e-6
 _DOT, _BALL = 0.015, 0.04
 
 
 class MarkerScene:
-    """Draws one robot, in a process of its own."""
+    """Scene of one robot."""
 
     def __init__(self, drawn: Drawn) -> None:
         """Build the model.
 
         Raises:
-            RosIkError: A description or a setting that is unusable.
+            RosIkError: The description or a setting is invalid.
         """
         model = Model.from_urdf(
             drawn.urdf, drawn.srdf or None, package_paths=drawn.package_paths, device='cpu'
@@ -69,7 +69,7 @@ class MarkerScene:
         self._pairs.apply(settings)
 
     def draw(self, sight: MarkerState) -> MarkerArray:
-        """Return the message for one sight."""
+        """Return the message of one scene."""
         self._pairs.set_obstacles(sight.obstacles, self._links)
         body_q = self._links(sight.joint_q)
         from_world = poses.inverse(body_q[self._robot.base_link])
@@ -83,7 +83,7 @@ class MarkerScene:
         ][:MOST_MARKERS]
         lifetime, counts = duration(sight.lifetime), collections.Counter[str]()
         for marker in markers:
-            # What is drawn no more goes when its lifetime ends.
+            # Markers that are not repeated disappear at the end of their lifetime.
             marker.id, marker.lifetime = counts[marker.ns], lifetime
             marker.header.frame_id = self._base_frame
             counts[marker.ns] += 1
@@ -95,7 +95,7 @@ class MarkerScene:
         return self._body_q[0]
 
     def _draw_tasks(self, tasks: tuple[DrawnTask, ...], links: np.ndarray) -> list[Marker]:
-        """Return the frames of the tasks and of their targets, and the way between them."""
+        """Return the frames of the tasks and their targets, and lines between them."""
         markers = []
         for task, reference in zip(tasks, self._robot.task_references, strict=True):
             pose, goal = (
@@ -144,7 +144,7 @@ class MarkerScene:
         return markers
 
     def _draw_robot(self, body_q: np.ndarray, from_world: np.ndarray) -> list[Marker]:
-        """Return the collision shapes; those of the world stay where they are."""
+        """Return the collision shapes; those of fixed links do not move."""
         if not self._solids:
             return []
         links = np.vstack([body_q, poses.IDENTITY_POSE])[self._carriers]
@@ -156,7 +156,7 @@ class MarkerScene:
 
 
 def _draw_twist(twist: TwistTarget, where: np.ndarray, links: np.ndarray) -> list[Marker]:
-    """Return how far a velocity leads in a second: an arrow, and an arc about the frame."""
+    """Return the displacement of a velocity in one second: an arrow, and an arc."""
     linear, angular = (
         poses.rotate(links[twist.frame_link, 3:], vector)
         for vector in (twist.linear, twist.angular)

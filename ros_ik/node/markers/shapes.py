@@ -17,10 +17,10 @@ from visualization_msgs.msg import Marker
 from ros_ik.model.conventions import poses
 from ros_ik.model.conventions.joint_type import GeoType
 
-# What is drawn of a half-space [m].
+# Size of the drawn part of a half-space [m].
 _PLANE_SIZE, _PLANE_THICKNESS = 2.0, 0.002
 _FRAME_LENGTH, _LINE_WIDTH = 0.1, 0.005
-# An arc that shows a turn: radius [m], angle between its points [rad], length of its arrow [m].
+# Arc of a rotation: radius [m], angle between its points [rad], length of its arrow [m].
 _ARC_RADIUS, _ARC_STEP, _ARC_TIP = 0.1, 0.1, 0.03
 _AXIS_COLORS = ((1.0, 0.1, 0.1), (0.1, 0.9, 0.1), (0.2, 0.3, 1.0))
 # Distance beyond the margin at which a pair is drawn in green [m].
@@ -30,13 +30,13 @@ Drawing = tuple[Marker, np.ndarray]
 
 
 def primitive(kind: int, size: np.ndarray, radius: float, bound: float) -> Iterator[Drawing]:
-    """Yield markers that make up a primitive, each with its pose [7] in the frame of the core.
+    """Yield the markers of a primitive, each with its pose [7] in the frame of the core.
 
     Args:
         kind: GeoType.
         size: Half extents of the core along its axes [m], [3].
         radius: Radius about the core [m].
-        bound: Radius of a sphere that holds it [m], for kinds that are drawn as that.
+        bound: Radius of the enclosing sphere [m], for kinds that are drawn as a sphere.
     """
     full = 2.0 * (size + radius)
     at_home = np.array(poses.IDENTITY_POSE)
@@ -67,7 +67,7 @@ def frame(pose: np.ndarray, alpha: float, length: float = _FRAME_LENGTH) -> Mark
 
 
 def lines(segments: np.ndarray) -> Marker:
-    """Return segments [n, 2, 3]; their colours are missing."""
+    """Return segments [n, 2, 3] without colours."""
     marker = Marker(type=Marker.LINE_LIST, points=points(segments.reshape(-1, 3)))
     marker.pose.orientation.w = 1.0
     marker.scale.x = _LINE_WIDTH
@@ -75,7 +75,7 @@ def lines(segments: np.ndarray) -> Marker:
 
 
 def arrow(start: np.ndarray, end: np.ndarray, width: float = 2.0 * _LINE_WIDTH) -> Marker:
-    """Return an arrow between two points [3]; its colour is missing."""
+    """Return an arrow between two points [3] without colour."""
     marker = Marker(type=Marker.ARROW, points=points(np.stack([start, end])))
     marker.pose.orientation.w = 1.0
     marker.scale = Vector3(x=width, y=2.0 * width)
@@ -83,15 +83,15 @@ def arrow(start: np.ndarray, end: np.ndarray, width: float = 2.0 * _LINE_WIDTH) 
 
 
 def turn(center: np.ndarray, angle: np.ndarray) -> Iterator[Marker]:
-    """Yield an arc and the arrow at its end; their colours are missing.
+    """Yield an arc and the arrow at its end, without colours.
 
     Args:
-        center: Middle of the arc [3].
+        center: Centre of the arc [3].
         angle: Axis times angle [rad], [3]; the arc ends after a full turn.
     """
     size = float(np.linalg.norm(angle))
     axis, most = angle / size, min(size, 2.0 * math.pi)
-    # Any direction across the axis: from the coordinate axis that is farthest from it.
+    # A direction perpendicular to the axis, from the coordinate axis farthest from it.
     first = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
     first *= _ARC_RADIUS / np.linalg.norm(first)
     second = np.cross(axis, first)
@@ -106,7 +106,7 @@ def turn(center: np.ndarray, angle: np.ndarray) -> Iterator[Marker]:
 
 
 def dots(where: np.ndarray, diameter: float) -> Marker:
-    """Return small spheres at points [n, 3]; their colours are missing."""
+    """Return small spheres at points [n, 3] without colours."""
     marker = Marker(type=Marker.SPHERE_LIST, points=points(where))
     marker.pose.orientation.w = 1.0
     marker.scale = Vector3(x=diameter, y=diameter, z=diameter)
@@ -124,13 +124,13 @@ def color(red: float, green: float, blue: float, alpha: float) -> ColorRGBA:
 
 
 def barrier_color(value: float) -> ColorRGBA:
-    """Return red where a barrier value [m] is zero or less, over yellow to green."""
+    """Return red for a barrier value [m] of zero or less, then yellow to green."""
     part = min(max(value / _CALM, 0.0), 1.0)
     return color(min(1.0, 2.0 - 2.0 * part), min(1.0, 2.0 * part), 0.0, 1.0)
 
 
 def barrier_room(shade: ColorRGBA) -> float:
-    """Return the part of the way from red to green of a colour of :func:`barrier_color`."""
+    """Return the position on the colour scale of :func:`barrier_color`, from 0 to 1."""
     return 0.5 * shade.g if shade.g < 1.0 else 1.0 - 0.5 * shade.r
 
 

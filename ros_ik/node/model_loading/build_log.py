@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Lines of the log about a model that was built."""
+"""Log lines about a new model."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ros_ik.servo import Servo
 
 
 def log_built(logger: Any, built: Built, servo: Servo, summary: str) -> None:
-    """Log what a person should know of a new servo.
+    """Log warnings and properties of a new servo.
 
     Args:
         logger: Logger of the node.
         built: Result of the build.
-        servo: Its servo.
-        summary: How long the parts of the build took.
+        servo: The new servo.
+        summary: Durations of the parts of the build.
     """
     logger.info(summary)
     for sentence in built.warnings:

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels prepared before a description arrives, on two cores.
 
-Warp takes as long to read the source of a kernel as for all the rest of a warm start, so this is
-done while the node waits for a description. A servo compiles each kernel at its first use, one
-after the other on one core. Those that are the same for every robot take most of that time; they
-are compiled in advance, half of them by another thread.
+Reading the sources of the kernels takes half the time of a warm start, so it is done while the
+node waits for a description. A servo compiles each kernel at its first use, sequentially on one
+core. Kernels that are the same for every robot take most of that time; they are compiled in
+advance, half of them by another thread.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ros_ik.solvers.step.tasks.cost import evaluate_step_kernel
 
 
 def kernels_ahead(settings: Settings) -> tuple[list[wp.Kernel], list[wp.Kernel]]:
-    """Return what every servo with these settings runs, in halves that take about as long."""
+    """Return the kernels of every servo with these settings, in two halves of equal duration."""
     here = [solve_step_kernel(), evaluate_step_kernel(STEP_FORMULAS)]
     beside = [
         conditioning_kernel(),
@@ -39,30 +39,30 @@ def kernels_ahead(settings: Settings) -> tuple[list[wp.Kernel], list[wp.Kernel]]
         place_links_kernel(),
     ]
     if settings.barriers_world_enabled:
-        # An obstacle may have any shape. One module holds all kernels on pairs.
+        # An obstacle may have any shape. One module contains all kernels for pairs.
         beside.insert(0, pair_kernels(wp.float64, True).distances)
         here += [stopping_kernels(wp.float64).blend, place_stops_kernel(wp.float64)]
     return here, beside
 
 
 def compile_ahead(settings: Settings, device: str) -> None:
-    """Compile, or load, what every servo with these settings runs.
+    """Compile or load the kernels of every servo with these settings.
 
-    Called in the thread that builds servos: the caches of kernels are not meant for two threads.
+    Call it in the thread that builds servos, because the kernel caches are not thread-safe.
 
     Args:
         settings: Settings of the servo.
         device: Device of its model.
     """
     here, beside = kernels_ahead(settings)
-    # Two threads that initialise Warp at once give its folder of kernels two names.
+    # Two threads must not initialise Warp at the same time.
     wp.init()
     thread = threading.Thread(
         target=_load, args=(beside, device), name='compile_ahead', daemon=True
     )
     thread.start()
     _load(here, device)
-    # A servo would compile what this thread is at once more.
+    # Otherwise a servo would compile the same kernels again.
     thread.join()
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Choice of the device: the first of the requested ones that works."""
+"""Selection of the device: the first of the requested ones that works."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ros_ik.errors import RosIkError
 
 
 def choose_device(wanted: str) -> tuple[str, tuple[str, ...]]:
-    """Return a device that works, and a sentence for each one before it that does not.
+    """Return a working device, and a message for each earlier one that does not work.
 
     Args:
-        wanted: The parameter ``device``: one device, or several with commas between them.
+        wanted: The parameter ``device``: one device, or several separated by commas.
 
     Raises:
-        RosIkError: None of them works.
+        RosIkError: No device works.
     """
     faults: list[str] = []
     for name in wanted.replace(' ', '').split(','):
@@ -29,10 +29,10 @@ def choose_device(wanted: str) -> tuple[str, tuple[str, ...]]:
 
 
 def fault_of(device: str) -> str:
-    """Return why a device cannot be used, '' where it can.
+    """Return why a device cannot be used, or ''.
 
-    A GPU that was lost stays lost for the process that used it: CUDA gives every call the error
-    of the kernel that failed.
+    After a failed kernel, CUDA returns its error for every further call of the process, so a lost
+    GPU stays lost.
     """
     if not device.startswith('cuda'):
         return ''

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The third thread: parses robot descriptions, compiles kernels and captures graphs."""
+"""The builder thread: parses robot descriptions, compiles kernels and captures graphs."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from ros_ik.node.model_loading.progress import ProgressLog
 from ros_ik.servo import Servo
 from ros_ik.settings import Settings
 
-# Time the control thread gets to come to rest before a servo is built beside it [s], and how often
-# it is asked.
+# Longest wait for the control thread to come to rest before a servo is built [s], and polling
+# period [s].
 _REST_TIMEOUT = 5.0
 _REST_POLL = 0.005
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Job:
-    """A description to build a servo from.
+    """Robot description for which to build a servo.
 
     Attributes:
         urdf: Text of the robot description.
         srdf: Text of the semantic description, or ''.
         settings: Settings in force.
-        request_rest: Called once the description is parsed: the capture of graphs must not run
-            beside the ticks of another servo.
-        is_resting: Returns whether the control thread leaves the device alone.
+        request_rest: Called once the description is parsed, because graphs must not be captured
+            during ticks of another servo.
+        is_resting: Function that tells whether the control thread leaves the device alone.
     """
 
     urdf: str
@@ -48,13 +48,13 @@ class Job:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Built:
-    """Result of a job: a servo, or the reason why there is none.
+    """Result of a job: a servo, or an error.
 
     Attributes:
         job: The job.
         servo: The servo, or None.
-        error: Why there is none.
-        warnings: What a person should know of the servo, sentences.
+        error: Reason for a missing servo.
+        warnings: Warnings about the servo, as sentences.
     """
 
     job: Job
@@ -64,17 +64,17 @@ class Built:
 
 
 class ModelBuilder:
-    """Builds servos in a thread of its own.
+    """Builder of servos, in a thread of its own.
 
     Attributes:
-        progress: How far the newest build is.
+        progress: Progress of the newest build.
     """
 
     def __init__(self, settings: Settings | None) -> None:
         """Start the thread; it waits for jobs.
 
         Args:
-            settings: What the first job is likely to have; None makes nothing ready for it.
+            settings: Expected settings of the first job, to prepare its kernels, or None.
         """
         self._likely = settings
         self._is_prepared = False
@@ -88,7 +88,7 @@ class ModelBuilder:
 
     @property
     def busy(self) -> bool:
-        """True if a job was given whose result was not collected."""
+        """True while a job has no collected result."""
         return self._pending > 0
 
     def start(self, job: Job) -> None:
@@ -97,7 +97,7 @@ class ModelBuilder:
         self._jobs.put(job)
 
     def collect(self, timeout: float = 0.0) -> Built | None:
-        """Return a result, None if there is none within ``timeout`` s."""
+        """Return a result, or None if there is none within ``timeout`` s."""
         try:
             built = self._results.get(block=timeout > 0.0, timeout=timeout or None)
         except queue.Empty:
@@ -106,7 +106,7 @@ class ModelBuilder:
         return built
 
     def end(self, timeout: float) -> bool:
-        """Ask the thread to end; return whether it does within ``timeout`` s.
+        """Request the end of the thread; return whether it ends within ``timeout`` s.
 
         Compilation cannot be stopped.
         """
@@ -152,8 +152,8 @@ class ModelBuilder:
         self.progress.advance('building the model')
         compile_ahead(job.settings, device)
         servo = Servo(model, job.settings)
-        _ = servo.robot.srdf_lines  # here, where nothing waits for it
-        # The robot rests still: in motion this would cost ticks.
+        _ = servo.robot.srdf_lines  # here, because nothing waits for it
+        # The robot is still at rest; in motion this would delay ticks.
         settle_memory(whole=self._has_built)
         self._has_built = True
         return Built(job, servo, warnings=tuple(f'{fault}: using {device}' for fault in faults))

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Robot descriptions as they arrive, and the servos that are built from them."""
+"""Received robot descriptions, and the servos built from them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _WAIT = 0.05
 
 
 class ModelSource:
-    """Listens for descriptions and has them built; used in the thread of the executor.
+    """Subscriptions to descriptions, and their builds; used in the executor's thread.
 
     Attributes:
         builder: The thread that builds.
-        error: Why the newest description gave no model, '' where it did or is being built.
+        error: Reason why the newest description gave no model, or ''.
     """
 
     def __init__(
@@ -41,15 +41,15 @@ class ModelSource:
         report: Callable[[str], None],
         drops: MessageStats,
     ) -> None:
-        """Listen from now on.
+        """Subscribe to the descriptions.
 
         Args:
             node: The node.
-            settings: Returns the current settings, None where nothing can be built.
-            may_change: Asked before a new description is built; False ignores it.
-            is_resting: Returns whether the control thread leaves the device alone.
-            report: Called with how far a build is, whenever that changes.
-            drops: Counts messages that are too large to be descriptions, and empty ones.
+            settings: Function that returns the current settings, None if nothing can be built.
+            may_change: Called before a new description is built; False ignores it.
+            is_resting: Function that tells whether the control thread leaves the device alone.
+            report: Called with the progress of a build whenever it changes.
+            drops: Counter of empty and oversized messages.
         """
         self._report, self._reported = report, ''
         self._node, self._drops = node, drops
@@ -66,13 +66,13 @@ class ModelSource:
         return bool(self._urdf)
 
     def listen_again(self) -> None:
-        """Subscribe anew: a new reader gets latched descriptions once more, also lost ones."""
+        """Subscribe again: a new reader receives latched descriptions once more."""
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
         self._subscriptions = self._listen()
 
     def begin(self) -> None:
-        """Have the newest description built."""
+        """Start the build of the newest description."""
         settings = self._settings()
         if settings is None or not self._urdf:
             return
@@ -82,15 +82,15 @@ class ModelSource:
         )
 
     def rest_requested(self) -> bool:
-        """Return, once, whether the builder wants the control thread to leave the device alone."""
+        """Return once whether the builder asks for rest of the control thread."""
         requested, self._rest_requested = self._rest_requested, False
         return requested
 
     def collect(self, timeout: float = 0.0) -> Built | None:
-        """Return what came of the newest description, None while that is not known.
+        """Return the result for the newest description, or None.
 
         Args:
-            timeout: How long to wait for it [s].
+            timeout: Longest wait [s].
         """
         built = self.builder.collect(timeout)
         if self._ending:
@@ -108,10 +108,10 @@ class ModelSource:
         return built
 
     def wait(self, timeout: float) -> Built | None:
-        """Wait for a description and what comes of it; the executor stands still meanwhile.
+        """Wait for a description and its result; blocks the executor.
 
         Args:
-            timeout: How long to wait [s].
+            timeout: Longest wait [s].
         """
         give_up = time.monotonic() + timeout
         while time.monotonic() < give_up and not self._ending:
@@ -123,13 +123,13 @@ class ModelSource:
         return None
 
     def end(self, timeout: float) -> bool:
-        """Build nothing any more and end every wait, in any thread.
+        """Stop building and end every wait; for any thread.
 
         Args:
-            timeout: How long to wait for the builder [s].
+            timeout: Longest wait for the builder [s].
 
         Returns:
-            Whether the builder has ended; kernels that it compiles cannot be stopped.
+            True if the builder has ended; a compilation cannot be stopped.
         """
         self._ending = True
         return self.builder.end(timeout)
@@ -148,11 +148,11 @@ class ModelSource:
         ]  # fmt: skip
 
     def _request_rest(self) -> None:
-        """Take note, in the thread of the builder."""
+        """Record a request of the builder's thread."""
         self._rest_requested = True
 
     def _take(self) -> None:
-        """Read the descriptions that have arrived while the executor stands still."""
+        """Read the descriptions that arrive while the executor is blocked."""
         for subscription in self._subscriptions:
             with subscription.handle:
                 taken = subscription.handle.take_message(String, True)
@@ -161,7 +161,8 @@ class ModelSource:
 
     def _on_urdf(self, message: String) -> None:
         if not message.data:
-            # As of a publisher whose file was not found; the description before stays.
+            # Empty, for instance because a publisher did not find its file; the previous
+            # description stays.
             self._drops.add('robot_description', Drop.UNREADABLE, lambda: 'it is empty')
         elif message.data != self._urdf:
             self._change(message.data, self._srdf)

@@ -13,7 +13,7 @@ import warp as wp
 
 from ros_ik.node.transport.mailbox import Mailbox
 
-# Warp names a module after the function that makes the kernel, the kernel, and a number.
+# Warp composes the name of a module of the kernel's factory, the kernel, and a number.
 _MODULE = re.compile(r'Module ((?:\S*__locals__)?(\S+?)(?:_[0-9a-f]{8})?) .*\((compiled|cached)\)')
 
 
@@ -22,10 +22,10 @@ class Progress:
     """Progress of a build.
 
     Attributes:
-        stage: What is being done, '' before the first build.
-        compiled: Number of kernels that were compiled for it.
-        cached: Number of kernels that were compiled at some time before.
-        last: The kernel that was ready last, or ''.
+        stage: Current step, '' before the first build.
+        compiled: Number of compiled kernels.
+        cached: Number of kernels loaded from the cache.
+        last: Last finished kernel, or ''.
     """
 
     stage: str = ''
@@ -34,35 +34,35 @@ class Progress:
     last: str = ''
 
     def __str__(self) -> str:
-        """Return it for a person."""
+        """Return the progress as text."""
         if not self.compiled:
             return self.stage
         return f'{self.stage}: {self.compiled} kernels compiled, the last one {self.last}'
 
 
 class ProgressLog:
-    """Follows a build; it is the logger of Warp, which says of each module when it is ready.
+    """Progress of a build, as the logger of Warp, which reports each finished module.
 
     Attributes:
-        latest: How far the build is; any thread may read.
+        latest: Current progress; any thread may read it.
     """
 
     def __init__(self) -> None:
-        """Listen to Warp from now on."""
+        """Register as the logger of Warp."""
         self.latest = Mailbox(Progress())
         self._begin = time.monotonic()
-        # Two threads may make the same one ready.
+        # Two threads may finish the same module.
         self._ready: set[str] = set()
         self._usual = wp.get_logger()
         wp.config.log_level = wp.LOG_INFO
         wp.set_logger(self)
 
     def begin(self, stage: str, *, goes_on: bool = False) -> None:
-        """Follow another build from its first stage.
+        """Start to record another build.
 
         Args:
-            stage: What is being done.
-            goes_on: True if what was made ready since the last call belongs to it too.
+            stage: First step.
+            goes_on: True if modules finished since the last call belong to it too.
         """
         self._begin = time.monotonic()
         if goes_on:
@@ -72,11 +72,11 @@ class ProgressLog:
             self.latest.put(Progress(stage))
 
     def advance(self, stage: str) -> None:
-        """Note the next stage of the build."""
+        """Record the next step of the build."""
         self.latest.update(lambda now: dataclasses.replace(now, stage=stage))
 
     def summary(self) -> str:
-        """Return what the build took, for the log."""
+        """Return the durations of the build, for the log."""
         progress, took = self.latest.get(), time.monotonic() - self._begin
         return (
             f'built in {took:.1f} s: {progress.compiled} kernels compiled, '
@@ -87,7 +87,7 @@ class ProgressLog:
         """Ignore Warp's messages for developers."""
 
     def info(self, message: str) -> None:
-        """Count a module that Warp has made ready."""
+        """Count a finished module."""
         found = _MODULE.search(message)
         if found is None:
             return
@@ -95,7 +95,7 @@ class ProgressLog:
         if module in self._ready:
             return
         self._ready.add(module)
-        # Modules are made ready by several threads.
+        # Several threads load modules.
         if how == 'compiled':
             self.latest.update(
                 lambda now: dataclasses.replace(now, compiled=now.compiled + 1, last=name)

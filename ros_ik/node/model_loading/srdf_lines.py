@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The service ~/srdf_lines: lines of an SRDF for links that always touch."""
+"""The service ~/srdf_lines: SRDF lines for links that always touch."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ros_ik.servo import Servo
 
 
 class SrdfLines:
-    """Answers the service from the robot that runs; used in the thread of the executor."""
+    """Service for the running robot; used in the executor's thread."""
 
     def __init__(self, node: Node, servo: Callable[[], Servo | None]) -> None:
         """Create the service.
 
         Args:
             node: The node.
-            servo: Returns the servo that runs, or None.
+            servo: Function that returns the running servo, or None.
         """
         self._servo = servo
         node.create_service(Trigger, '~/srdf_lines', self._answer)

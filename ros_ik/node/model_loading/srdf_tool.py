@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Command line: lines of an SRDF for the links of a URDF that always touch.
+"""Command line: SRDF lines for the links of a URDF that always touch.
 
 ros_ik_srdf_lines robot.urdf >> lines.xml
 """
@@ -23,7 +23,7 @@ from ros_ik.settings import read_settings
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the lines; return the exit code, 1 where the robot cannot be read."""
+    """Print the lines; return the exit code, 1 if the robot cannot be read."""
     parser = argparse.ArgumentParser(description=__doc__, prog='ros_ik_srdf_lines')
     parser.add_argument('urdf', type=Path, help='the robot description, xacro expanded')
     parser.add_argument('--srdf', type=Path, help='an SRDF whose pairs are left out')
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help='a folder that holds packages with meshes, beside those of AMENT_PREFIX_PATH',
     )  # fmt: skip
     given = parser.parse_args(arguments)
-    # Standard output is for the lines.
+    # Only the lines go to standard output.
     wp.config.log_level = wp.LOG_ERROR
     try:
         model = Model.from_urdf(
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             package_paths=(*given.package_path, *package_paths()),
             device='cpu',
         )
-        # No task is solved: any link will do for its frame.
+        # Any link may be the frame, because no task is solved.
         shapes = robot_shapes(model, read_settings({'ee.frame': model.body_label[0]}))
     except (RosIkError, OSError) as error:
         print(error, file=sys.stderr)

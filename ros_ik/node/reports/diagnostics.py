@@ -39,7 +39,7 @@ _OF_SAFETY = {
     StatusCode.SOLVER_FAILED: _ERROR,
     StatusCode.NON_FINITE_BLOCKED: _ERROR,
 }
-# Part of missed deadlines that is worth a warning.
+# Fraction of missed deadlines that causes a warning.
 _MISSED_PART = 0.01
 
 Entry = tuple[str, bytes, str, Mapping[str, Any]]
@@ -50,19 +50,19 @@ class Snapshot:
     """Figures of one diagnostics message.
 
     Attributes:
-        node_name: Name of the node, which begins the name of each entry.
-        hardware_id: The same with its namespace, which tells nodes of one name apart.
+        node_name: Name of the node, the prefix of the name of each entry.
+        hardware_id: Fully qualified name of the node.
         code: Code of the status.
-        text: Its text.
+        text: Text of the status.
         output: Output of the last tick.
         statistics: Durations of the ticks.
         control_rate: Rate of the loop [Hz].
         command: Command.
-        controlled: The servo that runs, or None.
+        controlled: The running servo, or None.
         now: Clock of the servo [s].
-        rates: Messages of use since the last snapshot by topic [Hz].
-        dropped: Messages dropped, by reason.
-        notice: What is wrong with the robot description or the parameters, or ''.
+        rates: Used messages since the last snapshot, by topic [Hz].
+        dropped: Number of dropped messages, by reason.
+        notice: Fault of the robot description or the parameters, or ''.
     """
 
     node_name: str
@@ -135,7 +135,7 @@ def _joint_states(snapshot: Snapshot) -> Entry:
         if heard.any():
             oldest = int(np.argmin(np.where(heard, received, np.inf)))
             values['oldest joint'] = robot.needed[oldest]
-            # The control thread may have heard it since the snapshot.
+            # The control thread may have received it since the snapshot.
             values['oldest age s'] = f'{max(0.0, snapshot.now - received[oldest]):.3f}'
     values |= _following_errors(snapshot.output)
     if snapshot.code == StatusCode.FOLLOWING_ERROR:

@@ -20,30 +20,30 @@ from ros_ik.node.transport.message_stats import MessageStats
 from ros_ik.servo import StatusCode
 from ros_ik.settings import Settings
 
-# Time between two lines in the log for one code [s].
+# Minimum time between two log lines for one code [s].
 _LOG_PERIOD = 2.0
-# When the log says for the first time that there is no description, and how often then [s].
+# Time until the log first reports a missing description, and period of repetitions [s].
 _FIRST_REMINDER, _REMINDER_PERIOD = 2.0, 10.0
 
 
 class Reminder:
-    """Reminds in the log of a missing robot description and its remedy."""
+    """Log lines about a missing robot description and its remedy."""
 
     def __init__(self, node: Node) -> None:
-        """Say nothing yet."""
+        """Start without a line."""
         self._node = node
         self._since: float | None = None
         self._next = 0.0
 
     def remind(self, code: StatusCode, now: float) -> bool:
-        """Write the line if it is time for it.
+        """Write the line if it is due.
 
         Args:
-            code: What the node reports while no servo runs.
+            code: Status code of the node without a servo.
             now: Steady clock [s].
 
         Returns:
-            Whether it was time.
+            True if it was due.
         """
         if code != StatusCode.WAITING_FOR_MODEL:
             self._since = None
@@ -73,8 +73,8 @@ class Reporter:
     """Logs changes of the status and publishes /diagnostics.
 
     Attributes:
-        generation: Number of models taken over, 0 while none runs.
-        problem: What is wrong with the parameters or the newest description, or ''.
+        generation: Number of models loaded, 0 without a servo.
+        problem: Fault of the parameters or the newest description, or ''.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Reporter:
             node: The node.
             settings: Settings in force.
             loop: The control loop.
-            drops: Messages of use and of none.
+            drops: Counters of used and dropped messages.
             now: Clock of the servo [s].
         """
         self.generation = 0
@@ -112,17 +112,17 @@ class Reporter:
         self._timer.timer_period_ns = int(1e9 * settings.diagnostics_period)
 
     def log(self) -> None:
-        """Log what the control thread reports, when it changes."""
+        """Log the status when it changes."""
         output = self._loop.output
         fault, now = self._loop.fault, time.monotonic()
         text = fault or (output.text if self.generation else '')
-        # Texts hold numbers and names that may change with every tick.
+        # Texts contain numbers and names that may change in every tick.
         since = now - self._logged_at.get(output.code, -_LOG_PERIOD)
         if text == self._logged or (since < _LOG_PERIOD and not fault):
             return
         if text:
             self._logged_at[output.code] = now
-            # rclpy remembers the severity of each place that logs, so there are two.
+            # Two calls, because rclpy stores the severity of each call site.
             if output.code <= StatusCode.OK:
                 self._node.get_logger().info(text)
             else:
@@ -152,12 +152,12 @@ class Reporter:
             )
         )
         message.header.stamp = self._node.get_clock().now().to_msg()
-        # Half a hundred strings are made into C at once.
+        # Converting about fifty strings to C blocks the interpreter.
         loop.gate.wait()
         self._publisher.publish(message)
 
     def _rates(self) -> dict[str, float]:
-        """Return how many messages of each topic were of use per second since the last call."""
+        """Return the rate of used messages of each topic since the last call [Hz]."""
         counts, now = dict(self._drops.used), time.monotonic()
         elapsed = max(now - self._counted_at, 1e-3)
         rates = {

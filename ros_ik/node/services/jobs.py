@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Planners' requests in order of arrival: one is answered at a time, a bounded number waits."""
+"""Queue of planners' requests: one is answered at a time, a bounded number waits."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Job:
     """A request.
 
     Attributes:
-        work: Answers it; called in the thread of the jobs.
-        on_answer: Takes what ``work`` returns; called in any thread.
-        on_refusal: Takes the reason where there is no answer; called instead, in any thread.
-        budget: Its time.
+        work: Computes the answer; called in the thread of the jobs.
+        on_answer: Receives the result of ``work``; called in any thread.
+        on_refusal: Receives the reason if there is no answer; called instead, in any thread.
+        budget: Time budget.
     """
 
     work: Callable[[Planner, Budget], Any]
@@ -42,12 +42,12 @@ class Job:
     _open: threading.Lock = dataclasses.field(default_factory=threading.Lock, init=False)
 
     def answer(self, result: Any) -> None:
-        """Pass on the result, unless there was an answer or a refusal before."""
+        """Pass on the result, unless the request was answered or rejected before."""
         if self._open.acquire(blocking=False):
             self.on_answer(result)
 
     def refuse(self, reason: str) -> None:
-        """Pass on why there is no result, unless there was an answer or a refusal before."""
+        """Pass on the reason for a missing result, unless the request was answered or rejected."""
         if self._open.acquire(blocking=False):
             self.on_refusal(reason)
 
@@ -65,9 +65,9 @@ class Jobs:
         """Start the thread.
 
         Args:
-            max_waiting: Most requests that wait while one is answered.
-            prepare: Called with a new planner before the first request is answered from it.
-            log: Takes what went wrong inside.
+            max_waiting: Maximum number of waiting requests.
+            prepare: Called with a new planner before its first request.
+            log: Receives internal errors.
             package_paths: Folders in which meshes are looked up.
         """
         self._package_paths = package_paths
@@ -87,7 +87,7 @@ class Jobs:
         threading.Thread(target=self._run, name='jobs', daemon=True).start()
 
     def submit(self, job: Job) -> None:
-        """Queue a request, or refuse it at once."""
+        """Queue a request, or reject it at once."""
         with self._news:
             reason, ahead = self._ending, len(self._waiting) + (self._running is not None)
             if not reason and ahead > self._max_waiting:
@@ -102,9 +102,9 @@ class Jobs:
             job.refuse(reason)
 
     def describe(self, description: Description) -> None:
-        """Answer for another robot from now on; what was asked of the previous one is refused."""
+        """Switch to another robot; pending requests for the previous one are rejected."""
         with self._news:
-            # What came before the first description waits for it.
+            # Requests before the first description wait for it.
             dropped = self._drop(_CHANGED) if self._described else []
             self._described = True
             self._description, self._settings = description, None
@@ -125,7 +125,7 @@ class Jobs:
         self._world = world
 
     def end(self, reason: str) -> None:
-        """Refuse everything, and let the thread end as soon as what runs notices."""
+        """Reject all requests, and end the thread after the running one."""
         with self._news:
             self._ending = reason
             running = [] if self._running is None else [self._running]
@@ -135,7 +135,7 @@ class Jobs:
             job.refuse(reason)
 
     def _drop(self, reason: str) -> list[Job]:
-        """Cancel the running request; return the waiting ones, which are dropped."""
+        """Cancel the running request; return the waiting ones, which are removed."""
         if self._running is not None:
             self._running.budget.cancel(reason)
         dropped = list(self._waiting)
@@ -176,7 +176,7 @@ class Jobs:
             self._planner, self._generation = planner, description.generation
 
     def _answer(self, job: Job) -> None:
-        """Answer one request; nothing that happens in it ends the thread."""
+        """Answer one request; errors do not end the thread."""
         try:
             if self._planner is None:
                 raise RequestError(self._error)
@@ -192,7 +192,7 @@ class Jobs:
             job.answer(result)
 
     def _renew(self, planner: Planner) -> None:
-        """Give the planner the newest settings, state and obstacles."""
+        """Update settings, state and obstacles of the planner."""
         settings, self._settings = self._settings, None
         if settings is not None:
             planner.apply(settings)

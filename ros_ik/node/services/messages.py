@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Planners' requests from messages to arrays, and the answers back."""
+"""Conversion of planners' requests to arrays, and of answers to messages."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def check_size(request: Any, settings: Settings, n_tasks: int) -> None:
     """Check the size of a request before it waits in the queue.
 
     Args:
-        request: Of any of the services.
+        request: Request of any of the services.
         settings: Settings in force.
         n_tasks: Number of frame tasks.
 
@@ -149,17 +149,17 @@ def check_size(request: Any, settings: Settings, n_tasks: int) -> None:
     elif isinstance(request, CheckTrajectory.Request):
         what, size = 'points', len(request.trajectory.points)
     else:
-        return  # bounded by what answers it
+        return  # bounded where it is answered
     most = settings.services_max_poses
     if size > most:
         raise RequestError(f'{what}: at most {most} are permitted (services.max_poses): {size}')
 
 
 def time_of(request: Any, settings: Settings) -> float:
-    """Return the time that a request may take [s].
+    """Return the time limit of a request [s].
 
     Raises:
-        RequestError: It asks for a time that is negative or no number.
+        RequestError: The requested time is negative or NaN.
     """
     wanted = getattr(request, 'timeout', 0.0)
     if hasattr(request, 'ik_request'):

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""MoveIt's services of kinematics, where moveit_msgs is installed.
+"""Kinematics services of MoveIt, if moveit_msgs is installed.
 
-They are move_group's ``/compute_ik`` and ``/compute_fk`` under the node's name: planners that
-use those only need a remapping.
+They replace ``/compute_ik`` and ``/compute_fk`` of move_group under the node's name; clients only
+need a remapping.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SOURCE = 'ros_ik'
 
 
 class _MoveItError(Exception):
-    """An outcome for which MoveIt has an error code."""
+    """A failure with an error code of MoveIt."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -47,17 +47,17 @@ class _MoveItError(Exception):
 
 
 def service_types() -> dict[str, Any]:
-    """Return the types by name; empty where moveit_msgs is not installed."""
+    """Return the service types by name; empty if moveit_msgs is not installed."""
     return {'compute_ik': GetPositionIK, 'compute_fk': GetPositionFK} if HAS_MOVEIT else {}
 
 
 def refusal(kind: Any, reason: str) -> Any:
-    """Return the response of a request that is not answered."""
+    """Return the response of a rejected request."""
     return kind.Response(error_code=_code(Code.FAILURE, reason))
 
 
 def answer_compute_ik(planner: Planner, request: Any, budget: Budget, threads: int) -> Any:
-    """Answer ``~/compute_ik``; the response has a code whatever happens."""
+    """Answer ``~/compute_ik``; the response always has an error code."""
     wanted, response = request.ik_request, GetPositionIK.Response()
     try:
         with _state(planner, wanted.robot_state):
@@ -70,7 +70,7 @@ def answer_compute_ik(planner: Planner, request: Any, budget: Budget, threads: i
 
 
 def answer_compute_fk(planner: Planner, request: Any, budget: Budget) -> Any:
-    """Answer ``~/compute_fk``; the response has a code whatever happens."""
+    """Answer ``~/compute_fk``; the response always has an error code."""
     response = GetPositionFK.Response()
     try:
         links = [_link(planner, name) for name in request.fk_link_names]
@@ -90,7 +90,7 @@ def answer_compute_fk(planner: Planner, request: Any, budget: Budget) -> Any:
 
 
 def _solve(planner: Planner, wanted: Any, budget: Budget, threads: int) -> np.ndarray:
-    """Return the configuration that was found, or raise."""
+    """Return the solution, or raise."""
     constraints = wanted.constraints
     if any(
         len(getattr(constraints, f'{kind}_constraints'))
@@ -116,7 +116,7 @@ def _solve(planner: Planner, wanted: Any, budget: Budget, threads: int) -> np.nd
 def _solve_one(
     planner: Planner, wanted: Any, frame: Frame, target: np.ndarray, budget: Budget, threads: int
 ) -> np.ndarray:
-    # A target of the frame is one of its link; the link's name says which.
+    # Convert the target of the frame to one of its link.
     pose = pose_math.multiply(target, pose_math.inverse(frame.offset))
     labels = planner.model.body_label
     found = solve_ik(
@@ -198,7 +198,7 @@ def _seen_from_base(planner: Planner, pose: np.ndarray) -> np.ndarray:
 
 
 def _state(planner: Planner, state: Any) -> Any:
-    """Return the context in which a request's state counts as measured."""
+    """Return the planning context with the state of the request instead of the measured one."""
     if len(state.attached_collision_objects):
         raise _MoveItError(
             Code.COLLISION_CHECKING_UNAVAILABLE, 'robot_state: attached objects are not supported'
@@ -216,7 +216,7 @@ def _state(planner: Planner, state: Any) -> Any:
 
 
 def _require(planner: Planner, pairs: list[tuple[int, int]], wanted: Any = None) -> None:
-    """Check that the joints between links are known, but for those that are solved for."""
+    """Check that all joints between links are known, except those to solve for."""
     solved = planner.robot.coords[planner.variables_of(wanted.group_name)] if wanted else []
     try:
         for link, reference in pairs:
@@ -241,7 +241,7 @@ def _frame(planner: Planner, name: str) -> int:
 
 
 def _joint_state(planner: Planner, joint_q: np.ndarray) -> JointState:
-    """Return the whole state, as move_group does."""
+    """Return the complete state, as move_group does."""
     state = JointState(name=list(planner.robot.coord_of))
     state.position = joint_q[list(planner.robot.coord_of.values())].tolist()
     state.header.frame_id = planner.model.body_label[planner.robot.base_link]

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Presence of moveit_msgs, and the services that need it; imports nothing of it."""
+"""Availability of moveit_msgs, and the services that need it; imports nothing of it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ NAMES = ('compute_ik', 'compute_fk')
 
 
 def names_offered(settings: Settings) -> tuple[str, ...]:
-    """Return the names of the services that the settings ask for and the environment permits."""
+    """Return the names of the enabled and available services."""
     return NAMES if HAS_MOVEIT and settings.moveit_services != 'off' else ()
 
 
 def missing_package(settings: Settings) -> str:
-    """Return why the settings cannot be met, '' where they can."""
+    """Return why the settings need moveit_msgs and it is missing, or ''."""
     if settings.moveit_services != 'on' or HAS_MOVEIT:
         return ''
     return "parameter 'moveit_services': 'on' needs moveit_msgs, which is not installed"

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Requests of ``~/solve_optimal`` from messages, and the answers back."""
+"""Conversion of requests and answers of ``~/solve_optimal``."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _read(request: Any) -> OptimalRequest:
 
 
 def _trajectory(answer: OptimalAnswer) -> JointTrajectory:
-    """Return the motion; positions and velocities say all of it, for they are cubics between."""
+    """Return the motion; positions and velocities suffice, as cubics connect the points."""
     return JointTrajectory(
         joint_names=list(answer.joint_names),
         points=[

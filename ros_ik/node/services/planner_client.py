@@ -1,11 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Client of the process for planners' services: starts it, restarts it, and sends it the robot.
+"""Client of the planners' process: starts and restarts it, and sends it the robot.
 
-rclpy makes a Python object of every pose of a request before any of our code runs: one second for
-100,000 poses, in which the control thread would wait for the interpreter. So a second process has
-the services on the ROS graph, its own interpreter and a niceness, and requests never delay a tick.
-It gets the robot through a pipe, and ends when the pipe closes, even if this process is killed.
+rclpy creates a Python object for every pose of a request before any of our code runs. For 100,000
+poses that takes one second, in which the control thread would wait for the interpreter. A second
+process with its own interpreter and a lower priority therefore offers the services, and requests
+never delay a tick. It receives the robot through a pipe, and ends when the pipe closes, even if
+this process is killed.
 """
 
 from __future__ import annotations
@@ -37,17 +38,17 @@ from ros_ik.servo import Obstacle
 from ros_ik.settings import Settings
 
 NAMES = ('solve_ik', 'solve_fk', 'check_trajectory', 'solve_optimal')
-# Time for the process to end before it is killed, without and with its last answers [s].
+# Time limits for the process to end before it is killed, without and with its last answers [s].
 _GRACE, _GRACE_IN_ORDER = 0.9, 15.1
-# A process that fell is started again after this time [s], longer each time.
+# Delay before a crashed process is restarted [s]; it grows with each crash.
 _RESTART, _LONGEST_RESTART = 1.0, 30.0
 
 
 class PlannerServices:
-    """Keeps the process; used in the thread of the executor."""
+    """Owner of the planners' process; used in the executor's thread."""
 
     def __init__(self, node: Node) -> None:
-        """Start nothing yet."""
+        """Start without a process."""
         self._node = node
         self._child: _Child | None = None
         self._description: Description | None = None
@@ -57,7 +58,7 @@ class PlannerServices:
         self._asked = 0
 
     def take_over(self, urdf: str, srdf: str, settings: Settings, generation: int) -> None:
-        """Answer for this robot from now on; requests that run for another one are cancelled."""
+        """Switch to this robot; running requests for the previous one are cancelled."""
         self._description = Description(urdf, srdf, settings, generation)
         self._placed = ()
         if self._child is None:
@@ -71,8 +72,8 @@ class PlannerServices:
             self._child.post(settings)
 
     def poll(self, measurement: Measurement, obstacles: tuple[Obstacle, ...]) -> None:
-        """Pass on the measured state and the obstacles; start a process anew that has fallen."""
-        # The node may be finished meanwhile, by another thread.
+        """Send the measured state and the obstacles; restart a crashed process."""
+        # Another thread may shut the node down meanwhile.
         child, description = self._child, self._description
         if child is None or description is None:
             return
@@ -103,10 +104,10 @@ class PlannerServices:
         tolerances: tuple[float, float],
         seconds: float,
     ) -> int:
-        """Ask for another configuration of a pose; see :class:`Detour`.
+        """Request another configuration for a pose; see :class:`Detour`.
 
         Returns:
-            The number of the question, for :meth:`answer`; a newer one takes its place.
+            The number of the request, for :meth:`answer`; a newer request replaces it.
         """
         self._asked += 1
         if self._child is not None:
@@ -115,15 +116,15 @@ class PlannerServices:
         return self._asked
 
     def answer(self, number: int) -> Reconfiguration | None:
-        """Return the answer to a question, None while there is none."""
+        """Return the answer to a request, or None."""
         answer = self._child.answer if self._child is not None else None
         return answer.found if answer is not None and answer.number == number else None
 
     def release(self, *, in_order: bool) -> None:
-        """Remove the services: the process ends within a second, without a wait here.
+        """Remove the services; the process ends within a second, without waiting here.
 
         Args:
-            in_order: True if the last answers may take some seconds more on a busy machine.
+            in_order: True to allow some seconds for the last answers on a busy machine.
         """
         if self._child is not None:
             self._child.end(in_order)
@@ -148,17 +149,17 @@ class PlannerServices:
 
 
 class _Child:
-    """One process, and the thread that writes to it: a full pipe must not block the executor.
+    """One process, and a thread that writes to it: a full pipe must not block the executor.
 
     Attributes:
         process: The process.
-        answer: Its newest answer, None before the first.
+        answer: Newest answer, or None.
     """
 
     def __init__(self, greeting: Greeting) -> None:
         self.process = start_module('ros_ik.node.services.planner_main')
         self._news = threading.Condition()
-        # The newest of each kind: what is not written yet is replaced, so this stays small.
+        # Newest unwritten frame of each kind.
         self._pending: dict[type, Frame] = {Greeting: greeting}
         self._ending, self._grace = False, _GRACE
         self.answer: DetourAnswer | None = None
@@ -166,13 +167,13 @@ class _Child:
         threading.Thread(target=self._listen, name='planner_answers', daemon=True).start()
 
     def post(self, frame: Frame) -> None:
-        """Have a frame written soon; it replaces one of its kind that is still waiting."""
+        """Queue a frame; it replaces an unwritten one of the same kind."""
         with self._news:
             self._pending[type(frame)] = frame
             self._news.notify()
 
     def end(self, in_order: bool) -> None:
-        """Have the process ended; ``in_order`` leaves time for its last answers."""
+        """End the process; ``in_order`` allows time for its last answers."""
         with self._news:
             if in_order:
                 self._pending[Leave] = Leave()
@@ -193,11 +194,11 @@ class _Child:
                     if not self._ending or isinstance(frame, Leave):
                         write_frame(pipe, frame)
         except OSError:
-            pass  # it has fallen: poll() finds out
+            pass  # the process crashed; poll() detects it
         self._close(pipe)
 
     def _listen(self) -> None:
-        """Take in answers until the process ends."""
+        """Read answers until the process ends."""
         pipe: BinaryIO = self.process.stdout  # type: ignore[assignment]
         with pipe:
             while (answer := read_frame(pipe)) is not None:
@@ -207,7 +208,7 @@ class _Child:
         try:
             pipe.close()
         except OSError:
-            pass  # what was not written is not wanted any more
+            pass  # unwritten frames are obsolete
         try:
             self.process.wait(self._grace)
         except subprocess.TimeoutExpired:

@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The process that answers planners: its services, its threads, and its end with the node's.
+"""The process that answers planners: its services, its threads, and its end.
 
-The main thread serves ROS, one thread answers requests, one reads the node's messages. When the
-node's end of the pipe closes, for any reason, requests are refused and the process ends as
-soon as DDS has delivered its last answers, at the latest after ``_LAST``, or after
-``_LAST_IN_ORDER`` if the node continues.
+The main thread serves ROS, one thread answers requests, and one reads the node's messages. When
+the node's end of the pipe closes, for any reason, requests are rejected and the process ends as
+soon as DDS has delivered its last answers: within ``_LAST``, or ``_LAST_IN_ORDER`` if the node
+continues.
 """
 
 from __future__ import annotations
@@ -74,21 +74,21 @@ _TYPES = {
     'solve_optimal': SolveOptimal,
     **moveit.service_types(),
 }
-# Longest times of an end, the second where the node goes on: a busy machine may need seconds for
-# the last answers. How long before that they are no longer waited for [s].
+# Time limits of the end; the second one if the node continues, because the last answers may take
+# seconds on a busy machine. Time before these limits at which the wait for answers ends [s].
 _LAST, _LAST_IN_ORDER, _GOING = 0.8, 15.0, 0.3
-# Time for which the process stays after its last answers [s]: DDS repeats a lost one with its next
-# heartbeat, every 3 s, and only while the process is there.
+# Time for which the process stays after its last answers [s]. DDS resends a lost one with its next
+# heartbeat, every 3 s, while the process exists.
 _DELIVERY = 3.5
-# A step out of the reach of any robot [m].
+# Distance beyond the reach of any robot [m].
 _FAR = np.array([100.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-# Time between two lines in the log on errors in callbacks [s].
+# Minimum time between two log lines about errors in callbacks [s].
 _LOG_PERIOD = 5.0
 _ENDING = 'the node shuts down or is cleaned up'
 
 
 class PlannerNode(GuardedNode):
-    """The services of planners on the ROS graph.
+    """Node with the planners' services.
 
     Attributes:
         jobs: The thread that answers.
@@ -124,14 +124,14 @@ class PlannerNode(GuardedNode):
         self.jobs = Jobs(
             greeting.settings.services_max_waiting, _prepare, self._log_error, package_paths()
         )
-        # Any other group would take no request while another one has no answer.
+        # Other callback groups accept no request before the previous one is answered.
         group = ReentrantCallbackGroup()
         for name, full_name in greeting.services.items():
             callback = functools.partial(self._on_request, name)
             self.create_service(_TYPES[name], full_name, callback, callback_group=group)
 
     async def _on_request(self, name: str, request: Any, response: Any) -> Any:
-        """Queue a request; the executor continues, and sends the answer when it is ready."""
+        """Queue a request; the answer is sent when it is ready."""
         future = Future(executor=self._executor)
         self.pending += 1
         try:
@@ -160,7 +160,7 @@ class PlannerNode(GuardedNode):
             )
 
     def _finish(self, future: Future, response: Any) -> None:
-        # In this order: the executor looks at what awaits each time that it wakes.
+        # In this order, because the executor checks awaited futures whenever it wakes.
         future.set_result(response)
         self._executor.wake()
 
@@ -175,20 +175,20 @@ class PlannerNode(GuardedNode):
 
 
 def _prepare(planner: Planner) -> None:
-    """Compile or load what the first requests need."""
+    """Compile or load the kernels of the first requests."""
     names = planner.robot.group.joint_names
     positions = planner.joint_q[None, planner.robot.coords]
     try:
         poses = solve_fk(planner, names, positions)
-        # Out of reach, so that every solver has to try.
+        # Out of reach, so that every solver runs.
         solve_ik(planner, IkRequest(poses[0, :1] + _FAR))
     except RosIkError:
-        pass  # it needs joint states; a request says so if it does too
+        pass  # joint states are missing; a request that needs them reports that
     planner.steps.barrier_values(planner.joint_q)
 
 
 def _find_detour(jobs: Jobs, question: Detour, sink: BinaryIO, lock: threading.Lock) -> None:
-    """Have a question of the node answered in its turn."""
+    """Queue a request of the node."""
 
     def work(planner: Planner, budget: Budget) -> Reconfiguration:
         return reconfigure(
@@ -200,7 +200,7 @@ def _find_detour(jobs: Jobs, question: Detour, sink: BinaryIO, lock: threading.L
             try:
                 write_frame(sink, DetourAnswer(question.number, found))
             except OSError:
-                pass  # the node has ended
+                pass  # the node ended
 
     jobs.submit(
         Job(
@@ -213,21 +213,21 @@ def _find_detour(jobs: Jobs, question: Detour, sink: BinaryIO, lock: threading.L
 
 
 class _End:
-    """The end of this process: whether it has begun, and until when it may take."""
+    """End of this process: whether it has begun, and its deadline."""
 
     def __init__(self) -> None:
         self.begun = threading.Event()
         self._seconds, self._begun_at = _LAST, 0.0
 
     def begin(self, *_: object) -> None:
-        """Begin; whatever happens, the process is gone in time."""
+        """Begin the end; the process ends within the time limit in any case."""
         if not self.begun.is_set():
             self._begun_at = time.monotonic()
             signal.setitimer(signal.ITIMER_REAL, self._seconds)
             self.begun.set()
 
     def allow_time(self) -> None:
-        """Allow time for the last answers, because the node continues."""
+        """Extend the time limit, because the node continues."""
         self._seconds = _LAST_IN_ORDER
 
     def may_wait(self) -> bool:
@@ -236,7 +236,7 @@ class _End:
 
 
 def _read(pipe: BinaryIO, sink: BinaryIO, jobs: Jobs, end: _End) -> None:
-    """Pass on the node's messages until its pipe is closed."""
+    """Process the node's messages until its pipe is closed."""
     lock = threading.Lock()
     while (frame := read_frame(pipe)) is not None:
         if isinstance(frame, Description):
@@ -255,19 +255,19 @@ def _read(pipe: BinaryIO, sink: BinaryIO, jobs: Jobs, end: _End) -> None:
 
 
 def _go_last(settings: Settings) -> None:
-    """Let every other process go first, and be the first to go where memory runs out."""
+    """Lower the priority, and raise the OOM score, so that other processes come first."""
     os.nice(settings.services_nice)
     try:
         with open('/proc/self/oom_score_adj', 'w', encoding='ascii') as file:
             file.write('1000')
     except OSError:
-        pass  # not on Linux, or not permitted: the kernel chooses
+        pass  # not on Linux, or not permitted
 
 
 def main() -> int:
-    """Answer until the pipe on the standard input is closed, or SIGTERM; return the exit code."""
+    """Answer until the pipe on standard input is closed, or SIGTERM; return the exit code."""
     pipe = sys.stdin.buffer
-    # What libraries print must not get among the answers.
+    # Output of libraries must not mix with the answers.
     sink = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     greeting = read_frame(pipe)
@@ -299,7 +299,7 @@ def main() -> int:
 
 
 if __name__ == '__main__':
-    # Without waiting for threads in a kernel or a pipe.
+    # Exit without waiting for threads in a kernel or a pipe.
     code = main()
     sys.stdout.flush()
     os._exit(code)

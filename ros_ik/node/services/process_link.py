@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Messages between the node and the process that answers planners."""
+"""Messages between the node and the planners' process."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ros_ik.settings import Settings
 
 @dataclasses.dataclass(frozen=True)
 class Greeting:
-    """The first frame: who the process is on the ROS graph.
+    """First frame: identity of the process on the ROS graph.
 
     Attributes:
         node_name: Name of its node.
         namespace: Namespace of its node.
-        services: Resolved name of each service, by its name below the node.
-        arguments: Command line of the node; it names the log level and the security enclave.
+        services: Resolved name of each service, by its name relative to the node.
+        arguments: Command line of the node, for the log level and the security enclave.
         domain_id: ROS domain.
         settings: Settings in force.
     """
@@ -36,13 +36,13 @@ class Greeting:
 
 @dataclasses.dataclass(frozen=True)
 class Description:
-    """A robot to answer for from now on.
+    """Robot of the following requests.
 
     Attributes:
         urdf: Text of the robot description.
         srdf: Text of the semantic description, or ''.
         settings: Settings in force.
-        generation: Number of the model; measured states carry it too.
+        generation: Number of the model; measured states have it too.
     """
 
     urdf: str
@@ -56,9 +56,9 @@ class State:
     """A measured state.
 
     Attributes:
-        generation: Number of the model that it belongs to.
+        generation: Number of the model.
         joint_q: Coordinates [joint_coord_count].
-        known: Which of them were ever measured, bool [joint_coord_count].
+        known: Mask of the coordinates that were ever measured, bool [joint_coord_count].
     """
 
     generation: int
@@ -71,9 +71,9 @@ class World:
     """The obstacles.
 
     Attributes:
-        generation: Number of the model whose links they are given in.
-        obstacles: All of them.
-        joint_q: Coordinates at which those in moving links were received [joint_coord_count].
+        generation: Number of the model with the links of their poses.
+        obstacles: All obstacles.
+        joint_q: Coordinates when the obstacles in moving links arrived [joint_coord_count].
     """
 
     generation: int
@@ -83,15 +83,15 @@ class World:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Detour:
-    """A question: another configuration for a pose; answered with a :class:`DetourAnswer`.
+    """Request for another configuration of a pose, answered by a :class:`DetourAnswer`.
 
     Attributes:
-        number: Of the question, which the answer carries.
+        number: Number of the request, repeated in the answer.
         task: Index of the frame task.
-        pose: Pose of its frame in its reference link [7].
+        pose: Target pose of its frame in its reference link [7].
         start: Positions of the controlled joints [n_variables].
-        tolerances: Distance [m] and angle [rad] that count as reached.
-        seconds: Time that there is [s].
+        tolerances: Tolerances of distance [m] and angle [rad].
+        seconds: Time limit [s].
     """
 
     number: int
@@ -104,11 +104,11 @@ class Detour:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class DetourAnswer:
-    """An answer, on its way back.
+    """Answer to a :class:`Detour`.
 
     Attributes:
-        number: Of the question.
-        found: The configuration, or why there is none.
+        number: Number of the request.
+        found: The configuration, or the reason why there is none.
     """
 
     number: int
@@ -117,7 +117,7 @@ class DetourAnswer:
 
 @dataclasses.dataclass(frozen=True)
 class Leave:
-    """The last frame of a node that continues: the last answers have time to leave."""
+    """Last frame of a node that continues, which allows time for the last answers."""
 
 
 Frame = Greeting | Description | Settings | State | World | Detour | Leave

@@ -1,3 +1,3 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Topics and services by which the node is commanded."""
+"""Topics and services that command the node."""

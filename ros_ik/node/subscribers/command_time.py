@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Time of receipt of a command: that of the tick that reads it, or that of its stamp."""
+"""Time of receipt of a command: that of the tick that reads it, or its stamp."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _NANOSECONDS = 1_000_000_000
 
 
 class CommandTime:
-    """Turns stamps into times on the clock of the servo."""
+    """Conversion of stamps to times on the clock of the servo."""
 
     def __init__(
         self, now: Callable[[], float], clock: Clock, settings: Mailbox[Settings | None]
     ) -> None:
-        """Keep the clocks.
+        """Store the clocks.
 
         Args:
             now: Clock of the servo [s].
@@ -34,9 +34,9 @@ class CommandTime:
     def time(self, stamp: Stamp) -> float | None:
         """Return the time of receipt of a command [s], None if it is older than its timeout.
 
-        With ``command_time_source`` header that is the time of its stamp, but never later than
-        now: neither a stamp in the future nor one of a clock that is ahead keeps a command alive.
-        A stamp of zero means the tick that reads the command.
+        With ``command_time_source`` 'header' it is the stamp, but never later than now, so that a
+        stamp in the future does not keep a command alive. A stamp of zero stands for the tick that
+        reads the command.
         """
         settings, now = self._settings.get(), self.now()
         if settings is None or settings.command_time_source == 'receive':

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Services by which people and managers hold, stop, reset the robot and choose a mode."""
+"""Services that pause, stop and reset the robot, and select the mode."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ros_ik_interfaces.srv import SetMode
 
 
 class ControlServices:
-    """Changes the command as these services ask; used in the thread of the executor."""
+    """Services that change the command; used in the executor's thread."""
 
     def __init__(
         self, node: Node, command: Mailbox[Command], forget_unread: Callable[[], None]
@@ -27,8 +27,8 @@ class ControlServices:
 
         Args:
             node: The node.
-            command: What is asked for, changed here.
-            forget_unread: Forgets targets that have come and that no tick has read yet.
+            command: Command to change.
+            forget_unread: Discards targets that no tick has read yet.
         """
         self._node, self._command, self._forget_unread = node, command, forget_unread
         self._services = [
@@ -39,7 +39,7 @@ class ControlServices:
         ]
 
     def destroy(self) -> None:
-        """Remove the services from the node."""
+        """Destroy the services."""
         for service in self._services:
             self._node.destroy_service(service)
 

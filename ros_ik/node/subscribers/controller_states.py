@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""References of the controllers: the setpoints that they publish for their joints.
+"""Setpoints of the controllers, from their state topics.
 
-Controllers publish them at 50 Hz and more, and a motion needs them only at its start: messages are
-kept as bytes, and read then.
+Controllers publish them at 50 Hz or more, but only the start of a motion needs them. Messages are
+therefore kept as bytes and deserialized on demand.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ _NAME = 'controller_state'
 
 
 class _Heard(NamedTuple):
-    """The newest message of a controller, and when it came [s]."""
+    """Newest message of a controller, and its time of receipt [s]."""
 
     data: bytes
     time: float
 
 
 class ControllerStates:
-    """Listens to the controllers of the outputs, where control_msgs is installed.
+    """Subscriptions to the controllers of the outputs, if control_msgs is installed.
 
     Attributes:
-        streams: The topics, for the control thread to read.
+        streams: Topics that the control thread reads.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class ControllerStates:
         Args:
             node: The node.
             settings: Settings in force.
-            drops: Counts what is of no use.
+            drops: Counter of dropped messages.
             now: Clock of the servo [s].
         """
         self._drops, self._now = drops, now
@@ -70,7 +70,9 @@ class ControllerStates:
             self.streams = tuple(self._listen(node, topic) for topic in topics if topic)
 
     def reference_of(self, robot: ControlledRobot) -> ControllerReference | None:
-        """Return the references of the joints of a robot, None before the first message.
+        """Return the setpoints of the joints of a robot, None before the first message.
+
+        Joints without a setpoint have no time of receipt.
 
         Joints without a reference have no time of receipt.
         """
@@ -86,7 +88,7 @@ class ControllerStates:
         return reference
 
     def destroy(self) -> None:
-        """Remove the subscriptions from the node."""
+        """Destroy the subscriptions."""
         for topic in self.streams:
             topic.destroy()
 
@@ -111,7 +113,7 @@ class ControllerStates:
         variable_of: dict[str, int],
         reference: ControllerReference,
     ) -> None:
-        """Write the references of a message for the joints of ``variable_of``."""
+        """Write the setpoints of a message for the joints of ``variable_of``."""
         try:
             message = deserialize_message(heard.data, JointTrajectoryControllerState)
         except (RuntimeError, ValueError, MemoryError) as error:
@@ -138,7 +140,7 @@ class ControllerStates:
 def state_topic(node: StreamNode, output: OutputSettings) -> str:
     """Return the topic of the state of an output's controller, or ''.
 
-    A joint_trajectory_controller publishes it beside the topic on which it listens.
+    A joint_trajectory_controller publishes it in the namespace of its command topic.
     """
     if output.state_topic or output.type != 'joint_trajectory':
         return output.state_topic
@@ -146,7 +148,7 @@ def state_topic(node: StreamNode, output: OutputSettings) -> str:
 
 
 def _reference_point(message: Any) -> Any:
-    """Return the reference of a state; releases before Iron name it ``desired``."""
+    """Return the setpoint of a state; releases before Iron name it ``desired``."""
     point = getattr(message, 'reference', None)
     if (point is None or not len(point.positions)) and hasattr(message, 'desired'):
         return message.desired

@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Topics and services by which the node is commanded: messages in, the latest command out.
+"""Topics and services that command the node: messages in, the latest command out.
 
-The control thread reads the streams of targets and joint states; the rest is the executor's.
+The control thread reads the streams of targets and joint states; the executor serves the others.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Inputs:
     """Subscriptions and services of a configured node.
 
     Attributes:
-        transforms: Finds frames.
+        transforms: Lookup of frames.
     """
 
     def __init__(
@@ -62,9 +62,9 @@ class Inputs:
         Args:
             node: The node.
             settings: Settings in force.
-            inbox: Where commands go.
+            inbox: Inbox for the commands.
             now: Clock of the servo [s].
-            drops: Counts what is of no use.
+            drops: Counter of dropped messages.
         """
         self._node, self._inbox, self._now, self._drops = node, inbox, now, drops
         self._merger: JointStateMerger | None = None
@@ -100,10 +100,10 @@ class Inputs:
         inbox.streams.put(StreamRound(streams, settings.period))
 
     def take_over(self, servo: Servo) -> Mailbox[Measurement]:
-        """Read messages for another servo from now on; targets for the previous one are dropped.
+        """Switch to another servo; targets for the previous one are dropped.
 
         Returns:
-            Where the measured states of its robot go.
+            Mailbox of the measured states of its robot.
         """
         self.transforms.take_over(servo.robot)
         reference = functools.partial(self._controllers.reference_of, servo.robot)
@@ -114,11 +114,11 @@ class Inputs:
         return merger.measurement
 
     def jump_counter(self, servo: Servo) -> JumpCounter:
-        """Return a counter of the targets that a servo refuses as jumps."""
+        """Return a counter of the targets that a servo rejects as jumps."""
         return JumpCounter(servo, self._drops, self._targets.pose_topics)
 
     def activate(self, active: bool) -> None:
-        """Let the servo move, from new targets on, or let it come to rest."""
+        """Let the servo follow new targets, or brake it to rest."""
         self._targets.forget_unread()
         self._inbox.command.update(lambda command: command.with_activation(active))
 
@@ -127,7 +127,7 @@ class Inputs:
         self._inbox.command.update(lambda command: dataclasses.replace(command, **fields))
 
     def destroy(self) -> None:
-        """Remove subscriptions and services from the node."""
+        """Destroy subscriptions and services."""
         self._inbox.streams.put(StreamRound((), 0.0))
         self._joint_states.destroy()
         self._node.destroy_subscription(self._stop_request)

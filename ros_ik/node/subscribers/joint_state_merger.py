@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states merged joint by joint: a message may hold any of the joints, in any order."""
+"""Joint states merged by joint: a message may contain any joints, in any order."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from ros_ik.servo import Rejection
 from ros_ik.servo import Servo
 
 _TOPIC = 'joint_states'
-# Arrangements of names that are remembered at a time: one for each publisher.
+# Maximum number of cached sets of names, one per publisher.
 _MOST_KNOWN = 16
 
 
 class JointStateMerger:
-    """Collects joint states of one robot.
+    """Merged joint states of one robot.
 
-    What is wrong with one joint costs that joint alone: its last state stays, and grows old.
+    An invalid state of one joint affects that joint only: its last state stays, and becomes stale.
 
     Attributes:
-        measurement: The state so far.
+        measurement: Current state.
     """
 
     def __init__(
@@ -40,12 +40,12 @@ class JointStateMerger:
         drops: MessageStats,
         reference: Callable[[], ControllerReference | None],
     ) -> None:
-        """Start without any joint known.
+        """Start without a known joint.
 
         Args:
             servo: The servo of the robot.
-            drops: Counts what is of no use.
-            reference: Returns what the controllers drive the robot to.
+            drops: Counter of dropped messages.
+            reference: Function that returns the setpoint of the controllers.
         """
         self._reference = reference
         self._coord_of, self._drops = servo.robot.coord_of, drops
@@ -53,21 +53,21 @@ class JointStateMerger:
         self._q = model.neutral_joint_q()
         self._received = np.full(model.joint_coord_count, -np.inf)
         self.measurement = Mailbox(self._copy())
-        # Publishers repeat their names in one order: what they mean is found once for each.
+        # Each publisher repeats its names in one order, so their indices are cached.
         self._known: dict[tuple[str, ...], _Joints] = {}
 
     def merge(self, message: JointSample, now: float) -> bool:
-        """Take a message received at ``now`` [s]; joints that the model lacks are passed over.
+        """Process a message received at ``now`` [s]; joints that the model lacks are ignored.
 
         Returns:
-            Whether the message says something of the state.
+            True if the message contains a state of the robot.
         """
         names, given = message.names, message.positions
         if len(given) != len(names):
             if len(given):
                 sizes = f'{len(names)} names, {len(given)} positions'
                 self._drops.add_in_tick(_TOPIC, Rejection.WRONG_SIZE, lambda: sizes)
-            # Broadcasters of velocities or efforts alone are no error, and of no use.
+            # Messages with velocities or efforts only are valid but unused.
             return False
         joints = self._known.get(names) or self._learn(names)
         if joints.repeated:
@@ -75,7 +75,7 @@ class JointStateMerger:
                 _TOPIC, Rejection.REPEATED_JOINT, lambda: ', '.join(names), joints.repeated
             )
         positions, coords = np.array(given)[joints.entries], joints.coords
-        # For few numbers faster than what numpy does for many.
+        # Faster than NumPy for few numbers.
         if not is_bounded(positions.tolist()):
             good = np.abs(positions) <= MAX_MAGNITUDE
             self._drop(names, joints.entries, positions)
@@ -88,7 +88,7 @@ class JointStateMerger:
         return True
 
     def _drop(self, names: tuple[str, ...], entries: np.ndarray, positions: np.ndarray) -> None:
-        """Count the positions that are no use."""
+        """Count the invalid positions."""
         finite = np.isfinite(positions)
         too_large = finite & (np.abs(positions) > MAX_MAGNITUDE)
         for reason, wrong in (
@@ -105,7 +105,7 @@ class JointStateMerger:
         return Measurement(self._q.copy(), self._received.copy(), self._reference)
 
     def _learn(self, names: tuple[str, ...]) -> _Joints:
-        """Find the joints of the model among names; of one named twice the first entry counts."""
+        """Find the joints of the model among names; of repeated names the first entry is used."""
         found: dict[int, int] = {}
         repeated = 0
         for entry, name in enumerate(names):
@@ -124,12 +124,12 @@ class JointStateMerger:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Joints:
-    """Meaning of the names in a message of joint states.
+    """Indices of the names in a message of joint states.
 
     Attributes:
-        entries: Indices of the joints of the model among them.
+        entries: Indices of names that are joints of the model.
         coords: Coordinates of those joints.
-        repeated: Number of names that came before.
+        repeated: Number of repeated names.
     """
 
     entries: np.ndarray

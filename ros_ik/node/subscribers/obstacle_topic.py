@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The topics of obstacles: changes, each message as a whole or not at all, and the result."""
+"""The topics of obstacles: changes, applied per message or not at all, and the result."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from ros_ik_interfaces.msg import ObstacleArray
 
 _TOPIC = 'obstacles'
 _CURRENT_TOPIC = 'current_obstacles'
-# A change may remove and add every obstacle, and some more that it then clears.
+# A message may remove and add every obstacle, and some more.
 _SPARE = 100
-# An obstacle with names of a usual length takes a quarter of this [bytes].
+# Four times the size of an obstacle with names of usual length [bytes].
 _OBSTACLE_BYTES = 1024
 
 
 class ObstacleTopic:
-    """Keeps the obstacles of the command; used in the thread of the executor."""
+    """Obstacles of the command; used in the executor's thread."""
 
     def __init__(
         self,
@@ -53,14 +53,14 @@ class ObstacleTopic:
         transforms: Transforms,
         drops: MessageStats,
     ) -> None:
-        """Subscribe to changes, and advertise the obstacles.
+        """Subscribe to changes, and advertise the current obstacles.
 
         Args:
             node: The node.
             settings: Settings in force.
-            command: What is asked for, changed here.
-            transforms: Finds frames.
-            drops: Counts what is of no use.
+            command: Command to change.
+            transforms: Lookup of frames.
+            drops: Counter of dropped messages.
         """
         self._node, self._command = node, command
         self._transforms, self._drops = transforms, drops
@@ -68,7 +68,7 @@ class ObstacleTopic:
         self._most_requests = 2 * self._most + _SPARE
         self._robot: ControlledRobot | None = None
         self._book: ObstacleRegistry
-        # By name, of the obstacles that there are: one that changes leaves the others as they are.
+        # By name, so that a changed obstacle leaves the others unchanged.
         self._entries: dict[str, tuple[Obstacle, ObstacleMessage]] = {}
         self._current = node.create_publisher(ObstacleArray, f'~/{_CURRENT_TOPIC}', LATCHED)
         self._subscription = subscribe(
@@ -82,7 +82,7 @@ class ObstacleTopic:
         )
 
     def take_over(self, robot: ControlledRobot) -> None:
-        """Keep the obstacles for another robot, those whose link it has."""
+        """Keep the obstacles for another robot, if it has their links."""
         before, self._robot = self._robot, robot
         self._book = ObstacleRegistry(robot, self._most)
         if before is not None:
@@ -91,7 +91,7 @@ class ObstacleTopic:
         self._put(self._book.obstacles)
 
     def destroy(self) -> None:
-        """Remove subscription and publisher from the node."""
+        """Destroy subscription and publisher."""
         self._node.destroy_subscription(self._subscription)
         self._node.destroy_publisher(self._current)
 
@@ -125,7 +125,7 @@ class ObstacleTopic:
         self._put(result)
 
     def _request(self, entry: ObstacleMessage) -> ObstacleRequest | UnresolvedFrame:
-        """Return what an entry asks for; only an addition has a place."""
+        """Return the request of an entry; only additions have a pose."""
         if entry.operation != ObstacleOperation.ADD:
             return ObstacleRequest(entry.operation, entry.id)
         place = self._transforms.find(entry.header.frame_id, entry.header.stamp)
@@ -137,7 +137,7 @@ class ObstacleTopic:
         )
 
     def _blame(self, requests: list[ObstacleRequest]) -> str:
-        """Return which request is at fault, and why."""
+        """Return the first invalid request, and its fault."""
         scratch = ObstacleRegistry(self._robot, self._most)  # type: ignore[arg-type]
         for request in requests:
             result = scratch.apply([request])
@@ -146,7 +146,7 @@ class ObstacleTopic:
         return f'at most {self._most} obstacles are kept (barriers.max_obstacles)'
 
     def _carry_over(self, obstacle: Obstacle, before: ControlledRobot) -> None:
-        """Ask for an obstacle of the robot before again."""
+        """Repeat the request for an obstacle of the previous robot."""
         frame = before.model.body_label[obstacle.frame_link]
         request = ObstacleRequest(
             ObstacleOperation.ADD,
@@ -171,7 +171,7 @@ class ObstacleTopic:
             )
 
     def _put(self, obstacles: tuple[Obstacle, ...]) -> None:
-        """Apply the present obstacles, and publish them."""
+        """Apply the current obstacles, and publish them."""
         self._command.update(functools.partial(dataclasses.replace, obstacles=obstacles))
         before, self._entries = self._entries, {}
         for obstacle in obstacles:
@@ -184,7 +184,7 @@ class ObstacleTopic:
         self._current.publish(ObstacleArray(obstacles=[clear, *entries]))
 
     def _entry(self, obstacle: Obstacle) -> ObstacleMessage:
-        """Return the addition that asks for an obstacle."""
+        """Return the addition of an obstacle as a message."""
         message = ObstacleMessage(
             id=obstacle.name,
             operation=ObstacleOperation.ADD,

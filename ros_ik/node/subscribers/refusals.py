@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Reasons for refused targets as sentences, with the element at fault."""
+"""Explanations for rejected targets, with the element at fault."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _NAMES = {
 
 
 def why_frame(frame_id: str, text: str) -> str:
-    """Return why the place of a frame is not known.
+    """Explain why a frame cannot be resolved.
 
     Args:
         frame_id: Name of the frame.
-        text: What is known of it.
+        text: Available information.
     """
     return f'frame {frame_id!r}: {text}'
 
 
 def why_numbers(reason: Rejection, numbers: Sequence[float], frame_id: str) -> str:
-    """Return why seven numbers of a pose, six of a velocity or three of a point are refused."""
+    """Explain why the numbers of a pose (7), velocity (6) or point (3) are rejected."""
     if reason is Rejection.BEYOND_SCALE:
         return _beyond_scale(_NAMES[len(numbers)], numbers)
     if len(numbers) == 7:
@@ -46,11 +46,11 @@ def why_numbers(reason: Rejection, numbers: Sequence[float], frame_id: str) -> s
 
 
 def why_joints(reason: Rejection, sample: JointSample, known: Sequence[str]) -> str:
-    """Return why positions or velocities of joints are refused.
+    """Explain why positions or velocities of joints are rejected.
 
     Args:
-        reason: What the reader of targets found.
-        sample: What came.
+        reason: Reason of the reader of targets.
+        sample: Content of the message.
         known: Names of the joints that may be commanded.
     """
     names = sample.names
@@ -68,7 +68,7 @@ def why_joints(reason: Rejection, sample: JointSample, known: Sequence[str]) -> 
 
 
 def _beyond_scale(names: Sequence[str], values: Sequence[float]) -> str:
-    """Return which number of a unitless velocity lies outside [-1, 1]."""
+    """Return which number of a unitless velocity is outside [-1, 1]."""
     for name, value in zip(names, values, strict=False):
         if abs(value) > FULL_DEFLECTION:
             return f"{name} must lie within -1 and 1 (command_in_type 'unitless'), got {value:g}"
@@ -76,7 +76,7 @@ def _beyond_scale(names: Sequence[str], values: Sequence[float]) -> str:
 
 
 def why_obstacle(reason: Rejection, request: ObstacleRequest) -> str:
-    """Return why a change to the obstacles is refused."""
+    """Explain why a change to the obstacles is rejected."""
     if request.operation not in set(ObstacleOperation):
         return f'there is no operation {request.operation}'
     if not request.name:
@@ -95,7 +95,7 @@ def why_obstacle(reason: Rejection, request: ObstacleRequest) -> str:
 
 
 def number_fault(names: Sequence[str], values: Sequence[float]) -> str:
-    """Return which number is refused, and why; '' where each is finite and bounded."""
+    """Return which number is invalid, and why, or ''."""
     for name, value in zip(names, values, strict=True):
         if not is_bounded((value,)):
             return f'{name} must be finite and at most {MAX_MAGNITUDE:g} in size, got {value:g}'

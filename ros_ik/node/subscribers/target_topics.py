@@ -57,10 +57,10 @@ Change = Callable[[Command], Command]
 
 
 class TargetTopics:
-    """Turns messages into targets of the command.
+    """Conversion of messages to targets of the command.
 
     Attributes:
-        streams: The topics, for the control thread to read.
+        streams: Topics that the control thread reads.
         pose_topics: Name of the topic of the newest pose by frame task.
     """
 
@@ -79,11 +79,11 @@ class TargetTopics:
         Args:
             node: The node.
             settings: Settings at the start.
-            in_force: Settings in force when a target comes.
-            command: What is asked for, changed here.
-            receipt: Says when a message counts as received.
-            transforms: Finds frames.
-            drops: Counts what is of no use.
+            in_force: Mailbox of the current settings.
+            command: Command to change.
+            receipt: Time of receipt of messages.
+            transforms: Lookup of frames.
+            drops: Counter of dropped messages.
         """
         self._node, self._command, self._drops = node, command, drops
         self._receipt, self._transforms = receipt, transforms
@@ -106,7 +106,7 @@ class TargetTopics:
         self.streams = tuple(self._by_topic.values())
 
     def take_over(self, robot: ControlledRobot) -> None:
-        """Read targets for another robot from now on and drop those for the previous one."""
+        """Switch to another robot, and drop targets for the previous one."""
         reader, none = TargetReader(robot), (None,) * self._task_count
 
         def begin(command: Command) -> Command:
@@ -118,17 +118,17 @@ class TargetTopics:
         self._command.update(begin)
 
     def forget_unread(self) -> None:
-        """Forget targets that have come and that no tick has read yet."""
+        """Discard targets that no tick has read yet."""
         for topic in self.streams:
             topic.discard()
 
     def destroy(self) -> None:
-        """Remove the subscriptions from the node."""
+        """Destroy the subscriptions."""
         for topic in self.streams:
             topic.destroy()
 
     def _pose_stream(self, topic: str, task: int) -> None:
-        """Listen to a topic of poses; there are two for the first task."""
+        """Subscribe to a topic of poses; the first task has two."""
         self._stream(PoseStamped, read_pose, topic, self._pose, task, topic)
 
     def _stream(
@@ -139,15 +139,15 @@ class TargetTopics:
         change: Callable[..., Change | Rejection],
         *what: Any,
     ) -> None:
-        """Listen to one topic.
+        """Subscribe to one topic.
 
         Args:
             kind: Type of the messages.
-            read: Reads their bytes.
-            topic: Name of the topic below the node.
-            change: Returns from the reader, ``what``, the sample, its place and its time the
-                change of the command, or the reason why there is none.
-            what: The index of the frame task, where there is one; of a pose its topic besides.
+            read: Reader of the serialized messages.
+            topic: Name of the topic, relative to the node.
+            change: Function of the target reader, ``what``, the sample, its frame and its time
+                that returns the change of the command, or a rejection.
+            what: Index of the frame task, if there is one; for a pose also its topic.
         """
         self._by_topic[topic] = stream(
             self._node,
@@ -184,8 +184,7 @@ class TargetTopics:
             drop(topic, change, lambda: _why(change, sample, reader))
             return
         source = self._by_topic[topic]
-        # Meanwhile another robot may have been taken over, for which this is no target, or targets
-        # been forgotten, of which this is one.
+        # Meanwhile the robot may have changed, or targets may have been discarded.
         self._command.update(
             lambda command: (
                 change(command)
@@ -265,7 +264,7 @@ class TargetTopics:
 
 
 def _why(reason: Rejection, sample: Sample, reader: TargetReader) -> str:
-    """Return why a target is refused, for people."""
+    """Explain why a target is rejected."""
     if isinstance(sample, JointSample):
         return why_joints(reason, sample, reader.joint_names)
     return why_numbers(reason, sample.numbers, sample.frame_id)

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Frames of messages, resolved to links of the model or to poses by tf.
+"""Frames of messages, resolved to links of the model, or by tf.
 
-Links of the model need no tf. Other frames are looked up in a tf2 buffer, where tf2_ros is
-installed and ``use_tf`` is true. Lookups do not wait: a message without a transform is refused.
+Links of the model need no tf. Other frames are looked up in a tf2 buffer, if tf2_ros is installed
+and ``use_tf`` is true. Lookups do not wait: a message without a transform is rejected.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ try:
 except ImportError:
     tf2_ros = None
 
-# The profiles of tf2_ros' own listener.
+# The QoS of the listener of tf2_ros.
 _TF = QoSProfile(depth=100)
 _TF_STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 _MISSING = 'it is not a link of the model, and tf2_ros is not installed'
@@ -46,39 +46,39 @@ class ResolvedFrame:
     """Frame of a target: a link, and a pose in it.
 
     Attributes:
-        link: Name of a link of the model, '' for the one that its target assumes.
-        pose: Pose of the frame in that link, [7]; None where the frame is the link.
+        link: Name of a link of the model, '' for the default of the target.
+        pose: Pose of the frame in that link, [7]; None if the frame is the link.
     """
 
     link: str
     pose: np.ndarray | None = None
 
     def moved_pose(self, pose: np.ndarray) -> np.ndarray:
-        """Return a pose [7] of the frame as one of the link; its quaternion keeps its length."""
+        """Transform a pose [7] from the frame to the link; its quaternion keeps its norm."""
         return pose if self.pose is None else pose_multiply(self.pose, pose)
 
     def moved_point(self, point: np.ndarray) -> np.ndarray:
-        """Return a point [3] of the frame as one of the link."""
+        """Transform a point [3] from the frame to the link."""
         return point if self.pose is None else self.pose[:3] + self.turned(point)
 
     def turned(self, vector: np.ndarray) -> np.ndarray:
-        """Return a vector [3] along the axes of the frame as one along those of the link."""
+        """Rotate a vector [3] from the axes of the frame to those of the link."""
         return vector if self.pose is None else quat_rotate(self.pose[3:], vector)
 
 
 @dataclasses.dataclass(frozen=True)
 class UnresolvedFrame:
-    """Reason for a frame without a place."""
+    """Reason why a frame cannot be resolved."""
 
     reason: Reason
     text: str
 
 
 class Transforms:
-    """Resolves frames by the links of the model and by tf; for any thread."""
+    """Lookup of frames among the links of the model and in tf; for any thread."""
 
     def __init__(self, node: Node, use_tf: bool) -> None:
-        """Listen to tf where that is wanted and tf2_ros is installed."""
+        """Subscribe to tf if it is enabled and tf2_ros is installed."""
         self._node, self._use_tf = node, use_tf
         self._places = {'': ResolvedFrame('')}
         self._base = ''
@@ -88,13 +88,13 @@ class Transforms:
             self._listen()
 
     def take_over(self, robot: ControlledRobot) -> None:
-        """Know the links of another model."""
+        """Switch to the links of another model."""
         labels = robot.model.body_label
         self._places = {name: ResolvedFrame(name) for name in ('', *labels)}
         self._base = labels[robot.base_link]
 
     def destroy(self) -> None:
-        """Listen no more."""
+        """Destroy the subscriptions."""
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
         if self._buffer is not None:
@@ -102,12 +102,12 @@ class Transforms:
         self._subscriptions, self._buffer = [], None
 
     def find(self, frame_id: str, stamp: TimeMessage | Stamp) -> ResolvedFrame | UnresolvedFrame:
-        """Return where a frame is.
+        """Look up a frame.
 
         Args:
-            frame_id: Name of the frame, '' for the one that is assumed.
-            stamp: Time of what is given in it; zero, or a time that tf does not know yet, means
-                the newest transform.
+            frame_id: Name of the frame, '' for the default of the target.
+            stamp: Time of the data; zero, or a time newer than all transforms, selects the newest
+                transform.
         """
         place = self._places.get(frame_id)
         if place is not None:
@@ -124,7 +124,7 @@ class Transforms:
             return UnresolvedFrame(Drop.TF_UNAVAILABLE, str(error))
 
     def _listen(self) -> None:
-        """Fill a buffer; a clock that goes backwards empties it but for what is static."""
+        """Add transforms to the buffer; a backward jump of the clock clears non-static ones."""
         node, buffer = self._node, tf2_ros.Buffer()
         self._buffer = buffer
         backwards = JumpThreshold(
@@ -142,7 +142,7 @@ class Transforms:
         ]
 
     def _look_up(self, frame_id: str, stamp: TimeMessage | Stamp) -> np.ndarray:
-        # The core does not wait; Buffer.lookup_transform would ask the same twice.
+        # The core does not wait, and Buffer.lookup_transform would look up twice.
         look_up = self._buffer.lookup_transform_core
         try:
             given = Time(seconds=stamp.sec, nanoseconds=stamp.nanosec)
