@@ -1,8 +1,8 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Inverse kinematics inside limits and barriers, on a GPU or a CPU, without ROS.
+"""Inverse kinematics within limits and barriers, on a GPU or a CPU, without ROS.
 
-The node that puts it on topics and services lives in ``ros_ik.node``.
+``ros_ik.node`` is the ROS node.
 """
 
 from typing import TYPE_CHECKING

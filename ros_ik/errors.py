@@ -1,12 +1,12 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Errors that carry their evidence; each is also the built-in that a user would catch."""
+"""Errors with their evidence; each is also the matching built-in error."""
 
 from __future__ import annotations
 
 
 class RosIkError(Exception):
-    """Base of every error that ros_ik raises on purpose."""
+    """Base of all errors that ros_ik raises."""
 
 
 class ModelError(RosIkError, ValueError):

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Names that a package offers from its modules, imported when somebody asks for one (PEP 562).
+"""Names that a package imports from its modules on first access (PEP 562).
 
-A package lists them as imports under ``if TYPE_CHECKING``, where type checkers look too; so that
-whoever needs one part does not wait for the others to be imported.
+A package lists them as imports under ``if TYPE_CHECKING``, which type checkers read too. A program
+that needs one part therefore does not import the others.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[
 
     Args:
         package: Its name.
-        file: Path of its source, whose imports under ``if TYPE_CHECKING`` are read.
+        file: Path of its source, with the imports under ``if TYPE_CHECKING``.
     """
     homes = _imports(file)
     prefix = f'{package}.'
@@ -38,7 +38,7 @@ def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[
             value = importlib.import_module(prefix + name)
         else:
             raise AttributeError(f'module {package!r} has no attribute {name!r}')
-        # The next time nobody asks here.
+        # Later accesses find the name in the package.
         setattr(sys.modules[package], name, value)
         return value
 
@@ -49,7 +49,7 @@ def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[
 
 
 def _imports(file: str) -> dict[str, str]:
-    """Return the module of each name that a source imports for type checkers."""
+    """Return the module of each name that a source imports under ``if TYPE_CHECKING``."""
     tree = ast.parse(Path(file).read_text(encoding='utf-8'))
     blocks = [
         node.body

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The one rule for numbers from outside: real, finite, and no larger than a robot can be."""
+"""Checks of numbers from outside: real, finite and bounded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DLPACK_CPU = 1
 
 
 def host_array(value: Any) -> np.ndarray:
-    """Return an array of NumPy: of sequences, of NumPy, or of any library on any device."""
+    """Return a NumPy array of a sequence, or of an array of any library on any device."""
     if isinstance(value, np.ndarray):
         return value
     if hasattr(value, '__dlpack_device__') and value.__dlpack_device__()[0] != _DLPACK_CPU:
@@ -35,11 +35,11 @@ def real_array(name: str, value: Any) -> np.ndarray:
     """Return real numbers as a new float64 array; integers are converted.
 
     Args:
-        name: What to call them in an error.
+        name: Name of the value in an error.
         value: A number, nested sequences of numbers, or an array of NumPy or Warp.
 
     Raises:
-        ArgumentError: A string, a complex number, a truth value, None or anything else that is no
+        ArgumentError: A string, a complex number, a boolean, None or anything else that is not a
             real number, or rows of different lengths; the message names the element.
     """
     try:
@@ -64,7 +64,7 @@ def check_bounded(name: str, array: np.ndarray) -> None:
     """Check that numbers are finite and within :data:`MAX_MAGNITUDE`.
 
     Raises:
-        ArgumentError: One is not; the message names it.
+        ArgumentError: A number is not; the message names it.
     """
     good = np.abs(array) <= MAX_MAGNITUDE
     if good.all():
@@ -93,7 +93,7 @@ def is_finite(values: Iterable[Any]) -> bool:
 
 
 def shown(value: Any) -> str:
-    """Return a value as people write it, however long or of whatever class it is."""
+    """Return a value as text, however long and of any class."""
     if isinstance(value, str | bytes):
         text = repr(value)
     elif isinstance(value, np.ndarray | list | tuple):
@@ -116,7 +116,7 @@ def _is_real(value: Any) -> bool:
 
 
 def _first_wrong(value: Any) -> tuple[tuple[int, ...], Any]:
-    """Return index and value of the first element that is no real number."""
+    """Return index and value of the first element that is not a real number."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, list | tuple):

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Console scripts that name a missing package and its remedy instead of ending in a traceback."""
+"""Console scripts, which name a missing package and its remedy."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def ros_ik_viewer() -> int:
 
 
 def _run(program: str, module: str) -> int:
-    """Return the exit code of ``main`` of a module, 2 where a package is missing."""
+    """Return the exit code of ``main`` of a module, 2 if a package is missing."""
     try:
         code: int = importlib.import_module(module).main()
     except ModuleNotFoundError as error:

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""State machines: one state at a time, changed by events, by a table of transitions."""
+"""State machines: one state, events, and a table of transitions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Event = TypeVar('Event', bound=enum.Enum)
 
 
 class StateMachine(Generic[State, Event]):
-    """A state that events change.
+    """A state that changes by events.
 
     Attributes:
-        state: The present state.
+        state: Current state.
     """
 
     def __init__(self, start: State, table: Mapping[State, Mapping[Event, State]]) -> None:
@@ -25,16 +25,16 @@ class StateMachine(Generic[State, Event]):
 
         Args:
             start: The first state.
-            table: Next state of each event that each state may meet.
+            table: Next state for each event, by state.
         """
         self.state = start
         self._table = table
 
     def handle(self, event: Event) -> State:
-        """Change the state as the table says; return the new one.
+        """Change the state by the table; return the new one.
 
         Raises:
-            RuntimeError: The table has no such transition: a fault of the program.
+            RuntimeError: The table has no such transition, which is a bug.
         """
         before = self.state
         try:

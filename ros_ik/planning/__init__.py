@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Services for planners, without ROS: inverse and forward kinematics, checks of trajectories."""
+"""Services for planners, without ROS: kinematics of batches, checks of trajectories."""
 
 from typing import TYPE_CHECKING
 

@@ -27,13 +27,13 @@ class OptimalAnswer:
 
     Attributes:
         joint_names: Joints of the motion.
-        result: The result of the solver.
+        result: Result of the solver.
         times: Time of each point [s], [k].
         positions: Their positions [rad or m], [k, joints].
         velocities: Their velocities [rad/s or m/s], [k, joints].
-        fault: Why the motion is of no use, '' where it is.
-        unmeasured_links: Links whose collision shapes are missing in whole or in part: the
-            barriers leave these shapes out.
+        fault: Reason why the motion is invalid, or ''.
+        unmeasured_links: Links whose collision shapes are missing in whole or in part, and ignored
+            by barriers.
     """
 
     joint_names: tuple[str, ...]
@@ -48,12 +48,12 @@ class OptimalAnswer:
 def solve_optimal(
     planner: Planner, request: OptimalRequest, budget: Budget | None = None
 ) -> OptimalAnswer:
-    """Find the motion to the least cost of a command; it is checked as other trajectories are.
+    """Find the motion to the least cost of a command, and check it as a trajectory.
 
     Args:
         planner: The robot.
-        request: What is wanted.
-        budget: Time that there is.
+        request: The command.
+        budget: Time budget.
 
     Raises:
         RequestError: A value out of range, an unknown link or joint, joints whose state is needed
@@ -76,7 +76,7 @@ def solve_optimal(
         robot.unmeasured_links,
     )
     if answer.fault or result.relaxed:
-        # What the start already violates does not hold on the way; the answer says what it is.
+        # A violation at the start cannot be avoided; the answer names it.
         return answer
     return dataclasses.replace(answer, fault=_violation(planner, answer, joint_q, budget))
 
@@ -88,7 +88,7 @@ def _failure(result: OptimalControlResult) -> str:
 def _violation(
     planner: Planner, answer: OptimalAnswer, joint_q: np.ndarray, budget: Budget
 ) -> str:
-    """Return what the motion violates, or ''."""
+    """Return a description of what the motion violates, or ''."""
     names = [name for name in planner.robot.needed if name not in answer.joint_names]
     held = joint_q[planner.coordinates(names)]
     points = [
@@ -103,7 +103,7 @@ def _violation(
 
 
 def _start(planner: Planner, request: OptimalRequest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the coordinates that the request gives, and the whole state at the start."""
+    """Return the coordinates of the request, and the complete state at the start."""
     coords = planner.driving_coordinates(request.start_names)
     positions, velocities = np.array(request.start_positions), np.array(request.start_velocities)
     for name, values, sizes in (

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Optimal-control commands of planners, and their form for the solver."""
+"""Optimal-control commands of planners, and their conversion for the solver."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from ros_ik.solvers import CommandHeaderBuilder
 from ros_ik.solvers import OptimalControlCommand
 from ros_ik.solvers import OptimalControlCommandBuilder
 
-# Each cost takes part in every iteration of a search that nothing interrupts.
+# Maximum number of costs, because every iteration evaluates them and a search cannot be
+# interrupted.
 _MOST_POSES, _MOST_JOINTS = 64, 1024
 # Longest hold of the last point [s].
 _LONGEST_HOLD = 3600.0
@@ -29,11 +30,11 @@ _LONGEST_HOLD = 3600.0
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PoseCost:
-    """A link is to reach a pose.
+    """Cost of the pose of a link.
 
     Attributes:
-        reference_link: Link in which the pose is given; '' for the base frame.
-        link: Link that is controlled.
+        reference_link: Link in whose frame the pose is given; '' selects the base frame.
+        link: Controlled link.
         pose: x y z [m] qx qy qz qw.
         translation_weight: Weight of the distance [1/m^2].
         rotation_weight: Weight of the angle [1/rad^2].
@@ -48,7 +49,7 @@ class PoseCost:
 
 @dataclasses.dataclass(frozen=True)
 class JointCost:
-    """A joint is to reach a position [rad or m]."""
+    """Cost of the position of a joint [rad or m]."""
 
     joint: str
     target: float
@@ -57,7 +58,7 @@ class JointCost:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CenterOfMassCost:
-    """The centre of mass is to reach a position [m] in a link, '' for the base frame."""
+    """Cost of the centre of mass [m] in the frame of a link, '' for the base frame."""
 
     reference_link: str
     position: Sequence[float]
@@ -66,22 +67,22 @@ class CenterOfMassCost:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class OptimalRequest:
-    """A command; 0 stands for the default where 0 has no meaning.
+    """A command. 0 selects the default where 0 is not a valid value.
 
     Attributes:
         poses: Costs of poses.
         joints: Costs of joints.
         center_of_mass: Cost of the centre of mass, or None.
-        velocity_limit_scaling: Part of the velocity limits, (0, 1].
-        acceleration_limit_scaling: Part of the acceleration limits, (0, 1].
+        velocity_limit_scaling: Factor on the velocity limits, (0, 1].
+        acceleration_limit_scaling: Factor on the acceleration limits, (0, 1].
         error_scaling: Factor on every error.
         stop_cost: Cost below which the command is solved.
-        min_delta_cost: Improvement that counts between iterations.
-        patience: Iterations without one.
-        control_hold_time: How long the last point is held [s].
-        start_names: Joints whose state at the start is given; the others are as measured.
+        min_delta_cost: Minimum decrease of the cost per iteration.
+        patience: Number of iterations without that decrease before the search ends.
+        control_hold_time: Time for which the last point is held [s].
+        start_names: Joints with a given initial state; the others are as measured.
         start_positions: Their positions [rad or m].
-        start_velocities: Their velocities, none for rest [rad/s or m/s].
+        start_velocities: Their velocities [rad/s or m/s]; empty for rest.
     """
 
     poses: Sequence[PoseCost] = ()
@@ -149,7 +150,7 @@ def _add_pose(builder: OptimalControlCommandBuilder, planner: Planner, cost: Pos
 
 
 def _set_options(builder: OptimalControlCommandBuilder, request: OptimalRequest) -> None:
-    """Set what the request gives; 0 leaves the default."""
+    """Set the given options; 0 selects the default."""
     scaling = request.acceleration_limit_scaling
     if not scaling <= 1.0:
         raise RequestError(f'acceleration_limit_scaling must be in (0, 1], got {scaling}')
@@ -168,13 +169,13 @@ def _set_options(builder: OptimalControlCommandBuilder, request: OptimalRequest)
 
 
 def _label(planner: Planner, link: str) -> str:
-    """Return the name of a link, of the base frame for ''."""
+    """Return the name of a link; that of the base frame for ''."""
     return planner.model.body_label[planner.reference(link)]
 
 
 @contextlib.contextmanager
 def _naming(field: str) -> Iterator[None]:
-    """Have errors name the field of the request."""
+    """Make errors name the field of the request."""
     try:
         yield
     except (ArgumentError, RequestError) as error:

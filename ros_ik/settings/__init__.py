@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Every tunable of the node once: schema, checked values, and documents made from it."""
+"""All parameters of the node: schema, checked values, and generated documents."""
 
 from ros_ik.settings.parameter import Parameter
 from ros_ik.settings.parameter import SettingsError

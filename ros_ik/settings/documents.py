@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Writes config/ros_ik.yaml and docs/parameters.md from the schema, when run as a module."""
+"""Generator of config/ros_ik.yaml and docs/parameters.md, when run as a module."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def markdown_text() -> str:
 
 
 def _groups(section: Section) -> list[str]:
-    """Return the beginnings of the names of a section, each once."""
+    """Return the prefixes of the names of a section, without repetition."""
     names = [entry.name for entry in section.parameters]
     groups = [name if '.' not in name else name[: name.rindex('.')] + '.*' for name in names]
     return list(dict.fromkeys(groups))
@@ -89,13 +89,13 @@ def _markdown_section(section: Section) -> list[str]:
 
 
 def _yaml_sections(path: list[str], previous: list[str], commented: bool) -> Iterator[str]:
-    """Yield the lines that open the sections of ``path`` which ``previous`` did not lie in."""
+    """Yield the lines that open new sections of ``path`` compared with ``previous``."""
     common = 0
     while common < min(len(path), len(previous)) - 1 and path[common] == previous[common]:
         common += 1
     for depth in range(common, len(path) - 1):
         section = '.'.join(path[: depth + 1]) + '.'
-        # A section without a value is no YAML that ROS takes.
+        # ROS rejects a section without a value.
         empty = commented and not any(
             entry.name.startswith(section) and not entry.placeholder for entry in SCHEMA
         )
@@ -127,7 +127,7 @@ def _yaml_value(value: Value) -> str:
     if isinstance(value, float) and math.isinf(value):
         return '.inf' if value > 0 else '-.inf'
     if isinstance(value, float) and value != 0.0 and abs(value) < 1e-3:
-        # YAML 1.1 readers take a number without a point in the mantissa for a string.
+        # YAML 1.1 reads a number without a point in the mantissa as a string.
         return f'{value:.1e}'
     return str(value)
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""One entry of the schema: a parameter with its type, default, unit, bounds and reason."""
+"""Entry of the schema: a parameter with its type, default, unit, bounds and description."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _SCALAR_TYPES: dict[str, tuple[type, ...]] = {
     'double': (float, int),
     'string': (str,),
 }
-# Largest weight of a task [1/m, 1/rad or 1]: squares of it must leave room for sums.
+# Largest weight of a task [1/m, 1/rad or 1], so that sums of its squares are finite.
 MOST_WEIGHT = 1e6
 
 
 class SettingsError(RosIkError, ValueError):
-    """A parameter with an unusable value.
+    """A parameter with an invalid value.
 
     Attributes:
         parameter: Name of the parameter.
-        reason: What came and what was expected.
+        reason: The given value and the expected one.
     """
 
     def __init__(self, parameter: str, reason: str) -> None:
@@ -46,16 +46,16 @@ class Parameter:
             that the user chooses.
         type: ``bool``, ``int``, ``double``, ``string``, an array of one of them such as
             ``double[]``, or ``double|double[]`` for one number or several.
-        default: Value where none is given.
-        description: What it does and why the default is what it is.
+        default: Default value.
+        description: Description, with the reason for the default.
         unit: Unit, or ''.
-        minimum: Least value of each number, None for no bound.
-        maximum: Largest value of each number, None for no bound.
-        exclusive_minimum: True if ``minimum`` itself is refused.
+        minimum: Smallest value of each number, or None.
+        maximum: Largest value of each number, or None.
+        exclusive_minimum: True if ``minimum`` itself is invalid.
         choices: Permitted strings; empty for all.
         lengths: Permitted lengths of an array; empty for all.
-        read_only: True if only the start of the node sets it; others apply at the next tick.
-        finite: True if infinities are refused. NaN always is.
+        read_only: True if it can only be set at the start; others apply at the next tick.
+        finite: True if infinite values are invalid. NaN always is.
     """
 
     name: str
@@ -73,12 +73,12 @@ class Parameter:
 
     @property
     def is_array(self) -> bool:
-        """True if the parameter takes an array and nothing else."""
+        """True if the parameter accepts arrays only."""
         return self.type.endswith('[]') and '|' not in self.type
 
     @property
     def placeholder(self) -> str:
-        """The name within angle brackets, '' where there is none."""
+        """Name within angle brackets, or ''."""
         return self.name.partition('<')[2].partition('>')[0]
 
     def named(self, name: str) -> Parameter:
@@ -86,13 +86,13 @@ class Parameter:
         return dataclasses.replace(self, name=self.name.replace(f'<{self.placeholder}>', name))
 
     def checked(self, value: object) -> Value:
-        """Return a value in the type of the schema: numbers as float, arrays as tuples.
+        """Return a value converted to the type of the schema: numbers to float, arrays to tuples.
 
         Raises:
             SettingsError: A wrong type, length or choice, NaN, or a number outside the bounds.
         """
         if self._takes_arrays and isinstance(value, Sequence) and not isinstance(value, str):
-            # In ROS an empty list has no type; a list of one empty name stands for it.
+            # In ROS an empty list has no type, so a list with one empty name is used instead.
             if self.type == 'string[]' and list(value) == ['']:
                 value = ()
             if self.lengths and len(value) not in self.lengths:
@@ -104,7 +104,7 @@ class Parameter:
         return self._checked_scalar(value)
 
     def bounds_text(self) -> str:
-        """Return the permitted values as a person writes them, '' where all are."""
+        """Return the permitted values as text, or '' if all are."""
         if self.choices:
             return ', '.join(f"'{choice}'" for choice in self.choices)
         if self.minimum is None and self.maximum is None:

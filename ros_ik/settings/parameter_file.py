@@ -11,7 +11,7 @@ import yaml
 
 from ros_ik.errors import ArgumentError
 
-# Nodes that the parameters of a file may be for.
+# Sections that apply to every node.
 _NODES = ('/**', '/*', '**', '*')
 
 
@@ -55,5 +55,5 @@ def read_parameters(text: str, node: str = 'ros_ik') -> dict[str, Any]:
 
 
 def _is_of(key: Any, node: str) -> bool:
-    """Return whether a section is for a node, in whatever namespace."""
+    """Return whether a section applies to a node, in any namespace."""
     return isinstance(key, str) and key.rpartition('/')[2] == node

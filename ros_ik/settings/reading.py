@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""From names and values, as ROS gives them, to checked settings."""
+"""Conversion of names and values, as ROS gives them, to checked settings."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from ros_ik.settings.values import Settings
 from ros_ik.settings.values import TaskSettings
 
 _GENERAL = {entry.name: entry for entry in SCHEMA if not entry.placeholder}
-# Names that a task may not have: its parameters would run into those of the node.
+# Reserved names of tasks, whose parameters would collide with those of the node.
 _RESERVED = {entry.name.partition('.')[0] for entry in SCHEMA} - {'<task>'}
 _DEVICE = re.compile(r'auto|cpu|cuda(:\d+)?')
-# ROS itself declares these on every node.
+# Parameters that ROS declares on every node.
 _OF_ROS = ('use_sim_time', 'start_type_description_service', 'qos_overrides')
 
 
@@ -32,14 +32,14 @@ def expand_parameters(given: Mapping[str, object]) -> dict[str, Parameter]:
     """List every parameter that exists, given the names and values that the user chose.
 
     Args:
-        given: Values by name; those of ``frame_tasks`` and ``output_names`` give the names of
-            tasks and outputs, and the names of other parameters those of joints and barriers.
+        given: Values by name. ``frame_tasks`` and ``output_names`` list tasks and outputs; joints
+            and barriers come from the names of their parameters.
 
     Returns:
         The parameters by full name.
 
     Raises:
-        SettingsError: A list of names that is unusable: wrong type, empty, repeated or reserved.
+        SettingsError: An invalid list of names: wrong type, empty, repeated or reserved.
     """
     names = {
         'task': _name_list('frame_tasks', given, _RESERVED),
@@ -56,7 +56,7 @@ def expand_parameters(given: Mapping[str, object]) -> dict[str, Parameter]:
 
 
 def unknown_parameters(given: Iterable[str], expanded: Mapping[str, Parameter]) -> list[str]:
-    """Return a sentence for each name that no parameter has, with the closest one."""
+    """Return a message for each unknown name, with the closest known one."""
     sentences = []
     for name in given:
         if name in expanded or name.partition('.')[0] in _OF_ROS:
@@ -68,7 +68,7 @@ def unknown_parameters(given: Iterable[str], expanded: Mapping[str, Parameter]) 
 
 
 def read_settings(given: Mapping[str, object]) -> Settings:
-    """Check values and put them into settings; what is not given has its default.
+    """Check values and convert them to settings; missing values have their defaults.
 
     Args:
         given: Values by full name.
@@ -77,7 +77,7 @@ def read_settings(given: Mapping[str, object]) -> Settings:
         The settings.
 
     Raises:
-        SettingsError: A value that the schema or another value does not permit.
+        SettingsError: A value violates the schema or conflicts with another value.
     """
     expanded = expand_parameters(given)
     values: dict[str, Any] = {
@@ -126,13 +126,13 @@ def _name_list(
 
 
 def _names_between(prefix: str, given: Iterable[str]) -> tuple[str, ...]:
-    """Return the middle of names like ``joint_limits.<joint>.max_velocity``; it may hold dots."""
+    """Return the middle of names like ``joint_limits.<joint>.max_velocity``; may contain dots."""
     middles = (name[len(prefix) :].rpartition('.')[0] for name in given if name.startswith(prefix))
     return tuple(dict.fromkeys(middle for middle in middles if middle))
 
 
 def _section(pattern: str, name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of the parameters that match ``pattern`` by their last part."""
+    """Return the values of the parameters that match ``pattern``, by their last component."""
     prefix = pattern.format(name)
     return {
         key[len(prefix) :]: value
@@ -200,7 +200,7 @@ def _check_horizon(output: OutputSettings, settings: Settings) -> None:
     """Check that the last point of an output comes after all others."""
     steps, horizon = settings.rollout_steps, output.command_horizon
     least = (steps + 2.0) * settings.period
-    # A horizon of so many periods, written as a decimal number, may lie a rounding below.
+    # Tolerance for a horizon that was rounded to a decimal number.
     if horizon < (least if steps == 0 else least * (1.0 - 1e-9)):
         periods = f'rollout_steps + 2 = {steps + 2}' if steps else 'two'
         raise SettingsError(
@@ -210,7 +210,7 @@ def _check_horizon(output: OutputSettings, settings: Settings) -> None:
 
 
 def _check_aims(settings: Settings) -> None:
-    """Check that aims beside the targets say what they are, and act."""
+    """Check that secondary aims are complete and have an effect."""
     for task in settings.tasks:
         if task.elbow_speed > 0.0 and not any(task.elbow_direction):
             raise SettingsError(f'{task.name}.elbow_direction', 'expected a direction, got zeros')
@@ -223,11 +223,11 @@ def _check_aims(settings: Settings) -> None:
 
 
 def _check_together(settings: Settings) -> None:
-    """Check what no parameter can say alone.
+    """Check relations between parameters.
 
     Raises:
-        SettingsError: Two outputs on one topic, a horizon shorter than two control periods and
-            the steps that are predicted, or aims that cannot act.
+        SettingsError: Two outputs on one topic, a horizon too short for two control periods and
+            the predicted steps, or aims without an effect.
     """
     topics = [output.topic for output in settings.outputs]
     for index, output in enumerate(settings.outputs):

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The schema: each parameter once. Descriptors, config and documents come from it."""
+"""The schema of all parameters, the source of descriptors, config and documents."""
 
 from __future__ import annotations
 
@@ -347,7 +347,7 @@ _REPORTS = (
 
 
 class Section(NamedTuple):
-    """Parameters that belong together.
+    """Related parameters.
 
     Attributes:
         title: Heading in the documents.

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the schema on collisions: pairs, obstacles, padding."""
+"""Schema, section on collisions: pairs, obstacles, padding."""
 
 from __future__ import annotations
 

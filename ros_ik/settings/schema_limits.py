@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the schema that keeps the robot safe: limits and barriers."""
+"""Schema, section on limits and barriers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the schema on how targets are followed."""
+"""Schema, section on the tracking of targets."""
 
 from __future__ import annotations
 

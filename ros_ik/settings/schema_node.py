@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the schema on what the node does around the servo."""
+"""Schema, section on the node."""
 
 from __future__ import annotations
 

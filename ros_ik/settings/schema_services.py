@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the schema for requests and goals: how much they may ask for, and at whose cost."""
+"""Schema, section on services and actions: bounds of requests and goals."""
 
 from __future__ import annotations
 

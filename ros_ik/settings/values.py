@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The values of all parameters, typed and frozen; the schema says what each one means."""
+"""Values of all parameters, typed and immutable; documented in the schema."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Vector = tuple[float, float, float]
 
 @dataclasses.dataclass(frozen=True)
 class TaskSettings:
-    """One frame task; ``<task>.*`` of the schema."""
+    """Settings of one frame task; ``<task>.*`` of the schema."""
 
     name: str
     frame: str
@@ -38,7 +38,7 @@ class TaskSettings:
 
 @dataclasses.dataclass(frozen=True)
 class JointLimitSettings:
-    """Limits that tighten those of the URDF; None where the URDF's stay."""
+    """Limits that tighten those of the URDF; None keeps that of the URDF."""
 
     joint: str
     max_velocity: float | None
@@ -50,7 +50,7 @@ class JointLimitSettings:
 
 @dataclasses.dataclass(frozen=True)
 class BarrierSettings:
-    """A box for the origin of a link; ``barriers.position.<barrier>.*`` of the schema."""
+    """Box for the origin of a link; ``barriers.position.<barrier>.*`` of the schema."""
 
     name: str
     frame: str
@@ -63,7 +63,7 @@ class BarrierSettings:
 
 @dataclasses.dataclass(frozen=True)
 class OutputSettings:
-    """One controller that is driven; ``outputs.<output>.*`` of the schema."""
+    """Settings of one controller; ``outputs.<output>.*`` of the schema."""
 
     name: str
     topic: str

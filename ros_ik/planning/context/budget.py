@@ -20,14 +20,14 @@ class RequestError(RosIkError, ValueError):
 
 
 class UnmeasuredError(RequestError):
-    """A check for collisions that would leave out links.
+    """A collision check that would ignore links.
 
     Attributes:
         links: Names of the links whose collision shapes are missing in whole or in part.
     """
 
     def __init__(self, links: tuple[str, ...]) -> None:
-        """Name the links."""
+        """Store the links."""
         super().__init__(
             f'check_collisions: collision shapes of {listed(links)} are missing; give the node '
             'their meshes, or ask without the check'
@@ -37,7 +37,7 @@ class UnmeasuredError(RequestError):
 
 @contextlib.contextmanager
 def refusing() -> Iterator[None]:
-    """Have arguments that are refused refuse the request."""
+    """Turn argument errors into request errors."""
     try:
         yield
     except ArgumentError as error:
@@ -45,7 +45,7 @@ def refusing() -> Iterator[None]:
 
 
 class Budget:
-    """The time of one request. The thread that answers looks at it between slices of work."""
+    """Time budget of one request, checked between slices of work."""
 
     def __init__(
         self, seconds: float = math.inf, now: Callable[[], float] = time.monotonic
@@ -53,7 +53,7 @@ class Budget:
         """Start the time.
 
         Args:
-            seconds: How long the request may take [s].
+            seconds: Time limit [s].
             now: Clock [s].
         """
         self.seconds = seconds
@@ -67,7 +67,7 @@ class Budget:
         return self._now() >= self._end
 
     def cancel(self, reason: str) -> None:
-        """Say that the answer is not wanted any more; any thread may."""
+        """Cancel the request; any thread may."""
         self._reason = reason
 
     def check(self) -> None:

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Solvers of poses that are kept from request to request: making one costs more than a few poses.
+"""Cache of pose solvers for planners' requests, because creating one is expensive.
 
-Solvers take batches of one size, so there are a few sizes and a batch is filled up with rows that
-are no poses, which cost next to nothing.
+A solver has a fixed batch size. There are a few sizes, and batches are padded with NaN rows, which
+cost almost nothing.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from ros_ik.solvers.pose_ik.interface.result import GoalSetResult
 from ros_ik.solvers.pose_ik.interface.tolerance import PoseTolerance
 
 _SIZES = (1, 16, 128, 1024, 8192)
-# Most solutions of a batch: bounds the memory of a solver to about 10 MB.
+# Maximum number of solutions of a batch, which bounds the memory of a solver to about 10 MB.
 _MOST_SOLUTIONS = 65_536
-# Solvers that check collisions prepare more for each pose.
+# The same with collision checks, which need more memory.
 _MOST_COLLIDING = 1024
 
 
@@ -40,7 +40,7 @@ class ChainTask:
 
     Attributes:
         model: The model.
-        link: Name of the link to place.
+        link: Link to move.
         offset: Pose of the frame in the link, [7].
         group: Joints that may move.
         held: Coordinates [joint_coord_count] at which the other joints are held.
@@ -65,7 +65,7 @@ class ChainTask:
     tolerance_frame: str = 'target'
 
     def key(self) -> tuple:
-        """Return what two tasks must share to share a solver; the model is the same object."""
+        """Return the key by which tasks share a solver; the model is compared by identity."""
         held = self.held.copy()
         held[self.group_coordinates()] = 0.0
         return (
@@ -89,19 +89,19 @@ class ChainTask:
 
 
 class ChainSolvers:
-    """A bounded number of solvers; the least recently used one goes. One thread uses them."""
+    """Least-recently-used cache of solvers, for one thread."""
 
     def __init__(self) -> None:
-        """Start without any."""
+        """Start empty."""
         self._solvers: GraphCache[ChainIK | ClosedFormFirstIK] = GraphCache()
 
     def __len__(self) -> int:
-        """Return how many solvers are kept."""
+        """Return the number of cached solvers."""
         return len(self._solvers)
 
     @staticmethod
     def most_poses(task: ChainTask) -> int:
-        """Return how many poses one call of :meth:`solve` takes."""
+        """Return the maximum number of poses per call of :meth:`solve`."""
         most = _MOST_COLLIDING if task.check_collisions else _SIZES[-1]
         fitting = (size for size in _SIZES if size * task.n_solutions <= _MOST_SOLUTIONS)
         return min(most, max(fitting, default=1))
@@ -110,15 +110,15 @@ class ChainSolvers:
         """Find configurations; see :func:`inverse_kinematics`.
 
         Args:
-            task: What to solve.
+            task: Task to solve.
             poses: Targets in the world, shape [n, 7].
-            seeds: Starts, shape [n, joint_coord_count] or one row for all.
+            seeds: Initial configurations, shape [n, joint_coord_count], or one row for all.
 
         Returns:
-            Answers that the next call overwrites.
+            Results, which the next call overwrites.
 
         Raises:
-            ArgumentError: A chain or shapes that cannot be solved for.
+            ArgumentError: The chain or its shapes are not supported.
         """
         n = len(poses)
         size = next(size for size in _SIZES if size >= n)

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Solids of the world as shapes of a model."""
+"""Obstacles as shapes of a model."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Context for planners' requests: the robot, its settings, its measured state."""
+"""Context of planners' requests: the robot, its settings, its measured state."""
 
 from __future__ import annotations
 
@@ -40,12 +40,11 @@ class Frame:
 
 
 class Planner(PlanningContext):
-    """The robot as planners' requests see it; one thread at a time uses it.
+    """The robot for planners' requests; used by one thread at a time.
 
     Attributes:
-        joint_q: Measured configuration, the neutral one for joints not heard of,
-            [joint_coord_count].
-        known: Which coordinates were measured, bool [joint_coord_count].
+        joint_q: Measured configuration, neutral for unknown joints, [joint_coord_count].
+        known: Mask of the measured coordinates, bool [joint_coord_count].
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class Planner(PlanningContext):
         self._names = {coord: name for name, coord in self.robot.coord_of.items()}
 
     def measure(self, joint_q: np.ndarray, known: np.ndarray) -> None:
-        """Store a measured state: coordinates and which of them are known."""
+        """Store a measured state: coordinates and the mask of known ones."""
         self.known = known
         self.joint_q = self.model.apply_mimic(
             np.where(known, joint_q, self.model.neutral_joint_q())
@@ -71,10 +70,10 @@ class Planner(PlanningContext):
 
     @contextlib.contextmanager
     def at(self, names: Sequence[str], positions: Sequence[float]) -> Iterator[None]:
-        """Take a state for the measured one for a while.
+        """Replace the measured state within a context.
 
         Args:
-            names: Joints whose positions are given; the others stay as measured.
+            names: Joints with a given position; the others stay as measured.
             positions: Their positions [rad or m].
 
         Raises:
@@ -97,7 +96,7 @@ class Planner(PlanningContext):
             self.joint_q, self.known = before
 
     def frame(self, link: str) -> Frame:
-        """Return the origin of a link, or for '' the controlled frame of the first frame task.
+        """Return the origin of a link; for '' the controlled frame of the first frame task.
 
         Raises:
             RequestError: An unknown link.
@@ -112,7 +111,7 @@ class Planner(PlanningContext):
         ]
 
     def reference(self, link: str) -> int:
-        """Return the index of a link, of the base frame for ''.
+        """Return the index of a link; that of the base frame for ''.
 
         Raises:
             RequestError: An unknown link.
@@ -148,10 +147,10 @@ class Planner(PlanningContext):
         return np.array(coords, dtype=int)
 
     def driving_coordinates(self, names: Sequence[str]) -> np.ndarray:
-        """Return the coordinates of joints that may be set freely; see :meth:`coordinates`.
+        """Return the coordinates of joints that are not mimic joints; see :meth:`coordinates`.
 
         Raises:
-            RequestError: As there, or a joint that follows another one.
+            RequestError: As there, or a mimic joint.
         """
         coords = self.coordinates(names)
         for name in names:
@@ -164,7 +163,7 @@ class Planner(PlanningContext):
     def require_shapes(self) -> None:
         """Check that the collision shapes of all links are known.
 
-        An answer that is said to be free of collisions is a claim about every link.
+        An answer can only be free of collisions if every link was checked.
 
         Raises:
             UnmeasuredError: Shapes are missing, with the names of their links.
@@ -174,7 +173,7 @@ class Planner(PlanningContext):
             raise UnmeasuredError(missing)
 
     def variables_of(self, joint_group: str) -> np.ndarray:
-        """Return which of the controlled joints are in a group, int [k]; '' for all of them.
+        """Return the indices of controlled joints in a group, int [k]; '' selects all.
 
         Raises:
             RequestError: The model has no such group.
@@ -208,20 +207,20 @@ class Planner(PlanningContext):
             raise RequestError(f'no joint states yet of {names}, which the request leaves out')
 
     def needed_dofs(self) -> np.ndarray:
-        """Return the degrees of freedom that the node needs to know, as for its own steps."""
+        """Return the degrees of freedom whose state the node needs for its own steps."""
         start = self.model.joint_qd_start.numpy()
         return np.array([start[self.model.joint_index(name)] for name in self.robot.needed])
 
     def moving_dofs(self, link: int, reference: int) -> np.ndarray:
-        """Return the degrees of freedom that move a link as seen from another one."""
+        """Return the degrees of freedom that move a link relative to another one."""
         return relative_chain(self.model, link, reference)[0]
 
     def held(self, link: int | None) -> np.ndarray:
-        """Return the configuration that holds the joints that are not solved for.
+        """Return the configuration of the joints that are not solved for.
 
         Args:
-            link: Link whose pose is all that matters, so that the state of other joints makes no
-                difference; None where every link does.
+            link: Link whose pose alone matters, so that the state of joints that do not move it is
+                irrelevant; None if all links matter.
 
         Returns:
             Shape [joint_coord_count].
@@ -234,10 +233,10 @@ class Planner(PlanningContext):
         return joint_q
 
     def configurations(self, coords: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """Return whole configurations, the other joints as measured.
+        """Return complete configurations, with other joints as measured.
 
         Args:
-            coords: Coordinates that are given, [k].
+            coords: Given coordinates, [k].
             positions: Their values, shape [n, k].
 
         Returns:

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The models and solvers of a robot that are kept from request to request, made when asked for."""
+"""Models and solvers of a robot, created on demand and kept between requests."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from ros_ik.settings import Settings
 from ros_ik.solvers import OptimalControl
 from ros_ik.solvers import OptimalControlSettings
 
-# Time between the points of an optimal motion and the longest one [s]: they bound its size.
+# Time between the points of an optimal motion, and its longest duration [s], which bound its size.
 _KNOT_TIME, _LONGEST_MOTION = 0.01, 60.0
 
 
 class PlanningContext:
-    """A robot, the solids around it, and what solves for it; one thread at a time uses it.
+    """A robot, its obstacles and its solvers; used by one thread at a time.
 
     Attributes:
         model: The model, on the CPU.
-        robot: The settings resolved against the model.
+        robot: Settings resolved in the model.
         settings: The current settings.
-        chains: Solvers of poses.
-        obstacles: Solids of the world.
+        chains: Pose solvers.
+        obstacles: Obstacles.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class PlanningContext:
             urdf: Text of the robot description.
             srdf: Text of the semantic description, or ''.
             settings: The settings.
-            package_paths: Folders in which ``package://`` meshes are looked up; they are read
-                once something asks for distances.
+            package_paths: Folders in which ``package://`` meshes are looked up; meshes are read at
+                the first distance.
 
         Raises:
-            RosIkError: A description or a setting that is unusable.
+            RosIkError: The description or a setting is invalid.
         """
         self._builder = ModelBuilder()
         self._builder.add_urdf(urdf, srdf=srdf or None, package_paths=package_paths)
@@ -78,12 +78,11 @@ class PlanningContext:
         self._forget('steps', 'optimal')
 
     def place(self, obstacles: tuple[Obstacle, ...], joint_q: np.ndarray) -> None:
-        """Apply the solids of the world.
+        """Set the obstacles.
 
         Args:
-            obstacles: The solids.
-            joint_q: Configuration at which those in moving links were received
-                [joint_coord_count].
+            obstacles: Obstacles.
+            joint_q: Configuration when obstacles in moving links arrived [joint_coord_count].
         """
         self.obstacles, self._placed_at = obstacles, joint_q
         self._forget('collision_model')
@@ -92,15 +91,15 @@ class PlanningContext:
 
     @functools.cached_property
     def bounded_model(self) -> Model:
-        """The model with ``limits.position_margin`` taken off the limits of the controlled joints.
+        """The model with position limits tightened by ``limits.position_margin``.
 
-        Solutions are to lie where the node itself would hold the robot.
+        Solutions then lie within the limits of the node itself.
         """
         return self._bounded(self._builder)
 
     @functools.cached_property
     def collision_model(self) -> Model:
-        """The same with the obstacles as shapes of the world."""
+        """The bounded model with the obstacles as shapes of the world."""
         if not self.obstacles:
             return self.bounded_model
         builder = ModelBuilder()
@@ -112,7 +111,7 @@ class PlanningContext:
 
     @functools.cached_property
     def steps(self) -> StepSolver:
-        """The step of the servo, for its barriers: made at the first request that needs them."""
+        """The step solver of the servo, for its barriers; created at the first request for it."""
         steps = StepSolver(self.robot, self.settings)
         if self.obstacles:
             self._give_obstacles(steps)
@@ -143,7 +142,7 @@ class PlanningContext:
         steps.set_obstacles(self.obstacles, self.body_poses(self._placed_at[None])[0])
 
     def _forget(self, *names: str) -> None:
-        """Have properties made anew when they are asked for."""
+        """Drop cached properties, so that they are created again on demand."""
         for name in names:
             self.__dict__.pop(name, None)
 
@@ -154,7 +153,7 @@ class PlanningContext:
         return poses
 
     def _bounded(self, builder: ModelBuilder) -> Model:
-        """Return a model with the margin taken off the limits."""
+        """Return a model with limits tightened by the margin."""
         robot, margin = self.robot, self.robot.position_margin(self.settings)
         tighter = copy.copy(builder)
         tighter.joint_limit_lower = _moved(builder.joint_limit_lower, robot.lower, margin)

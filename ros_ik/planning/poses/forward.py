@@ -15,7 +15,7 @@ from ros_ik.planning.context.budget import refusing
 from ros_ik.planning.context.budget import RequestError
 from ros_ik.planning.context.planner import Planner
 
-# Configurations at a time: bounds the memory for the poses of all links.
+# Number of configurations per batch, which bounds the memory.
 _SLICE = 4096
 
 
@@ -27,15 +27,15 @@ def solve_fk(
     reference_frame: str = '',
     budget: Budget | None = None,
 ) -> np.ndarray:
-    """Return poses of links.
+    """Return the poses of links.
 
     Args:
         planner: The robot.
-        joint_names: Joints whose positions are given; the others are as measured.
+        joint_names: Joints with a given position; the others are as measured.
         positions: Their positions [rad or m], shape [n, len(joint_names)].
-        links: Links wanted; none for the controlled frames of the frame tasks.
-        reference_frame: Link in which the poses are wanted; '' for the base frame.
-        budget: Time that there is.
+        links: Links to compute; empty selects the controlled frames of the frame tasks.
+        reference_frame: Link in whose frame the poses are returned; '' selects the base frame.
+        budget: Time budget.
 
     Returns:
         Shape [n, number of links, 7].

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Inverse kinematics of a batch of poses, in slices that time or a new model may end."""
+"""Inverse kinematics of a batch of poses, in slices between which it may end."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _CODES = {
 def solve_ik(planner: Planner, request: IkRequest, budget: Budget | None = None) -> IkAnswer:
     """Find configurations for poses or goal sets; each is verified by forward kinematics.
 
-    The joints that are solved for are those of the node's group that move the link as seen from
-    the reference frame and do not move the reference frame itself; the other ones are held as
-    measured. Solutions keep ``limits.position_margin`` from the limits.
+    The solution contains the joints of the node's group that move the link relative to the
+    reference frame and do not move the reference frame itself. All others keep their measured
+    positions. Solutions keep ``limits.position_margin`` from the limits.
 
     Args:
         planner: The robot.
@@ -112,7 +112,7 @@ def _slices(n: int, most: int, n_goals: int, budget: Budget) -> Iterator[slice]:
 def _solved_coordinates(
     planner: Planner, frame: Frame, reference: int, joint_group: str
 ) -> np.ndarray:
-    """Return the coordinates that are solved for, or raise RequestError."""
+    """Return the coordinates to solve for, or raise RequestError."""
     group, labels = planner.robot.group, planner.model.body_label
     dofs = planner.moving_dofs(frame.link, reference)
     of_frame = set(planner.moving_dofs(frame.link, -1).tolist())
@@ -142,7 +142,7 @@ def _seed_rows(
 ) -> np.ndarray:
     """Return seeds as configurations, one row for all problems or one per problem.
 
-    Joints that a seed leaves out are as measured, or in the middle of their limits.
+    Joints missing in a seed are as measured, or in the middle of their limits.
     """
     if len(seeds) not in (0, 1, n_problems):
         raise RequestError(

@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Inverse kinematics of several frames at once: two hands that share a torso, say."""
+"""Inverse kinematics of several frames at once, such as two hands on one torso."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ros_ik.servo.motion.pose_math import pose_difference
 from ros_ik.servo.robot.barriers import collision_margin
 from ros_ik.solvers import IKSolver
 
-# Searches at a time, their iterations, and how often that is done; the first starts are near the
-# state, the later ones anywhere.
+# Number of parallel searches, their iterations, and number of rounds. The first searches start
+# near the state, later ones anywhere.
 _SEEDS, _ITERATIONS, _ROUNDS = 16, 60, 8
 
 
@@ -36,18 +36,18 @@ def solve_together(
     check_collisions: bool = False,
     budget: Budget | None = None,
 ) -> np.ndarray | None:
-    """Return a configuration in which every frame has its pose, verified by forward kinematics.
+    """Return a verified configuration in which every frame has its target pose.
 
     Args:
-        planner: The robot; its state is where the first search starts.
-        frames: Frames to place.
+        planner: The robot; the first search starts at its state.
+        frames: Frames to move.
         targets: Their poses in the world, shape [number of frames, 7].
         joint_group: As in :class:`IkRequest`.
-        check_collisions: True if links may not touch each other or obstacles.
-        budget: Time that there is.
+        check_collisions: True to avoid collisions of links and obstacles.
+        budget: Time budget.
 
     Returns:
-        Shape [joint_coord_count], None where none was found.
+        Shape [joint_coord_count], or None.
 
     Raises:
         RequestError: No joint may move, collisions are not watched, collision shapes are missing
@@ -74,7 +74,7 @@ def solve_together(
         sampler='roberts',
         n_seeds=_SEEDS,
         joint_dof_mask=wp.array(mask, dtype=wp.bool, device='cpu'),
-        # Looser than the verification by float32 alone.
+        # Looser than the verification, only by the precision of float32.
         cost_tolerance=(0.1 * POSITION_TOLERANCE) ** 2,
     )
     start = wp.array(planner.joint_q[None], dtype=wp.float32, device='cpu')
@@ -95,12 +95,12 @@ def solve_together(
 def _candidates(
     planner: Planner, solver: IKSolver, found: wp.array, mask: np.ndarray
 ) -> list[np.ndarray]:
-    """Return the configurations to look at, the best first, the others nearest to the state."""
+    """Return the candidates: the best first, then those nearest to the state."""
     every = solver.joint_q.numpy().astype(np.float64)
     coords = planner.robot.coords[np.unique(planner.robot.group.dof_variable[mask])]
     rows = []
     for row in (found.numpy().astype(np.float64)[0], *every):
-        # Joints that do not move keep their bits, and followers follow.
+        # Joints that do not move keep their exact values; mimic joints follow.
         joint_q = planner.joint_q.copy()
         joint_q[coords] = row[coords]
         rows.append(planner.model.apply_mimic(joint_q))

@@ -1,9 +1,9 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Another configuration for a pose that the robot cannot reach from where it rests.
+"""Search for another configuration of a pose that the robot cannot reach directly.
 
 Configurations of the pose are searched with collision checks. The result is the nearest one with a
-free straight joint path, checked in steps so small that no joint moves far.
+collision-free straight joint path, checked in small joint steps.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from ros_ik.planning.poses.inverse import solve_ik
 from ros_ik.servo.motion.pose_math import pose_inverse
 from ros_ik.servo.motion.pose_math import pose_multiply
 
-# Distinct configurations that are looked at.
+# Maximum number of distinct configurations.
 _MOST = 16
-# Largest step of a joint between two looks at the way [rad or m].
+# Largest joint step between two checks of the path [rad or m].
 _STEP = 0.02
-# What the way has to keep from every barrier beyond its margin [m]; less where the start has less.
+# Clearance of the path beyond the margin of every barrier [m]; less if the start has less.
 _ROOM = 5e-4
-# Rounding of barrier values at the start [m].
+# Rounding error of barrier values at the start [m].
 _ROUNDING = 1e-5
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Reconfiguration:
-    """Result of a search for a way to another configuration.
+    """Result of a search for a path to another configuration.
 
     Attributes:
-        joint_names: The joints to move; empty where nothing was found.
-        positions: Where to [rad or m].
-        message: Why nothing was found, '' where something was.
+        joint_names: Joints to move; empty without a result.
+        positions: Goal positions [rad or m].
+        message: Reason for a missing result, or ''.
     """
 
     joint_names: tuple[str, ...] = ()
@@ -53,15 +53,15 @@ def reconfigure(
     tolerances: tuple[float, float] = (0.0, 0.0),
     budget: Budget | None = None,
 ) -> Reconfiguration:
-    """Find a configuration of a pose with a free straight way to it.
+    """Find a configuration of a pose with a free straight joint path to it.
 
     Args:
         planner: The robot.
         task: Index of the frame task.
         pose: Pose of its frame in its reference link [7].
         start: Positions of the controlled joints [n_variables].
-        tolerances: Distance [m] and angle [rad] that count as reached; 0 for the default.
-        budget: Time that there is.
+        tolerances: Tolerances of distance [m] and angle [rad]; 0 selects the default.
+        budget: Time budget.
 
     Raises:
         RequestError: Joints whose state is needed and unknown, or the budget was cancelled.
@@ -97,7 +97,7 @@ def reconfigure(
 
 
 def _is_free(planner: Planner, coords: np.ndarray, goal: np.ndarray) -> bool:
-    """Return whether the straight way from the state of the planner keeps off every barrier."""
+    """Return whether the straight joint path from the planner's state satisfies every barrier."""
     start = planner.joint_q[coords]
     count = max(1, int(np.ceil(np.abs(goal - start).max() / _STEP)))
     way = start + np.linspace(0.0, 1.0, count + 1)[:, None] * (goal - start)

@@ -1,11 +1,11 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""A joint trajectory between its points, as joint_trajectory_controller interpolates it.
+"""Interpolation of joint trajectories, as in joint_trajectory_controller.
 
-Between two points that give positions only a joint moves at constant speed; where both give
-velocities it follows the cubic through them, where both give accelerations too the quintic. All of
-them are kept as Bernstein polynomials of degree 5 on [0, 1]: a polynomial lies within the range of
-its coefficients, which bounds position, velocity and acceleration without sampling.
+Between two points with positions only, a joint moves at constant speed. If both have velocities it
+follows a cubic, and with accelerations too a quintic. Segments are stored as Bernstein polynomials
+of degree 5 on [0, 1], whose coefficients bound position, velocity and acceleration without
+sampling.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class Point:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Spline:
-    """The segments of a trajectory; one of duration 0 where there is a single point.
+    """Segments of a trajectory; a single point is a segment of duration 0.
 
     Attributes:
-        start: Time at which each segment begins [s], [m].
+        start: Start of each segment [s], [m].
         duration: Duration of each segment [s], [m].
         control: Bernstein coefficients of the positions, shape [m, 6, joints].
-        curved: True if a segment has an acceleration; a linear one has none, bool [m].
+        curved: True if a segment has an acceleration; linear ones have none, bool [m].
     """
 
     start: np.ndarray
@@ -69,8 +69,8 @@ class Spline:
         """Return positions, shape [n, joints].
 
         Args:
-            segment: Segments, int [n].
-            s: Parts of their durations that have passed, [n].
+            segment: Indices of segments, int [n].
+            s: Elapsed fraction of their durations, [n].
         """
         return np.einsum('kn,nkj->nj', _basis(DEGREE, s), self.control[segment])
 
@@ -84,7 +84,7 @@ class Spline:
         return float(self.start[-1] + self.duration[-1])
 
     def part(self, segments: slice) -> Spline:
-        """Return some segments."""
+        """Return a spline of some segments."""
         return Spline(
             self.start[segments],
             self.duration[segments],
@@ -93,7 +93,7 @@ class Spline:
         )
 
     def _rate(self) -> np.ndarray:
-        """Return one over the durations, 0 for a single point, shape [m, 1, 1]."""
+        """Return the inverse durations, 0 for a single point, shape [m, 1, 1]."""
         duration = self.duration[:, None, None]
         return np.divide(1.0, duration, out=np.zeros_like(duration), where=duration > 0.0)
 
@@ -106,11 +106,11 @@ def _basis(degree: int, s: np.ndarray) -> np.ndarray:
 
 
 def make_spline(points: Sequence[Point], n_joints: int) -> Spline:
-    """Return the motion through points.
+    """Return the spline through points.
 
     Raises:
-        RequestError: No point, a point with another number of values than joints, a number that is
-            not finite, or times that do not grow.
+        RequestError: No point, a wrong number of values, a number that is not finite, or times
+            that do not increase.
     """
     if not points:
         raise RequestError('the trajectory has no points')
@@ -151,7 +151,7 @@ def _check_point(index: int, point: Point, n_joints: int) -> None:
 def _derivative(
     rows: Sequence[Sequence[float]], shape: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return values [points, joints], 0 where a point has none, and which points have them."""
+    """Return values [points, joints], 0 where missing, and the mask of points with one."""
     given = np.array([len(row) > 0 for row in rows])
     values = np.zeros(shape)
     if given.any():
@@ -166,7 +166,7 @@ def _linear(p: np.ndarray) -> np.ndarray:
 
 
 def _cubic(p: np.ndarray, v: np.ndarray, h: np.ndarray) -> np.ndarray:
-    """Return the coefficients of cubic segments, raised to degree 5."""
+    """Return the coefficients of cubic segments, elevated to degree 5."""
     b = np.stack([p[:-1], p[:-1] + v[:-1] * h / 3.0, p[1:] - v[1:] * h / 3.0, p[1:]], axis=1)
     for degree in (3, 4):
         k = np.arange(degree + 2)[:, None] / (degree + 1.0)

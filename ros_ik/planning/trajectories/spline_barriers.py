@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Barriers along a trajectory, at samples so close that no joint moves far between them."""
+"""Barriers along a trajectory, at closely spaced samples."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from ros_ik.planning.context.planner import Planner
 from ros_ik.planning.trajectories.spline import Spline
 from ros_ik.planning.trajectories.spline_limits import Violation
 
-# Samples at a time; always as many, since barriers keep work space for each size of a batch.
+# Number of samples per batch; constant, because barriers allocate memory per batch size.
 _CHUNK = 512
-# Rounding that a barrier forgives, in units of its value.
+# Tolerance of a barrier for rounding errors, in units of its value.
 _ROUNDING = 1e-9
 
 Configurations = Callable[[np.ndarray], np.ndarray]
@@ -35,9 +35,9 @@ class BarrierRecord:
 
     Attributes:
         names: Names of the barriers.
-        minimum: Least value of each [m].
+        minimum: Smallest value of each [m].
         violation: The first violation, or None.
-        worst: Configuration of the least value of all, None without barriers.
+        worst: Configuration with the smallest of all values, None without barriers.
     """
 
     names: tuple[str, ...]
@@ -59,10 +59,11 @@ def barriers_along(
     Args:
         planner: The robot.
         spline: The trajectory.
-        configurations: Makes whole configurations [n, joint_coord_count] of positions [n, joints].
-        max_step: Most that a joint moves between two samples [rad or m].
-        most_samples: Bound on the number of samples.
-        budget: Time that there is.
+        configurations: Function that returns complete configurations [n, joint_coord_count] for
+            positions [n, joints].
+        max_step: Largest joint displacement between two samples [rad or m].
+        most_samples: Maximum number of samples.
+        budget: Time budget.
 
     Raises:
         RequestError: More samples would be needed, the time was over, or the budget was cancelled.
@@ -106,7 +107,7 @@ def closest_pair(planner: Planner, record: BarrierRecord) -> tuple[str, str]:
 
 
 class BarrierValues:
-    """Least value of each barrier at many configurations.
+    """Smallest value of each barrier at many configurations.
 
     Attributes:
         names: Names of the barriers.
@@ -141,7 +142,7 @@ class BarrierValues:
 
 
 def _samples(spline: Spline, max_step: float, most_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return segments and parts of their durations: the first point, then the end of each step."""
+    """Return segments and elapsed fractions: the first point, then the end of each step."""
     speed = np.abs(spline.velocity_control()).max(axis=(1, 2))
     with np.errstate(over='ignore'):
         steps = np.maximum(1.0, np.ceil(speed * spline.duration / max_step))
@@ -165,7 +166,7 @@ def _refine(
     configurations: Configurations,
     values_of: BarrierValues,
 ) -> Violation:
-    """Look for the violation between the last good sample and the first bad one."""
+    """Locate the violation between the last valid sample and the first invalid one."""
     begin = s[bad - 1] if bad and segment[bad - 1] == segment[bad] else 0.0
     parts = np.linspace(begin, s[bad], _CHUNK)
     at = np.full(_CHUNK, segment[bad])

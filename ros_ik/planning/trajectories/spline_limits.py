@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""The first time at which a trajectory breaks a joint limit, exactly: no sampling."""
+"""First time at which a trajectory violates a joint limit, computed without sampling."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ import numpy as np
 from ros_ik.planning.context.budget import Budget
 from ros_ik.planning.trajectories.spline import Spline
 
-# Rounding that a limit forgives [rad, m, and per s and s^2]; a point may lie on its limit.
+# Tolerance of a limit for rounding errors [rad, m, and per s and s^2]; a point may be at its
+# limit.
 _ROUNDING = 1e-9
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class JointBounds:
-    """Limits of the joints of a trajectory; inf where there is none.
+    """Limits of the joints of a trajectory; inf if there is none.
 
     Attributes:
         names: Their names.
@@ -41,8 +42,8 @@ class Violation:
     """First violation of a limit.
 
     Attributes:
-        time: When [s].
-        what: The limit or the barrier.
+        time: Time [s].
+        what: Name of the limit or the barrier.
     """
 
     time: float
@@ -80,7 +81,7 @@ def first_limit_violation(spline: Spline, bounds: JointBounds, budget: Budget) -
 
 
 def _outside(control: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Return which joints of which segments may break a limit, bool [m, joints]."""
+    """Return which joints of which segments may violate a limit, bool [m, joints]."""
     low, high = control.min(axis=1), control.max(axis=1)
     return (low < lower - _ROUNDING) | (high > upper + _ROUNDING)
 
@@ -88,18 +89,18 @@ def _outside(control: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.nd
 def _crossings(
     control: np.ndarray, lower: np.ndarray, upper: np.ndarray
 ) -> Iterator[tuple[int, float]]:
-    """Yield joints of a segment that break a limit, and the part of the duration until then."""
+    """Yield joints of a segment that violate a limit, and the elapsed fraction until then."""
     for joint in np.flatnonzero(_outside(control[None], lower, upper)[0]):
         column = control[:, joint]
         for excess in (column - upper[joint], lower[joint] - column):
-            # The coefficients of p - c are those of p less c: a constant is itself in this basis.
+            # In this basis, the coefficients of p - c are those of p minus c.
             s = _first_positive(excess - _ROUNDING) if np.isfinite(excess).all() else None
             if s is not None:
                 yield int(joint), s
 
 
 def _first_positive(coefficients: np.ndarray) -> float | None:
-    """Return the first positive place of a Bernstein polynomial on [0, 1], None without one."""
+    """Return the first place in [0, 1] where a Bernstein polynomial is positive, or None."""
     if coefficients.max() <= 0.0:
         return None
     if coefficients[0] > 0.0:

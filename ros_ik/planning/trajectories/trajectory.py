@@ -1,6 +1,6 @@
 # Copyright 2026 The ros_ik developers
 # SPDX-License-Identifier: Apache-2.0
-"""Checks limits and barriers along a trajectory, between its points too."""
+"""Check of limits and barriers along a trajectory, at and between its points."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class TrajectoryReport:
     """Result of a check of a trajectory.
 
     Attributes:
-        violation: What is violated first, None where nothing is that was measured.
-        closest_pair: The closest pair of the collision barriers, '' twice without one.
+        violation: First violation, or None.
+        closest_pair: Closest pair of the collision barriers, '' twice without one.
         barriers: Names of the barriers.
-        minimum_values: Least value of each barrier along the way, without margins [m]: distances
-            of the collision barriers, which are violated below their margin; NaN where no pair
-            came as near as they begin to count.
-        unmeasured_links: Links whose collision shapes are missing in whole or in part; the
-            distances leave these shapes out.
+        minimum_values: Smallest value of each barrier, without margins [m]. Collision barriers
+            have distances, which violate them below the margin; NaN if no pair came within their
+            range.
+        unmeasured_links: Links whose collision shapes are missing in whole or in part, and
+            ignored.
     """
 
     violation: Violation | None
@@ -55,7 +55,7 @@ class TrajectoryReport:
 
     @property
     def safe(self) -> bool:
-        """True if everything was measured and nothing is violated."""
+        """True if all shapes were measured and nothing is violated."""
         return self.complete and self.violation is None
 
 
@@ -68,20 +68,21 @@ def check_trajectory(
     most_checks: int = 100_000,
     budget: Budget | None = None,
 ) -> TrajectoryReport:
-    """Check position, velocity and acceleration limits and every barrier along a trajectory.
+    """Check joint limits and every barrier along a trajectory.
 
     Limits are those of the node: tightened by ``joint_limits``, scaled by
     ``limits.velocity_scale`` and ``limits.acceleration_scale``, without
-    ``limits.position_margin``. Accelerations are checked where ``joint_limits`` gives a limit and
-    where the motion has one: a segment without velocities at both ends is linear.
+    ``limits.position_margin``. Accelerations are checked if ``joint_limits`` gives a limit and the
+    segment has one; a segment without velocities at both ends is linear.
 
     Args:
         planner: The robot.
         joint_names: Joints of the trajectory; the others stay as measured.
-        points: The trajectory; what comes before the time of its first point is not checked.
-        max_step: Largest joint step between two checks of the barriers [rad or m]; 0 for 0.01.
-        most_checks: Bound on the number of checks.
-        budget: Time that there is.
+        points: Trajectory; the time before its first point is not checked.
+        max_step: Largest joint displacement between two checks of the barriers [rad or m]; 0
+            selects 0.01.
+        most_checks: Maximum number of checks.
+        budget: Time budget.
 
     Raises:
         RequestError: An unknown joint, points that do not fit, a bound exceeded, joints whose
@@ -117,11 +118,11 @@ def check_trajectory(
 
 
 def _is_far(barriers: Sequence[Barrier], values: np.ndarray) -> np.ndarray:
-    """Tell which values of barriers are no distance: every pair was switched off, or none is.
+    """Return which barriers have no distance, because no pair is within range or enabled.
 
     Args:
         barriers: The barriers.
-        values: Least value of each, margins taken off [m].
+        values: Smallest value of each, without margins [m].
     """
     reach = [
         barrier.d_max - barrier.d_min
